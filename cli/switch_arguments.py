@@ -9,7 +9,6 @@ import numpy as np
 from ..lookat_pd.errors import RigError
 from ..rig.animation import editable
 from ..rig.animation.bake_options import BakeOptions
-from ..rig.detection import limb_controls
 from ..rig.limbs import limb_switch
 from . import arguments as words
 from . import baking, rigs
@@ -26,7 +25,7 @@ _IDLE = ("base", "length", "tip", "pole", "keep_offset", "surface")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("switching limbs of generated Rigify rigs")
+    group = parser.add_argument_group("switching limbs of rigs with controls")
     group.add_argument(
         "--switch",
         choices=[state.lower() for state in limb_switch.STATES],
@@ -79,13 +78,7 @@ def bake(
 def _bones(rig: bpy.types.Object, names: Sequence[str]) -> list[str]:
     """One bone of each limb to switch, all limbs if none is named. Raises RigError."""
     editable.check_bones(rig, names)
-    limb_switch.check_generated(rig)
-    limbs = limb_controls.find(rig)
-    if not limbs:
-        raise RigError(
-            "'{armature}' has no arm or leg that switches between IK and FK; choose another rig.", armature=rig.name
-        )
-    goals = [limb.goal for limb in limbs]
+    goals = [limb.goal for limb in limb_switch.check_switches(rig)]
     for name in names:
         if not limb_switch.belonging(rig, [name]):
             raise RigError(

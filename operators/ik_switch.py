@@ -1,4 +1,4 @@
-"""Switch limbs of generated rigs between IK and FK over a range of frames, keeping their poses."""
+"""Switch limbs of rigs with controls between IK and FK over a range of frames, keeping their poses."""
 
 import math
 

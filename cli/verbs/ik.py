@@ -46,7 +46,7 @@ With --contact, several bones are held in one action, and --surface names what t
   --contact foot.L=found --contact foot.R=found --contact hand.L=12-40 --surface hand.L=Cup
 With --effector, --pin, --look or --listed, several effectors are solved together:
   --effector hand.L=Cup --effector hand.R=Bag --pin foot.L --pin foot.R --look head=Cup --balance 1
-With --switch, limbs of a generated Rigify rig change between IK and FK over the range and keep their pose:
+With --switch, limbs of a rig with controls change between IK and FK over the range and keep their pose:
   --switch fk --range 20 60 --limb hand_ik.L --limb foot_ik.R"""
 
 

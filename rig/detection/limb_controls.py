@@ -8,30 +8,27 @@ from dataclasses import dataclass
 import bpy
 
 from ...lookat_pd.errors import LookAtError
-from . import limbs
+from . import limbs, switched_limbs
 from . import vocabulary as words
+from .switched_limbs import LimbControls, RigCopies
 
 _LAYERS = ("ORG-", "DEF-", "MCH-")
 _TWEAK = "tweak"
 _KINDS = re.compile(r"_(fk|ik|tweak)(?=[._-]|$)|^tweak_")
 _PIECE = re.compile(r"(?<=[._-][LRlr])\.\d{3}$")
 """The number of a piece of a limb's bone."""
+_MOST_KEPT = 16
 
 
 @dataclass(frozen=True)
-class LimbControls:
-    """A limb that either its FK controls turn or its IK control moves.
+class _Redirected:
+    """The controls of a rig that Rigify did not generate. limbs: those that switch. controls: by bone the FK or body
+    control that turns it, "" if there is none, for all bones that are no such control. shown: by control the bone that
+    has its pose."""
 
-    shown: its bones from the body outwards, which have the pose of whichever is in use. turned: the FK control of each.
-    goal: the IK control of the last; moved: the bone that has the pose of the last in IK. switch: names of a bone and
-    of its constraint, whose influence is 1 for IK and 0 for FK.
-    """
-
-    shown: tuple[str, ...]
-    turned: tuple[str, ...]
-    goal: str
-    moved: str
-    switch: tuple[str, str]
+    limbs: tuple[LimbControls, ...]
+    controls: dict[str, str]
+    shown: dict[str, str]
 
 
 def is_generated(armature: bpy.types.Object) -> bool:
@@ -39,10 +36,15 @@ def is_generated(armature: bpy.types.Object) -> bool:
     return "rig_id" in armature.data and words.RIGIFY_HIPS in armature.pose.bones
 
 
+def has_controls(armature: bpy.types.Object) -> bool:
+    """Whether the bones of the body have controls: Rigify generated the rig, or they copy bones that deform nothing."""
+    return is_generated(armature) or bool(_redirected(armature).controls)
+
+
 def find(armature: bpy.types.Object) -> list[LimbControls]:
-    """The arms and legs of a generated rig that switch between IK and FK; none on other rigs."""
+    """The arms and legs of a rig that switch between IK and FK."""
     if not is_generated(armature):
-        return []
+        return [*_redirected(armature).limbs]
     lines: list[list[str]] = []
     with suppress(LookAtError):
         arms, legs = limbs.limb_lines(armature)
@@ -70,6 +72,8 @@ def _limb(armature: bpy.types.Object, turned: Sequence[str]) -> LimbControls | N
 
 def base_of(armature: bpy.types.Object, limb: LimbControls) -> str:
     """The bone that has the pose of a limb's first one in IK, a control that turns the limb; "" if there is none."""
+    if limb.posed:
+        return limb.posed[0]
     constraints = armature.pose.bones[limb.shown[0]].constraints
     names = (c.subtarget for c in constraints if c.type == "COPY_TRANSFORMS")
     return next((name for name in names if name not in ("", limb.turned[0]) and name in armature.pose.bones), "")
@@ -89,16 +93,18 @@ def poles_of(armature: bpy.types.Object, limb: LimbControls) -> set[str]:
 def _with_poles(armature: bpy.types.Object, limb: LimbControls) -> list[bpy.types.Constraint]:
     """The IK constraints of a limb that have a pole."""
     base = base_of(armature, limb)
+    if limb.posed:
+        return [item.constraint for item in switched_limbs.solvers(armature) if item.pole and base in item.bones]
     below = [b for b in armature.pose.bones if base and b.parent is not None and b.parent.name == base]
     return [c for bone in below for c in bone.constraints if c.type == "IK" and c.pole_subtarget]
 
 
 def control_of(armature: bpy.types.Object, bone: str) -> str:
-    """The FK or body control that turns what `bone` shows, which may be any bone of a generated rig, and itself on
-    others; "" if it is not known."""
+    """The FK or body control that turns what `bone` shows, itself where nothing else turns it; "" if it is not
+    known."""
     bones = armature.pose.bones
     if not is_generated(armature):
-        return bone
+        return _redirected(armature).controls.get(bone, bone)
     if bone == "hips":
         return words.RIGIFY_HIPS
     if bone == "chest" and "neck" in bones:
@@ -124,8 +130,10 @@ def control_of(armature: bpy.types.Object, bone: str) -> str:
 
 
 def is_mechanism(armature: bpy.types.Object, bone: str) -> bool:
-    """Whether a bone of a generated rig is none to be turned by hand: a layer of Rigify's own, or a tweak."""
-    return is_generated(armature) and (bone.startswith(_LAYERS) or _is_tweak(bone))
+    """Whether a bone is none to be turned by hand: a layer of Rigify's own or a tweak, or one that copies a control."""
+    if not is_generated(armature):
+        return bone in _redirected(armature).controls
+    return bone.startswith(_LAYERS) or _is_tweak(bone)
 
 
 def holds_properties(armature: bpy.types.Object, bone: str) -> bool:
@@ -137,17 +145,23 @@ def holds_properties(armature: bpy.types.Object, bone: str) -> bool:
 
 
 def shown_by(armature: bpy.types.Object, control: str) -> str:
-    """The bone that has the pose of a control, in FK and in IK: another one in limbs of generated rigs."""
+    """The bone that has the pose of a control, in FK and in IK: another one in limbs that switch."""
+    if not is_generated(armature):
+        return _redirected(armature).shown.get(control, control)
     name = words.RIGIFY_LAYER + _KINDS.sub("", control)
-    return name if is_generated(armature) and name in armature.pose.bones else control
+    return name if name in armature.pose.bones else control
 
 
 def line(armature: bpy.types.Object, bone: str) -> list[str]:
     """The controls that turn `bone`, its own first, and those above it."""
     found: list[str] = []
     pose_bone = armature.pose.bones[bone]
-    for above in (pose_bone, *pose_bone.parent_recursive):
-        control = _in_line(armature, above.name) if is_generated(armature) else above.name
+    names = [above.name for above in (pose_bone, *pose_bone.parent_recursive)]
+    if not is_generated(armature):
+        controls = _redirected(armature).controls
+        return [*dict.fromkeys(filter(None, (controls.get(name, name) for name in names)))]
+    for name in names:
+        control = _in_line(armature, name)
         if control and control not in found:
             found.append(control)
     return found
@@ -158,6 +172,49 @@ def _in_line(armature: bpy.types.Object, bone: str) -> str:
     if bone.startswith(words.RIGIFY_LAYER) or _is_tweak(bone):
         return control_of(armature, bone)
     return "" if bone.startswith(_LAYERS) else bone
+
+
+def _redirected(armature: bpy.types.Object) -> _Redirected:
+    """The controls of a rig that Rigify did not generate, kept until its rest pose or its constraints change."""
+    if not any(bone.constraints for bone in armature.pose.bones):
+        return _Redirected((), {}, {})
+    key = switched_limbs.content(armature)
+    if key not in _kept:
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        _kept[key] = _read(armature)
+    return _kept[key]
+
+
+def _read(armature: bpy.types.Object) -> _Redirected:
+    bones, copies = armature.pose.bones, RigCopies(armature)
+    found: tuple[LimbControls, ...] = ()
+    if copies.switches:
+        with suppress(LookAtError):
+            found = tuple(limbs.switched_limbs(armature))
+    # A skeleton that copies another one has no controls; controls deform nothing.
+    sources = ((bone.name, copies.source(bone.name)) for bone in bones if bone.bone.use_deform)
+    controls = {name: source for name, source in sources if source != name and not bones[source].bone.use_deform}
+    shown: dict[str, str] = {}
+    for limb in found:
+        controls |= dict(zip(limb.shown, limb.turned, strict=True)) | dict(zip(limb.posed, limb.turned, strict=True))
+        shown |= dict(zip(limb.turned, limb.shown, strict=True))
+        # What is between the IK control and the bones that it moves.
+        moved = [bone.name for bone in bones[limb.goal].children_recursive if bones[limb.moved] in _with_below(bone)]
+        controls |= dict.fromkeys((limb.goal, *moved), limb.turned[-1])
+    for limb in found:
+        controls |= dict.fromkeys(poles_of(armature, limb), "")
+        for name in limb.turned:
+            controls.pop(name, None)
+    return _Redirected(found, controls, shown)
+
+
+def _with_below(bone: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    return [bone, *bone.children_recursive]
+
+
+_kept: dict[tuple[object, ...], _Redirected] = {}
+"""May be thrown away at any time."""
 
 
 def _worded(name: str, word: str) -> str:

@@ -17,6 +17,7 @@ from . import detect, face, rest, stance
 from . import limb_chains as lines
 from . import vocabulary as words
 from .anatomy import Anatomy
+from .switched_limbs import LimbControls, RigCopies
 
 _AIMING = ("DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK")
 _PLACING = ("COPY_LOCATION", "COPY_TRANSFORMS", "FOLLOW_PATH", "CLAMP_TO")
@@ -195,9 +196,17 @@ def find_arms(armature: bpy.types.Object) -> list[ArmBones]:
 def limb_lines(armature: bpy.types.Object) -> tuple[list[list[str]], list[list[str]]]:
     """What turns the bones of each arm, from the upper arm on, and of each leg, from the thigh on."""
     rig = _Rig(armature)
-    arms = [rig.controls(line) for _, *line in rig.lines.arms]
-    legs = [rig.controls(line) for line in (*rig.lines.legs, *rig.lines.footless)]
+    arms = [rig.turned(line) for _, *line in rig.lines.arms]
+    legs = [rig.turned(line) for line in (*rig.lines.legs, *rig.lines.footless)]
     return [line for line in arms if len(line) > 1], [line for line in legs if len(line) > 1]
+
+
+def switched_limbs(armature: bpy.types.Object) -> list[LimbControls]:
+    """The arms and legs of a rig that Rigify did not generate which switch between IK and FK."""
+    rig = _Rig(armature)
+    lines_of = [*(line for _, *line in rig.lines.arms), *rig.lines.legs]
+    found = (rig.copies.limb(line) for line in lines_of)
+    return [limb for limb in found if limb is not None]
 
 
 def find_hips_control(armature: bpy.types.Object, chain: Sequence[str], put_back: Sequence[str] = ()) -> str | None:
@@ -261,6 +270,17 @@ class _Rig:
                 break
             found.append(bone)
         return found
+
+    @cached_property
+    def copies(self) -> RigCopies:
+        return RigCopies(self.armature)
+
+    def turned(self, line: Sequence[str]) -> list[str]:
+        """What turns the bones of a limb in FK, whatever is in use now."""
+        limb = None if self.is_rigify else self.copies.limb(line)
+        if limb is None:
+            return self.controls(line)
+        return [*limb.turned, *map(self.copies.source, line[len(limb.turned) :])]
 
     def hangs_on(self, bone: str, other: str) -> bool:
         """Whether a bone is another one or its descendant."""

@@ -295,10 +295,9 @@ def _sample(
     held, samples = [False] * len(switched), None
     for k, samples in enumerate(sampler.sample(frames.tolist())):  # noqa: B007
         depsgraph = sampler.scene.view_layers[0].depsgraph
-        bones = sampler.stand_in(armature).evaluated_get(depsgraph).pose.bones
+        seen = sampler.stand_in(armature).evaluated_get(depsgraph)
         for n, limb in enumerate(switched):
-            constraint = bones[limb.switch[0]].constraints[limb.switch[1]]
-            held[n] |= not constraint.mute and constraint.influence > _SWITCHED
+            held[n] |= limb.influence(seen) > _SWITCHED
         yield (k + 1) / len(frames)
     assert samples is not None
     return samples, held

@@ -96,8 +96,7 @@ class JointTree:
 
     def influences(self, rig: bpy.types.Object) -> Array:
         """The influence of IK (g,) on each limb of an evaluated rig."""
-        constraints = [rig.pose.bones[limb.switch[0]].constraints[limb.switch[1]] for limb in self.limbs]
-        return np.array([0.0 if constraint.mute else constraint.influence for constraint in constraints])
+        return np.array([limb.influence(rig) for limb in self.limbs])
 
 
 def resolve(
@@ -120,10 +119,10 @@ def resolve(
     joints = _joints(lines, top)
     rows = {name: n for n, name in enumerate(joints)}
     parents = [next((rows[b] for b in limb_controls.line(armature, n)[1:] if b in rows), -1) for n in joints]
-    generated = limb_controls.is_generated(armature)
+    controlled = limb_controls.has_controls(armature)
     limbs_of = tuple(limb for limb in limb_controls.find(armature) if set(limb.turned) <= set(joints))
     shown = dict(pair for limb in limbs_of for pair in zip(limb.turned, limb.shown, strict=True))
-    if generated:
+    if controlled:
         joint_chain.check_free(armature, joints)
     else:
         _check_plain(armature, joints)
@@ -159,7 +158,7 @@ def resolve(
         bone_limits.read(armature, joints, rests),
         replace(posture, stiffness=soft),
         limbs_of,
-        not generated,
+        not controlled,
         np.zeros(len(joints), dtype=bool),
     )
 
@@ -202,8 +201,10 @@ def rides_on_limb(body: JointTree, effector: int, target: Target, frames: Array)
 
 
 def control_of(armature: bpy.types.Object, bone: str) -> str:
-    """The joint that an effector means: its control, if it is another bone of a generated rig. Raises RigError."""
+    """The joint that an effector means: its control, if that is another bone. Raises RigError."""
     control = limb_controls.control_of(armature, bone)
+    if not control and not limb_controls.is_generated(armature):
+        raise RigError("Bone '{bone}' is no part of the body; choose a hand, a foot, the head or the spine.", bone=bone)
     if not control or joint_chain.is_mechanism(armature.pose.bones[control]):
         raise RigError(
             "Bone '{bone}' is not a control of this Rigify rig; choose the control that moves it.", bone=bone

@@ -174,9 +174,9 @@ def clean_up_body(
 
 
 def is_body(armature: bpy.types.Object, bones: Sequence[str], *, lower_hips: bool = True) -> bool:
-    """Whether the contacts of these bones are cleaned up as a body: several bones, a foot, or those of a generated
-    rig. Raises LookAtError if only a body can do it and there is none."""
-    if len(bones) > 1 or limb_controls.is_generated(armature):
+    """Whether the contacts of these bones are cleaned up as a body: several bones, a foot, or those of a rig with
+    controls. Raises LookAtError if only a body can do it and there is none."""
+    if len(bones) > 1 or limb_controls.has_controls(armature):
         bodies.resolve(armature, [BodyEffector(bone) for bone in bones])
         return True
     if not lower_hips or not set(bones) <= body_settings.feet(armature):

@@ -51,8 +51,7 @@ def moved_by(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: 
 
 def _is_in_ik(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, limb: LimbControls) -> bool:
     """Whether the IK control of a limb moves it now."""
-    seen = armature.evaluated_get(view_layer.depsgraph).pose.bones[limb.switch[0]]
-    return bool(seen.constraints[limb.switch[1]].influence >= _SWITCHED)
+    return limb.influence(armature.evaluated_get(view_layer.depsgraph)) >= _SWITCHED
 
 
 def _check_moves(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str) -> None:

@@ -1,4 +1,4 @@
-"""Switching limbs of generated rigs between IK and FK over a range of frames: the switch is keyed, and so are the
+"""Switching limbs of rigs with controls between IK and FK over a range of frames: the switch is keyed, and so are the
 controls that take over, so that the limb keeps its pose.
 
 FK controls get the orientations of the bones, and their lengths where the rig's inverse kinematics stretches them. The
@@ -6,7 +6,10 @@ IK control is placed like the last bone; then the bend is compared with the anim
 control above the limb, or its pole, is turned until both agree.
 """
 
-from collections.abc import Generator, Sequence
+import ast
+import operator
+import re
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
@@ -37,6 +40,13 @@ _EASED = 0.2
 """Time [s] over which a state is eased in and out in which the limb differs from its animated pose."""
 _HELD = 1e-6
 """Influence of IK from which it poses a limb."""
+_OF_A_BONE = re.compile(r'^pose\.bones\["(.+)"\]\["(.+)"\]$')
+_OPERATIONS: dict[type, Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
 CALLED = {"FK": " FK", "IK": " IK"}
 """Ending of the name of a new action in each state."""
 
@@ -55,24 +65,27 @@ class SwitchResult:
     skipped: tuple[LimbControls, ...] = ()
 
 
-def check_generated(armature: bpy.types.Object) -> None:
-    """Raise RigError unless Rigify generated the rig."""
-    if not limb_controls.is_generated(armature):
+def check_switches(armature: bpy.types.Object) -> list[LimbControls]:
+    """The limbs that switch. Raises RigError if there are none."""
+    found = limb_controls.find(armature)
+    if not found:
         raise RigError(
-            "'{armature}' is not a generated Rigify rig; choose one, whose limbs switch between IK and FK.",
+            "No arm or leg of '{armature}' switches between IK and FK by a property that drives its constraints; "
+            "choose another rig, or key its controls by hand.",
             armature=armature.name,
         )
+    return found
 
 
 def belonging(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
-    """The limbs of a generated rig that these bones belong to; none for other bones."""
+    """The limbs that these bones belong to; none for other bones."""
     controls = {limb_controls.control_of(armature, bone) for bone in bones}
     return [limb for limb in limb_controls.find(armature) if controls & {*limb.turned}]
 
 
 def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
     """The limbs that these bones belong to. Raises RigError."""
-    check_generated(armature)
+    check_switches(armature)
     found = belonging(armature, bones)
     if not found:
         raise RigError("No arm or leg that switches between IK and FK is selected; select one of its controls.")
@@ -148,19 +161,56 @@ class _Switch:
 
 
 def _switch_of(armature: bpy.types.Object, limb: LimbControls) -> _Switch:
-    bone, constraint = limb.switch
+    bone, constraint = (bpy.utils.escape_identifier(name) for name in limb.switch)
     path = f'pose.bones["{bone}"].constraints["{constraint}"].influence'
     driven = armature.animation_data and armature.animation_data.drivers.find(path)
-    names = [] if not driven else [variable.targets[0].data_path for variable in driven.driver.variables]
-    if len(names) == 1 and driven.driver.type in ("SUM", "AVERAGE"):
-        start, end = names[0].find('"]["'), names[0].rfind('"]')
-        factors = next((list(m.coefficients) for m in driven.modifiers if m.type == "GENERATOR"), [0.0, 1.0])
-        if names[0].startswith('pose.bones["') and start > 0 and len(factors) == 2 and factors[1]:
-            values = {key: (value - factors[0]) / factors[1] for key, value in STATES.items()}
-            return _Switch(names[0][len('pose.bones["') : start], names[0][start + 4 : end], values)
+    if driven:
+        variables = driven.driver.variables
+        found = _OF_A_BONE.match(variables[0].targets[0].data_path) if len(variables) == 1 else None
+        line = _straight_line(driven)
+        if found is not None and line is not None and variables[0].targets[0].id == armature:
+            wanted = {key: 1.0 - value if limb.inverted else value for key, value in STATES.items()}
+            values = {key: (value - line[0]) / line[1] for key, value in wanted.items()}
+            holder, name = map(bpy.utils.unescape_identifier, found.groups())
+            return _Switch(holder, name, values)
     raise RigError(
-        "IK-FK of '{bone}' is not driven by one property; generate the rig again with Rigify.", bone=limb.goal
+        "IK-FK of '{bone}' is not driven by one custom property of a bone; key the switch and the controls by hand, or "
+        "drive it by such a property.",
+        bone=limb.goal,
     )
+
+
+def _straight_line(curve: bpy.types.FCurve) -> tuple[float, float] | None:
+    """What a driver makes of its only variable at 0, and by how much that grows with it; None if that is no straight
+    line."""
+    factors = next((list(m.coefficients) for m in curve.modifiers if m.type == "GENERATOR" and not m.mute), [0.0, 1.0])
+    if len(factors) != 2:
+        return None
+    driver, at = curve.driver, [0.0, 1.0, 0.5]
+    if driver.type == "SCRIPTED":
+        try:
+            tree = ast.parse(driver.expression.strip(), mode="eval").body
+            at = [_computed(tree, {driver.variables[0].name: value}) for value in at]
+        except (SyntaxError, ValueError, ZeroDivisionError):
+            return None
+    elif driver.type not in ("SUM", "AVERAGE"):
+        return None
+    zero, one, middle = (factors[0] + factors[1] * value for value in at)
+    slope = one - zero
+    return (zero, slope) if abs(slope) > _HELD and abs(middle - 0.5 * (zero + one)) < _HELD else None
+
+
+def _computed(node: ast.expr, names: dict[str, float]) -> float:
+    """The value of a sum or product of numbers and variables. Raises ValueError for anything else."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
+        return float(node.value)
+    if isinstance(node, ast.Name) and node.id in names:
+        return names[node.id]
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return -_computed(node.operand, names)
+    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
+        return _OPERATIONS[type(node.op)](_computed(node.left, names), _computed(node.right, names))
+    raise ValueError(ast.dump(node))
 
 
 class _Work:
@@ -311,17 +361,23 @@ class _Work:
         axis = rotation.normalize(place - root)
         out = _across(middle - root, axis)
         size = self._length(limb)
+        # How far the plane of the bend is from where it should be, about the line from the first joint to the last.
+        now = _across(seen.positions[:, seen.bones.index(limb.shown[1])] - root, axis)
+        sine, cosine = np.sum(np.cross(now, out) * axis, axis=-1), np.sum(now * out, axis=-1)
+        angle = np.where(np.hypot(sine, cosine) < (_STRAIGHT * size) ** 2, 0.0, np.arctan2(sine, cosine))
+        spin = rotation.exp(axis * angle[:, None])
         if bend.pole:
+            at = seen.positions[:, seen.bones.index(bend.pole)]
             straight = np.linalg.norm(out, axis=-1, keepdims=True) < _STRAIGHT * size
-            now = seen.positions[:, seen.bones.index(bend.pole)]
-            away = np.where(straight, _across(now - root, axis), out)
-            self._shift(bend.pole, seen, middle + size * rotation.normalize(away) - now)
+            away = np.where(straight, _across(at - root, axis), out)
+            if bends:
+                # The pole angle of the rig may bend the limb beside its pole.
+                away = rotation.rotate(spin, _across(at - root, axis))
+            far = size + np.linalg.norm(out, axis=-1, keepdims=True)
+            self._shift(bend.pole, seen, middle - out + far * rotation.normalize(away) - at)
         elif bends:
-            now = _across(seen.positions[:, seen.bones.index(limb.shown[1])] - root, axis)
-            sine, cosine = np.sum(np.cross(now, out) * axis, axis=-1), np.sum(now * out, axis=-1)
-            angle = np.where(np.hypot(sine, cosine) < (_STRAIGHT * size) ** 2, 0.0, np.arctan2(sine, cosine))
             frame = rotation.multiply(seen.rotations[:, seen.bones.index(bend.parent)], bend.rest)
-            spun = rotation.multiply(rotation.exp(axis * angle[:, None]), frame)
+            spun = rotation.multiply(spin, frame)
             local = rotation.multiply(rotation.inverse(frame), spun)
             self.turned[bend.control] = rotation.multiply(local, self._basis(bend.control))
 
@@ -381,9 +437,11 @@ class _Bend:
         pole = limb_controls.pole_of(armature, limb)
         control = limb_controls.base_of(armature, limb)
         parent = armature.pose.bones[control].parent if control else None
+        if pole and parent is None:
+            return cls("", "", rotation.IDENTITY, pole)
         if parent is None:
             raise RigError(
-                "The control that turns the limb of '{bone}' in IK was not found; generate the rig again with Rigify.",
+                "The control that turns the limb of '{bone}' in IK was not found; give its inverse kinematics a pole.",
                 bone=limb.goal,
             )
         rest = parent.bone.matrix_local.to_3x3().inverted_safe() @ armature.data.bones[control].matrix_local.to_3x3()

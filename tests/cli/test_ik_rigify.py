@@ -134,7 +134,7 @@ def test_what_cannot_be_switched_is_refused_in_one_sentence(words, code, message
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        ((), 1, "not a generated Rigify rig"),
+        ((), 1, "No arm or leg of"),
         (("--range", 20, 10), 2, "reversed"),
         (("--range", 20, 20), 2, "choose at least two frames"),
     ],

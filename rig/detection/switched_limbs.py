@@ -1,0 +1,204 @@
+"""Arms and legs that switch between IK and FK on any rig with controls, read from constraints and drivers.
+
+Each bone of such a limb copies two others: an FK control and a bone that inverse kinematics poses. A driver on the
+influence of a copying constraint chooses between them.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+_TURNING = ("COPY_TRANSFORMS", "COPY_ROTATION")
+_DRIVEN = re.compile(r'^pose\.bones\["(.+)"\]\.constraints\["(.+)"\]\.influence$')
+_PARTS = 3
+"""Bones of a limb that switch: two and the hand or foot."""
+
+
+@dataclass(frozen=True)
+class LimbControls:
+    """A limb that either its FK controls turn or its IK control moves.
+
+    shown: its bones from the body outwards, which have the pose of whichever is in use. turned: the FK control of each.
+    goal: the IK control of the last; moved: the bone that has the pose of the last in IK. switch: names of a bone and
+    of its constraint, whose influence is 1 for IK and 0 for FK; inverted: whether it is 1 for FK. posed: the bone that
+    has the pose of each in IK, the last one `moved`; () where that is not known.
+    """
+
+    shown: tuple[str, ...]
+    turned: tuple[str, ...]
+    goal: str
+    moved: str
+    switch: tuple[str, str]
+    inverted: bool = False
+    posed: tuple[str, ...] = ()
+
+    def influence(self, rig: bpy.types.Object) -> float:
+        """The influence of IK, 0 to 1, on an evaluated rig."""
+        constraint = rig.pose.bones[self.switch[0]].constraints[self.switch[1]]
+        value = 0.0 if constraint.mute else constraint.influence
+        return float(1.0 - value if self.inverted else value)
+
+
+@dataclass(frozen=True)
+class Solver:
+    """An IK constraint between bones of one armature. bones: those that it poses, its owner first."""
+
+    bones: tuple[str, ...]
+    target: str
+    pole: str
+    constraint: bpy.types.Constraint
+
+
+@dataclass(frozen=True)
+class _Copy:
+    """A constraint that gives a bone the rotation of another one."""
+
+    constraint: str
+    source: str
+    driven: bool
+    whole: bool
+
+
+class RigCopies:
+    """Which bones of an armature copy which, and which bones its inverse kinematics poses."""
+
+    def __init__(self, armature: bpy.types.Object) -> None:
+        self.armature = armature
+        driven = set(_driven(armature))
+        self.copies: dict[str, list[_Copy]] = {}
+        """By bone."""
+        for bone in armature.pose.bones:
+            for constraint in bone.constraints:
+                if _is_copy(constraint, armature):
+                    by_driver = (bone.name, constraint.name) in driven
+                    whole = not by_driver and constraint.influence >= 1.0
+                    copy = _Copy(constraint.name, constraint.subtarget, by_driver, whole)
+                    self.copies.setdefault(bone.name, []).append(copy)
+        self.solvers = list(solvers(armature)) if self.copies else []
+
+    @property
+    def switches(self) -> bool:
+        """Whether a driver chooses what a bone copies."""
+        return any(copy.driven for copies in self.copies.values() for copy in copies)
+
+    def source(self, bone: str) -> str:
+        """The bone whose rotation a bone has at the end of all copying, itself where it copies none as a whole."""
+        seen: set[str] = set()
+        while bone not in seen:
+            seen.add(bone)
+            copies = self.copies.get(bone, ())
+            if len(copies) != 1 or not copies[0].whole:
+                break
+            bone = copies[0].source
+        return bone
+
+    def limb(self, line: Sequence[str]) -> LimbControls | None:
+        """The controls of a limb, given as the bones of the body from the upper one on; None if it does not switch."""
+        shown = tuple(line[:_PARTS])
+        if len(shown) < _PARTS or not all(any(c.driven for c in self.copies.get(name, ())) for name in shown):
+            return None
+        turned: list[str] = []
+        posed: list[str] = []
+        chosen: list[tuple[_Copy, _Copy]] = []
+        solver = None
+        for name in shown[:-1]:
+            pair = self._pair(name)
+            if pair is None:
+                return None
+            fk, ik, solver = pair
+            chosen.append((fk, ik))
+        assert solver is not None
+        last = [copy for copy in self.copies[shown[-1]] if copy.source in self.armature.pose.bones]
+        below = {self.source(fk.source) for fk, _ in chosen}
+        fk_ends = [copy for copy in last if self._hangs_on(self.source(copy.source), below)]
+        ik_ends = [copy for copy in last if copy not in fk_ends]
+        if len(fk_ends) != 1 or len(ik_ends) != 1:
+            return None
+        chosen.append((fk_ends[0], ik_ends[0]))
+        turned = [self.source(fk.source) for fk, _ in chosen]
+        posed = [ik.source for _, ik in chosen]
+        goal = self._goal(solver.target, posed[-1], shown[0])
+        fk, ik = chosen[-1]
+        if not goal or len(set(turned)) < _PARTS or not (ik.driven or fk.driven):
+            return None
+        switch = (shown[-1], ik.constraint if ik.driven else fk.constraint)
+        return LimbControls(shown, tuple(turned), goal, posed[-1], switch, not ik.driven, tuple(posed))
+
+    def _pair(self, name: str) -> tuple[_Copy, _Copy, Solver] | None:
+        """What a bone copies in FK and in IK, and what poses the latter."""
+        found: list[tuple[_Copy, Solver]] = []
+        others: list[_Copy] = []
+        for copy in self.copies[name]:
+            solver = next((item for item in self.solvers if self.source(copy.source) in item.bones), None)
+            if solver is None:
+                others.append(copy)
+            else:
+                found.append((copy, solver))
+        if len(found) != 1 or len(others) != 1:
+            return None
+        return others[0], *found[0]
+
+    def _goal(self, target: str, moved: str, upper: str) -> str:
+        """The control that moves the target of a limb's inverse kinematics and what the last bone copies; "" if there
+        is none. Of several, one above the other, those with a shape are controls, and the first of all moves most."""
+        bones = self.armature.pose.bones
+        body = {bone.name for bone in bones[upper].parent_recursive}
+        both = [name for name in self._line(target) if name in self._line(moved) and name not in body]
+        free = [name for name in both if name not in self.copies and not all(bones[name].lock_location)]
+        shaped = [name for name in free if bones[name].custom_shape is not None]
+        return next(reversed(shaped or free), "")
+
+    def _line(self, bone: str) -> list[str]:
+        here = self.armature.pose.bones[bone]
+        return [bone, *(above.name for above in here.parent_recursive)]
+
+    def _hangs_on(self, bone: str, others: set[str]) -> bool:
+        return bool(others & set(self._line(bone)))
+
+
+def content(armature: bpy.types.Object) -> tuple[object, ...]:
+    """What the controls of an armature depend on: the same where they are the same."""
+    bones = armature.data.bones
+    matrices = np.empty(16 * len(bones), dtype=np.float32)
+    bones.foreach_get("matrix_local", matrices)
+    data = armature.animation_data
+    copies = tuple(
+        (bone.name, item.name, item.mute, item.subtarget, item.influence if item.influence in (0.0, 1.0) else 0.5)
+        for bone in armature.pose.bones
+        for item in bone.constraints
+        if item.type in (*_TURNING, "IK")
+    )
+    return armature.session_uid, tuple(bones.keys()), matrices.tobytes(), copies, len(data.drivers) if data else 0
+
+
+def solvers(armature: bpy.types.Object) -> Iterator[Solver]:
+    """The inverse kinematics of an armature whose targets are its own bones."""
+    bones = armature.pose.bones
+    for owner in bones:
+        for constraint in owner.constraints:
+            if constraint.type != "IK" or constraint.mute or constraint.target != armature:
+                continue
+            if constraint.subtarget not in bones:
+                continue
+            line = [owner.name, *(bone.name for bone in owner.parent_recursive)]
+            line = (line if constraint.use_tail else line[1:])[: constraint.chain_count or len(line)]
+            pole = constraint.pole_subtarget if constraint.pole_target == armature else ""
+            yield Solver(tuple(line), constraint.subtarget, pole, constraint)
+
+
+def _driven(armature: bpy.types.Object) -> Iterator[tuple[str, str]]:
+    """Bones and constraints whose influence has a driver."""
+    data = armature.animation_data
+    for curve in data.drivers if data is not None else ():
+        found = _DRIVEN.match(curve.data_path)
+        if found is not None:
+            yield found.group(1), found.group(2)
+
+
+def _is_copy(constraint: bpy.types.Constraint, armature: bpy.types.Object) -> bool:
+    if constraint.type not in _TURNING or constraint.mute or constraint.target != armature:
+        return False
+    return constraint.subtarget in armature.pose.bones and constraint.mix_mode == "REPLACE"
