@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 from ..rotation import Array
 from .engine import Engine
 
-_ROUNDS = 2
+_ROUNDS = 4
 """Iterations for the rotors; the remaining excess is clipped."""
+_MORE_ROUNDS = 2
+"""Iterations if those of the previous step are known."""
 _UNLIMITED = 1e30
 _SUM = np.ones(3)
 
@@ -58,7 +60,7 @@ class Muscles:
         # What was too weak a step ago probably is again; otherwise its rotor grows until it locks the joint.
         weak = weak | known & (rotors < self._most)
         all_weak, acting, at = False, needed, passive
-        for _ in range(_ROUNDS):
+        for _ in range(_ROUNDS if fresh.any() else _MORE_ROUNDS):
             if fresh.any():
                 guess = self._inertia * limit / np.maximum(size - limit, 1e-6 * limit)
                 rotors = np.where(fresh, guess, rotors)
