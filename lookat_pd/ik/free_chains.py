@@ -51,8 +51,8 @@ def _together(
 ) -> Outcome:
     """Several chains, as arrays."""
     n, count = len(offsets), target.shape[-1]
-    lengths = np.sqrt(np.einsum("nim,nim->nm", offsets, offsets))
-    reach, far = lengths.sum(axis=0), np.sqrt(np.einsum("im,im->m", target, target))
+    lengths = np.sqrt(np.sum(offsets * offsets, axis=1))
+    reach, far = lengths.sum(axis=0), np.sqrt(_dot(target, target))
     floor = np.maximum(np.maximum(far - reach, 2.0 * lengths.max(axis=0) - reach - far), 0.0) + tolerance
     size = np.maximum(reach, free_chain.SHORTEST)
     scaled = offsets / size
@@ -74,7 +74,7 @@ def _together(
         used[chains.number[before >= chains.goal]] = iteration
         chains.step()
         if iteration % free_chain.UNIT_EVERY == 0:
-            chains.turns /= np.sqrt(np.einsum("inm,inm->nm", chains.turns, chains.turns))
+            chains.turns /= np.sqrt(_dot(chains.turns, chains.turns))
         if keep_history:
             history.append(history[-1].copy())
             history[-1][chains.number] = chains.error
@@ -114,7 +114,7 @@ class _Chains:
         remaining = target - bones.sum(axis=1)
         count, n = target.shape[-1], len(offsets)
         turns, bones = np.broadcast_to(turns, (4, n, count)), np.broadcast_to(bones, (3, n, count))
-        error, damping = np.sqrt(np.einsum("im,im->m", remaining, remaining)), np.full(count, free_chain.FIRST / n**2)
+        error, damping = np.sqrt(_dot(remaining, remaining)), np.full(count, free_chain.FIRST / n**2)
         return cls(np.arange(count), turns, bones, target, goal, remaining, error, damping)
 
     def taken(self, keep: Array) -> "_Chains":
@@ -145,34 +145,35 @@ class _Chains:
         relative = arithmetic.multiply(arithmetic.inverse(tuple(turns[:, :-1])), tuple(turns[:, 1:]))
         for part, values in enumerate(relative):
             result[1:, part] = values
-        return result / np.sqrt(np.einsum("nim,nim->nm", result, result))[:, None]
+        return result / np.sqrt(np.sum(result * result, axis=1))[:, None]
 
     def are_on_line(self) -> Array:
         """As `_is_on_line` (k,)."""
-        far = np.sqrt(np.einsum("im,im->m", self.target, self.target))
+        far = np.sqrt(_dot(self.target, self.target))
         aside = _cross(_sums(self.bones), self.target[:, None])
-        most = np.einsum("inm,inm->nm", aside, aside).max(axis=0)
+        most = _dot(aside, aside).max(axis=0)
         return (most <= (unfolding.STRAIGHT * far) ** 2) | (far <= unfolding.NO_DISTANCE)
 
     def step(self) -> None:
         """As `_step`; chains that are finished, or would not improve, stay as they are."""
         arms = _sums(self.bones[:, ::-1])[:, ::-1]
-        products = np.einsum("inm,jnm->ijm", arms, arms)
+        x, y, z = arms
+        xx, yy, zz, xy, yz, zx = (np.sum(product, axis=0) for product in (x * x, y * y, z * z, x * y, y * z, z * x))
         part = np.minimum(1.0, free_chain.LARGEST_STEP / np.maximum(self.error, 1e-300))
-        sums = products[0, 0], products[1, 1], products[2, 2], products[0, 1], products[1, 2], products[2, 0]
-        force, stiff = free_chain.force(*sums, tuple(part * self.remaining), self.damping)
+        ex, ey, ez = part * self.remaining
+        force, stiff = free_chain.force(xx, yy, zz, xy, yz, zx, (ex, ey, ez), self.damping)
         half = _cross(_sums(arms), np.stack(force)[:, None])
         moved = np.empty(self.turns.shape)
-        np.subtract(self.turns[0], np.einsum("inm,inm->nm", half, self.turns[1:]), out=moved[0])
+        np.subtract(self.turns[0], _dot(half, self.turns[1:]), out=moved[0])
         np.multiply(half, self.turns[0], out=moved[1:])
         moved[1:] += self.turns[1:]
         moved[1:] += _cross(half, self.turns[1:])
         ends = _cross(half, self.bones)
         ends += _cross(half, ends)
-        ends *= 2.0 / (1.0 + np.einsum("inm,inm->nm", half, half))
+        ends *= 2.0 / (1.0 + _dot(half, half))
         ends += self.bones
         remaining = self.target - ends.sum(axis=1)
-        error = np.sqrt(np.einsum("im,im->m", remaining, remaining))
+        error = np.sqrt(_dot(remaining, remaining))
         worse = error >= self.error
         easier = np.maximum(free_chain.EASIER * self.damping, free_chain.LEAST / len(arms[0]) ** 2)
         harder = np.minimum(np.maximum(free_chain.HARDER * self.damping, stiff), free_chain.MOST / len(arms[0]) ** 2)
@@ -203,6 +204,15 @@ def _sums(values: Array) -> Array:
     for joint in range(1, values.shape[1]):
         np.add(result[:, joint - 1], values[:, joint], out=result[:, joint])
     return result
+
+
+def _dot(a: Array, b: Array) -> Array:
+    """The inner products (...) of vectors or quaternions (3 or 4, ...); those of einsum may differ in the last digit
+    from one call to the next, with the place of the arrays in memory."""
+    total = a[0] * b[0]
+    for one, other in zip(a[1:], b[1:], strict=True):
+        total += one * other
+    return total
 
 
 def _cross(a: Array, b: Array) -> Array:
