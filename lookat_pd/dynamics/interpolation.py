@@ -36,6 +36,8 @@ HINGED = 1e-4
 """Angle [rad] by which the keys of a hinge may deviate from rotations about its axis."""
 _THINNEST = 0.1
 """Smallest semi-axis of the shape of a bone, as a fraction of the longest."""
+_SAME_TIME = 1e-9
+"""Keys that are nearer [s] are at the same time."""
 
 
 def interpolating(
@@ -209,7 +211,7 @@ def checked_keys(keys: ArrayLike, key_times: ArrayLike, n: int) -> tuple[Array, 
     if len(keys) < 2:
         raise InvalidArgument("Interpolation needs at least two keys; add keys.")
     times = checks.exactly("key times", key_times, len(keys))
-    wrong = np.diff(times) <= 0.0
+    wrong = np.diff(times) < _SAME_TIME
     if np.any(wrong):
         i = int(np.argmax(wrong))
         raise InvalidArgument(

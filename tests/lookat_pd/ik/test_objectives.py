@@ -146,7 +146,8 @@ def test_soft_goals_draw_joints_and_the_effector_still_arrives(method: str) -> N
     assert np.max(drawn.error) < 1e-3
     assert away[1] < 0.85 * away[0]
     nothing = ik.solve(BONES, start, targets, method=method, objectives=[JointGoal(3, goal.target, 0.0)])
-    assert_array_equal(nothing.rotations, free.rotations)
+    # The same work, but products of matrices may differ in the last digit from call to call.
+    assert_allclose(nothing.rotations, free.rotations, rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("method", SOFT)
