@@ -326,7 +326,7 @@ def _joined(made: Array, animated: Array, dt: float, blend: float) -> Array:
     speed = law.rates(turns, rotation.log(rotation.multiply(rotation.inverse(before), last)) / dt)
     times = dt * np.arange(1.0, len(animated) - count + 1.0)
     x = np.minimum(times / max(blend, 1e-9), 1.0)[:, None, None]
-    left, onward = 1.0 - smooth_step(x)[0], x + x**3 * (-6.0 + x * (8.0 - 3.0 * x))
+    left, onward = 1.0 - smooth_step(x)[0], law.early_slope(x)
     gone = rotation.multiply(animated[count:], rotation.exp(left * turns + blend * onward * speed))
     return np.concatenate((made, gone))
 
