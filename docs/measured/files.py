@@ -49,18 +49,26 @@ def opened(names: Sequence[str]) -> Iterator[tuple[str, bpy.types.Object]]:
 
 
 def open_rig(path: Path) -> bpy.types.Object:
+    """The armature of a file, in a new scene."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.context.scene.render.fps = 30
     if path.suffix == ".blend":
         bpy.ops.wm.open_mainfile(filepath=str(path), load_ui=False)
-    elif path.suffix == ".fbx":
+        return next(item for item in bpy.context.scene.objects if item.type == "ARMATURE")
+    return import_rig(path)
+
+
+def import_rig(path: Path) -> bpy.types.Object:
+    """The armature of a file, imported into the scene."""
+    before = set(bpy.context.scene.objects)
+    if path.suffix == ".fbx":
         bpy.ops.wm.fbx_import(filepath=str(path))
     elif path.suffix == ".bvh":
         upright = {"axis_forward": "Y", "axis_up": "Z"} if path.name.startswith("fair1") else {}
         bpy.ops.import_anim.bvh(filepath=str(path), update_scene_fps=True, **upright)
     else:
         bpy.ops.import_scene.gltf(filepath=str(path))
-    return next(item for item in bpy.context.scene.objects if item.type == "ARMATURE")
+    return next(item for item in bpy.context.scene.objects if item not in before and item.type == "ARMATURE")
 
 
 def open_demo() -> bpy.types.Object:

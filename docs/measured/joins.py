@@ -43,21 +43,13 @@ HEADS = (HEAD,)
 
 def opened(first: str, second: str) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
     """The armature of the first file and the actions of both, each a file or a clip in it."""
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    bpy.context.scene.render.fps = 30
+    folder = Path(os.environ["LOOKAT_PD_RIGS"])
     found, armature = [], None
     for path, _, clip in (item.partition(":") for item in (first, second)):
         if clip and armature is not None:
             found.append(bpy.data.actions[clip])
             continue
-        name = str(Path(os.environ["LOOKAT_PD_RIGS"]) / path)
-        if path.endswith(".bvh"):
-            bpy.ops.import_anim.bvh(filepath=name, axis_forward="Y", axis_up="Z", update_scene_fps=True)
-        elif path.endswith(".fbx"):
-            bpy.ops.import_scene.fbx(filepath=name)
-        else:
-            bpy.ops.import_scene.gltf(filepath=name)
-        mine = next(item for item in bpy.context.selected_objects if item.type == "ARMATURE")
+        mine = files.open_rig(folder / path) if armature is None else files.import_rig(folder / path)
         armature = armature or mine
         found.append(bpy.data.actions[clip] if clip else mine.animation_data.action)
     assert armature is not None
