@@ -84,6 +84,11 @@ class Skeleton:
         back = rotation.inverse(above)
         return rotation.multiply(back, self.rotations), rotation.rotate(back, self.heads - origin)
 
+    @cached_property
+    def size(self) -> float:
+        """Diagonal of the box around all heads, never zero."""
+        return extent(self.heads)
+
     def forward(self, basis: ArrayLike, translation: ArrayLike | None = None) -> tuple[Array, Array]:
         """Forward kinematics: basis rotations (..., n, 4), and optionally translations (..., n, 3), both in each
         bone's own rest frame, to orientations (..., n, 4) and head positions (..., n, 3) in armature space."""
@@ -91,6 +96,11 @@ class Skeleton:
         if translation is not None:
             offset = offset + rotation.rotate(rest, translation)
         return forward(self.parents.tolist(), offset, rotation.multiply(rest, basis))
+
+
+def extent(points: Array) -> float:
+    """Diagonal of the box around points (n, 3), or (3 n,); 1 if they are all in one place."""
+    return float(np.linalg.norm(np.ptp(points.reshape(-1, 3), axis=0))) or 1.0
 
 
 def forward(

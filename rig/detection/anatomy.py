@@ -78,8 +78,7 @@ class Anatomy:
     @cached_property
     def size(self) -> float:
         """Diagonal of the box around all bones, never zero."""
-        heads = self.skeleton.heads
-        return float(np.linalg.norm(np.ptp(heads, axis=0))) or 1.0
+        return self.skeleton.size
 
     @cached_property
     def mirror(self) -> tuple[int, dict[int, int]]:

@@ -10,12 +10,11 @@ from ...lookat_pd.rotation import Array
 from . import limb_shapes
 from . import vocabulary as words
 from .anatomy import Anatomy
+from .bone_ends import SAME_PLACE
 from .limb_pairs import HORIZONTAL, front_pairs, hind_pairs, mean_limb, on_all_fours
 from .limb_shapes import LegPair
 
 _BENT = np.radians(3.0)  # a straighter joint does not show its direction of bending
-_SAME_PLACE = 1e-3
-"""Of a skeleton's size: bones that are this near rest in the same place."""
 
 NAMES, FACE, EARS, TOES = Message("left and right"), Message("face"), Message("ears"), Message("toes")
 SOLES, TAIL, SPINE, KNEES = Message("feet"), Message("tail"), Message("spine"), Message("knees")
@@ -178,7 +177,7 @@ def _resting_in(anatomy: Anatomy, line: list[int]) -> set[int]:
     whose controls are not the parents of what they deform."""
     skeleton = anatomy.skeleton
     away = np.linalg.norm(skeleton.heads - skeleton.heads[line[0]], axis=-1)
-    alike = [bone for bone in anatomy.flesh if away[bone] < _SAME_PLACE * anatomy.size]
+    alike = [bone for bone in anatomy.flesh if away[bone] < SAME_PLACE * anatomy.size]
     return {above for bone in alike for above in (bone, *skeleton.ancestors(bone))}
 
 

@@ -8,8 +8,8 @@ import numpy as np
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
 
-_SAME_PLACE = 1e-3
-"""Of a skeleton's size: a child that is this near does not show where its parent ends."""
+SAME_PLACE = 1e-3
+"""Of a skeleton's size: joints that are this near are in one place."""
 _AT_TAIL, _MOST = 0.5, 0.5
 """A tail is at a child if it is not farther from it than this part of the longer of both; in a skeleton with bones so
 many are."""
@@ -26,7 +26,7 @@ def with_ends(skeleton: Skeleton) -> Skeleton:
     bone above, at most as far as its own tail is and for the length of that bone, or half of it if it is one of a pair.
     """
     own = np.linalg.norm(skeleton.tails - skeleton.heads, axis=-1)
-    near = _SAME_PLACE * (float(np.linalg.norm(np.ptp(skeleton.heads, axis=0))) or 1.0)
+    near = SAME_PLACE * skeleton.size
     below = [_apart(skeleton, bone, near) for bone in range(len(skeleton))]
     parents = [bone for bone, points in enumerate(below) if len(points)]
     if not parents or np.mean([_is_at_tail(skeleton, bone, below[bone]) for bone in parents]) >= _MOST:

@@ -110,8 +110,7 @@ class ComparedBody:
         self.armature = armature
         skeleton, hints = rest.skeleton(armature), rest.hints(armature)
         anatomy = Anatomy(skeleton, hints.deform, hints.vertical)
-        heads = skeleton.heads
-        self.size = 0.5 * (float(np.linalg.norm(np.ptp(heads, axis=0))) or 1.0)
+        self.size = 0.5 * skeleton.size
         joints = [skeleton.names[bone] for bone in anatomy.flesh]
         root = find_root(skeleton, [_ends(armature, item, used) for item in used], 2.0 * self.size)
         if root and root not in joints:

@@ -9,6 +9,7 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
+from ...lookat_pd.skeleton import extent
 from ..animation import actions
 from ..animation.bake_options import check_frames
 from ..sampling import scene_time
@@ -89,7 +90,7 @@ def skeleton_size(armature: bpy.types.Object) -> float:
     """Diagonal of the box around all bones, in the armature's space."""
     heads = np.empty(3 * len(armature.data.bones))
     armature.data.bones.foreach_get("head_local", heads)
-    return float(np.linalg.norm(np.ptp(heads.reshape(-1, 3), axis=0))) or 1.0
+    return extent(heads)
 
 
 def find(

@@ -75,7 +75,7 @@ class Ground:
     def __init__(self, armature: bpy.types.Object, read: Sequence[Clip]) -> None:
         """read: the clips, all with the same channels."""
         self.armature, self._skeleton, self._read = armature, rest.skeleton(armature), read
-        self.size = float(np.linalg.norm(np.ptp(self._skeleton.heads, axis=0))) or 1.0
+        self.size = self._skeleton.size
         scale = float(np.max(np.abs(armature.scale)))
         self.by_object = "" in _moving(read, self.size * scale)
         self.root = find_root(self._skeleton, read, self.size)
