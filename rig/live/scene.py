@@ -2,25 +2,21 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
-from typing import Any
 
 import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
-from ..look_at import constraint_sync, mixing, settings
+from ..look_at import constraint_sync
 from ..look_at import resolve as look_at
-from ..look_at.body import blink, shape_table
-from ..look_at.body import settings as body_settings
+from ..look_at.body import blink
 from ..look_at.directing import shot_keys
-from ..look_at.resolve import LookAt
 from ..look_at.scene_solve import SceneSolve
 from ..look_at.solve import BODY, FRESH, SETTINGS, TARGETS, LookAtSolve
 from ..offset_layer import constraints as offsets
 from ..offset_layer.track import Track
 from ..sampling import fingerprint, sampler, scene_time
-from . import saved_solution
+from . import inputs, saved_solution
 from .playhead import PlayheadSolve, SeenFirst, frames_around
 from .previews import Key, Previews
 from .time_left import TimeLeft
@@ -146,7 +142,7 @@ class LiveScene:
         """Whether look-ats may have come or gone, or are on other bones, or the frames are others."""
         if self.as_built != self.structure or span != self.span or self.editing != _editing(scene) or self.unresolved:
             return True
-        return not all(_stands(solve.look_at) for solve in self.solves.values())
+        return not all(inputs.stands(solve.look_at) for solve in self.solves.values())
 
     def _rebuild(self, scene: bpy.types.Scene, span: tuple[int, int, float]) -> None:
         """Find the look-ats that there are; what is known of them and still right is kept."""
@@ -170,19 +166,19 @@ class LiveScene:
                 continue
             for found in constraint_sync.sync(armature):
                 key = armature.session_uid, found.number
-                self.keyed[key] = _keyed(armature, found.bone)
-                self.settings[key] = _settings_key(armature, found.bone, self.keyed[key])
+                self.keyed[key] = inputs.keyed(armature, found.bone)
+                self.settings[key] = inputs.settings_key(armature, found.bone, self.keyed[key])
                 if found.look_at is None:
                     self.errors[key], self.unresolved = found.error, True
                     continue
-                place = _place(found.look_at)
+                place = inputs.place(found.look_at)
                 solve = keep.get(key)
                 if solve is None or self.places[key] != place:
                     old, solve = before_parts.get(key), LookAtSolve(found.look_at, found.number)
                     if old is not None and old.look_at.written == found.look_at.written:
                         # What was shown is shown until there is something new.
                         solve.track = old.track
-                elif settings_before.get(key) != self.settings[key] or not _same(solve.look_at, found.look_at):
+                elif settings_before.get(key) != self.settings[key] or not inputs.same(solve.look_at, found.look_at):
                     solve.stale = max(solve.stale, SETTINGS)
                 elif key in errors:
                     self.errors[key] = errors[key]
@@ -202,7 +198,7 @@ class LiveScene:
         changed = []
         for key, solve in list(self.solves.items()):
             armature, bone = solve.look_at.armature, solve.look_at.bone
-            new, old = _settings_key(armature, bone, self.keyed[key]), self.settings[key]
+            new, old = inputs.settings_key(armature, bone, self.keyed[key]), self.settings[key]
             if new == old:
                 continue
             changed.append(solve)
@@ -229,7 +225,7 @@ class LiveScene:
             reach[key] = set(body), set(targets)
         own = {}
         for armature in constraint_sync.live_armatures(scene):
-            clip = _clip(armature)
+            clip = inputs.clip(armature)
             if touched is None or not touched.isdisjoint(_KEYED) or self.clips.get(armature.session_uid) != clip:
                 # Keys may have come or gone in an animation editor, or another clip has keys of its own.
                 shot_keys.mend(armature)
@@ -241,16 +237,16 @@ class LiveScene:
             if self._was_meddled_with(key, solve, keys=touched is None or "ACTION" in touched):
                 self.shown.clear()
                 self.restored.add(found.armature.name_full)
-            if _blinks(found):
+            if inputs.blinks(found):
                 faces = blink.signature(found.armature, found.shapes)
                 own["SHAPES", f"{found.armature.name_full} {number}"] = repr(faces).encode()
             if found.occluders:
-                own["OCCLUDERS", f"{found.armature.name_full} {number}"] = repr(_occluders(found)).encode()
+                own["OCCLUDERS", f"{found.armature.name_full} {number}"] = repr(inputs.occluders(found)).encode()
         prints = dict(own)
         for identity, item in everything.items():
             known = self.prints.get(identity) if touched is not None and identity[0] not in touched else None
             prints[identity] = fingerprint.fingerprint(item) if known is None else known
-        sees_meshes = any(_blinks(solve.look_at) or solve.look_at.occluders for solve in self.solves.values())
+        sees_meshes = any(inputs.blinks(solve.look_at) or solve.look_at.occluders for solve in self.solves.values())
         self.watched = frozenset(() if sees_meshes else (item.session_uid for item in everything.values()))
         self.kinds = fingerprint.KINDS | {kind for kind, _ in everything}
         if any(solve.look_at.occluders for solve in self.solves.values()):
@@ -272,8 +268,8 @@ class LiveScene:
                 solve.stale, changed = BODY, True
             elif targets & different:
                 solve.stale, changed = max(solve.stale, TARGETS), True
-            self.keyed[key] = _keyed(solve.look_at.armature, solve.look_at.bone)
-            self.settings[key] = _settings_key(solve.look_at.armature, solve.look_at.bone, self.keyed[key])
+            self.keyed[key] = inputs.keyed(solve.look_at.armature, solve.look_at.bone)
+            self.settings[key] = inputs.settings_key(solve.look_at.armature, solve.look_at.bone, self.keyed[key])
         if self.scene_solve is not None:
             self.scene_solve.forget_order()
         return changed
@@ -495,90 +491,3 @@ def _editing(scene: bpy.types.Scene) -> frozenset[int]:
 
 def _edit_mode() -> bool:
     return getattr(bpy.context, "mode", "OBJECT") == "EDIT_ARMATURE"
-
-
-def _clip(armature: bpy.types.Object) -> tuple[int, int]:
-    """What tells the action that an armature plays from others."""
-    data = armature.animation_data
-    if data is None or data.action is None:
-        return 0, 0
-    return data.action.session_uid, data.action_slot_handle
-
-
-def _keyed(armature: bpy.types.Object, bone: str) -> frozenset[str]:
-    """Those of the settings that may be keyed that change with the frame."""
-    path = f"{fingerprint.bone_path(bone)}.lookat_pd."
-    names = {name for name in look_at.KEYABLE if fingerprint.animates(armature, path + name)}
-    return frozenset(names | {mixing.KEYED} if mixing.is_keyed(armature, bone) else names)
-
-
-def _settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -> tuple:
-    """All settings of a look-at; first those that the chain and the samples do not depend on."""
-    s = armature.pose.bones[bone].lookat_pd
-    tuning = tuple(getattr(s, name) for name in settings.TUNING if name not in keyed)
-    others = tuple(getattr(getattr(s, group), name) for group, names in body_settings.TUNING.items() for name in names)
-    bones = tuple(getattr(getattr(s, group), name) for group, names in body_settings.BONES.items() for name in names)
-    further = tuple((item.object.session_uid if item.object else 0, item.bone) for item in s.targets)
-    weights = tuple(mixing.weights(s)) if s.use_mix and mixing.KEYED not in keyed else ()
-    chain = settings.chain_values(s)
-    shapes = shape_table.rows(s.eyes)
-    target = (s.target.session_uid, s.target.users) if s.target is not None else None
-    return (
-        (tuning, others, weights),
-        s.use_mix and mixing.KEYED not in keyed and not any(weights),
-        chain,
-        target,
-        s.subtarget,
-        s.aim_axis,
-        *s.facing,
-        s.soft_edge,
-        bones,
-        shapes,
-        further,
-        bool(s.eyes.drift),
-        s.let_go_behind.session_uid if s.let_go_behind is not None else 0,
-        (s.world_up, s.world_up_object.session_uid if s.world_up_object is not None else 0),
-    )
-
-
-def _place(found: LookAt) -> tuple:
-    """What the samples of a look-at were taken of."""
-    targets = tuple((t.object.session_uid if t.object else 0, t.bone, t.point) for t in found.watched)
-    axes = found.chain.forward.tobytes() + found.chain.up.tobytes()
-    body = found.body and (found.body.sampled, found.body.anchors, found.body.plain)
-    occluders = tuple(item.session_uid for item in found.occluders)
-    return found.written, found.plain, targets, axes, found.armature.data.session_uid, body, occluders
-
-
-def _occluders(found: LookAt) -> list[str]:
-    """Names of the objects that are in the collection of occluders now."""
-    chosen = found.armature.pose.bones[found.bone].lookat_pd.let_go_behind
-    return [] if chosen is None else chosen.all_objects.keys()
-
-
-def _blinks(found: LookAt) -> bool:
-    """Whether shape keys may be asked to close or turn its eyes."""
-    return found.armature.pose.bones[found.bone].lookat_pd.eyes.use
-
-
-def _stands(found: LookAt) -> bool:
-    """Whether the bones of a look-at are there, under these names."""
-    return all(bone in found.armature.pose.bones for bone in found.bones)
-
-
-def _same(one: LookAt, other: LookAt) -> bool:
-    """Whether two look-ats at the same place would be solved alike."""
-    if one.tuning != other.tuning or (one.body is None) != (other.body is None):
-        return False
-    if one.world_up != other.world_up:
-        return False
-    return _alike(one.chain, other.chain) and (one.body is None or _alike(one.body, other.body))
-
-
-def _alike(one: Any, other: Any) -> bool:
-    """Whether two dataclasses of one kind hold the same, arrays and further dataclasses in them included."""
-    if type(one) is not type(other):
-        return False
-    if is_dataclass(one):
-        return all(_alike(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
-    return np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other

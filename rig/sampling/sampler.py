@@ -6,10 +6,9 @@ armature that has only the bones that those asked for depend on.
 """
 
 import math
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
-from functools import cached_property
 from time import perf_counter
 
 import bpy
@@ -23,6 +22,7 @@ from ...lookat_pd.rotation import Array
 from ..animation.channels import LOCATION, channel, family
 from . import cut_down_rig, fingerprint, shear, suspend
 from .own_data import TEMPORARY
+from .records import PoseRecord, WorldRows
 from .targets import Target
 
 _NO_PLACE = "The position of target '{name}' is not finite at frame {frame}; fix its animation."
@@ -111,7 +111,7 @@ class Sampler:
         self._modes = tuple(armature.pose.bones[name].rotation_mode for name in self.bones)
         self._empties: list[bpy.types.Object | None] = []
         self._helpers: list[bpy.types.Object] = []
-        self._world_rows: _WorldRows | None = None
+        self._world_rows: WorldRows | None = None
         self._aim, self._located = aim, located
         self._without = without
         self._open = ExitStack()
@@ -263,7 +263,7 @@ class Sampler:
         samples = self._empty_samples(frames)
         scaled = len(frames) == 1 or any(p.endswith(".scale") for p in fingerprint.animated_paths(self._armature))
         blocks = self._blocks(len(frames))
-        record = _Record.of(blocks[0].stop, self._count, self._rows, samples.raw)
+        record = PoseRecord.of(blocks[0].stop, self._count, self._rows, samples.raw)
         worlds = self._empty_worlds(blocks)
         for k, frame in enumerate(frames):
             # Only what Blender gives is taken down here; numpy makes something of a block of frames at once.
@@ -339,7 +339,7 @@ class Sampler:
         objects = depsgraph.view_layer_eval.objects
         if self._world_rows is None:
             rig = self.stand_in(self._armature) if self.bones else None
-            self._world_rows = _WorldRows.of(objects.keys(), [rig, *self._empties])
+            self._world_rows = WorldRows.of(objects.keys(), [rig, *self._empties])
         rows = self._world_rows
         objects.foreach_get("matrix_world", rows.numbers)
         for n, item in rows.hidden:
@@ -382,7 +382,7 @@ class Sampler:
             raw={mode: np.empty((f, b, channel(mode)[1])) for mode in families},
         )
 
-    def _finish(self, samples: Samples, record: "_Record", worlds: Array, block: slice) -> None:
+    def _finish(self, samples: Samples, record: PoseRecord, worlds: Array, block: slice) -> None:
         """From what was taken down of a block of frames to its samples. Raises RigError where the rig cannot be baked.
 
         record, worlds: hold the block at their beginning.
@@ -450,71 +450,6 @@ class Sampler:
         _raise_first(frames, ((~np.isfinite(points).all(axis=-1), targets, _NO_PLACE),))
 
 
-@dataclass
-class _Record:
-    """What Blender gave at the F frames of a block, as it gave it.
-
-    matrices: (F, b, 4, 4) of the pose. scales: (F, b, 3). channels: per rotation mode in use (F, b, 4 or 3).
-    """
-
-    matrices: Array
-    scales: Array
-    channels: dict[str, Array]
-    _rows: Array
-    _reads: list[tuple[str, Array, Array, Array]]
-
-    @cached_property
-    def _without_scales(self) -> list[tuple[str, Array, Array, Array]]:
-        return [read for read in self._reads if read[0] != "scale"]
-
-    @classmethod
-    def of(cls, frames: int, bones: int, rows: Array, modes: Iterable[str]) -> "_Record":
-        """bones: how many the armature has. rows: which of them are recorded."""
-        sizes = {"matrix": 16, "scale": 3, **{channel(mode)[0]: channel(mode)[1] for mode in modes}}
-        blocks, reads = {}, []
-        for name, size in sizes.items():
-            # Blender gives all bones, as 32-bit numbers in one row.
-            everything = np.empty(bones * size, dtype=np.float32)
-            blocks[name] = np.empty((frames, len(rows), size), dtype=np.float32)
-            reads.append((name, everything, everything.reshape(bones, size), blocks[name]))
-        # Blender stores matrices by columns.
-        matrices = blocks["matrix"].reshape(frames, len(rows), 4, 4).swapaxes(2, 3)
-        channels = {mode: blocks[channel(mode)[0]] for mode in modes}
-        return cls(matrices, blocks["scale"], channels, rows, reads)
-
-    def read_pose(self, k: int, pose: "bpy.types.bpy_prop_collection", *, scales: bool) -> None:
-        """Take down frame number k; without the scales where these are known."""
-        for name, everything, table, block in self._reads if scales else self._without_scales:
-            pose.foreach_get(name, everything)
-            # Rows are known to be there; the other modes of `take` would fill a buffer of their own first.
-            table.take(self._rows, 0, block[k], "clip")
-
-
-@dataclass
-class _WorldRows:
-    """Where the matrices of p objects are in what a view layer gives: all at once is faster than one by one.
-
-    matrices: (m + p, 16) room for those of the m objects of the view layer, `numbers`, and of each of the p. order:
-    (p,) rows of it that hold them. hidden: rows of objects that are not in the view layer, to be read by themselves.
-    """
-
-    matrices: Array
-    numbers: Array
-    order: Array
-    hidden: list[tuple[int, bpy.types.Object]]
-
-    @classmethod
-    def of(cls, names: Sequence[str], wanted: Sequence[bpy.types.Object | None]) -> "_WorldRows":
-        rows = {name: row for row, name in enumerate(names)}
-        order, hidden = [], []
-        for row, item in enumerate(wanted, len(names)):
-            order.append(row if item is None else rows.get(item.name, row))
-            if item is not None and item.name not in rows:
-                hidden.append((row, item))
-        matrices = np.zeros((len(names) + len(wanted), 16), dtype=np.float32)
-        return cls(matrices, matrices[: len(names)].reshape(-1), np.array(order), hidden)
-
-
 def _raise_first(frames: Array, problems: Sequence[tuple[Array, Sequence[str], str]]) -> None:
     """Raise RigError for the first frame at which anything is wrong, and of several things for the first one listed.
 
@@ -568,7 +503,7 @@ class ShownPose:
         rows = {name: n for n, name in enumerate(armature.pose.bones.keys())}
         samples = self._sampler._empty_samples([scene.frame_current])
         order = np.array([rows[name] for name in bones], dtype=int)
-        self._record = _Record.of(1, len(rows), order, samples.raw)
+        self._record = PoseRecord.of(1, len(rows), order, samples.raw)
 
     def read(self, rig: bpy.types.Object) -> Samples:
         """The pose of the evaluated armature. Raises RigError where it cannot be solved."""

@@ -1,0 +1,101 @@
+"""What a live look-at is solved from, in values that are equal as long as it need not be solved again."""
+
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..look_at import mixing, settings
+from ..look_at import resolve as look_at
+from ..look_at.body import settings as body_settings
+from ..look_at.body import shape_table
+from ..look_at.resolve import LookAt
+from ..sampling import fingerprint
+
+
+def clip(armature: bpy.types.Object) -> tuple[int, int]:
+    """What tells the action that an armature plays from others."""
+    data = armature.animation_data
+    if data is None or data.action is None:
+        return 0, 0
+    return data.action.session_uid, data.action_slot_handle
+
+
+def keyed(armature: bpy.types.Object, bone: str) -> frozenset[str]:
+    """Those of the settings that may be keyed that change with the frame."""
+    path = f"{fingerprint.bone_path(bone)}.lookat_pd."
+    names = {name for name in look_at.KEYABLE if fingerprint.animates(armature, path + name)}
+    return frozenset(names | {mixing.KEYED} if mixing.is_keyed(armature, bone) else names)
+
+
+def settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -> tuple:
+    """All settings of a look-at; first those that the chain and the samples do not depend on."""
+    s = armature.pose.bones[bone].lookat_pd
+    tuning = tuple(getattr(s, name) for name in settings.TUNING if name not in keyed)
+    others = tuple(getattr(getattr(s, group), name) for group, names in body_settings.TUNING.items() for name in names)
+    bones = tuple(getattr(getattr(s, group), name) for group, names in body_settings.BONES.items() for name in names)
+    further = tuple((item.object.session_uid if item.object else 0, item.bone) for item in s.targets)
+    weights = tuple(mixing.weights(s)) if s.use_mix and mixing.KEYED not in keyed else ()
+    chain = settings.chain_values(s)
+    shapes = shape_table.rows(s.eyes)
+    target = (s.target.session_uid, s.target.users) if s.target is not None else None
+    return (
+        (tuning, others, weights),
+        s.use_mix and mixing.KEYED not in keyed and not any(weights),
+        chain,
+        target,
+        s.subtarget,
+        s.aim_axis,
+        *s.facing,
+        s.soft_edge,
+        bones,
+        shapes,
+        further,
+        bool(s.eyes.drift),
+        s.let_go_behind.session_uid if s.let_go_behind is not None else 0,
+        (s.world_up, s.world_up_object.session_uid if s.world_up_object is not None else 0),
+    )
+
+
+def place(found: LookAt) -> tuple:
+    """What the samples of a look-at were taken of."""
+    targets = tuple((t.object.session_uid if t.object else 0, t.bone, t.point) for t in found.watched)
+    axes = found.chain.forward.tobytes() + found.chain.up.tobytes()
+    body = found.body and (found.body.sampled, found.body.anchors, found.body.plain)
+    occluders = tuple(item.session_uid for item in found.occluders)
+    return found.written, found.plain, targets, axes, found.armature.data.session_uid, body, occluders
+
+
+def occluders(found: LookAt) -> list[str]:
+    """Names of the objects that are in the collection of occluders now."""
+    chosen = found.armature.pose.bones[found.bone].lookat_pd.let_go_behind
+    return [] if chosen is None else chosen.all_objects.keys()
+
+
+def blinks(found: LookAt) -> bool:
+    """Whether shape keys may be asked to close or turn its eyes."""
+    return found.armature.pose.bones[found.bone].lookat_pd.eyes.use
+
+
+def stands(found: LookAt) -> bool:
+    """Whether the bones of a look-at are there, under these names."""
+    return all(bone in found.armature.pose.bones for bone in found.bones)
+
+
+def same(one: LookAt, other: LookAt) -> bool:
+    """Whether two look-ats at the same place would be solved alike."""
+    if one.tuning != other.tuning or (one.body is None) != (other.body is None):
+        return False
+    if one.world_up != other.world_up:
+        return False
+    return _alike(one.chain, other.chain) and (one.body is None or _alike(one.body, other.body))
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two dataclasses of one kind hold the same, arrays and further dataclasses in them included."""
+    if type(one) is not type(other):
+        return False
+    if is_dataclass(one):
+        return all(_alike(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    return np.array_equal(one, other) if isinstance(one, np.ndarray) else one == other
