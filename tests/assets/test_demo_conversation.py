@@ -143,6 +143,7 @@ def test_the_file_opens_without_a_question_about_scripts(talk_file) -> None:
     assert not bpy.app.autoexec_fail and not any(text.use_module for text in bpy.data.texts)
 
 
+@pytest.mark.slow
 def test_the_conversation_can_be_changed(people) -> None:
     """Its markers and settings are in the file, and keys of the bird stay."""
     scene, (anna, _) = bpy.context.scene, people

@@ -212,6 +212,7 @@ def test_an_empty_table_takes_over_the_turns_of_the_markers(hero) -> None:
     assert not settings.error and frames_of_keys(hero, "eyes_closed") == before
 
 
+@pytest.mark.slow
 def test_the_table_of_turns(hero) -> None:
     scene = bpy.context.scene
     other = make("Other", 2.0)

@@ -26,7 +26,7 @@ def momenta(body: dynamics.Body, motion: dynamics.Trajectory) -> Array:
     return rotation.rotate(motion.rotations[:, 0], own)
 
 
-@pytest.mark.parametrize(("n", "seed"), [(1, 0), (2, 1), (3, 2), (8, 3)])
+@pytest.mark.parametrize(("n", "seed"), [(1, 0), (2, 1), (3, 2), pytest.param(8, 3, marks=pytest.mark.slow)])
 def test_energy_and_angular_momentum_stay_for_ten_seconds(n: int, seed: int) -> None:
     body, random = trees.body(n, seed, chain=True, spread=0.3), np.random.default_rng(seed)
     motion = dynamics.simulate(

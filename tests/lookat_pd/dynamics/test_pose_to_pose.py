@@ -31,7 +31,7 @@ def speeds(found: Interpolation) -> Array:
     return rotation.distance(found.rotations[:-1], found.rotations[1:]) / (found.times[1] - found.times[0])
 
 
-@pytest.mark.parametrize("count", [2, 3, 9])
+@pytest.mark.parametrize("count", [2, 3, pytest.param(9, marks=pytest.mark.slow)])
 def test_keys_are_hit_and_the_cost_is_below_that_of_other_motions_through_them(count: int) -> None:
     keys, times, dt = poses(count, count), 0.5 * np.arange(count), 1.0 / 48.0
     found = connect(BODY, keys, times, dt, gravity=PULL, strength=EVEN)
@@ -82,6 +82,7 @@ def test_poses_on_the_way_are_passed_and_stops_are_kept() -> None:
     assert around[95].max() < 0.1
 
 
+@pytest.mark.slow
 def test_a_long_sequence_in_parts_moves_smoothly() -> None:
     """Its steps change no more at the seams than elsewhere."""
     keys = poses(24, 3, 0.25)

@@ -56,6 +56,7 @@ def person(**settings) -> bpy.types.Object:
     return armature
 
 
+@pytest.mark.slow
 def test_settled_it_shows_what_the_live_look_at_shows() -> None:
     armature = person()
     armature.pose.bones["head"].lookat_pd.eyes.micro = 0.0
@@ -75,6 +76,7 @@ def test_settled_it_shows_what_the_live_look_at_shows() -> None:
     assert bodies.differences(pose(armature), live) < (1e-6, 1e-4)
 
 
+@pytest.mark.slow
 def test_eyes_set_out_before_the_head_and_feet_stay() -> None:
     armature = person(settle_time=0.6)
     following = session(armature)
@@ -145,6 +147,7 @@ def test_a_recording_sets_out_from_the_animation_and_returns_to_it() -> None:
     assert np.abs(np.diff(steps)).max() < 0.3 * turns.max()
 
 
+@pytest.mark.slow
 def test_a_target_beyond_the_limit_is_let_go_and_taken_up_again() -> None:
     armature = person(let_go_distance=3.0, release_time=0.1)
     following = session(armature)

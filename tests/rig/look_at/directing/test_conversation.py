@@ -119,6 +119,7 @@ def test_they_look_each_other_in_the_eye() -> None:
     assert (of(bo).target, of(bo).subtarget) == (anna, "head")
 
 
+@pytest.mark.slow
 def test_the_same_again_to_the_last_key(people) -> None:
     turns = ((1, "Anna"), (90, "Bo"), (150, "Anna"))
     converse(people, *turns, manner=Manner(5))
@@ -129,6 +130,7 @@ def test_the_same_again_to_the_last_key(people) -> None:
     assert looked_at(people) != before
 
 
+@pytest.mark.slow
 def test_a_second_conversation_takes_over_from_its_first_word(people) -> None:
     converse(people, (1, "Anna"), (60, "Bo"))
     frames = range(1, 90, 2)
@@ -213,6 +215,7 @@ def test_made_again_it_replaces_its_own_keys(people) -> None:
     assert [keys_of(item) for item in people] == once
 
 
+@pytest.mark.slow
 def test_a_conversation_belongs_to_the_shot(people) -> None:
     """Other clips change no look, and editing it later changes no clip."""
     scenes.animate(people[0])
@@ -226,6 +229,7 @@ def test_a_conversation_belongs_to_the_shot(people) -> None:
     assert not scenes.differences(clip, scenes.curves(people[0].animation_data.action))
 
 
+@pytest.mark.slow
 def test_keys_of_the_animator_win_until_the_next_turn(people) -> None:
     _, bo, cleo = people
     turns = ((1, "Anna"), (60, "Bo"), (120, "Cleo"))
@@ -239,6 +243,7 @@ def test_keys_of_the_animator_win_until_the_next_turn(people) -> None:
     assert seen(bo, 65) == seen(bo, 90) == "Anna"
 
 
+@pytest.mark.slow
 def test_a_key_of_the_animator_is_looked_at_without_glances(people) -> None:
     anna, bo, _ = people
     turns = ((1, "Anna"), (100, "Bo"), (200, "Anna"))
