@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
-from ..checks import LATEST, SHORTEST_STEP, array, check_memory, is_one_of, number, shown, time_step, whole
+from ..checks import LARGEST, LATEST, SHORTEST_STEP, array, check_memory, is_one_of, number, shown, time_step, whole
 from ..errors import InvalidArgument
 from ..ik import Limits, solve_tree
 from ..ik.checks import same_joints
@@ -62,7 +62,8 @@ class Reach:
     times: (F,) [s]. rotations: (F, n, 4) local. path: (F, 3) [m], of the hand. torques: (F, n, 3) [N m]. cost: of this
     motion; costs: of each pass, the minimum-jerk path first, infinite where it misses the goal. minimum_jerk:
     (F, 3), that path. clearance: the smallest distance [m] of the arm from an obstacle, negative within one; None
-    without obstacles.
+    without obstacles. apart: (F,) [m], the smallest distances between the arms of two hands, negative where they are
+    within each other; None if they do not avoid each other.
     """
 
     times: Array
@@ -73,6 +74,7 @@ class Reach:
     costs: Array
     minimum_jerk: Array
     clearance: float | None = None
+    apart: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -176,13 +178,15 @@ def reaching_together(
     strength: ArrayLike | None = None,
     obstacles: Obstacles | None = None,
     velocities: ArrayLike | None = None,
+    thickness: float = 0.0,
 ) -> Generator[float, bool | None, Reach]:
     """The motion from the pose start (n, 4) to one with each of k hands at its goal after `duration` [s], with little
     change of torque of all joints that move one of them.
 
     Joints above several hands, such as those of the trunk, are found once, for all of these. A hand may be at its goal
-    already: it stays there in the end. The other arguments are those of `reach` with the method "optimal". The path and
-    the minimum_jerk path of the Reach are (F, k, 3).
+    already: it stays there in the end. thickness: radius [m] of the arms, which then keep apart, without a promise:
+    `apart` says whether they did; 0 lets them pass through each other. The other arguments are those of `reach` with
+    the method "optimal". The path and the minimum_jerk path of the Reach are (F, k, 3).
 
     Yields the completed fraction; sending True ends it with the best motion so far. `reach_together` takes the same
     arguments and returns the Reach directly. Raises InvalidArgument.
@@ -206,6 +210,7 @@ def reaching_together(
             strength,
             obstacles,
             velocities,
+            number("thickness of the arms", thickness, 0.0, LARGEST),
         )
     )
 
@@ -228,6 +233,7 @@ def _reaching(
     strength: ArrayLike | None,
     obstacles: Obstacles | None,
     velocities: ArrayLike | None,
+    thickness: float = 0.0,
 ) -> Generator[float, bool | None, Reach]:
     """A reach of one hand, which may have waypoints, or of several; the paths are (F, k, 3)."""
     n = len(body)
@@ -268,7 +274,10 @@ def _reaching(
         approach = np.concatenate([_of_three("approach", hand.approach) for hand in hands])
         fixed, line = _approached(arm, fixed, approach, speed, h)
     path, motion = _first(arm, fixed, h, steps, [hand.name or str(n) for n, hand in enumerate(hands)])
-    clear = None if obstacles is None or not len(obstacles) else Clearance(arm, obstacles, steps, motion, h)
+    clear = None
+    around = Obstacles.none() if obstacles is None else obstacles
+    if len(around) or (thickness > 0.0 and arm.pairs):
+        clear = Clearance(arm, around, steps, motion, h, thickness)
     costs, tries = [arm.cost(motion, h)], [motion]
     best = Best(clear, motion, costs[0], line, arm)
     if method == "optimal":
@@ -465,27 +474,24 @@ def _starts(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float, c
         plain = [_by_joints(arm, motion, fixed, h)]
     if clear is None or clear.depth(plain[0]) <= TOUCHED:
         return plain[:1]
-    found = plain
-    if arm.count == 1:
-        sample, places = clear.detours(plain[0])
-        found = [*plain, *_elbows(arm, motion, fixed, h), *_around(arm, fixed, len(motion) - 1, sample, places)]
+    sample, places = clear.detours(plain[0])
+    found = [*plain, *_elbows(arm, motion, fixed, h), *_around(arm, fixed, len(motion) - 1, sample, places)]
     order = sorted(found, key=lambda start: (1.0 + (clear.depth(start) / _DEEP) ** 2) * arm.cost(start, h))
     return order[:_TRIES]
 
 
 def _elbows(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) -> Generator[Array]:
-    """Motions (N + 1, a, 4) to the goal with the elbow on other sides: the last pose is rotated about the line from the
-    shoulder to the hand."""
-    line = fixed[-1][1] - arm.shoulder
-    axis = line / max(float(np.linalg.norm(line)), 1e-12)
-    for angle in 2.0 * np.pi * np.arange(1, _ELBOWS) / _ELBOWS:
-        turned = motion.copy()
-        turned[-1, 0] = rotation.multiply(rotation.about(axis, np.array(angle)), motion[-1, 0])
-        turned[-1] = arm.clamped(turned[-1])
-        away = float(np.linalg.norm(arm.points(turned[-1]) - fixed[-1][1]))
-        if away > _HIT or arm.is_oriented:
-            turned[-1] = _solved(arm, turned[-1], fixed[-1][1], oriented=True)
-        yield _by_joints(arm, turned, fixed, h)
+    """Motions (N + 1, a, 4) to the goal with the elbows on other sides: the last pose is rotated about the lines from
+    the shoulders to the hands, of one hand, or of all hands alternately."""
+    signs = [*np.eye(arm.count), (-1.0) ** np.arange(arm.count)]
+    for sign in signs[: 1 if arm.count == 1 else None]:
+        for angle in 2.0 * np.pi * np.arange(1, _ELBOWS) / _ELBOWS:
+            turned = motion.copy()
+            turned[-1] = arm.clamped(arm.swivelled(motion[-1], fixed[-1][1], angle * sign))
+            away = float(_lengths(arm.points(turned[-1]) - fixed[-1][1]).max())
+            if away > _HIT or arm.is_oriented:
+                turned[-1] = _solved(arm, turned[-1], fixed[-1][1], oriented=True)
+            yield _by_joints(arm, turned, fixed, h)
 
 
 def _around(
@@ -549,6 +555,7 @@ def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: fl
         return Spline.through(0.0, h, values, resting=True).at(times)[0]
 
     shown = rotation.normalize(smooth(rotation.align_hemisphere(best.motion)))
+    apart = None if best.clear is None else best.clear.apart(best.motion)
     return Reach(
         times,
         arm.whole(shown),
@@ -558,6 +565,7 @@ def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: fl
         np.array(costs),
         smooth(path).reshape(len(times), arm.count, 3),
         None if best.clear is None else best.clear.least(best.motion),
+        None if apart is None else np.interp(times, h * np.arange(len(apart)), apart),
     )
 
 
