@@ -157,6 +157,7 @@ class _Problem:
         passed = [item for item in fixed if item[0] not in kept]
         self._samples = np.array([sample for sample, _ in passed], dtype=int)
         self._places = np.array([place for _, place in passed])
+        self._is_fixed = np.isfinite(self._places).ravel()
         course, flat = course.reshape(len(motion), -1), (turns - course).reshape(len(motion), -1)
         self._fixed_turns = course + flat - flat @ self._axes.T @ self._axes
         count, wanted = len(self._axes), flat @ self._axes.T
@@ -293,8 +294,8 @@ class _Problem:
         slopes = slopes.reshape(*slopes.shape[:-1], turns.shape[1], 3)[:, :, self._which]
         rates = np.einsum("fidc,fdc->fid", slopes, self._tangents(turns))
         jacobian = rates[..., None] * self._basis[self._samples][:, None, None]
-        errors = np.concatenate(((self._places - place).ravel(), kept))
-        return errors, np.concatenate((jacobian.reshape(-1, numbers.size), self._rows))
+        errors = np.concatenate(((self._places - place).ravel()[self._is_fixed], kept))
+        return errors, np.concatenate((jacobian.reshape(-1, numbers.size)[self._is_fixed], self._rows))
 
     def _tangents(self, turns: Array) -> Array:
         """How the joints rotate (s, d, 3), each in its own frame, if rotation vectors (s, a, 3) change along each

@@ -205,3 +205,19 @@ def test_hands_may_meet_where_their_goals_do() -> None:
     found = reach_together(torso(), WHOLE, both, 1.0, DT, passes=15, thickness=0.03)
     assert_allclose(hands(torso(), found.rotations)[-1], goals, atol=1e-4)
     assert found.apart is not None and found.apart.min() > -0.002
+
+
+def test_each_hand_passes_its_own_waypoints_and_the_other_is_free_then() -> None:
+    above = np.array([0.25, 0.35, 1.6])
+    one = [Hand((2, TIP), GOALS[0], via=[(0.5, above)]), HANDS[1]]
+    fixed = [one[0], Hand((4, TIP), GOALS[1], via=[(0.5, [-0.14, 0.48, 1.35])])]
+    found, held = (reach_together(torso(), WHOLE, both, 1.0, DT, damping=0.3) for both in (one, fixed))
+    assert_allclose(found.path[12, 0], above, atol=1e-4)
+    assert_allclose(hands(torso(), found.rotations)[-1], GOALS, atol=1e-4)
+    assert found.cost <= min(found.costs[0], held.cost)
+    other = np.array([-0.2, 0.4, 1.55])
+    both = [one[0], Hand((4, TIP), GOALS[1], via=[(0.25, other), (0.75, other + 0.02)])]
+    found = reach_together(torso(), WHOLE, both, 1.0, DT, damping=0.3)
+    assert_allclose(found.path[[12, 6, 18], [0, 1, 1]], [above, other, other + 0.02], atol=1e-4)
+    with pytest.raises(InvalidArgument, match="in order of time"):
+        reach_together(torso(), WHOLE, [one[0], Hand((4, TIP), GOALS[1], via=[(0.7, other), (0.2, other)])], 1.0, DT)
