@@ -101,6 +101,8 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
         layout, settings = current.prepared(self.layout), context.scene.lookat_pd_dynamics
         column = layout.column(align=True)
         column.prop(settings, "point")
+        if settings.point == "PALM" or (settings.point == "AUTO" and settings.both_hands):
+            column.prop(settings, "palm_gap")
         column.prop(settings, "length")
         column = layout.column(align=True)
         column.prop(settings, "goal")
@@ -120,9 +122,7 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
         column.prop(settings, "approach")
         if settings.approach != "FREE":
             column.prop(settings, "approach_distance", text="Distance")
-        column = layout.column()
-        column.active = not settings.both_hands
-        _draw_vias(column, settings)
+        _draw_vias(layout, settings)
         layout.prop(settings, "method")
         if settings.method == "SMOOTHING":
             layout.prop(settings, "passes")
@@ -208,6 +208,8 @@ def _draw_vias(layout: bpy.types.UILayout, settings) -> None:
     for n, via in enumerate(settings.vias):
         row = column.row(align=True)
         row.prop(via, "target")
+        if settings.both_hands:
+            row.prop(via, "hand", text="")
         row.prop(via, "time", text="")
         row.operator("lookat_pd.via_remove", text="", icon="X").index = n
     column.operator("lookat_pd.via_add", icon="ADD")
