@@ -40,6 +40,8 @@ from .masses import Masses
 BAKED = " hit"
 SETTLE, IMPULSE, STIFFNESS, HIPS, LARGEST_ANGLE = 0.8, 30.0, 0.25, 1.0, float(np.degrees(law.LARGEST_ANGLE))
 """Defaults: settle time [s], impulse [N s], stiffness, share of the hips, and largest angle of a joint [degrees]."""
+CONTACT, LONGEST_CONTACT = 0.05, 1.0
+"""How long a hit pushes [s], between a punch of 0.02 s and a shove of 0.1 s; the longest time."""
 STRONGEST = 1e6
 """Largest impulse [N s]."""
 _MASS, _STATURE = 70.0, 1.75
@@ -72,7 +74,8 @@ class HitRequest:
     stiffness: of the muscles, 0 for a limp body. limits: whether Blender's joint limits apply. relative: whether
     impulses are meant for a body of 70 kg and 1.75 m; others get those that turn them by the same angles. hips: how
     much of the speed that a hit gives to the whole body displaces the hips; the feet stay. switches: whether limbs in
-    IK that are hit are switched to FK from the first hit to the end, with keys that keep their pose."""
+    IK that are hit are switched to FK from the first hit to the end, with keys that keep their pose. contact: how long
+    each hit pushes [s]."""
 
     hits: tuple[HitSpec, ...]
     settle_time: float = SETTLE
@@ -85,6 +88,7 @@ class HitRequest:
     relative: bool = True
     hips: float = HIPS
     switches: bool = True
+    contact: float = CONTACT
 
 
 @dataclass(frozen=True)
@@ -262,6 +266,7 @@ def _work(
             [hit for hit, _ in given],
             settle_time=request.settle_time,
             damping_ratio=request.damping_ratio,
+            contact=request.contact,
             stiffness=request.stiffness / (1.0 - np.asarray(anatomy.stiffness)),
             hinges=anatomy.hinges,
             largest_angle=request.largest_angle,
@@ -346,7 +351,7 @@ def _moves(impulses: Sequence[Array], request: HitRequest, factors: Array, sampl
     total = np.zeros((len(samples.frames), 3))
     for hit, impulse, factor in zip(request.hits, impulses, factors, strict=True):
         passed = dt * (samples.frames - hit.frame)
-        response = law.impulse_response(passed, request.settle_time, request.damping_ratio)
+        response = law.impulse_response(passed, request.settle_time, request.damping_ratio, request.contact)
         total += factor * response[:, None] * impulse * (1.0, 1.0, 0.0)
     return rotation.rotate(rotation.inverse(rotation.from_matrix(samples.worlds[:, :3, :3])), total)
 
@@ -354,8 +359,9 @@ def _moves(impulses: Sequence[Array], request: HitRequest, factors: Array, sampl
 def _outcomes(
     request: HitRequest, body: Articulation, impulses: Sequence[Array], response: law.HitResponse
 ) -> tuple[HitOutcome, ...]:
-    times = np.linspace(0.0, request.settle_time, 201)
-    most = float(np.abs(law.impulse_response(times, request.settle_time, request.damping_ratio)).max())
+    times = np.linspace(0.0, law.ENDS * request.settle_time, 401)
+    shape = law.impulse_response(times, request.settle_time, request.damping_ratio, request.contact)
+    most = float(np.abs(shape).max())
     found = []
     for hit, impulse, velocities, factor in zip(
         request.hits, impulses, response.velocities, response.factors, strict=True
