@@ -153,6 +153,7 @@ def _draw_interpolation(layout: bpy.types.UILayout, settings) -> None:
     layout.prop(settings, "between")
     layout.prop(settings, "at_keys")
     if settings.between == "TORQUE_CHANGE":
+        layout.prop(settings, "torque_cost")
         column = layout.column(align=True)
         column.prop(settings, "use_gravity")
         column.prop(settings, "use_limits")

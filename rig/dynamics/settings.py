@@ -63,6 +63,10 @@ BETWEEN_ITEMS = (
         "Find the motion through all keys with the least change of the torques of the joints, as for a reach",
     ),
 )
+TORQUE_COST_ITEMS = (
+    ("RELATIVE", "Relative", "Count each torque relative to what its joint moves, so that light hands do not whip"),
+    ("EQUAL", "Equal", "Count all torques equally, as published: light hands swing far to spare the shoulders"),
+)
 LIMIT_ITEMS = (
     ("NONE", "None", "Do not limit the torque"),
     ("STRENGTH", "Strength", "Limit the torque to a multiple of the torque that holds the limb horizontal"),
@@ -291,6 +295,9 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         "How early the bones arrive at their keys: 9.2 leaves 0.1 % of the distance at a key, 4 leaves 9 %"
     )
     between: EnumProperty(name="Method", description="Method of finding the motion between keys", items=BETWEEN_ITEMS)
+    torque_cost: EnumProperty(
+        name="Torques", description="How the changes of the torques of joints add up", items=TORQUE_COST_ITEMS
+    )
     at_keys: EnumProperty(name="At Keys", description="Speed of the bones at their keys", items=AT_KEYS_ITEMS)
     swing_past: FloatProperty(
         name="Swing Past",

@@ -37,6 +37,7 @@ def interpolation(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone], f
         between=s.between,
         friction=s.joint_damping,
         weight=s.weight,
+        equal=s.torque_cost == "EQUAL",
     )
 
 
