@@ -157,6 +157,9 @@ def start(
         actions.check_curves(armature, dict.fromkeys(shifted.moved, LOCATION), into)
     modes = {bone: armature.pose.bones[bone].rotation_mode for bone in turning}
     actions.check_curves(armature, modes, into)
+    for limb in joints.goals:
+        actions.check_curves(armature, dict.fromkeys(limb.moved, LOCATION), into)
+        actions.check_curves(armature, {limb.goal: armature.pose.bones[limb.goal].rotation_mode}, into)
     for name in joints.line:
         joint_ranges.check(armature.pose.bones[name])
     dt = seconds_per_frame(scene)
@@ -244,16 +247,18 @@ def _work(
             *(hit.bone for hit in request.hits),
             *joints.hit,
             *switches,
+            *(name for limb in joints.goals for name in limb.sampled),
         )
     )
     sources = [hit.source for hit in request.hits if hit.source is not None]
-    with suspend.suspend_live(), Sampler(scene, armature, tuple(seen), sources, located=shifted is not None) as sampler:
+    located = shifted is not None or bool(joints.goals)
+    with suspend.suspend_live(), Sampler(scene, armature, tuple(seen), sources, located=located) as sampler:
         sampling = _sample(sampler, armature, frames, joints.switched)
         samples, held = yield from subrange(sampling, _WEIGHED, _SAMPLED)
         turning = joints.without(limb for limb, is_held in zip(joints.switched, held, strict=True) if is_held)
         lines = {name: limb_controls.line(armature, name)[1:] for name in turning}
         body = tree.build(armature, sampler, samples, turning, weights, unit, lines, idle=joints.followers)
-        controls = HitControls(sampler, body, samples)
+        controls = HitControls(sampler, body, samples, joints.goals)
         animated = controls.local
         strength = _relative(armature, weights, unit) if request.relative else 1.0
         given = _given(request, joints, samples, body, dt, strength)
@@ -282,7 +287,9 @@ def _work(
             if np.any(moves):
                 moves = shifted.write(work, sampler, samples, moves, dt)
                 written = (*written, *shifted.moved[:1], *shifted.turned)
-            elif not written and into == "LAYER":
+            if joints.goals:
+                written = (*written, *controls.follow(work, response.rotations))
+            if not written and into == "LAYER":
                 # A layer has keys, if only of what is there without it.
                 controls.hold(work)
             action = work.commit(into, actions.baked_name(armature, into, BAKED))
