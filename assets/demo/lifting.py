@@ -21,7 +21,7 @@ ARM = (("upper_arm", (0.19, 0.0, 1.38)), ("forearm", (0.49, 0.0, 1.38)), ("hand"
 TIP = (0.94, 0.0, 1.38)
 HANGING = {"upper_arm": (0.0, 72.0, 0.0), "forearm": (0.0, 0.0, -20.0)}
 """Angles [degrees] of the left arm at the start."""
-BOX, SIZE = ((0.0, -0.42, 0.98), (0.0, -0.42, 0.98), (0.0, -0.38, 1.32), (0.0, -0.38, 1.32)), (0.4, 0.26, 0.24)
+BOX, SIZE = ((0.0, -0.38, 0.98), (0.0, -0.38, 0.98), (0.0, -0.4, 1.24), (0.0, -0.4, 1.24)), (0.4, 0.26, 0.24)
 KEYS, REACH_TIME = (1, 28, 58, 90), 1.0
 """Places of the box at these frames, its size [m], and the time in which the hands come to it [s]."""
 
@@ -62,7 +62,7 @@ def lift(scene: bpy.types.Scene, place: tuple[float, float, float]) -> Lifting:
         faces[0].goal,
         1,
         REACH_TIME,
-        3,
+        2,
         after="hold",
         others=((HANDS[1], faces[1].goal),),
         normals=tuple(face.normal for face in faces),
