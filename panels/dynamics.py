@@ -96,6 +96,8 @@ class LOOKAT_PD_PT_dynamics_body(_SubPanel, bpy.types.Panel):
 
 class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
     bl_label = "Reach"
+    # Elsewhere it is how far limits reach.
+    bl_translation_context = "Operator"
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = current.prepared(self.layout), context.scene.lookat_pd_dynamics
@@ -209,10 +211,10 @@ def _draw_vias(layout: bpy.types.UILayout, settings) -> None:
     for n, via in enumerate(settings.vias):
         row = column.row(align=True)
         row.prop(via, "target")
-        if settings.both_hands:
-            row.prop(via, "hand", text="")
-        row.prop(via, "time", text="")
         row.operator("lookat_pd.via_remove", text="", icon="X").index = n
+        column.prop(via, "time")
+        if settings.both_hands:
+            column.prop(via, "hand")
     column.operator("lookat_pd.via_add", icon="ADD")
 
 
