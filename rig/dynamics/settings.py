@@ -65,7 +65,7 @@ BETWEEN_ITEMS = (
 )
 TORQUE_COST_ITEMS = (
     ("RELATIVE", "Relative", "Count each torque relative to what its joint moves, so that light hands do not whip"),
-    ("EQUAL", "Equal", "Count all torques equally, as published: light hands swing far to spare the shoulders"),
+    ("EQUAL", "As Published", "Count all torques equally: light hands swing far to spare the shoulders"),
 )
 LIMIT_ITEMS = (
     ("NONE", "None", "Do not limit the torque"),
@@ -277,7 +277,9 @@ class ReachVia(bpy.types.PropertyGroup):
     target: PointerProperty(
         name="Waypoint", description="Object through which the effector passes", type=bpy.types.Object
     )
-    hand: EnumProperty(name="Hand", description="Hand that passes the waypoint, if both reach", items=VIA_HAND_ITEMS)
+    hand: EnumProperty(
+        name="Passed By", description="Hand that passes the waypoint, if both reach", items=VIA_HAND_ITEMS
+    )
     time: FloatProperty(
         name="Time",
         description="Time at which the effector passes, as a factor of the duration",
