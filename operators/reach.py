@@ -24,8 +24,8 @@ def why_not(context: bpy.types.Context) -> str | None:
         return "Smoothing needs the physics engine MuJoCo; choose Optimal, or install the zip with it"
     if settings.goal == "OBJECT" and settings.target is None:
         return "Choose a goal for the reach"
-    if settings.both_hands and (settings.method != "OPTIMAL" or settings.vias):
-        return "Both hands need the method Optimal and no waypoints"
+    if settings.both_hands and settings.method != "OPTIMAL":
+        return "Both hands need the method Optimal"
     try:
         setup.chain(context.scene, current.armature(context), bone.name)
         other = other_hand(context)
@@ -106,8 +106,9 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
                 more=-result.saved,
             )
         current.report_info(self, text)
-        if result.collision is not None:
-            self.report({"WARNING"}, messages.translate(result.collision))
+        for problem in (result.collision, result.crossing):
+            if problem is not None:
+                self.report({"WARNING"}, messages.translate(problem))
 
 
 class LOOKAT_PD_OT_via_add(bpy.types.Operator):

@@ -96,11 +96,15 @@ class LOOKAT_PD_PT_dynamics_body(_SubPanel, bpy.types.Panel):
 
 class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
     bl_label = "Reach"
+    # Elsewhere it is how far limits reach.
+    bl_translation_context = "Operator"
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = current.prepared(self.layout), context.scene.lookat_pd_dynamics
         column = layout.column(align=True)
         column.prop(settings, "point")
+        if settings.point == "PALM" or (settings.point == "AUTO" and settings.both_hands):
+            column.prop(settings, "palm_gap")
         column.prop(settings, "length")
         column = layout.column(align=True)
         column.prop(settings, "goal")
@@ -120,9 +124,7 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
         column.prop(settings, "approach")
         if settings.approach != "FREE":
             column.prop(settings, "approach_distance", text="Distance")
-        column = layout.column()
-        column.active = not settings.both_hands
-        _draw_vias(column, settings)
+        _draw_vias(layout, settings)
         layout.prop(settings, "method")
         if settings.method == "SMOOTHING":
             layout.prop(settings, "passes")
@@ -153,6 +155,7 @@ def _draw_interpolation(layout: bpy.types.UILayout, settings) -> None:
     layout.prop(settings, "between")
     layout.prop(settings, "at_keys")
     if settings.between == "TORQUE_CHANGE":
+        layout.prop(settings, "torque_cost")
         column = layout.column(align=True)
         column.prop(settings, "use_gravity")
         column.prop(settings, "use_limits")
@@ -208,8 +211,10 @@ def _draw_vias(layout: bpy.types.UILayout, settings) -> None:
     for n, via in enumerate(settings.vias):
         row = column.row(align=True)
         row.prop(via, "target")
-        row.prop(via, "time", text="")
         row.operator("lookat_pd.via_remove", text="", icon="X").index = n
+        column.prop(via, "time")
+        if settings.both_hands:
+            column.prop(via, "hand")
     column.operator("lookat_pd.via_add", icon="ADD")
 
 

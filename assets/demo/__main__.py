@@ -5,8 +5,8 @@
 In look_at.blend a Rigify human with an animation of its own looks at a ball, then a bird, lets go, and looks again. In
 conversation.blend two of them talk, with all that a body does about it: live, with its markers, to be changed; in
 conversation_baked.blend it is baked. In dynamics.blend arms of three links move from pose to pose with loads in their
-hands, and reach from three sides. Beside them are a picture of what moves when of
-each, frames with and without the look-at side by side, a filmstrip of the conversation, and report.json.
+hands, and reach from three sides, and a figure lifts a box with both hands. Beside them are a picture of what moves
+when of each, frames with and without the look-at side by side, filmstrips, and report.json.
 """
 
 import argparse
@@ -33,7 +33,8 @@ EVENTS = (
 """Switched on, switched over while the head is moving, off, and on again."""
 _SWUNG = (13, 37, 61, 97)
 _REACHED = (1, 9, 14, 21)
-"""Frames of the arms that move between poses, and of those that reach."""
+_LIFTED = (1, 14, 27, 60)
+"""Frames of the arms that move between poses, of those that reach, and of the figure that lifts a box."""
 _COMPARED = (60, 110)
 """Frames to show side by side: at the ball, and at the bird."""
 LAST = 310
@@ -131,12 +132,14 @@ def _dynamics(folder: Path) -> dict:
     seconds = time.perf_counter() - started
     with _silence():
         bpy.ops.wm.save_as_mainfile(filepath=str(blend.resolve()), compress=True)
-    print("\nArms of three links swing in 5 s and 2 s, pass four poses and return, and reach from three sides.")
+    print("\nArms of three links swing in 5 s and 2 s, pass four poses and return, and reach from three sides;")
+    print(f"both hands of a figure lift a box, and miss its sides by {1000.0 * demo.lifting.missed:.2f} mm.")
     for reach in demo.reaches:
         costs = ", ".join(f"{name} {cost:.0f}" for name, cost in reach.costs.items())
         print(f"From {reach.side}, the change of torque costs [N²m²/s]: {costs}.")
     load("assets.demo.arms_plot").draw(demo, picture)
-    moments = [(frame, "between poses") for frame in _SWUNG] + [(frame, "reaches") for frame in _REACHED]
+    shown = (_SWUNG, "between poses"), (_REACHED, "reaches"), (_LIFTED, "both hands")
+    moments = [(frame, words) for frames, words in shown for frame in frames]
 
     def film(number: int) -> None:
         demo.scene.camera = demo.cameras[number // len(_SWUNG)]

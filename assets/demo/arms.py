@@ -1,7 +1,7 @@
 """The demo's scenes of dynamics: arms of three links that move from pose to pose, and arms that reach.
 
 Swings of 5 s and 2 s with several loads in the hand, four poses there and back with and without stops, and reaches to
-one goal from three sides, with the cost of each.
+one goal from three sides, with the cost of each. Both hands of a figure lift a box.
 
 Source: Allen, Chu, Shapiro, Faloutsos, On the Beat!, SCA 2007, for motion between poses; Uno, Kawato, Suzuki 1989, for
 reaches with the least change of torque.
@@ -11,12 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import radians
 
-import bmesh
 import bpy
 import numpy as np
-from mathutils import Euler, Matrix
 
 from ...lookat_pd.dynamics import engine
 from ...lookat_pd.progress import drain
@@ -24,10 +21,12 @@ from ...rig.dynamics import interpolation, presets, reaching
 from ...rig.dynamics import masses as body_masses
 from ...rig.sampling.targets import Target
 from .human import FPS, add_camera, add_ground, add_light
-from .materials import paint
+from .lifting import Lifting, lift
+from .links import attach, ball, key, rod
 
 LINKS = (("upper arm", 0.30), ("forearm", 0.27), ("hand", 0.18))
 """Names and lengths [m] of the links."""
+_NAMES = tuple(name for name, _ in LINKS)
 SWINGS, LOADS = (5.0, 2.0), (0.0, 5.0, 20.0)
 """Durations [s] of the swings, and loads [kg] in the hand."""
 SWUNG = (
@@ -50,7 +49,11 @@ SIDES = {
 }
 """Poses from which they start, by the side of the goal on which the hand is."""
 LAST = 150
-ARMS, REACHES = ((1.7, -7.4, 2.1), (1.7, 0.0, 2.2), 58.0), ((9.3, -5.6, 2.0), (9.3, 0.0, 1.5), 72.0)
+ARMS, REACHES, LIFTS = (
+    ((1.7, -7.4, 2.1), (1.7, 0.0, 2.2), 58.0),
+    ((9.3, -5.6, 2.0), (9.3, 0.0, 1.5), 72.0),
+    ((14.7, -3.4, 1.9), (13.0, -0.1, 1.15), 60.0),
+)
 """Places of the cameras, what they look at, and their lenses."""
 
 
@@ -81,10 +84,11 @@ class Reaching:
 @dataclass(frozen=True)
 class ArmsDemo:
     scene: bpy.types.Scene
-    cameras: tuple[bpy.types.Object, bpy.types.Object]
+    cameras: tuple[bpy.types.Object, ...]
     swings: list[Swing]
     poses: list[Swing]
     reaches: list[Reaching]
+    lifting: Lifting
 
     def report(self) -> dict:
         """What was measured, for the report."""
@@ -94,6 +98,7 @@ class ArmsDemo:
                 for s in (*self.swings, *self.poses)
             ],
             "reaches": [{"from": reach.side, "costs": reach.costs} for reach in self.reaches],
+            "lift": self.lifting.report(),
         }
 
 
@@ -112,10 +117,11 @@ def build_scene(scene: bpy.types.Scene) -> ArmsDemo:
     ]
     poses = [_pass(scene, (1.5 * n + 0.75, 0.0, 0.95), passes) for n, passes in enumerate((True, False))]
     reaches = [_reach(scene, (8.0 + n, 0.0, 1.4), side) for n, side in enumerate(SIDES)]
-    cameras = add_camera(scene, *ARMS), add_camera(scene, *REACHES)
+    lifting = lift(scene, (13.0, 0.0, 0.0))
+    cameras = tuple(add_camera(scene, *given) for given in (ARMS, REACHES, LIFTS))
     scene.camera = cameras[0]
     scene.frame_set(1)
-    return ArmsDemo(scene, cameras, swings, poses, reaches)
+    return ArmsDemo(scene, cameras, swings, poses, reaches, lifting)
 
 
 def _swing(scene: bpy.types.Scene, place: tuple[float, float, float], seconds: float, load: float) -> Swing:
@@ -133,7 +139,7 @@ def _between(
     scene: bpy.types.Scene, arm: bpy.types.Object, keys: Sequence[tuple[float, Sequence]], load: float, *, passes=True
 ) -> Swing:
     for frame, pose in keys:
-        _key(arm, frame, pose)
+        key(arm, frame, dict(zip(_NAMES, pose, strict=True)))
     request = interpolation.InterpolationRequest(
         tuple(name for name, _ in LINKS), selected=False, passes=passes, weight=scene.lookat_pd_dynamics.weight
     )
@@ -144,8 +150,8 @@ def _between(
 
 def _reach(scene: bpy.types.Scene, place: tuple[float, float, float], side: str) -> Reaching:
     arm = _arm(scene, f"Reach from the {side}" if side == "side" else f"Reach from {side}", place, 0.0)
-    _key(arm, 1.0, SIDES[side])
-    goal = bpy.data.objects.new(f"Goal, {side}", _ball(0.035, "Ball"))
+    key(arm, 1.0, dict(zip(_NAMES, SIDES[side], strict=True)))
+    goal = bpy.data.objects.new(f"Goal, {side}", ball(0.035, "Ball"))
     goal.location = np.add(place, GOAL)
     scene.collection.objects.link(goal)
     scene.frame_set(1)
@@ -181,26 +187,16 @@ def _arm(scene: bpy.types.Scene, name: str, place: tuple[float, float, float], l
     bpy.ops.object.mode_set(mode="OBJECT")
     arm.lookat_pd_body.spread = "VOLUME"
     for bone, length in LINKS:
-        _attach(scene, arm, bone, _rod(length), -length)
+        attach(scene, arm, bone, rod(length), -length)
     hand, length = LINKS[-1]
     if load:
         found = body_masses.of(scene, arm)
         own = float(found.properties.mass[found.bones.index(hand)])
         arm.pose.bones[hand].lookat_pd_body.mass = own + load
-        _attach(scene, arm, hand, _ball(0.04 * load ** (1.0 / 3.0), "Dark"), 0.0)
+        attach(scene, arm, hand, ball(0.04 * load ** (1.0 / 3.0), "Dark"), 0.0)
     for bone in arm.pose.bones:
         bone.rotation_mode = "QUATERNION"
     return arm
-
-
-def _key(arm: bpy.types.Object, frame: float, pose: Sequence[tuple[float, float, float]]) -> None:
-    """Key a pose; angles about the axes of the armature."""
-    for (name, _), angles in zip(LINKS, pose, strict=True):
-        bone = arm.pose.bones[name]
-        rest = bone.bone.matrix_local.to_3x3()
-        turn = Euler([radians(angle) for angle in angles]).to_matrix()
-        bone.rotation_quaternion = (rest.inverted() @ turn @ rest).to_quaternion()
-        bone.keyframe_insert("rotation_quaternion", frame=frame)
 
 
 def _hand(scene: bpy.types.Scene, arm: bpy.types.Object, frames: Sequence[int]) -> np.ndarray:
@@ -210,42 +206,3 @@ def _hand(scene: bpy.types.Scene, arm: bpy.types.Object, frames: Sequence[int]) 
         scene.frame_set(frame)
         places.append(tuple(arm.pose.bones[LINKS[-1][0]].tail))
     return np.array(places)
-
-
-def _attach(scene: bpy.types.Scene, arm: bpy.types.Object, bone: str, mesh: bpy.types.Mesh, along: float) -> None:
-    """Hang a mesh on a bone, `along` metres from its tail."""
-    item = bpy.data.objects.new(f"{arm.name} {bone}", mesh)
-    scene.collection.objects.link(item)
-    item.parent, item.parent_type, item.parent_bone = arm, "BONE", bone
-    item.location = (0.0, along, 0.0)
-    item.hide_select = True
-
-
-def _rod(length: float) -> bpy.types.Mesh:
-    """A rod along Y from the origin, with a joint at its start."""
-    name = f"Rod {length:g}"
-    if name in bpy.data.meshes:
-        return bpy.data.meshes[name]
-    shape = bmesh.new()
-    upright = Matrix.Rotation(radians(-90.0), 4, "X")
-    place = Matrix.Translation((0.0, 0.5 * length, 0.0)) @ upright
-    bmesh.ops.create_cone(shape, cap_ends=True, segments=16, radius1=0.035, radius2=0.025, depth=length, matrix=place)
-    bmesh.ops.create_uvsphere(shape, u_segments=16, v_segments=10, radius=0.045)
-    return _mesh(name, shape, "Skin")
-
-
-def _ball(radius: float, color: str) -> bpy.types.Mesh:
-    name = f"Ball {radius:.3f}"
-    if name in bpy.data.meshes:
-        return bpy.data.meshes[name]
-    shape = bmesh.new()
-    bmesh.ops.create_uvsphere(shape, u_segments=24, v_segments=14, radius=radius)
-    return _mesh(name, shape, color)
-
-
-def _mesh(name: str, shape: bmesh.types.BMesh, color: str) -> bpy.types.Mesh:
-    mesh = bpy.data.meshes.new(name)
-    shape.to_mesh(mesh)
-    shape.free()
-    mesh.materials.append(paint(color))
-    return mesh

@@ -47,6 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="damping ratio; below 1 the bones swing past the animation (default: 1)",
     )
     parser.add_argument(
+        "--contact",
+        type=words.number(0.0, hitting.LONGEST_CONTACT),
+        metavar="S",
+        default=hitting.CONTACT,
+        help=f"seconds for which each hit pushes; 0 changes the speed at once (default: {hitting.CONTACT:g})",
+    )
+    parser.add_argument(
         "--stiffness",
         type=words.number(0.0, hit_settings.STIFFEST),
         metavar="N",
@@ -136,6 +143,7 @@ def _bake(
         not options.absolute,
         options.hips,
         not options.no_switch,
+        options.contact,
     )
     result = baking.work(hitting.start(scene, rig, request, baking.INTO[options.into]), console, "baking")
     first, last = int(result.frames[0]), int(result.frames[-1])

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from ...rig.dynamics import body_obstacles, reach_hands, reaching, settings
-from ...rig.dynamics.reach_request import AFTER, ReachRequest
+from ...rig.dynamics.reach_request import AFTER, ReachRequest, Waypoint
 from ...rig.dynamics.reaching import ReachResult
 from ...rig.sampling.targets import Target
 from .. import arguments as words
@@ -50,10 +50,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_via,
         action="append",
         default=[],
-        metavar="X,Y,Z@T",
-        help="waypoint and its time as a fraction of the duration, such as 0.4,-0.3,1.2@0.5; can be repeated",
+        metavar="[NAME=]X,Y,Z@T",
+        help="waypoint and its time as a fraction of the duration, such as 0.4,-0.3,1.2@0.5, for an effector NAME; "
+        "without a name for --bone or, with --hand, for the middle between the effectors; can be repeated",
     )
     words.add_chain(parser, "bring the tip of the effector to the goal instead of its head")
+    parser.add_argument(
+        "--palm",
+        action="store_true",
+        help="bring the palm to the side of the target's mesh and turn it to that side, with optimal",
+    )
+    parser.add_argument(
+        "--gap",
+        type=words.number(0.0, 1e6),
+        metavar="D",
+        default=settings.GAP,
+        help="distance of the bone of the hand from that side, in the file's units (default: 0.02)",
+    )
     parser.add_argument(
         "--method",
         choices=("smoothing", "optimal"),
@@ -122,13 +135,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     baking.add_into(parser)
 
 
-def _via(word: str) -> tuple[float, Target]:
+def _via(word: str) -> tuple[str, float, Target]:
     place, at, share = word.rpartition("@")
     if not at:
         raise argparse.ArgumentTypeError(
             f"{words.shown(word)!r} is not a place and a time; give X,Y,Z@T, T between 0 and 1"
         )
-    return words.number(0.01, 0.99)(share), Target(point=words.point(place))
+    name, _, place = place.rpartition("=")
+    return name, words.number(0.01, 0.99)(share), Target(point=words.point(place))
+
+
+def _share(via: tuple[str, float, Target]) -> float:
+    return via[1]
+
+
+def _hand(bones: list[str], name: str) -> int | None:
+    """The number of the effector that passes a waypoint; None for the middle between all."""
+    if name:
+        return bones.index(name)
+    return None if len(bones) > 1 else 0
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
@@ -139,8 +164,14 @@ def run(options: argparse.Namespace, console: Console) -> int:
     if options.method == "smoothing" and (options.match_orientation or options.approach != "free"):
         raise Misuse("--match-orientation and --approach need --method optimal")
     words.check_once([options.bone, *(name for name, _ in options.hand)], "--hand", "give it once")
-    if options.hand and (options.method == "smoothing" or options.via):
-        raise Misuse("--hand needs --method optimal and no --via")
+    if options.hand and options.method == "smoothing":
+        raise Misuse("--hand needs --method optimal")
+    if options.palm and (options.tip or options.method == "smoothing"):
+        raise Misuse("--palm needs --method optimal and no --tip")
+    bones = [options.bone, *(name for name, _ in options.hand)]
+    unknown = next((name for name, _, _ in options.via if name and name not in bones), None)
+    if unknown is not None:
+        raise Misuse(f"--via names {unknown!r}, which does not reach; use one of {', '.join(bones)}")
     return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
 
 
@@ -160,12 +191,11 @@ def _reach(
     if options.target is not None:
         target = Target(*rigs.find_target(scene, options.target))
     others = [(name, rigs.place(scene, word)) for name, word in options.hand]
-    if len(others) == 1:
-        target, further = reach_hands.goals(rig, (options.bone, others[0][0]), target, others[0][1])
-        others = [(others[0][0], further)]
+    bones, goals = [options.bone, *(name for name, _ in others)], [target, *(goal for _, goal in others)]
+    faces = reach_hands.faces(rig, bones, goals, options.gap if options.palm else None)
     request = ReachRequest(
         options.bone,
-        target,
+        faces[0].goal,
         first,
         options.duration or (reaching.seconds(scene, last - first) if options.range else 1.0),
         options.length,
@@ -176,7 +206,9 @@ def _reach(
         options.damping,
         gravity=not options.no_gravity,
         limits=not options.no_limits,
-        vias=tuple(sorted(options.via, key=lambda via: via[0])),
+        vias=tuple(
+            Waypoint(share, place, _hand(bones, name)) for name, share, place in sorted(options.via, key=_share)
+        ),
         after=options.after,
         hold=options.hold,
         blend=options.blend,
@@ -187,7 +219,8 @@ def _reach(
         matches=options.match_orientation,
         approach=options.approach.upper().replace("-", "_"),
         distance=options.approach_distance,
-        others=tuple(others),
+        others=tuple(zip(bones[1:], (face.goal for face in faces[1:]), strict=True)),
+        normals=tuple(face.normal for face in faces) if options.palm else (),
     )
     result = baking.work(reaching.start(scene, rig, request, baking.INTO[options.into]), console, "reaching")
     if job.output.suffix.lower() == ".glb":
@@ -211,5 +244,4 @@ def _fill(row: Row, result: ReachResult) -> None:
     row["costs"], row["effector_error"] = result.costs.tolist(), result.missed
     row["clearance"] = result.clearance
     row["hand_errors"] = result.misses.tolist()
-    if result.collision is not None:
-        row["warnings"].append(str(result.collision))
+    row["warnings"] += [str(problem) for problem in (result.collision, result.crossing) if problem is not None]

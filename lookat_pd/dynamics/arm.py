@@ -1,5 +1,6 @@
 """The joints above a hand: its position, its Jacobian, and the torques of a sampled motion."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -118,6 +119,21 @@ class Arm:
         """How many points there are."""
         return 1
 
+    @property
+    def arms(self) -> "tuple[Arm, ...]":
+        """The arm of each point."""
+        return (self,)
+
+    @property
+    def hand_of_bone(self) -> list[int]:
+        """The point behind each of the bones, by number."""
+        return [0] * len(self.joints)
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Bones, by number, each of which moves one point only, and another one than the other."""
+        return []
+
     def beyond(self, place: Array) -> Array:
         """How far (k,) places (3 k,) are out of reach [m], negative within reach."""
         return np.array([float(np.linalg.norm(place - self.shoulder)) - self.length])
@@ -164,6 +180,20 @@ class Arm:
         """The rotation (4,) of the last joint of a pose (a, 4) that gives it the orientation on arrival."""
         above = self.orientations(pose[:-1]) if len(pose) > 1 else rotation.IDENTITY
         return rotation.multiply(rotation.inverse(above), self.orientation)
+
+    def swivelled(self, pose: Array, place: Array, angles: Sequence[float]) -> Array:
+        """A pose (a, 4) with the arm of each point rotated about the line from its shoulder to its place (3 k,)."""
+        return self._rotated(pose, place, angles[0], 0)
+
+    def _rotated(self, pose: Array, place: Array, angle: float, number: int) -> Array:
+        """A pose (a, 4) with one of the joints, by number, rotated about the line from it to a place (3,)."""
+        line = place - self.places(pose)[number]
+        if number:
+            line = rotation.rotate(rotation.inverse(self.orientations(pose[:number])), line)
+        turned = pose.copy()
+        axis = line / max(float(np.linalg.norm(line)), 1e-12)
+        turned[number] = rotation.multiply(rotation.about(axis, np.array(angle)), pose[number])
+        return turned
 
     def place(self, motion: Array) -> tuple[Array, Array]:
         """The positions (..., 3) of the point, and its Jacobian (..., 3, 3 a) for rotations of each joint in its own

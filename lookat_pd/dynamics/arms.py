@@ -43,6 +43,25 @@ class Arms(Arm):
     def count(self) -> int:
         return len(self.hands)
 
+    @property
+    def arms(self) -> tuple[Arm, ...]:
+        return self.hands
+
+    @cached_property
+    def hand_of_bone(self) -> list[int]:
+        return [n for n, chosen in enumerate(self._new) for _ in chosen]
+
+    @cached_property
+    def pairs(self) -> list[tuple[int, int]]:
+        owners = [
+            (n, hand.joints[number])
+            for n, (hand, chosen) in enumerate(zip(self.hands, self._new, strict=True))
+            for number in chosen
+        ]
+        shared = [sum(joint in hand.joints for hand in self.hands) > 1 for _, joint in owners]
+        own = [n for n, is_shared in enumerate(shared) if not is_shared]
+        return [(one, other) for one in own for other in own if owners[one][0] < owners[other][0]]
+
     @cached_property
     def length(self) -> float:
         return max(hand.length for hand in self.hands)
@@ -91,6 +110,14 @@ class Arms(Arm):
     @cached_property
     def tips(self) -> list[int]:
         return (np.cumsum([len(chosen) for chosen in self._new]) - 1).tolist()
+
+    def swivelled(self, pose: Array, place: Array, angles: Sequence[float]) -> Array:
+        pose = pose.copy()
+        for n, (hand, own) in enumerate(zip(self.hands, self._columns, strict=True)):
+            shared = [any(joint in other.joints for other in self.hands if other is not hand) for joint in hand.joints]
+            if angles[n] and not all(shared):
+                pose[own] = hand._rotated(pose[own], place[3 * n : 3 * n + 3], angles[n], shared.index(False))
+        return pose
 
     @property
     def is_oriented(self) -> bool:

@@ -5,7 +5,8 @@ its inertia and by that of all that it moves. Muscles resist in addition: with s
 of each joint added on the diagonal, as rotors at the joints would. Without them a body is as limp as a rag doll, and
 bones beside the one that is hit turn against it. Under the torques M (-omega^2 e - 2 zeta omega e') the offsets e of
 the joints decay each by itself, so that the motion has a closed form: e(t) is the velocity times the impulse response
-of the controller with that settle time. The offsets of several hits add up. The engine is not needed.
+of the controller with that settle time. A force that rises and falls linearly during a contact time has a closed form,
+too, of the same impulse. The offsets of several hits add up. The engine is not needed.
 
 Source: Allen, Chu, Shapiro, Faloutsos, On the Beat! Timing and Tension for Dynamic Characters, SCA 2007, for tracking
 by torques that know the inertia; Featherstone, Rigid Body Dynamics Algorithms, 2008, section 11.7, for impulses.
@@ -32,6 +33,8 @@ ENDS = 2.0
 LARGEST_ANGLE = float(np.radians(60.0))
 """Default of the largest angle [rad] by which hits turn a joint."""
 _NO_AXIS = 1e-9
+_BRIEF = 5e-4
+"""Half of a contact time [s] below which there is none: the differences lose digits, and no frame shows it."""
 _SAMPLES = np.linspace(0.0, ENDS, 4097)[1:]
 """Settle times at which the largest angle is checked, whatever the frame rate."""
 
@@ -67,6 +70,7 @@ def respond(
     *,
     settle_time: float,
     damping_ratio: float = 1.0,
+    contact: float = 0.0,
     stiffness: ArrayLike = 0.0,
     hinges: ArrayLike | None = None,
     largest_angle: float = LARGEST_ANGLE,
@@ -74,7 +78,8 @@ def respond(
 ) -> HitResponse:
     """A body that follows an animation (F, n, 4), one pose every `dt` seconds, and is hit.
 
-    settle_time: [s], as of all controllers. stiffness: one number or (n,), 0 or more, resistance of the muscles to the
+    settle_time: [s], as of all controllers. contact: [s], how long each hit pushes; at most the settle time counts.
+    stiffness: one number or (n,), 0 or more, resistance of the muscles to the
     hits. hinges: (n, 3), the axis about which a joint turns, in its frame, 0 for ball joints. largest_angle: [rad], by
     which the hits turn any joint at most; larger impulses are reduced as a whole. limits: of the joints, which then
     stop at their ends. Raises InvalidArgument.
@@ -87,6 +92,7 @@ def respond(
     dt = time_step(dt)
     settle_time = number("settle time", settle_time, SHORTEST_STEP, LONGEST_STEP)
     damping_ratio = number("damping ratio", damping_ratio, 0.0, second_order.MOST_DAMPING)
+    contact = number("contact time", contact, 0.0, LONGEST_STEP)
     largest = numbers("largest angle", largest_angle)
     if largest.ndim or not 0.0 < largest <= np.pi:
         raise InvalidArgument(
@@ -100,7 +106,7 @@ def respond(
         total = np.zeros((*np.shape(moments), len(body), 3))
         for k in range(count):
             passed = moments - float(hits[order[k]].time)
-            size = factors[order[k]] * impulse_response(passed, settle_time, damping_ratio)
+            size = factors[order[k]] * impulse_response(passed, settle_time, damping_ratio, contact)
             total += size[..., None, None] * velocities[order[k]]
         return total
 
@@ -110,7 +116,7 @@ def respond(
         pose = rotation.multiply(_between(animated, time / dt), rotation.exp(offsets_at(np.array(time), count)))
         velocities[k] = velocity_change(body, pose, hits[k], stiffness, hinges)
         checked = time + settle_time * _SAMPLES
-        rising = impulse_response(checked - time, settle_time, damping_ratio)
+        rising = impulse_response(checked - time, settle_time, damping_ratio, contact)
         factors[k] = _allowed(offsets_at(checked, count), rising[:, None, None] * velocities[k], float(largest))
     offsets = offsets_at(times, len(hits))
     moved = np.any(offsets != 0.0, axis=-1)
@@ -155,13 +161,28 @@ def _freedoms(n: int, hinges: ArrayLike | None) -> Array:
     return np.array(rows)
 
 
-def impulse_response(passed: ArrayLike, settle_time: float, damping_ratio: float = 1.0) -> Array:
-    """The offset [s] a time (...) [s] after a unit change of velocity: 0 before it and after ENDS settle times."""
-    passed = np.asarray(passed, dtype=float)
+def impulse_response(passed: ArrayLike, settle_time: float, damping_ratio: float = 1.0, contact: float = 0.0) -> Array:
+    """The offset [s] a time (...) [s] after the begin of a unit impulse that takes the time `contact` [s]: 0 before it
+    and after ENDS settle times. Without contact time, the velocity changes by 1 at once."""
+    passed, omega = np.asarray(passed, dtype=float), 2.0 * np.pi / settle_time
     clipped = np.clip(passed, 0.0, ENDS * settle_time)
-    response = second_order.free_decay(clipped, 2.0 * np.pi / settle_time, damping_ratio)[..., 0, 1]
+    half = 0.5 * min(contact, settle_time)
+    if half < _BRIEF:
+        response = second_order.free_decay(clipped, omega, damping_ratio)[..., 0, 1]
+    else:
+        # A triangle is the second difference of a ramp.
+        begun, middle, ended = (_ramp_response(clipped - n * half, omega, damping_ratio) for n in range(3))
+        response = (begun - 2.0 * middle + ended) / half**2
     fade = smooth_step(np.clip(clipped / settle_time - 1.0, 0.0, ENDS - 1.0) / (ENDS - 1.0))[0]
     return np.where((passed <= 0.0) | (passed >= ENDS * settle_time), 0.0, (1.0 - fade) * response)
+
+
+def _ramp_response(passed: Array, omega: float, damping_ratio: float) -> Array:
+    """The offset a time (...) [s] after the begin of an acceleration that grows by 1 per second; 0 before."""
+    passed, drag = np.maximum(passed, 0.0), 2.0 * damping_ratio * omega
+    state = second_order.free_decay(passed, omega, damping_ratio)
+    left = 1.0 - state[..., 0, 0]
+    return (passed - (drag * left - state[..., 1, 0]) / omega**2) / omega**2
 
 
 def _time(hit: Hit, last: float) -> float:

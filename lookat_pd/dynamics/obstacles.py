@@ -1,4 +1,5 @@
-"""Obstacles that a reach goes around: capsules, and spheres, which are capsules without length."""
+"""Obstacles that a reach goes around: capsules, and spheres, which are capsules without length; and the arms of several
+hands, which keep a distance from each other."""
 
 from dataclasses import dataclass
 
@@ -51,76 +52,118 @@ class Obstacles:
                 )
             object.__setattr__(self, name, values)
 
+    @classmethod
+    def none(cls) -> "Obstacles":
+        """No obstacles."""
+        return cls(np.zeros((1, 0, 3)), np.zeros((1, 0, 3)), np.zeros(0))
+
     def __len__(self) -> int:
         return len(np.asarray(self.radii))
 
 
 class Clearance:
     """The distances of an arm from obstacles during a motion (N + 1, a, 4) in N steps of h seconds, such as `first`,
-    whose cost is `scale`.
+    whose cost is `scale`, and those of the arms of several hands from each other.
 
     A part of the arm that at the start is within an obstacle, or nearer to it than its margin, need not keep a larger
-    distance afterwards, and the same holds for the hand at the goal.
+    distance afterwards, and the same holds for the hand at the goal, and for two arms. thickness: radius [m] of the
+    arms; 0 if they do not avoid each other.
     """
 
-    def __init__(self, arm: Arm, obstacles: Obstacles, steps: int, first: Array, h: float) -> None:
+    def __init__(
+        self, arm: Arm, obstacles: Obstacles, steps: int, first: Array, h: float, thickness: float = 0.0
+    ) -> None:
         self.scale = arm.cost(first, h)
-        self._arm, self._radii = arm, np.asarray(obstacles.radii)
+        self._arm, self._sizes = arm, np.asarray(obstacles.radii)
         self._starts, self._ends = _places(obstacles, np.arange(steps + 1) / steps)
+        self._pairs = np.array(arm.pairs if thickness > 0.0 else [], dtype=int).reshape(-1, 2)
+        self._points = len(_FRACTIONS) * len(arm.hand_of_bone)
+        self._radii = np.concatenate((np.tile(self._sizes, self._points), np.full(len(self._pairs), 2.0 * thickness)))
         found = self._distances(first)
         most = found[0]
         # Where the hand ends is given, how the arm is bent there is not.
-        hands = [len(_FRACTIONS) * (bone + 1) - 1 for bone in arm.tips]
+        rows = np.arange(self._points * len(self._sizes)).reshape(self._points, -1)
+        hands = rows[[len(_FRACTIONS) * (bone + 1) - 1 for bone in arm.tips]].ravel()
         most[hands] = np.minimum(most[hands], found[-1, hands])
+        places, owners = arm.points(first[-1]).reshape(-1, 3), np.array(arm.hand_of_bone)
+        for n, pair in enumerate(self._pairs, rows.size):
+            one, other = places[owners[pair]]
+            most[n] = min(most[n], float(np.linalg.norm(one - other)))
         self._kept, self._bare = np.minimum(self._radii + _MARGIN, most), np.minimum(self._radii, most)
 
     def depths(self, motion: Array) -> Array:
-        """How far (..., N + 1, p m) [m] points of the arm are nearer to obstacles than they may be."""
-        found = np.maximum(self._kept - self._distances(motion), 0.0)
-        return found.reshape(*found.shape[:-2], -1)
+        """How far (..., N + 1, e) [m] parts of the arm are nearer to obstacles, or arms to each other, than they may
+        be."""
+        return np.maximum(self._kept - self._distances(motion), 0.0)
 
     def depth(self, motion: Array) -> float:
-        """How deep [m] the arm is within an obstacle at most."""
+        """How deep [m] the arm is within an obstacle, or within another arm, at most."""
         return float(np.maximum(self._bare - self._distances(motion), 0.0).max(initial=0.0))
 
-    def least(self, motion: Array) -> float:
-        """The smallest distance [m] of the arm from an obstacle, negative within one."""
-        return float((self._distances(motion) - self._radii).min())
+    def least(self, motion: Array) -> float | None:
+        """The smallest distance [m] of the arm from an obstacle, negative within one; None without obstacles."""
+        count = len(self._radii) - len(self._pairs)
+        return float((self._distances(motion) - self._radii)[:, :count].min()) if count else None
+
+    def apart(self, motion: Array) -> Array | None:
+        """The smallest distances (N + 1,) [m] between two arms, negative where they are within each other; None if they
+        do not avoid each other."""
+        count = len(self._radii) - len(self._pairs)
+        return (self._distances(motion) - self._bare)[:, count:].min(axis=1) if len(self._pairs) else None
 
     def detours(self, motion: Array) -> tuple[int, list[Array]]:
-        """The sample (1 to N - 1) of a motion at which it is deepest within an obstacle, and places of the hand (3,)
-        beside the obstacle."""
+        """The sample (1 to N - 1) of a motion at which it is deepest within an obstacle or another arm, and places of
+        the k hands (3 k,) with the one beside the obstacle, or both beside each other."""
         deep = (self._kept - self._distances(motion))[1:-1]
-        sample, _, which = (int(i) for i in np.unravel_index(np.argmax(deep), deep.shape))
+        sample, which = (int(i) for i in np.unravel_index(np.argmax(deep), deep.shape))
         sample += 1
-        hand = self._arm.points(motion)
-        place, course = hand[sample], hand[min(sample + 1, len(hand) - 1)] - hand[sample - 1]
-        start, end = self._starts[sample, which], self._ends[sample, which]
-        middle = _nearest(place, start, end)
+        hands = self._arm.points(motion).reshape(len(motion), -1, 3)
+        before, after = hands[sample - 1], hands[min(sample + 1, len(hands) - 1)]
+        pair, owners = which - self._points * len(self._sizes), self._arm.hand_of_bone
+        if pair >= 0:
+            one, other = (owners[bone] for bone in self._pairs[pair])
+            middle = 0.5 * (hands[sample, one] + hands[sample, other])
+            course = after[one] - before[one] - after[other] + before[other]
+            moved = ((one, 1.0), (other, -1.0))
+        else:
+            point, obstacle = divmod(which, len(self._sizes))
+            one = owners[point // len(_FRACTIONS)]
+            middle = _nearest(hands[sample, one], self._starts[sample, obstacle], self._ends[sample, obstacle])
+            course = after[one] - before[one]
+            moved = ((one, 1.0),)
         course = course / max(float(np.linalg.norm(course)), 1e-12)
-        across = place - middle - (place - middle) @ course * course
+        across = hands[sample, one] - middle
+        across = across - across @ course * course
         if np.linalg.norm(across) < 1e-6:
             across = np.cross(course, np.eye(3)[np.argmin(np.abs(course))])
         across /= np.linalg.norm(across)
-        other = np.cross(course, across)
+        aside = np.cross(course, across)
         away = self._radii[which] * (1.0 + _FURTHER)
         places = []
         for angle in 2.0 * np.pi * np.arange(_DETOURS) / _DETOURS:
-            beside = middle + away * (np.cos(angle) * across + np.sin(angle) * other)
-            far = beside - self._arm.shoulder
-            size = float(np.linalg.norm(far))
-            places.append(self._arm.shoulder + far * min(1.0, 0.98 * self._arm.length / max(size, 1e-12)))
+            beside = hands[sample].copy()
+            for hand, sign in moved:
+                own = self._arm.arms[hand]
+                far = middle + sign * away * (np.cos(angle) * across + np.sin(angle) * aside) - own.shoulder
+                size = float(np.linalg.norm(far))
+                beside[hand] = own.shoulder + far * min(1.0, 0.98 * own.length / max(size, 1e-12))
+            places.append(beside.ravel())
         return sample, places
 
     def _distances(self, motion: Array) -> Array:
-        """(..., N + 1, p, m) of points of the arm from the axes of the obstacles."""
+        """(..., N + 1, e) of points of the arm from the axes of the obstacles, and of bones of two arms."""
         begins, ends = self._arm.bones(motion)
         parts = np.array(_FRACTIONS)[:, None]
         points = begins[..., None, :] + parts * (ends - begins)[..., None, :]
         points = points.reshape(*begins.shape[:-2], -1, 1, 3)
-        nearest = _nearest(points, self._starts[:, None], self._ends[:, None])
-        apart = points - nearest
-        return np.sqrt(rotation.dot(apart, apart))
+        apart = points - _nearest(points, self._starts[:, None], self._ends[:, None])
+        found = np.sqrt(rotation.dot(apart, apart))
+        found = found.reshape(*found.shape[:-2], -1)
+        if not len(self._pairs):
+            return found
+        one, other = self._pairs.T
+        between = _between(*(part[..., bones, :] for bones in (one, other) for part in (begins, ends)))
+        return np.concatenate((found, between), axis=-1)
 
 
 def _places(obstacles: Obstacles, parts: Array) -> tuple[Array, Array]:
@@ -141,3 +184,17 @@ def _nearest(points: Array, starts: Array, ends: Array) -> Array:
     size = np.maximum(np.sum(along * along, axis=-1), 1e-18)
     part = np.clip(np.sum((points - starts) * along, axis=-1) / size, 0.0, 1.0)
     return starts + part[..., None] * along
+
+
+def _between(begins: Array, ends: Array, other_begins: Array, other_ends: Array) -> Array:
+    """The distances (...) between segments. Source: Ericson, Real-Time Collision Detection, 2005, section 5.1.9."""
+    along, other, apart = ends - begins, other_ends - other_begins, begins - other_begins
+    a, e, b = rotation.dot(along, along), rotation.dot(other, other), rotation.dot(along, other)
+    c, f = rotation.dot(along, apart), rotation.dot(other, apart)
+    a, e = np.maximum(a, 1e-18), np.maximum(e, 1e-18)
+    across = a * e - b * b
+    s = np.where(across > 1e-12 * a * e, np.clip((b * f - c * e) / np.maximum(across, 1e-300), 0.0, 1.0), 0.0)
+    t = np.clip((b * s + f) / e, 0.0, 1.0)
+    s = np.clip((b * t - c) / a, 0.0, 1.0)
+    apart = apart + s[..., None] * along - t[..., None] * other
+    return np.sqrt(rotation.dot(apart, apart))

@@ -68,7 +68,8 @@ def optimized(
     stops: Sequence[tuple[int, int]] = (),
     spans: int = _SPANS,
 ) -> Generator[tuple[Array, float], bool | None, None]:
-    """Motion (N + 1, a, 4) and cost of each iteration; arguments as for `smoothing.smoothed`.
+    """Motion (N + 1, a, 4) and cost of each iteration, which decreases as long as limits, obstacles and line are
+    kept; arguments as for `smoothing.smoothed`.
 
     clearance: from obstacles that the arm goes around. kept: samples whose poses are kept. The motion must have the
     velocities of the arm at its ends; the last pose must be kept if the arm moves afterwards or has an orientation.
@@ -79,7 +80,8 @@ def optimized(
     problem = _Problem(arm, h, basis, fixed, motion, clearance, kept, line, stops)
     numbers = problem.restored(problem.first)
     cost, damping = problem.cost(numbers), _DAMPING
-    yield problem.allowed(numbers, cost)
+    found = problem.allowed(numbers, cost)
+    yield found
     recent = [cost]
     for _ in range(passes - 1):
         values, slopes = problem.linear(numbers)
@@ -90,14 +92,17 @@ def optimized(
             tried = problem.restored(_moved(numbers, step))
             gained = cost - problem.cost(tried)
             if gained > 0.0:
-                break
+                # The sum that is minimized differs a little from the integral that is the cost.
+                allowed = problem.allowed(tried, cost - gained)
+                if allowed[1] < found[1] or not (problem.is_kept(numbers) and problem.is_kept(tried)):
+                    break
             tries, damping = tries + 1, _MORE_DAMPING * damping
         else:
             return
         predicted = cost - 0.5 * float(np.sum((values + slopes @ step) ** 2))
         damping = max(_damping_factor(gained / max(predicted, 1e-300), tries) * damping, 1e-12)
-        numbers, cost = tried, cost - gained
-        yield problem.allowed(numbers, cost)
+        numbers, cost, found = tried, cost - gained, allowed
+        yield found
         recent = [*recent[-_RECENT:], cost]
         if len(recent) > _RECENT and recent[0] - cost < _CONVERGED * cost:
             return
@@ -157,6 +162,7 @@ class _Problem:
         passed = [item for item in fixed if item[0] not in kept]
         self._samples = np.array([sample for sample, _ in passed], dtype=int)
         self._places = np.array([place for _, place in passed])
+        self._is_fixed = np.isfinite(self._places).ravel()
         course, flat = course.reshape(len(motion), -1), (turns - course).reshape(len(motion), -1)
         self._fixed_turns = course + flat - flat @ self._axes.T @ self._axes
         count, wanted = len(self._axes), flat @ self._axes.T
@@ -207,6 +213,10 @@ class _Problem:
         if self._line is not None:
             found.append(_HARD * self._wall / self._arm.length * self._line.beside(self._arm.points(motion)))
         return np.concatenate(found, axis=-1)
+
+    def is_kept(self, numbers: Array) -> bool:
+        """Whether nothing is beyond a limit or within an obstacle."""
+        return self._is_free or not np.any(self._beyond(self.motion(numbers)))
 
     def allowed(self, numbers: Array, cost: float) -> tuple[Array, float]:
         """The motion (N + 1, a, 4) within the limits, and its cost, infinite if it misses a fixed position.
@@ -293,8 +303,8 @@ class _Problem:
         slopes = slopes.reshape(*slopes.shape[:-1], turns.shape[1], 3)[:, :, self._which]
         rates = np.einsum("fidc,fdc->fid", slopes, self._tangents(turns))
         jacobian = rates[..., None] * self._basis[self._samples][:, None, None]
-        errors = np.concatenate(((self._places - place).ravel(), kept))
-        return errors, np.concatenate((jacobian.reshape(-1, numbers.size), self._rows))
+        errors = np.concatenate(((self._places - place).ravel()[self._is_fixed], kept))
+        return errors, np.concatenate((jacobian.reshape(-1, numbers.size)[self._is_fixed], self._rows))
 
     def _tangents(self, turns: Array) -> Array:
         """How the joints rotate (s, d, 3), each in its own frame, if rotation vectors (s, a, 3) change along each

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
-from ..checks import LATEST, SHORTEST_STEP, array, check_memory, is_one_of, number, shown, time_step, whole
+from ..checks import LARGEST, LATEST, SHORTEST_STEP, array, check_memory, is_one_of, number, shown, time_step, whole
 from ..errors import InvalidArgument
 from ..ik import Limits, solve_tree
 from ..ik.checks import same_joints
@@ -62,7 +62,8 @@ class Reach:
     times: (F,) [s]. rotations: (F, n, 4) local. path: (F, 3) [m], of the hand. torques: (F, n, 3) [N m]. cost: of this
     motion; costs: of each pass, the minimum-jerk path first, infinite where it misses the goal. minimum_jerk:
     (F, 3), that path. clearance: the smallest distance [m] of the arm from an obstacle, negative within one; None
-    without obstacles.
+    without obstacles. apart: (F,) [m], the smallest distances between the arms of two hands, negative where they are
+    within each other; None if they do not avoid each other.
     """
 
     times: Array
@@ -73,11 +74,12 @@ class Reach:
     costs: Array
     minimum_jerk: Array
     clearance: float | None = None
+    apart: Array | None = None
 
 
 @dataclass(frozen=True)
 class Hand:
-    """One of several hands that reach together: effector, goal, goal_velocity, orientation and approach as for
+    """One of several hands that reach together: effector, goal, goal_velocity, orientation, approach and via as for
     `reach`; name: in messages."""
 
     effector: int | tuple[int, ArrayLike]
@@ -86,6 +88,7 @@ class Hand:
     orientation: ArrayLike | None = None
     approach: ArrayLike | None = None
     name: str = ""
+    via: Sequence[tuple[float, ArrayLike]] = ()
 
 
 def reaching(
@@ -132,7 +135,7 @@ def reaching(
     Yields the completed fraction; sending True ends it with the best motion so far. `reach` takes the same arguments
     and returns the Reach directly. Raises InvalidArgument and, with "smoothing", EngineMissing.
     """
-    hand = Hand(effector, goal, goal_velocity, orientation, approach)
+    hand = Hand(effector, goal, goal_velocity, orientation, approach, via=via)
     if method != "optimal" and any(
         given is not None for given in (velocities, hand.goal_velocity, hand.orientation, hand.approach)
     ):
@@ -149,7 +152,6 @@ def reaching(
         passes,
         gravity,
         damping,
-        via,
         limits,
         strength,
         obstacles,
@@ -176,13 +178,15 @@ def reaching_together(
     strength: ArrayLike | None = None,
     obstacles: Obstacles | None = None,
     velocities: ArrayLike | None = None,
+    thickness: float = 0.0,
 ) -> Generator[float, bool | None, Reach]:
     """The motion from the pose start (n, 4) to one with each of k hands at its goal after `duration` [s], with little
     change of torque of all joints that move one of them.
 
     Joints above several hands, such as those of the trunk, are found once, for all of these. A hand may be at its goal
-    already: it stays there in the end. The other arguments are those of `reach` with the method "optimal". The path and
-    the minimum_jerk path of the Reach are (F, k, 3).
+    already: it stays there in the end. thickness: radius [m] of the arms, which then keep apart, without a promise:
+    `apart` says whether they did; 0 lets them pass through each other. The other arguments are those of `reach` with
+    the method "optimal". The path and the minimum_jerk path of the Reach are (F, k, 3).
 
     Yields the completed fraction; sending True ends it with the best motion so far. `reach_together` takes the same
     arguments and returns the Reach directly. Raises InvalidArgument.
@@ -201,11 +205,11 @@ def reaching_together(
             passes,
             gravity,
             damping,
-            (),
             limits,
             strength,
             obstacles,
             velocities,
+            number("thickness of the arms", thickness, 0.0, LARGEST),
         )
     )
 
@@ -223,13 +227,13 @@ def _reaching(
     passes: int,
     gravity: ArrayLike,
     damping: ArrayLike,
-    via: Sequence[tuple[float, ArrayLike]],
     limits: Limits | None,
     strength: ArrayLike | None,
     obstacles: Obstacles | None,
     velocities: ArrayLike | None,
+    thickness: float = 0.0,
 ) -> Generator[float, bool | None, Reach]:
-    """A reach of one hand, which may have waypoints, or of several; the paths are (F, k, 3)."""
+    """A reach of one hand or of several; the paths are (F, k, 3)."""
     n = len(body)
     duration, dt = checks.positive("duration", duration, "s"), checks.positive("time between frames", dt, "s")
     duration, dt = number("duration", duration, SHORTEST_STEP, LATEST), time_step(dt)
@@ -257,18 +261,22 @@ def _reaching(
     is_approached = any(hand.approach is not None for hand in hands)
     frames = int(np.floor(duration / dt + 1e-6))
     is_multiple = abs(frames * dt - duration) < 1e-6 * duration
-    most = _MOST_STEPS * (1 + len(via) + is_approached)
+    passed = {float(time) for hand in hands for time, _ in hand.via}
+    most = _MOST_STEPS * (1 + len(passed) + is_approached)
     steps = frames * int(np.ceil(_LEAST_STEPS / frames)) if is_multiple and 0 < frames <= most else most
     # An even number, for the extrapolation of the cost.
     steps *= 1 + steps % 2
     h = duration / steps
-    fixed = _fixed(via, goal, duration, h, steps)
+    given = _fixed(hands, goal, duration, h, steps)
     line = None
     if is_approached:
         approach = np.concatenate([_of_three("approach", hand.approach) for hand in hands])
-        fixed, line = _approached(arm, fixed, approach, speed, h)
-    path, motion = _first(arm, fixed, h, steps, [hand.name or str(n) for n, hand in enumerate(hands)])
-    clear = None if obstacles is None or not len(obstacles) else Clearance(arm, obstacles, steps, motion, h)
+        given, line = _approached(arm, given, approach, speed, h)
+    path, fixed, motion = _first(arm, given, h, steps, [hand.name or str(n) for n, hand in enumerate(hands)])
+    clear = None
+    around = Obstacles.none() if obstacles is None else obstacles
+    if len(around) or (thickness > 0.0 and arm.pairs):
+        clear = Clearance(arm, around, steps, motion, h, thickness)
     costs, tries = [arm.cost(motion, h)], [motion]
     best = Best(clear, motion, costs[0], line, arm)
     if method == "optimal":
@@ -277,19 +285,19 @@ def _reaching(
     kept = [steps] if arm.is_oriented else []
     stop = False
     for begun in tries:
-        work = smoothed(arm, begun, h, fixed, passes)
+        work = smoothed(arm, begun, h, given, passes)
         if method == "optimal":
-            work = optimized(arm, begun, h, fixed, passes, clear, kept, line)
+            work = optimized(arm, begun, h, given, passes, clear, kept, line)
         best, stop = yield from _improved(best, work, costs, passes, 0.0, 0.5 if chases else 1.0)
         if stop or best.is_clear:
             break
     if chases:
         reached = best.motion
-        arm, path, best = _chasing(arm, best, path, fixed, speed, h)
+        arm, path, best = _chasing(arm, best, given, speed, h)
         costs = [best.cost]
         begun = _joined(replace(arm, before=None), reached, fixed, h)
         best = best.better(begun, arm.cost(begun, h))
-        work = optimized(arm, begun, h, fixed, 1 if stop else passes, clear, [steps], line)
+        work = optimized(arm, begun, h, given, 1 if stop else passes, clear, [steps], line)
         best, _ = yield from _improved(best, work, costs, passes, 0.5, 1.0)
     return finished(_sampled(arm, best, path, costs, duration, dt, h))
 
@@ -384,7 +392,9 @@ def _approached(
     sizes = _lengths(approach)
     if np.any(sizes < _HIT):
         raise InvalidArgument("The approach has no length; enter a vector in metres, or leave it out.")
-    since, begin = fixed[-2] if len(fixed) > 1 else (0, arm.points(arm.rest))
+    since, begin = 0, arm.points(arm.rest)
+    for sample, place in fixed[:-1]:
+        since, begin = sample, np.where(np.isnan(place), begin, place)
     last, goal = fixed[-1]
     # Parts of equal jerk take times in proportion to the cube roots of their lengths.
     way, end = (float(np.cbrt(_lengths(line).max())) for line in (goal - approach - begin, approach))
@@ -430,7 +440,7 @@ def _possible(arm: Arm, velocities: Array) -> Array:
 
 
 def _chasing(
-    arm: Arm, best: "Best", path: Array, fixed: list[tuple[int, Array]], speed: Array, h: float
+    arm: Arm, best: "Best", fixed: list[tuple[int, Array]], speed: Array, h: float
 ) -> tuple[Arm, Array, "Best"]:
     """The arm that afterwards follows a goal with a velocity (3,), from the last pose of the best motion. Also the
     minimum-jerk path of its hand and the motion along it, as far as it can follow."""
@@ -439,10 +449,7 @@ def _chasing(
     back, ahead = (rotation.log(rotation.multiply(rotation.inverse(pose), other)) for other in beside)
     after = (ahead - back) / (2.0 * h)
     arm = replace(arm, after=after)
-    times = h * np.array([0, *(sample for sample, _ in fixed)])
-    points = np.stack([arm.points(arm.rest), *(place for _, place in fixed)])
-    start = 0.0 if arm.before is None else arm.place(arm.rest)[1] @ arm.before.ravel()
-    path = minimum_jerk(times, points, h * np.arange(len(path)), (start, speed))
+    path = _straight(arm, fixed, h, speed)
     led, off = arm.follow(best.motion, path)
     if off > arm.near:
         led = best.motion
@@ -465,27 +472,24 @@ def _starts(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float, c
         plain = [_by_joints(arm, motion, fixed, h)]
     if clear is None or clear.depth(plain[0]) <= TOUCHED:
         return plain[:1]
-    found = plain
-    if arm.count == 1:
-        sample, places = clear.detours(plain[0])
-        found = [*plain, *_elbows(arm, motion, fixed, h), *_around(arm, fixed, len(motion) - 1, sample, places)]
+    sample, places = clear.detours(plain[0])
+    found = [*plain, *_elbows(arm, motion, fixed, h), *_around(arm, fixed, len(motion) - 1, sample, places)]
     order = sorted(found, key=lambda start: (1.0 + (clear.depth(start) / _DEEP) ** 2) * arm.cost(start, h))
     return order[:_TRIES]
 
 
 def _elbows(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) -> Generator[Array]:
-    """Motions (N + 1, a, 4) to the goal with the elbow on other sides: the last pose is rotated about the line from the
-    shoulder to the hand."""
-    line = fixed[-1][1] - arm.shoulder
-    axis = line / max(float(np.linalg.norm(line)), 1e-12)
-    for angle in 2.0 * np.pi * np.arange(1, _ELBOWS) / _ELBOWS:
-        turned = motion.copy()
-        turned[-1, 0] = rotation.multiply(rotation.about(axis, np.array(angle)), motion[-1, 0])
-        turned[-1] = arm.clamped(turned[-1])
-        away = float(np.linalg.norm(arm.points(turned[-1]) - fixed[-1][1]))
-        if away > _HIT or arm.is_oriented:
-            turned[-1] = _solved(arm, turned[-1], fixed[-1][1], oriented=True)
-        yield _by_joints(arm, turned, fixed, h)
+    """Motions (N + 1, a, 4) to the goal with the elbows on other sides: the last pose is rotated about the lines from
+    the shoulders to the hands, of one hand, or of all hands alternately."""
+    signs = [*np.eye(arm.count), (-1.0) ** np.arange(arm.count)]
+    for sign in signs[: 1 if arm.count == 1 else None]:
+        for angle in 2.0 * np.pi * np.arange(1, _ELBOWS) / _ELBOWS:
+            turned = motion.copy()
+            turned[-1] = arm.clamped(arm.swivelled(motion[-1], fixed[-1][1], angle * sign))
+            away = float(_lengths(arm.points(turned[-1]) - fixed[-1][1]).max())
+            if away > _HIT or arm.is_oriented:
+                turned[-1] = _solved(arm, turned[-1], fixed[-1][1], oriented=True)
+            yield _by_joints(arm, turned, fixed, h)
 
 
 def _around(
@@ -549,6 +553,7 @@ def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: fl
         return Spline.through(0.0, h, values, resting=True).at(times)[0]
 
     shown = rotation.normalize(smooth(rotation.align_hemisphere(best.motion)))
+    apart = None if best.clear is None else best.clear.apart(best.motion)
     return Reach(
         times,
         arm.whole(shown),
@@ -558,11 +563,15 @@ def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: fl
         np.array(costs),
         smooth(path).reshape(len(times), arm.count, 3),
         None if best.clear is None else best.clear.least(best.motion),
+        None if apart is None else np.interp(times, h * np.arange(len(apart)), apart),
     )
 
 
-def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int, names: Sequence[str]) -> tuple[Array, Array]:
-    """The initial motion (N + 1, a, 4), and the path (N + 1, 3) of its hand.
+def _first(
+    arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int, names: Sequence[str]
+) -> tuple[Array, list[tuple[int, Array]], Array]:
+    """The path (N + 1, 3 k) of the hands in the initial motion, the fixed positions with those of hands that are free
+    there, and that motion (N + 1, a, 4).
 
     The path is the minimum-jerk path through the fixed positions. If the joints cannot follow it, each joint moves with
     minimum jerk to a pose with the hand at the fixed position, which gives another path.
@@ -572,8 +581,9 @@ def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int, names
     if distance < _HIT and len(fixed) == 1:
         raise InvalidArgument("The effector is already at its goal; move the goal.")
     for _, place in fixed:
-        farthest = int(np.argmax(arm.beyond(place)))
-        beyond = float(arm.beyond(place)[farthest])
+        away = np.nan_to_num(arm.beyond(place), nan=-np.inf)
+        farthest = int(np.argmax(away))
+        beyond = float(away[farthest])
         if beyond > _HIT and arm.count > 1:
             raise InvalidArgument(
                 "The goal of hand '{hand}' is out of reach by {distance:.3g} m; move it closer, or choose a longer "
@@ -586,28 +596,41 @@ def _first(arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int, names
                 "The goal is out of reach by {distance:.3g} m; move it closer, or choose a longer chain.",
                 distance=beyond,
             )
-    times = h * np.array([0, *(sample for sample, _ in fixed)])
-    speed = (arm.place(arm.rest)[1] @ arm.outside[0].ravel(), 0.0)
-    path = minimum_jerk(times, np.stack([begin, *(place for _, place in fixed)]), h * np.arange(steps + 1), speed)
+    path = _straight(arm, fixed, h, np.zeros(len(begin)))
+    fixed = [(sample, np.where(np.isnan(place), path[sample], place)) for sample, place in fixed]
     poses = [arm.rest]
     for sample, place in fixed:
         poses.append(_solved(arm, poses[-1], place, oriented=sample == steps))
     _check_orientation(arm, poses[-1], fixed[-1][1])
     led, off = arm.follow(_joined(arm, _direct(poses, fixed, rotation.slerp), fixed, h), path)
     if off <= arm.near and not _jumps(led):
-        return path, led
+        return path, fixed, led
     # A hinge or limits may block the path although its end is within reach.
     free = _joined(arm, _direct(poses, fixed, arm.between), fixed, h)
     points = arm.points(free)
     missed = max(float(_lengths(points[sample] - place).max()) for sample, place in fixed)
     if missed <= _HIT and (off > arm.near or not _jumps(free)):
-        return points, free
+        return points, fixed, free
     if off > max(arm.near, _HIT):
         raise InvalidArgument(
             "The effector misses its goal by {missed:.3g} m; choose a goal within the limits of the joints.",
             missed=missed,
         )
-    return path, led
+    return path, fixed, led
+
+
+def _straight(arm: Arm, fixed: list[tuple[int, Array]], h: float, speed: Array) -> Array:
+    """The minimum-jerk paths (N + 1, 3 k) of the hands, each through its own fixed positions, with these velocities
+    (3 k,) in the end."""
+    begin, start = arm.points(arm.rest), arm.place(arm.rest)[1] @ arm.outside[0].ravel()
+    last, paths = fixed[-1][0], []
+    for n in range(arm.count):
+        own = slice(3 * n, 3 * n + 3)
+        passed = [(sample, place[own]) for sample, place in fixed if not np.isnan(place[own]).any()]
+        times = h * np.array([0, *(sample for sample, _ in passed)])
+        points = np.stack([begin[own], *(place for _, place in passed)])
+        paths.append(minimum_jerk(times, points, h * np.arange(last + 1), (start[own], speed[own])))
+    return np.concatenate(paths, axis=1)
 
 
 def _check_orientation(arm: Arm, pose: Array, goal: Array) -> None:
@@ -706,21 +729,25 @@ def strengths(strength: ArrayLike | None, body: Body) -> Array:
     return result
 
 
-def _fixed(
-    via: Sequence[tuple[float, ArrayLike]], goal: Array, duration: float, h: float, steps: int
-) -> list[tuple[int, Array]]:
-    """Samples and positions (3,) of the waypoints and, last, of the goal."""
-    found, before = [], 0
-    for time, place in via:
-        if not (np.isfinite(time) and 0.0 < time < duration):
-            raise InvalidArgument(
-                "A waypoint is at {time} s, but must be between 0 and {duration:g} s; change its time.",
-                time=time,
-                duration=duration,
-            )
-        sample = round(time / h)
-        if not before < sample < steps:
-            raise InvalidArgument("The waypoints must be in order of time and at different times; change their times.")
-        found.append((sample, checks.exactly("via", place, 3)))
-        before = sample
-    return [*found, (steps, goal)]
+def _fixed(hands: Sequence[Hand], goal: Array, duration: float, h: float, steps: int) -> list[tuple[int, Array]]:
+    """Samples and positions (3 k,) of the waypoints, not a number for hands that are free at that sample, and, last, of
+    the goals."""
+    found: dict[int, Array] = {}
+    for n, hand in enumerate(hands):
+        before = 0
+        for time, place in hand.via:
+            if not (np.isfinite(time) and 0.0 < time < duration):
+                raise InvalidArgument(
+                    "A waypoint is at {time} s, but must be between 0 and {duration:g} s; change its time.",
+                    time=time,
+                    duration=duration,
+                )
+            sample = round(time / h)
+            if not before < sample < steps:
+                raise InvalidArgument(
+                    "The waypoints must be in order of time and at different times; change their times."
+                )
+            places = found.setdefault(sample, np.full(len(goal), np.nan))
+            places[3 * n : 3 * n + 3] = checks.exactly("via", place, 3)
+            before = sample
+    return [*sorted(found.items(), key=lambda item: item[0]), (steps, goal)]

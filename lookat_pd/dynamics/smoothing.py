@@ -69,9 +69,10 @@ def _averaged(torques: Array) -> Array:
 
 def fitted(path: Array, fixed: list[tuple[int, Array]]) -> Array:
     """The path (N + 1, 3 k) of k hands, each rotated and scaled about its start so that it ends at its goal, and
-    displaced to pass the waypoints."""
+    displaced to pass its waypoints, which are not numbers where it has none."""
     parts = [slice(3 * n, 3 * n + 3) for n in range(path.shape[1] // 3)]
-    each = [_fitted(path[:, part], [(sample, place[part]) for sample, place in fixed]) for part in parts]
+    own = [[(sample, place[part]) for sample, place in fixed if not np.isnan(place[part]).any()] for part in parts]
+    each = [_fitted(path[:, part], passed) for part, passed in zip(parts, own, strict=True)]
     return np.concatenate(each, axis=1)
 
 

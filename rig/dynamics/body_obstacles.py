@@ -14,6 +14,7 @@ from ..detection import body_segments, rest
 from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
 from ..detection.bone_ends import with_ends
+from ..detection.joint_chain import JointChain
 from ..sampling.sampler import Samples
 from ..sampling.targets import Target
 from . import masses
@@ -24,6 +25,8 @@ _HEAD, _HEAD_HEIGHT, _NECK, _TRUNK, _LIMB = 0.06, 0.05, 0.03, 0.065, 0.02
 trunk, and half of the thickness of an arm, which is added to all."""
 _HEAD_BONE = 0.45
 """The radius of a head as a fraction of the length of its bone, if that is larger."""
+_THICK = 0.14
+"""Half of the thickness of a forearm, as a fraction of its length."""
 _PELVIS, _CHEST = (0.0, 0.3), (0.3, 0.85)
 """The axes of pelvis and chest, as fractions of the way from the hips to the shoulders."""
 
@@ -44,6 +47,17 @@ class Ball:
 
     target: Target
     radius: float
+
+
+def thickness(chains: Iterable[JointChain]) -> float:
+    """The radius of the arms of several hands in units of the armature, from the length of their last bones."""
+    found = []
+    for chain in chains:
+        before, last = (
+            np.array(chain.armature.data.bones[name].head_local) for name in (chain.joints[-1], chain.effector)
+        )
+        found.append(_THICK * float(np.linalg.norm(last - before)))
+    return min(found)
 
 
 def of_objects(items: Iterable[bpy.types.Object]) -> tuple[Ball, ...]:

@@ -4,6 +4,8 @@ Controls of generated rigs do not simply inherit each other's rotation: a head m
 turns. How much each passes on is measured once, and what remains is corrected by the evaluated result.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...lookat_pd import rotation
@@ -16,6 +18,7 @@ from ..sampling import sampler as sample
 from ..sampling.sampler import Sampler, Samples
 from . import bone_attachment, joint_ranges
 from .articulation import Articulation
+from .hit_goals import GoalLimb
 
 _PROBE = np.radians(10.0)
 _NOTHING = 1e-7
@@ -25,9 +28,12 @@ _UNCOUPLED = 0.02
 
 
 class HitControls:
-    """The bones of a body over F frames. local: (F, n, 4), rotations relative to the joint above, or to the base."""
+    """The bones of a body over F frames. local: (F, n, 4), rotations relative to the joint above, or to the base.
 
-    def __init__(self, sampler: Sampler, body: Articulation, samples: Samples) -> None:
+    goals: limbs that turn by their goals.
+    """
+
+    def __init__(self, sampler: Sampler, body: Articulation, samples: Samples, goals: Sequence[GoalLimb] = ()) -> None:
         self.body, self.samples, self._sampler = body, samples, sampler
         self._rows = [samples.bones.index(name) for name in body.bones]
         self._parents = np.asarray(body.body.parents).tolist()
@@ -39,17 +45,23 @@ class HitControls:
             body.armature.data.bones[name].use_inherit_rotation for name in body.bones
         )
         self._coupling = np.eye(len(self._rows))
+        self._goals, held = goals, {name for limb in goals for name in limb.held}
+        self._held = [name in held for name in body.bones]
 
     def measure(self) -> None:
         """Measure which part of its rotation each control passes on, in a working action that is discarded. Raises
         RigError if a bone does not respond."""
         if self._plain:
             return
-        count, joints, frames = len(self._rows), len(self._rows), self.samples.frames
+        joints, frames = len(self._rows), self.samples.frames
+        probed = [n for n in range(joints) if not self._held[n]]
+        for n in np.flatnonzero(self._held):
+            # What hangs on such a bone turns with it.
+            self._coupling[::-1, joints - 1 - n] = self.body.body.ancestors[:, n]
         with_probes = BakeTransaction(self.body.armature)
         try:
-            for first in range(0, count, len(frames)):
-                chosen = list(range(first, min(first + len(frames), count)))
+            for first in range(0, len(probed), len(frames)):
+                chosen = probed[first : first + len(frames)]
                 offsets = rotation.identity(len(frames), joints)
                 for frame, joint in enumerate(chosen):
                     offsets[frame, joint] = rotation.exp(np.array([_PROBE, 0.0, 0.0]))
@@ -70,12 +82,21 @@ class HitControls:
             offsets = control_coupling.realize(wanted, animated, self._coupling, still, active)
             if active.any():
                 self._key(work, offsets[:, ::-1])
+                self.follow(work, local)
                 correction = control_coupling.correct(self._seen()[:, ::-1], animated, offsets, self._coupling)
                 offsets = control_coupling.realize(wanted, animated, self._coupling, correction, active)
             offsets = offsets[:, ::-1]
             turns = rotation.angle(offsets) > _NOTHING
         offsets = np.where(turns[..., None], offsets, rotation.IDENTITY)
         return self._key(work, offsets)
+
+    def follow(self, work: BakeTransaction, local: Array) -> tuple[str, ...]:
+        """Key the goals of limbs so that these have rotations `local` (F, n, 4) where all other bones are now."""
+        written: list[str] = []
+        for limb in self._goals:
+            seen = sample.run(self._sampler.sample(self.samples.frames.tolist()))
+            written += limb.write(work, self.samples, seen, self.body.bones, self._in_armature(local))
+        return tuple(written)
 
     def hold(self, work: BakeTransaction) -> None:
         """Key the first bone as it is animated."""
@@ -86,7 +107,7 @@ class HitControls:
         """Key the channels with local offsets (F, n, 4); returns the names of the bones that these turn."""
         written = []
         for n, name in enumerate(self.body.bones):
-            if not np.any(offsets[:, n] != rotation.IDENTITY):
+            if self._held[n] or not np.any(offsets[:, n] != rotation.IDENTITY):
                 continue
             mode, raw = self.samples.channel(name)
             values = channels.turned(raw, mode, offsets[:, n])

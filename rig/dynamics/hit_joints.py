@@ -12,6 +12,8 @@ from ..detection import joint_chain, limb_controls, limbs
 from ..detection import vocabulary as words
 from ..detection.limb_controls import LimbControls
 from ..detection.names import read_names
+from . import hit_goals
+from .hit_goals import GoalLimb
 
 _AXIAL = words.TORSO | words.HEAD | words.NECK | words.TAIL
 _SMALL = words.DIGIT | words.FACE | words.HELPER
@@ -20,12 +22,19 @@ _SMALL = words.DIGIT | words.FACE | words.HELPER
 @dataclass(frozen=True)
 class HitJoints:
     """Bones that turn by hits. hit: of each hit, the bone that turns for it. line: those and the bones above that give
-    way. followers: bones below these that give way as well. switched: limbs that switch between IK and FK."""
+    way. followers: bones below these that give way as well. switched: limbs that switch between IK and FK. goals:
+    limbs in IK without a switch."""
 
     hit: tuple[str, ...]
     line: tuple[str, ...]
     followers: tuple[str, ...]
     switched: tuple[LimbControls, ...]
+    goals: tuple[GoalLimb, ...] = ()
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Bones that turn by their goals, and not by channels of their own."""
+        return tuple(name for limb in self.goals for name in limb.held if name in (*self.line, *self.followers))
 
     def without(self, switched: Iterable[LimbControls]) -> tuple[str, ...]:
         """All bones that turn where inverse kinematics poses these limbs. Raises RigError if one of them is hit."""
@@ -58,6 +67,8 @@ def find(
     hit, line = [], dict[str, None]()
     for bone in bones:
         control = limb_controls.control_of(armature, bone)
+        if control == bone:
+            control = hit_goals.hit_bone(armature, bone)
         if not control:
             raise RigError(
                 "Bone '{bone}' is not a control of this Rigify rig; choose the control that moves it.", bone=bone
@@ -69,12 +80,15 @@ def find(
             )
         hit.append(control)
         line |= dict.fromkeys(above[: length or None])
-    joint_chain.check_free(armature, list(line)[:1])
-    joint_chain.check_free(armature, list(line))
+    goals = hit_goals.find(armature, line)
+    posed = {name for limb in goals for name in limb.held}
+    free = [name for name in line if name not in posed]
+    joint_chain.check_free(armature, free[:1])
+    joint_chain.check_free(armature, free)
     followers = _followers(armature, line, heavy) if follow else []
     concerned = {*line, *followers}
     switched = [limb for limb in limb_controls.find(armature) if concerned & set(limb.turned)]
-    return HitJoints(tuple(hit), tuple(line), tuple(followers), tuple(switched))
+    return HitJoints(tuple(hit), tuple(line), tuple(followers), tuple(switched), tuple(goals))
 
 
 def _legs(armature: bpy.types.Object) -> list[str]:

@@ -40,6 +40,8 @@ from .masses import Masses
 BAKED = " hit"
 SETTLE, IMPULSE, STIFFNESS, HIPS, LARGEST_ANGLE = 0.8, 30.0, 0.25, 1.0, float(np.degrees(law.LARGEST_ANGLE))
 """Defaults: settle time [s], impulse [N s], stiffness, share of the hips, and largest angle of a joint [degrees]."""
+CONTACT, LONGEST_CONTACT = 0.05, 1.0
+"""How long a hit pushes [s], between a punch of 0.02 s and a shove of 0.1 s; the longest time."""
 STRONGEST = 1e6
 """Largest impulse [N s]."""
 _MASS, _STATURE = 70.0, 1.75
@@ -72,7 +74,8 @@ class HitRequest:
     stiffness: of the muscles, 0 for a limp body. limits: whether Blender's joint limits apply. relative: whether
     impulses are meant for a body of 70 kg and 1.75 m; others get those that turn them by the same angles. hips: how
     much of the speed that a hit gives to the whole body displaces the hips; the feet stay. switches: whether limbs in
-    IK that are hit are switched to FK from the first hit to the end, with keys that keep their pose."""
+    IK that are hit are switched to FK from the first hit to the end, with keys that keep their pose. contact: how long
+    each hit pushes [s]."""
 
     hits: tuple[HitSpec, ...]
     settle_time: float = SETTLE
@@ -85,6 +88,7 @@ class HitRequest:
     relative: bool = True
     hips: float = HIPS
     switches: bool = True
+    contact: float = CONTACT
 
 
 @dataclass(frozen=True)
@@ -153,6 +157,9 @@ def start(
         actions.check_curves(armature, dict.fromkeys(shifted.moved, LOCATION), into)
     modes = {bone: armature.pose.bones[bone].rotation_mode for bone in turning}
     actions.check_curves(armature, modes, into)
+    for limb in joints.goals:
+        actions.check_curves(armature, dict.fromkeys(limb.moved, LOCATION), into)
+        actions.check_curves(armature, {limb.goal: armature.pose.bones[limb.goal].rotation_mode}, into)
     for name in joints.line:
         joint_ranges.check(armature.pose.bones[name])
     dt = seconds_per_frame(scene)
@@ -240,16 +247,18 @@ def _work(
             *(hit.bone for hit in request.hits),
             *joints.hit,
             *switches,
+            *(name for limb in joints.goals for name in limb.sampled),
         )
     )
     sources = [hit.source for hit in request.hits if hit.source is not None]
-    with suspend.suspend_live(), Sampler(scene, armature, tuple(seen), sources, located=shifted is not None) as sampler:
+    located = shifted is not None or bool(joints.goals)
+    with suspend.suspend_live(), Sampler(scene, armature, tuple(seen), sources, located=located) as sampler:
         sampling = _sample(sampler, armature, frames, joints.switched)
         samples, held = yield from subrange(sampling, _WEIGHED, _SAMPLED)
         turning = joints.without(limb for limb, is_held in zip(joints.switched, held, strict=True) if is_held)
         lines = {name: limb_controls.line(armature, name)[1:] for name in turning}
         body = tree.build(armature, sampler, samples, turning, weights, unit, lines, idle=joints.followers)
-        controls = HitControls(sampler, body, samples)
+        controls = HitControls(sampler, body, samples, joints.goals)
         animated = controls.local
         strength = _relative(armature, weights, unit) if request.relative else 1.0
         given = _given(request, joints, samples, body, dt, strength)
@@ -262,6 +271,7 @@ def _work(
             [hit for hit, _ in given],
             settle_time=request.settle_time,
             damping_ratio=request.damping_ratio,
+            contact=request.contact,
             stiffness=request.stiffness / (1.0 - np.asarray(anatomy.stiffness)),
             hinges=anatomy.hinges,
             largest_angle=request.largest_angle,
@@ -277,7 +287,9 @@ def _work(
             if np.any(moves):
                 moves = shifted.write(work, sampler, samples, moves, dt)
                 written = (*written, *shifted.moved[:1], *shifted.turned)
-            elif not written and into == "LAYER":
+            if joints.goals:
+                written = (*written, *controls.follow(work, response.rotations))
+            if not written and into == "LAYER":
                 # A layer has keys, if only of what is there without it.
                 controls.hold(work)
             action = work.commit(into, actions.baked_name(armature, into, BAKED))
@@ -346,7 +358,7 @@ def _moves(impulses: Sequence[Array], request: HitRequest, factors: Array, sampl
     total = np.zeros((len(samples.frames), 3))
     for hit, impulse, factor in zip(request.hits, impulses, factors, strict=True):
         passed = dt * (samples.frames - hit.frame)
-        response = law.impulse_response(passed, request.settle_time, request.damping_ratio)
+        response = law.impulse_response(passed, request.settle_time, request.damping_ratio, request.contact)
         total += factor * response[:, None] * impulse * (1.0, 1.0, 0.0)
     return rotation.rotate(rotation.inverse(rotation.from_matrix(samples.worlds[:, :3, :3])), total)
 
@@ -354,8 +366,9 @@ def _moves(impulses: Sequence[Array], request: HitRequest, factors: Array, sampl
 def _outcomes(
     request: HitRequest, body: Articulation, impulses: Sequence[Array], response: law.HitResponse
 ) -> tuple[HitOutcome, ...]:
-    times = np.linspace(0.0, request.settle_time, 201)
-    most = float(np.abs(law.impulse_response(times, request.settle_time, request.damping_ratio)).max())
+    times = np.linspace(0.0, law.ENDS * request.settle_time, 401)
+    shape = law.impulse_response(times, request.settle_time, request.damping_ratio, request.contact)
+    most = float(np.abs(shape).max())
     found = []
     for hit, impulse, velocities, factor in zip(
         request.hits, impulses, response.velocities, response.factors, strict=True

@@ -57,7 +57,8 @@ class InterpolationRequest:
     joint limits apply, to bones whose keys are within them. weight: from 0 to 1, how much the masses show that single
     bones were given, such as a hand with a load; at 0 the joints make up for them. between: "TENSION", or
     "TORQUE_CHANGE" for the motion with the least change of torque, for joints with a friction [N m s/rad]: it hits all
-    keys, ends at the last one, and uses no muscles, passive bones, inertia or weight.
+    keys, ends at the last one, and uses no muscles, passive bones, inertia or weight. equal: whether all torques then
+    count equally, as published, instead of relative to what their joints move.
     """
 
     bones: tuple[str, ...]
@@ -74,6 +75,7 @@ class InterpolationRequest:
     between: str = "TENSION"
     friction: float = DAMPING
     weight: float = 0.0
+    equal: bool = False
 
 
 @dataclass(frozen=True)
@@ -293,6 +295,7 @@ def _least_change(
         gravity=body.gravity(scene, samples) if request.gravity else (0.0, 0.0, 0.0),
         damping=request.friction,
         limits=joint_ranges.limits(body.armature, body.bones, body.fixed, keys) if request.limits else None,
+        strength=np.ones(len(body.bones)) if request.equal else None,
     )
 
 

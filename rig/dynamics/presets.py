@@ -8,6 +8,7 @@ from ..animation import setting_presets
 
 SETTINGS = (
     "between",
+    "torque_cost",
     "at_keys",
     "tension",
     "swing_past",

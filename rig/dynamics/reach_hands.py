@@ -1,28 +1,37 @@
 """The hands of a reach: the chain and the goal of each, in the frame from which its arm hangs."""
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
-from ...lookat_pd.errors import RigError
+from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.rotation import Array
 from ..animation import channels, editable
-from ..detection import rest
+from ..detection import limbs, palms, rest
+from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
 from ..detection.joint_chain import JointChain
+from ..detection.names import read_names
+from ..detection.palms import Palm
 from ..sampling.sampler import Samples
 from ..sampling.targets import Target
 from .articulation import Articulation
 
+_SQUARE = 0.3
+"""Sine of the angle between the arm and the normal of a face below which the fingers point upwards."""
 _STILL = 1e-4
 """Speed [m/s] below which a goal is at rest."""
 
 
 @dataclass(frozen=True)
 class ReachingHand:
-    """A hand of a reach. slot: of its goal among the targets that are sampled.
+    """A hand of a reach. slot: of its goal among the targets that are sampled. palm: that comes to the goal, if it is
+    not the head or the tip of the effector.
 
     The frame from which its arm hangs is the base of the body; where the arms hang on bones of their own, such as
     collarbones that are animated, it moves with these, and is that of the base at the first frame.
@@ -31,10 +40,13 @@ class ReachingHand:
     chain: JointChain
     goal: Target
     slot: int
+    palm: Palm | None = None
 
     @property
     def tip(self) -> Array:
         """The point of the effector in its own frame, in units of the armature."""
+        if self.palm is not None:
+            return self.palm.middle
         length = self.chain.armature.data.bones[self.chain.effector].length if self.chain.at_tip else 0.0
         return np.array((0.0, length, 0.0))
 
@@ -63,14 +75,28 @@ class ReachingHand:
         offset = np.asarray(body.body.offsets)[root] / body.unit
         return turned, samples.positions[:, row] - rotation.rotate(turned, offset)
 
-    def in_base(self, body: Articulation, samples: Samples, slot: int) -> Array:
-        """The places (F, 3) [m] of a target of the samples in the frame from which the arm hangs."""
+    def in_base(self, body: Articulation, samples: Samples, points: Array) -> Array:
+        """Places (F, 3) of the armature's space in the frame from which the arm hangs [m]."""
         orientations, places = self.base_pose(body, samples)
-        return body.unit * rotation.rotate(rotation.inverse(orientations), samples.targets[slot] - places)
+        return body.unit * rotation.rotate(rotation.inverse(orientations), points - places)
 
     def goals(self, body: Articulation, samples: Samples) -> Array:
         """The places (F, 3) [m] of its goal."""
-        return self.in_base(body, samples, self.slot)
+        return self.in_base(body, samples, samples.targets[self.slot])
+
+    def faced(self, samples: Samples, k: int, axes: Array, normal: Array) -> Array:
+        """The matrix (3, 3) that turns the axes (3, 3) of its goal in the world at a frame into those of the effector
+        with its palm on a face with this normal (3,), in the axes of the goal. The fingers point on from the
+        shoulder."""
+        assert self.palm is not None
+        world = samples.worlds[k, :3, :3]
+        outward = axes @ (np.asarray(normal) / np.linalg.norm(normal))
+        shoulder = samples.positions[k, samples.bones.index(self.chain.joints[max(len(self.chain.joints) - 2, 0)])]
+        ahead = world @ (samples.targets[self.slot, k] - shoulder)
+        ahead = ahead / max(float(np.linalg.norm(ahead)), 1e-12)
+        if np.linalg.norm(np.cross(ahead, outward)) < _SQUARE:
+            ahead = np.array((0.0, 0.0, 1.0))
+        return axes.T @ palms.framed(ahead, -outward) @ self.palm.frame.T
 
     def goal_velocity(self, body: Articulation, samples: Samples, seconds: float) -> Array | None:
         """The velocity (3,) [m/s] of its goal between the last two of the samples, so many seconds apart; None where it
@@ -116,30 +142,88 @@ def counterpart(armature: bpy.types.Object, bone: str) -> str:
     return skeleton.names[images[row]] if row in images else ""
 
 
-def goals(armature: bpy.types.Object, bones: tuple[str, str], goal: Target, other: Target) -> tuple[Target, Target]:
-    """The goals of two hands. Without another goal than that of the first, or with the same object for both, each hand
-    reaches for its own side of it: an end of its bounding box. Raises RigError.
+class Face(NamedTuple):
+    """A goal for a hand. normal: outward from the face of the goal in which it is, in the axes of the goal; None
+    without a face."""
 
-    These are the ends along the axis of the object that is nearest to the line between the hands as they are now.
+    goal: Target
+    normal: tuple[float, float, float] | None = None
+
+
+def faces(
+    armature: bpy.types.Object, bones: Sequence[str], goals: Sequence[Target], gap: float | None = None
+) -> list[Face]:
+    """The goals of hands, each with its face. Raises RigError.
+
+    Two hands of which the second has no goal, or the object of the first, take that object on two sides: at the ends of
+    its bounding box along the axis of the object that is nearest to the line between the hands as they are now. gap:
+    distance in units of the scene from their faces at which they are; then hands with other goals also come to faces,
+    those towards them. None for no such distance, and no faces of other goals.
     """
-    item = goal.object
-    is_other = other.object is not None and (other.object != item or goal.bone != other.bone)
-    if is_other or other.point is not None:
-        return goal, other
-    corners = np.zeros((1, 3)) if item is None or goal.bone else np.array(item.bound_box, dtype=float)
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    if item is None or not np.any(high - low > 0.0):
-        raise RigError(
-            "Both hands have the same goal; choose a goal for the other hand, or a mesh as the goal of both."
-        )
     editable.check_bones(armature, bones)
-    matrix = np.array(item.matrix_world)[:3, :3]
-    first, second = (np.array(armature.matrix_world @ armature.pose.bones[name].head) for name in bones)
-    lengths = np.maximum(np.linalg.norm(matrix, axis=0), 1e-12)
-    along = (first - second) @ matrix / lengths * (high > low)
-    axis = int(np.argmax(np.abs(along)))
+    hands = [np.array(armature.matrix_world @ armature.pose.bones[name].head) for name in bones]
+    if len(goals) == 2 and _are_sides(*goals):
+        extent = _extent(goals[0])
+        if extent is None:
+            raise RigError(
+                "Both hands have the same goal; choose a goal for the other hand, or a mesh as the goal of both."
+            )
+        along = _in_axes(goals[0], hands[0] - hands[1])
+        axis = int(np.argmax(np.abs(along) * (extent[1] > extent[0])))
+        sign = 1.0 if along[axis] >= 0.0 else -1.0
+        return [_face(goals[0], extent, axis, end, gap or 0.0) for end in (sign, -sign)]
+    if gap is None:
+        return [Face(goal) for goal in goals]
     found = []
-    for end in (high, low) if along[axis] >= 0.0 else (low, high):
-        x, y, z = (float(value) for value in np.where(np.arange(3) == axis, end, 0.5 * (low + high)))
-        found.append(replace(goal, point=(x, y, z)))
-    return found[0], found[1]
+    for goal, hand in zip(goals, hands, strict=True):
+        extent = _extent(goal)
+        if extent is None:
+            found.append(Face(goal))
+            continue
+        # The face through which the line from the middle of the box to the hand goes.
+        matrix, half = np.array(goal.object.matrix_world), 0.5 * (extent[1] - extent[0])
+        middle = matrix[:3, :3] @ (0.5 * (extent[0] + extent[1])) + matrix[:3, 3]
+        along = _in_axes(goal, hand - middle) / np.maximum(np.linalg.norm(matrix[:3, :3], axis=0) * half, 1e-12)
+        axis = int(np.argmax(np.abs(along)))
+        found.append(_face(goal, extent, axis, 1.0 if along[axis] >= 0.0 else -1.0, gap))
+    return found
+
+
+def have_palms(armature: bpy.types.Object, bones: Sequence[str], goals: Sequence[Target]) -> bool:
+    """Whether these bones are two hands that take one goal with sides."""
+    if len(goals) != 2 or not _are_sides(*goals) or _extent(goals[0]) is None:
+        return False
+    known = {name for name, read in zip(bones, read_names(bones), strict=True) if read.has(words.PALM)}
+    with suppress(LookAtError):
+        known |= {line[2] for line in limbs.limb_lines(armature)[0] if len(line) > 2}
+    return known.issuperset(bones)
+
+
+def _are_sides(goal: Target, other: Target) -> bool:
+    """Whether two hands have one goal, each on its side."""
+    is_other = other.object is not None and (other.object != goal.object or goal.bone != other.bone)
+    return not is_other and other.point is None
+
+
+def _extent(goal: Target) -> tuple[Array, Array] | None:
+    """The lowest and highest corner of the bounding box of a goal in its own space; None if it has none."""
+    if goal.object is None or goal.bone or goal.point is not None:
+        return None
+    corners = np.array(goal.object.bound_box, dtype=float)
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    return (low, high) if np.any(high - low > 0.0) else None
+
+
+def _in_axes(goal: Target, vector: Array) -> Array:
+    """A vector (3,) of the world along the unit vectors of the axes of a goal."""
+    matrix = np.array(goal.object.matrix_world)[:3, :3]
+    return vector @ matrix / np.maximum(np.linalg.norm(matrix, axis=0), 1e-12)
+
+
+def _face(goal: Target, extent: tuple[Array, Array], axis: int, sign: float, gap: float) -> Face:
+    """The face at one end of an axis of a goal, with the goal so far in front of its middle."""
+    point = 0.5 * (extent[0] + extent[1])
+    size = float(np.linalg.norm(np.array(goal.object.matrix_world)[:3, axis]))
+    point[axis] = extent[1 if sign > 0.0 else 0][axis] + sign * gap / max(size, 1e-12)
+    x, y, z = (sign * np.eye(3)[axis]).tolist()
+    return Face(replace(goal, point=tuple(point.tolist())), (x, y, z))

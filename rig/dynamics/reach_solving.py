@@ -42,8 +42,9 @@ class ReachSolving:
     """What a reach of k hands is solved from.
 
     samples: at the K frames that are keyed, of which the reach takes the first `count`. beside: at the frames BEFORE
-    its first and AROUND its last one. axes: (k, K, 3, 3) of the goals in the world, if they matter. enough: called
-    between two passes; once it returns True, the best pass so far is used.
+    its first and AROUND its last one. axes: (k, K, 3, 3) of the goals in the world, if they matter. thickness: radius
+    [m] of arms that keep apart, 0 if they need not. enough: called between two passes; once it returns True, the best
+    pass so far is used.
     """
 
     scene: bpy.types.Scene
@@ -55,6 +56,7 @@ class ReachSolving:
     count: int
     body: Articulation
     parts: Sequence[BodyPart]
+    thickness: float
     enough: Callable[[], bool]
 
     @property
@@ -111,14 +113,19 @@ class ReachSolving:
     @cached_property
     def _orientations(self) -> list[Array] | None:
         """The orientations (K, 4) of the goal of each hand, if the hands take them."""
-        if self.axes is None or not self.request.matches:
+        if self.axes is None or not self.request.turns:
             return None
-        each = zip(self.hands, self.axes, strict=True)
-        return [hand.orientations(self.body, self.samples, own) for hand, own in each]
+        found = []
+        for n, (hand, own) in enumerate(zip(self.hands, self.axes, strict=True)):
+            if self.request.is_faced:
+                normal = np.asarray(self.request.normals[n])
+                own = own @ hand.faced(self.samples, self.count - 1, own[self.count - 1], normal)
+            found.append(hand.orientations(self.body, self.samples, own))
+        return found
 
     def _obstacles(self, first: int) -> dynamics.Obstacles | None:
         """Those during a reach from the sampled frame `first` on."""
-        frames, balls = slice(first, first + self.count), len(self.hands) + len(self.request.vias)
+        frames, balls = slice(first, first + self.count), len(self.hands) + len(self.request.waypoints)
         return body_obstacles.sampled(self.body, self.samples, self.parts, self.request.obstacles, frames, balls)
 
     def corrected(
@@ -182,11 +189,20 @@ class ReachSolving:
         there = np.arange(self.count - 1, self._end)
         for places, offset in zip(goals, offsets, strict=True):
             places[there] += np.stack([np.interp(there, self._checked, part) for part in offset.T], axis=1)
-        wanted = [self._wanted(n, places[self.count - 1]) for n, places in enumerate(goals)]
+        wanted = [
+            replace(self._wanted(n, places[self.count - 1]), via=self._passed(n)) for n, places in enumerate(goals)
+        ]
         before = None
         if request.keeps_velocity and optimal:
             before = _velocities(self.body.poses(self.beside)[: len(BEFORE)], self._pose, self._dt)
-        motion = yield from self._reached(wanted, self._pose, self._obstacles(0), before, vias=True)
+        try:
+            motion = yield from self._reached(wanted, self._pose, self._obstacles(0), before)
+        except InvalidArgument:
+            if not self._comes_from_faces:
+                raise
+            # The begin of that line may be out of reach where the goal is not.
+            wanted = [replace(hand, approach=None) for hand in wanted]
+            motion = yield from self._reached(wanted, self._pose, self._obstacles(0), before)
         held = np.repeat(motion.rotations[-1:], self._held, axis=0)
         if request.follows:
             after = slice(self.count, self.count + self._held)
@@ -201,13 +217,28 @@ class ReachSolving:
             )
         return motion, held
 
+    def _passed(self, n: int) -> list[tuple[float, Array]]:
+        """The times [s] and places (3,) of the waypoints of a hand."""
+        passed, targets = [], self.samples.targets
+        at_goals = targets[: len(self.hands), self.count - 1]
+        for slot, waypoint in enumerate(self.request.waypoints, len(self.hands)):
+            k = round(waypoint.share * (self.count - 1))
+            beside = at_goals[n] - at_goals.mean(axis=0) if waypoint.hand is None else np.zeros(3)
+            if waypoint.hand in (None, n):
+                passed.append((k * self._dt, self.hands[n].in_base(self.body, self.samples, targets[slot] + beside)[k]))
+        return passed
+
     def _wanted(self, n: int, place: Array) -> dynamics.Hand:
         """A hand of the solver with a goal (3,)."""
         request, hand, k = self.request, self.hands[n], self.count - 1
         chased = along = None
         if self._chases:
             chased = hand.goal_velocity(self.body, self.beside, self._dt * float(np.ptp(AROUND)))
-        if request.approach != "FREE":
+        if self._comes_from_faces:
+            assert self.axes is not None
+            line = -request.distance * self.axes[n, k] @ np.asarray(request.normals[n])
+            along = hand.approach(self.body, self.samples, k, line)
+        elif request.approach != "FREE":
             line = _approach(request, None if self.axes is None else self.axes[n], k)
             along = hand.approach(self.body, self.samples, k, line)
         orientation = None if self._orientations is None else self._orientations[n][k]
@@ -217,6 +248,11 @@ class ReachSolving:
     @property
     def _chases(self) -> bool:
         return self.request.follows and self.request.method == "optimal"
+
+    @property
+    def _comes_from_faces(self) -> bool:
+        """Whether the hands come to their faces along the normals of these, though nobody asked for it."""
+        return self.request.is_faced and self.request.approach == "FREE" and self.request.method == "optimal"
 
     def _afterwards(self, motion: dynamics.Reach, held: Array) -> Generator[float, None, Array]:
         """The local rotations (K, n, 4) in all frames: a reach, the poses that are held, and what follows."""
@@ -228,9 +264,7 @@ class ReachSolving:
             if any(hand.goal_velocity is not None for hand in wanted):
                 before = _velocities(begin[:-1], begin[-1], self._dt)
             back = [dynamics.Hand(hand.effector, hand.goal) for hand in wanted]
-            found = yield from self._reached(
-                back, begin[-1], self._obstacles(self.count + len(held) - 1), before, vias=False
-            )
+            found = yield from self._reached(back, begin[-1], self._obstacles(self.count + len(held) - 1), before)
             moved.append(_ending(found.rotations, self._pose)[1:])
         made = np.concatenate(moved)[: len(self.samples.frames)]
         return _joined(made, self.body.poses(self.samples), self._dt, self.request.blend)
@@ -241,20 +275,16 @@ class ReachSolving:
         pose: Array,
         obstacles: dynamics.Obstacles | None,
         velocities: Array | None,
-        *,
-        vias: bool,
     ) -> Generator[float, None, dynamics.Reach]:
-        """The reach of one hand, through the waypoints, or of several, with paths (F, k, 3)."""
+        """The reach of one hand or of several, with paths (F, k, 3)."""
         dt, duration = self._dt, self._duration
         given = {**self._given, "obstacles": obstacles, "velocities": velocities}
         if len(wanted) > 1:
-            work = dynamics.reaching_together(self.body.body, pose, wanted, duration, dt, **given)
+            work = dynamics.reaching_together(
+                self.body.body, pose, wanted, duration, dt, thickness=self.thickness, **given
+            )
             return (yield from _until(work, self.enough))
         [hand] = wanted
-        passed = []
-        for n, (share, _) in enumerate(self.request.vias if vias else ()):
-            k = round(share * (self.count - 1))
-            passed.append((k * dt, self.hands[0].in_base(self.body, self.samples, 1 + n)[k]))
         work = dynamics.reaching(
             self.body.body,
             pose,
@@ -263,7 +293,7 @@ class ReachSolving:
             dt,
             effector=hand.effector,
             method=self.request.method,
-            via=passed,
+            via=hand.via,
             goal_velocity=hand.goal_velocity,
             orientation=hand.orientation,
             approach=hand.approach,

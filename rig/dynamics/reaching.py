@@ -21,13 +21,14 @@ from ..animation import actions
 from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
 from ..detection import joint_chain as ik_chain
+from ..detection import palms
 from ..detection.joint_chain import JointChain
 from ..sampling import suspend, targets
 from ..sampling.sampler import Sampler, Samples, run, sample_frames
 from ..sampling.scene_time import key_range, seconds_per_frame
 from ..sampling.targets import Target
 from . import articulation as tree
-from . import body_obstacles, bone_attachment, masses, meshes
+from . import body_obstacles, bone_attachment, masses, meshes, reach_hands
 from .articulation import Articulation
 from .body_obstacles import Ball
 from .kept_results import KeptResults
@@ -49,7 +50,8 @@ class ReachResult:
     straights: (F, 3) of each hand in the world, in the result and in the initial minimum-jerk reach; path, straight: of
     the first. costs: of each pass, starting with the minimum-jerk reach. cost: of the result. misses: distances (k,) of
     the hands from their goals in the world, as Blender evaluates them; missed: the largest. clearance: smallest
-    distance [m] from an obstacle, negative within one; None without obstacles.
+    distance [m] from an obstacle, negative within one; None without obstacles. crossed: the frames of the reach in
+    which two arms are within each other.
     """
 
     tree: Articulation
@@ -62,6 +64,7 @@ class ReachResult:
     cost: float
     misses: Array
     clearance: float | None
+    crossed: tuple[int, ...] = ()
 
     @property
     def path(self) -> Array:
@@ -83,6 +86,18 @@ class ReachResult:
         return Message(
             "The arm comes {depth:.0f} mm too close to the body or an obstacle; add a waypoint, or allow more bones.",
             depth=-1000.0 * self.clearance,
+        )
+
+    @property
+    def crossing(self) -> Message | None:
+        """What the animator should know if the arms pass through each other."""
+        if not self.crossed:
+            return None
+        return Message(
+            "The arms come through each other at frames {first} to {last}; add a waypoint for one hand, or exchange "
+            "the goals.",
+            first=self.crossed[0],
+            last=self.crossed[-1],
         )
 
     @property
@@ -137,16 +152,17 @@ def start(
             length=request.length,
             base=request.base,
             at_tip=request.at_tip,
-            turn_effector=request.matches,
+            turn_effector=request.matches or bool(request.normals),
         )
         if request.matches and goal.object is None:
             raise RigError("The goal is a point, which has no orientation; choose an object as the goal.")
-        hands.append(ReachingHand(chain, goal, len(hands)))
+        palm = palms.find(armature, bone, reach_hands.counterpart(armature, bone)) if request.normals else None
+        hands.append(ReachingHand(chain, goal, len(hands), palm))
     bones = _bones(hands)
     modes = {bone: armature.pose.bones[bone].rotation_mode for bone in bones}
     actions.check_curves(armature, modes, into)
     for hand in hands:
-        for target in (*(hand.goal for hand in hands), *(target for _, target in request.vias)):
+        for target in (*(hand.goal for hand in hands), *(via.target for via in request.waypoints)):
             _check_goal(hand.chain, target)
         for ball in request.obstacles:
             _check_obstacle(hand.chain, ball)
@@ -163,8 +179,6 @@ def _check_hands(request: ReachRequest) -> None:
         raise RigError("Bone '{bone}' is given twice as a hand of the reach; give it once.", bone=double)
     if request.method != "optimal":
         raise RigError("Several hands reach together with the method Optimal only; choose Optimal.")
-    if request.vias:
-        raise RigError("Waypoints guide one hand only; remove them, or let one hand reach.")
 
 
 def _bones(hands: Sequence[ReachingHand]) -> tuple[str, ...]:
@@ -215,7 +229,7 @@ def _work(
     bones |= dict.fromkeys(part.bone for part in parts)
     followed = [
         *(_with_axes(hand.goal) if _needs_axes(request) else hand.goal for hand in hands),
-        *(target for _, target in request.vias),
+        *(via.target for via in request.waypoints),
         *(ball.target for ball in request.obstacles),
     ]
     with suspend.suspend_live(), ExitStack() as baking:
@@ -232,7 +246,20 @@ def _work(
                 return run(sampler.sample(frames.tolist()))
 
             parts = tuple(part for part in parts if part.bone not in body.moving)
-            solving = ReachSolving(scene, hands, request, samples, beside, axes, len(frames), body, parts, enough)
+            thickness = body.unit * body_obstacles.thickness([hand.chain for hand in hands])
+            solving = ReachSolving(
+                scene,
+                hands,
+                request,
+                samples,
+                beside,
+                axes,
+                len(frames),
+                body,
+                parts,
+                thickness if request.avoids_body else 0.0,
+                enough,
+            )
             solved = solving.corrected(evaluated, plain=bone_attachment.is_plain(armature, (*turning, *effectors)))
             motion, misses = yield from subrange(solved, _SAMPLED, _SOLVED)
         action = work.commit(into, actions.baked_name(armature, into, REACHED))
@@ -242,7 +269,10 @@ def _work(
     )
     costs = np.asarray(motion.costs)
     kept.add(armature, Plotted(next(_numbers), motion.cost, _finite(costs), paths, straights))
-    return ReachResult(body, action, frames, keyed, paths, straights, costs, motion.cost, misses, motion.clearance)
+    crossed = () if motion.apart is None else tuple(frames[motion.apart < -_TOUCHED].astype(int).tolist())
+    return ReachResult(
+        body, action, frames, keyed, paths, straights, costs, motion.cost, misses, motion.clearance, crossed
+    )
 
 
 def _finite(costs: Array) -> Array:
@@ -251,7 +281,7 @@ def _finite(costs: Array) -> Array:
 
 
 def _needs_axes(request: ReachRequest) -> bool:
-    return request.matches or request.approach not in ("FREE", "ABOVE")
+    return request.turns or request.approach not in ("FREE", "ABOVE")
 
 
 def _with_axes(goal: Target) -> Target:
@@ -267,7 +297,7 @@ def _axes(
     turning = [hand for hand in hands if hand.goal.object is not None]
     if not turning:
         return found
-    held = len(samples.frames) if request.matches and request.follows else count
+    held = len(samples.frames) if request.turns and request.follows else count
     for k in range(count - 1, held):
         matrices = sampler.matrices(sampler.step(float(samples.frames[k])))
         for hand in turning:

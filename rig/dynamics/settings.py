@@ -63,6 +63,10 @@ BETWEEN_ITEMS = (
         "Find the motion through all keys with the least change of the torques of the joints, as for a reach",
     ),
 )
+TORQUE_COST_ITEMS = (
+    ("RELATIVE", "Relative", "Count each torque relative to what its joint moves, so that light hands do not whip"),
+    ("EQUAL", "As Published", "Count all torques equally: light hands swing far to spare the shoulders"),
+)
 LIMIT_ITEMS = (
     ("NONE", "None", "Do not limit the torque"),
     ("STRENGTH", "Strength", "Limit the torque to a multiple of the torque that holds the limb horizontal"),
@@ -86,12 +90,23 @@ AFTER_ITEMS = (
     ("HOLD", "Hold", "Keep the pose to the end of the animation"),
 )
 POINT_ITEMS = (
+    ("AUTO", "Automatic", "The palms for both hands on two sides of one mesh, otherwise the head of the effector"),
     ("HEAD", "Head", "Bring the head of the effector to the goal; the bones above it turn, as for a hand or foot"),
     ("TIP", "Tip", "Bring the tip of the effector to the goal; the effector turns as well"),
+    (
+        "PALM",
+        "Palm",
+        "Bring the palm to the side of a mesh and turn it to that side; for goals without sides, bring it there",
+    ),
 )
 GOAL_ITEMS = (
     ("OBJECT", "Object", "Reach for an object or a bone of an armature, at its position when the effector arrives"),
     ("CURSOR", "3D Cursor", "Reach for the 3D cursor"),
+)
+VIA_HAND_ITEMS = (
+    ("BOTH", "Both Hands", "The middle between the hands passes, with the hands as far apart as at their goals"),
+    ("ACTIVE", "Active Hand", "The active hand passes"),
+    ("OTHER", "Other Hand", "The other hand passes"),
 )
 APPROACH_ITEMS = (
     ("FREE", "Any Direction", "Come to the goal from wherever the motion costs least"),
@@ -110,6 +125,8 @@ DAMPING, BLEND = 0.3, 0.5
 """Friction of a joint [N m s/rad], about that of a relaxed elbow, and the time [s] of a transition to the animation."""
 DISTANCE = 0.1
 """Length [m] of the straight line on which a hand comes to its goal."""
+GAP = 0.02
+"""Distance [m] of the middle of a hand from the face on which its palm lies."""
 WEIGHT = 0.25
 """How much loads show: with 5 kg in it a hand is late by some 15 cm, and arrives on time all the same."""
 TENSION = 4.0
@@ -260,6 +277,9 @@ class ReachVia(bpy.types.PropertyGroup):
     target: PointerProperty(
         name="Waypoint", description="Object through which the effector passes", type=bpy.types.Object
     )
+    hand: EnumProperty(
+        name="Passed By", description="Hand that passes the waypoint, if both reach", items=VIA_HAND_ITEMS
+    )
     time: FloatProperty(
         name="Time",
         description="Time at which the effector passes, as a factor of the duration",
@@ -277,6 +297,9 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         "How early the bones arrive at their keys: 9.2 leaves 0.1 % of the distance at a key, 4 leaves 9 %"
     )
     between: EnumProperty(name="Method", description="Method of finding the motion between keys", items=BETWEEN_ITEMS)
+    torque_cost: EnumProperty(
+        name="Torques", description="How the changes of the torques of joints add up", items=TORQUE_COST_ITEMS
+    )
     at_keys: EnumProperty(name="At Keys", description="Speed of the bones at their keys", items=AT_KEYS_ITEMS)
     swing_past: FloatProperty(
         name="Swing Past",
@@ -331,6 +354,15 @@ class DynamicsSettings(bpy.types.PropertyGroup):
     point: EnumProperty(
         name="Effector Point", description="Point of the effector that reaches the goal", items=POINT_ITEMS
     )
+    palm_gap: FloatProperty(
+        name="Palm Gap",
+        description="Distance of the bone of the hand from the side of the mesh: half of the thickness of the hand",
+        subtype="DISTANCE",
+        default=GAP,
+        min=0.0,
+        soft_max=0.1,
+        max=1e6,
+    )
     length: IntProperty(
         name="Chain Length",
         description="Number of bones in the chain; 0 for all up to the root or to a pinned bone",
@@ -384,7 +416,7 @@ class DynamicsSettings(bpy.types.PropertyGroup):
     )
     avoid_body: BoolProperty(
         name="Avoid Body",
-        description="Go around the character's own head and trunk",
+        description="Go around the character's own head and trunk, and keep both arms apart",
         default=True,
     )
     obstacles: PointerProperty(

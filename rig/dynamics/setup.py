@@ -12,6 +12,7 @@ from ..sampling.targets import Target
 from . import body_obstacles, reach_hands
 from .interpolation import InterpolationRequest as Interpolation
 from .reach_request import ReachRequest as Reach
+from .reach_request import Waypoint
 
 
 def key_frame(scene: bpy.types.Scene) -> int:
@@ -36,13 +37,14 @@ def interpolation(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone], f
         between=s.between,
         friction=s.joint_damping,
         weight=s.weight,
+        equal=s.torque_cost == "EQUAL",
     )
 
 
 def chain(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> JointChain:
     """The chain that reaches with `bone`. Raises LookAtError."""
     s = scene.lookat_pd_dynamics
-    turns = s.match_orientation and s.method == "OPTIMAL"
+    turns = (s.match_orientation or s.point == "PALM") and s.method == "OPTIMAL"
     return ik_chain.resolve(armature, bone, length=s.length, at_tip=s.point == "TIP", turn_effector=turns)
 
 
@@ -61,14 +63,18 @@ def other_hand(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, se
 def reach(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, first: int, other: str = "") -> Reach:
     """The request for a reach with `bone`, and another one, that starts at frame `first`. Raises RigError."""
     s = scene.lookat_pd_dynamics
-    goal, others = _goal(scene), ()
+    bones, goals = [bone], [_goal(scene)]
     if other:
-        further = Target(s.other_target, s.other_subtarget if _is_armature(s.other_target) else "")
-        goal, further = reach_hands.goals(armature, (bone, other), goal, further)
-        others = ((other, further),)
+        bones.append(other)
+        goals.append(Target(s.other_target, s.other_subtarget if _is_armature(s.other_target) else ""))
+    is_palm = s.method == "OPTIMAL" and (
+        s.point == "PALM" or (s.point == "AUTO" and reach_hands.have_palms(armature, bones, goals))
+    )
+    found = reach_hands.faces(armature, bones, goals, s.palm_gap if is_palm else None)
+    passing = {"BOTH": None, "ACTIVE": 0, "OTHER": 1}
     return Reach(
         bone,
-        goal,
+        found[0].goal,
         first,
         s.duration,
         s.length,
@@ -78,7 +84,11 @@ def reach(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, first: 
         damping=s.joint_damping,
         gravity=s.use_gravity,
         limits=s.use_limits,
-        vias=tuple((via.time, Target(via.target)) for via in sorted(s.vias, key=lambda via: via.time) if via.target),
+        vias=tuple(
+            Waypoint(via.time, Target(via.target), passing[via.hand] if other else 0)
+            for via in sorted(s.vias, key=lambda via: via.time)
+            if via.target
+        ),
         after=s.after.lower(),
         hold=s.hold,
         blend=s.blend,
@@ -89,7 +99,8 @@ def reach(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, first: 
         matches=s.match_orientation and s.method == "OPTIMAL",
         approach=s.approach if s.method == "OPTIMAL" else "FREE",
         distance=s.approach_distance,
-        others=others,
+        others=tuple((name, face.goal) for name, face in zip(bones[1:], found[1:], strict=True)),
+        normals=tuple(face.normal for face in found) if is_palm else (),
     )
 
 

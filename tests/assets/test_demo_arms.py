@@ -34,4 +34,14 @@ def test_arms_swing_and_reach() -> None:
         straight, smoothed, best = (reach.costs[name] for name in ("straight path", "smoothing", "optimal"))
         assert best <= smoothed <= straight and best < 0.8 * straight
         assert np.linalg.norm(reach.path[-1]) < 1e-3
+    lifting = demo.lifting
+    assert lifting.missed < 1e-3 and lifting.costs[1] <= lifting.costs[0]
+    for frame in (25, 44, 80):
+        bpy.context.scene.frame_set(frame)
+        seen = lifting.arm.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        for sign, name in ((1.0, "hand.L"), (-1.0, "hand.R")):
+            bone = seen.pose.bones[name]
+            middle = np.array(seen.matrix_world @ (0.5 * (bone.head + bone.tail)))
+            away = middle - np.array(lifting.box.matrix_world.translation)
+            assert np.abs(away - (sign * 0.22, 0.0, 0.0)).max() < 2e-3
     assert demo.report()["reaches"][0]["costs"] == demo.reaches[0].costs

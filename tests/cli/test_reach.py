@@ -71,12 +71,13 @@ def test_the_foot_matches_and_comes_from_above(shot, call, tools, tmp_path) -> N
 def test_two_effectors_arrive_at_once(shot, call, tools, tmp_path) -> None:
     output, other = tmp_path / "out.blend", (-0.15, -0.3, 0.3)
     words = ("--bone", FOOT, "--target", "Ball", "--hand", "foot.R=-0.15,-0.3,0.3", "--plots", tmp_path / "plots")
-    outcome = call("reach", shot, *words, "--output", output)
+    outcome = call("reach", shot, *words, "--via", "foot.R=-0.15,-0.2,0.35@0.5", "--output", output)
     assert outcome.code == 0, outcome.errors
     assert max(outcome.row["hand_errors"]) == outcome.row["effector_error"] < 1e-4
     assert len(json.loads((tmp_path / "plots" / "out.json").read_text("utf-8"))["other_paths"]) == 1
     assert off(tools, output, 25) < 1e-4
     assert off(tools, output, 25, other, bone="foot.R") < 1e-4
+    assert off(tools, output, 13, (-0.15, -0.2, 0.35), bone="foot.R") < 1e-3
 
 
 def test_curves_are_written(shot, call, tmp_path) -> None:
@@ -99,7 +100,8 @@ def test_curves_are_written(shot, call, tmp_path) -> None:
         (("--target", "Ball", "--approach", "above", "--method", "smoothing"), "need --method optimal"),
         (("--target", "Ball", "--hand", FOOT + "=Ball"), "given twice"),
         (("--target", "Ball", "--hand", "foot.R"), "not NAME=TARGET"),
-        (("--target", "Ball", "--hand", "foot.R=0,0,1", "--via", "1,2,3@0.5"), "no --via"),
+        (("--target", "Ball", "--hand", "foot.R=0,0,1", "--via", "arm.R=1,2,3@0.5"), "does not reach"),
+        (("--target", "Ball", "--palm", "--tip"), "--palm needs"),
     ],
 )
 def test_wrong_arguments(words, message, shot, call, tmp_path) -> None:
@@ -132,3 +134,15 @@ def test_an_obstacle_is_avoided_and_reported(shot, call, tmp_path) -> None:
     assert found.code == 0 and isinstance(found.row["clearance"], float)
     refused = call("reach", shot, *words, "--obstacle", "Nothing")
     assert refused.code and "Nothing" in refused.errors[0]
+
+
+def test_a_palm_comes_to_the_side_of_a_mesh(shot, call, tools, tmp_path) -> None:
+    """The ball's bounding box is as wide as the ball."""
+    output = tmp_path / "out.blend"
+    words = ("--bone", FOOT, "--target", "Ball", "--palm", "--gap", 0.03, "--after", "hold", "--output", output)
+    outcome = call("reach", shot, *words)
+    assert outcome.code == 0, outcome.errors
+    assert outcome.row["effector_error"] < 1e-4
+    away = off(tools, output, 25)
+    half = 0.5 * max(bpy.data.objects["Ball"].dimensions)
+    assert half < away

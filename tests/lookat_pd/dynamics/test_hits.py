@@ -81,6 +81,32 @@ def test_the_offset_decays_in_the_settle_time() -> None:
     assert hits.impulse_response(times, SETTLE, 0.4).min() < -0.1 * response.max(), "weakly damped, it swings past"
 
 
+@pytest.mark.parametrize("damping_ratio", [0.3, 1.0, 2.0])
+@pytest.mark.parametrize("contact", [0.002, 0.05, 0.3])
+def test_a_contact_time_spreads_the_same_impulse(contact: float, damping_ratio: float) -> None:
+    """Against the sum of many small impulses, of which the middle ones are the largest."""
+    times = np.linspace(0.0, SETTLE, 401)
+    parts = (np.arange(4000) + 0.5) / 4000
+    share = np.minimum(parts, 1.0 - parts)
+    expected = sum(
+        s * hits.impulse_response(times - contact * p, SETTLE, damping_ratio)
+        for s, p in zip(share / share.sum(), parts, strict=True)
+    )
+    found = hits.impulse_response(times, SETTLE, damping_ratio, contact)
+    assert np.abs(found - expected).max() < 1e-5 * expected.max()
+
+
+@pytest.mark.parametrize("fps", [24, 60])
+def test_with_a_contact_time_the_first_frame_is_no_jolt(fps: int) -> None:
+    """The largest step is not the first one, and no step is much larger than those beside it."""
+    times = np.arange(0.0, 2.0 * SETTLE, 1.0 / fps)
+    steps = np.diff(hits.impulse_response(times, SETTLE, contact=0.05))
+    at_once = np.diff(hits.impulse_response(times, SETTLE))
+    assert np.argmax(at_once) == 0 < np.argmax(steps)
+    assert steps[0] < 0.5 * at_once[0]
+    assert np.abs(np.diff(steps, prepend=0.0)).max() < 0.8 * np.abs(np.diff(at_once, prepend=0.0)).max()
+
+
 def test_small_impulses_act_in_proportion_and_hits_add_up() -> None:
     body = trees.body(5, 1)
     animated = still(body)

@@ -133,6 +133,21 @@ def test_a_planar_reach_stays_in_its_plane(seed: int) -> None:
     assert_allclose(found.path[:, 2], 0.0, atol=1e-9)
 
 
+@settings(max_examples=8)
+@given(st.integers(0, 1000), st.sampled_from([0.0, 0.3]))
+def test_the_cost_decreases_over_the_passes_of_any_arm(seed: int, damping: float) -> None:
+    random = np.random.default_rng(seed)
+    n = int(random.integers(1, 5))
+    body = trees.rods(random.uniform(0.1, 0.5, n).tolist(), random.uniform(0.2, 3.0, n).tolist())
+    start, tip = rotation.exp(random.normal(0.0, 0.6, (n, 3))), np.array([0.0, random.uniform(0.05, 0.4), 0.0])
+    turned, places = body.forward(rotation.multiply(start, rotation.exp(random.normal(0.0, 0.5, (n, 3)))))
+    goal = places[n - 1] + rotation.rotate(turned[n - 1], tip)
+    found = reach(body, start, goal, 1.0, 1.0 / 24.0, effector=(n - 1, tip), damping=damping)
+    assert np.all(np.diff(found.costs[1:]) < 0.0)
+    assert found.cost == found.costs[-1] or found.cost == found.costs[0]
+    assert_allclose(found.path[-1], goal, atol=1e-5)
+
+
 def test_smoothing_gains_and_the_optimum_is_better_still() -> None:
     smooth, optimal = planar(method="smoothing"), planar()
     assert optimal.cost < smooth.cost < 0.99 * smooth.costs[0]

@@ -160,3 +160,64 @@ def test_an_obstacle_between_both_hands_is_kept_clear() -> None:
 def test_hands_that_cannot_reach_together_are_refused(wrong: list[Hand], says: str) -> None:
     with pytest.raises(InvalidArgument, match=says):
         reach_together(torso(), WHOLE, wrong, 1.0, DT)
+
+
+CROSSED = {
+    "places exchanged": [[-0.15, 0.42, 1.5], [0.15, 0.42, 1.5]],
+    "forearms that cross at the goals": [[-0.15, 0.45, 1.5], [0.15, 0.38, 1.55]],
+}
+
+
+def apart(rotations: Array) -> float:
+    """The smallest distance [m] between the axes of the two arms, by points on them."""
+    turned, places = torso().forward(rotations)
+    lines = []
+    for upper, lower in ((1, 2), (3, 4)):
+        ends = places[:, lower] + rotation.rotate(turned[:, lower], TIP)
+        along = np.linspace(0.0, 1.0, 40)[:, None, None]
+        parts = [a + along * (b - a) for a, b in ((places[:, upper], places[:, lower]), (places[:, lower], ends))]
+        lines.append(np.concatenate(parts))
+    return float(np.linalg.norm(lines[0][:, None] - lines[1][None], axis=-1).min())
+
+
+@pytest.mark.parametrize("case", CROSSED)
+def test_the_arms_do_not_pass_through_each_other(case: str) -> None:
+    both = [Hand((2, TIP), CROSSED[case][0]), Hand((4, TIP), CROSSED[case][1])]
+    through = reach_together(torso(), WHOLE, both, 1.0, DT, damping=0.3)
+    found = reach_together(torso(), WHOLE, both, 1.0, DT, damping=0.3, thickness=0.03)
+    assert through.apart is None
+    assert apart(through.rotations) < 0.03
+    assert apart(found.rotations) > 0.058
+    assert found.apart is not None and found.apart.min() > -0.002
+    assert_allclose(hands(torso(), found.rotations)[-1], CROSSED[case], atol=1e-4)
+    assert through.cost < found.cost < 3.0 * through.cost
+
+
+def test_arms_that_are_far_apart_move_as_without_thickness() -> None:
+    plain = reach_together(torso(), WHOLE, HANDS, 1.0, DT, passes=10)
+    found = reach_together(torso(), WHOLE, HANDS, 1.0, DT, passes=10, thickness=0.03)
+    assert_allclose(found.rotations, plain.rotations, atol=1e-6)
+
+
+def test_hands_may_meet_where_their_goals_do() -> None:
+    goals = [[0.01, 0.45, 1.45], [-0.01, 0.45, 1.45]]
+    both = [Hand((2, TIP), goals[0]), Hand((4, TIP), goals[1])]
+    found = reach_together(torso(), WHOLE, both, 1.0, DT, passes=15, thickness=0.03)
+    assert_allclose(hands(torso(), found.rotations)[-1], goals, atol=1e-4)
+    assert found.apart is not None and found.apart.min() > -0.002
+
+
+def test_each_hand_passes_its_own_waypoints_and_the_other_is_free_then() -> None:
+    above = np.array([0.25, 0.35, 1.6])
+    one = [Hand((2, TIP), GOALS[0], via=[(0.5, above)]), HANDS[1]]
+    fixed = [one[0], Hand((4, TIP), GOALS[1], via=[(0.5, [-0.14, 0.48, 1.35])])]
+    found, held = (reach_together(torso(), WHOLE, both, 1.0, DT, damping=0.3) for both in (one, fixed))
+    assert_allclose(found.path[12, 0], above, atol=1e-4)
+    assert_allclose(hands(torso(), found.rotations)[-1], GOALS, atol=1e-4)
+    assert found.cost <= min(found.costs[0], held.cost)
+    other = np.array([-0.2, 0.4, 1.55])
+    both = [one[0], Hand((4, TIP), GOALS[1], via=[(0.25, other), (0.75, other + 0.02)])]
+    found = reach_together(torso(), WHOLE, both, 1.0, DT, damping=0.3)
+    assert_allclose(found.path[[12, 6, 18], [0, 1, 1]], [above, other, other + 0.02], atol=1e-4)
+    with pytest.raises(InvalidArgument, match="in order of time"):
+        reach_together(torso(), WHOLE, [one[0], Hand((4, TIP), GOALS[1], via=[(0.7, other), (0.2, other)])], 1.0, DT)

@@ -637,6 +637,17 @@ def test_the_least_change_of_torque_hits_all_keys_and_passes_them() -> None:
     assert rotation.distance(q[:-1], q[1:]).min() > 1e-3
 
 
+def test_with_the_published_cost_light_bones_swing_further() -> None:
+    fastest = []
+    for equal in (False, True):
+        armature = hero()
+        result = run(armature, between="TORQUE_CHANGE", equal=equal)
+        assert not result.misses
+        q = rotations(armature, result.action, BONES[-1], range(1, 61))
+        fastest.append(rotation.distance(q[:-1], q[1:]).max())
+    assert fastest[1] > 1.05 * fastest[0]
+
+
 def test_the_least_change_of_torque_stops_where_it_should() -> None:
     result = run(hero(), between="TORQUE_CHANGE", passes=False)
     q = result.motion.rotations

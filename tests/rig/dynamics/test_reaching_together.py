@@ -1,6 +1,7 @@
 """Both hands reach at once: both arrive, with bones of their own or above both, on a body that moves, on two sides of
 a box."""
 
+import dataclasses
 from typing import Any
 
 import bpy
@@ -14,9 +15,11 @@ from .. import scenes
 
 reaching = load("rig.dynamics.reaching")
 reach_hands = load("rig.dynamics.reach_hands")
+palms = load("rig.detection.palms")
 errors = load("lookat_pd.errors")
 targets = load("rig.sampling.targets")
 Target = targets.Target
+Waypoint = load("rig.dynamics.reach_request").Waypoint
 
 ROWS = (
     ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),
@@ -32,6 +35,7 @@ ROWS = (
         )
     ),
 )
+HANDS = ("hand.L", "hand.R")
 LEFT, RIGHT = (0.2, -0.4, 1.4), (-0.25, -0.4, 1.5)
 
 
@@ -82,7 +86,7 @@ def test_a_box_is_taken_on_both_sides_and_followed() -> None:
     box.keyframe_insert("location", frame=20)
     box.location = (0.05, -0.35, 1.5)
     box.keyframe_insert("location", frame=40)
-    left, right = reach_hands.goals(armature, ("hand.L", "hand.R"), Target(box), Target())
+    left, right = (face.goal for face in reach_hands.faces(armature, HANDS, (Target(box), Target())))
     run(armature, goal=left, others=(("hand.R", right),), after="hold", matches=False, passes=10)
     for frame in (25, 36):
         bpy.context.scene.frame_set(frame)
@@ -119,7 +123,6 @@ def test_the_other_hand_is_found_by_its_side() -> None:
         ({"others": (("hand.X", Target(point=RIGHT)),)}, "no bone 'hand.X'"),
         ({"others": (("hand.R", Target(point=(5.0, 0.0, 0.0))),)}, "hand 'hand.R' is out of reach"),
         ({"method": "smoothing"}, "method Optimal only"),
-        ({"vias": ((0.5, Target(point=LEFT)),)}, "Waypoints guide one hand"),
     ],
 )
 def test_hands_that_cannot_reach_together_change_nothing(wrong: dict, says: str) -> None:
@@ -137,7 +140,71 @@ def test_one_point_is_no_goal_of_both_hands() -> None:
     bpy.context.collection.objects.link(empty)
     for goal in (Target(point=LEFT), Target(empty)):
         with pytest.raises(errors.LookAtError, match="same goal"):
-            reach_hands.goals(armature, ("hand.L", "hand.R"), goal, Target())
+            reach_hands.faces(armature, HANDS, (goal, Target()))
     other = Target(point=RIGHT)
-    assert reach_hands.goals(armature, ("hand.L", "hand.R"), Target(empty), other) == (Target(empty), other)
-    assert reach_hands.goals(armature, ("hand.L", "hand.R"), Target(point=LEFT), Target(empty))[1].object == empty
+    for given in ((Target(empty), other), (Target(point=LEFT), Target(empty))):
+        assert tuple(face.goal for face in reach_hands.faces(armature, HANDS, given)) == given
+
+
+def test_palms_lie_on_two_sides_of_a_turned_box_and_stay_there() -> None:
+    """The palm faces its side, at the gap, the fingers forwards; the hands come in a straight line."""
+    armature, box = hero(frames=(1, 40)), scenes.box((0.0, -0.42, 1.3), (0.4, 0.2, 0.2))
+    box.rotation_euler = (0.0, 0.0, 0.3)
+    box.keyframe_insert("location", frame=25)
+    box.location = (0.02, -0.4, 1.4)
+    box.keyframe_insert("location", frame=40)
+    bpy.context.view_layer.update()
+    found = reach_hands.faces(armature, HANDS, (Target(box), Target()), 0.02)
+    run(
+        armature,
+        goal=found[0].goal,
+        others=(("hand.R", found[1].goal),),
+        normals=tuple(face.normal for face in found),
+        after="hold",
+        passes=15,
+    )
+    flat = {name: palms.find(armature, name, other) for name, other in (HANDS, HANDS[::-1])}
+    for frame in (25, 38):
+        bpy.context.scene.frame_set(frame)
+        seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+        turn = np.array(box.matrix_world)[:3, :3] / np.linalg.norm(np.array(box.matrix_world)[:3, :3], axis=0)
+        for sign, (name, palm) in zip((1.0, -1.0), flat.items(), strict=True):
+            matrix = np.array(seen.matrix_world @ seen.pose.bones[name].matrix)
+            assert matrix[:3, :3] @ palm.normal @ (sign * turn[:, 0]) == pytest.approx(-1.0, abs=1e-4)
+            assert (matrix[:3, :3] @ palm.along)[1] < -0.6
+            middle = matrix[:3, :3] @ palm.middle + matrix[:3, 3] - np.array(box.matrix_world.translation)
+            assert turn.T @ middle == pytest.approx([sign * 0.22, 0.0, 0.0], abs=1e-3)
+
+
+@pytest.mark.parametrize("hand", [0, 1, None])
+def test_a_waypoint_is_passed_by_one_hand_or_by_the_middle_between_both(hand: int | None) -> None:
+    armature, at = hero(frames=(1,)), np.array((0.05, -0.35, 1.25))
+    run(armature, vias=(Waypoint(0.5, Target(point=tuple(at.tolist())), hand),), passes=15)
+    hands = [place(armature, name, 13) for name in HANDS]
+    seen = hands[hand] if hand is not None else np.mean(hands, axis=0)
+    assert np.linalg.norm(seen - at) < 1e-3
+    if hand is None:
+        assert np.linalg.norm(hands[0] - hands[1] - np.subtract(LEFT, RIGHT)) < 2e-3
+
+
+def test_hands_that_exchange_their_places_do_not_come_through_each_other() -> None:
+    """Or it is said in which frames they do."""
+    swapped = {"goal": Target(point=(-0.15, -0.4, 1.4)), "others": (("hand.R", Target(point=(0.15, -0.4, 1.4))),)}
+    results = [run(hero(frames=(1,)), **swapped, avoids_body=avoids) for avoids in (True, False)]
+    least = []
+    for result in results:
+        armature = result.tree.armature
+        armature.animation_data.action = result.action
+        least.append(min(_between(armature, frame) for frame in range(1, 26)))
+    assert least[0] > 0.06 > 0.03 > least[1]
+    assert results[0].crossing is None and results[0].crossed == ()
+    told = dataclasses.replace(results[1], crossed=(9, 14))
+    assert "frames 9 to 14" in str(told.crossing)
+
+
+def _between(armature: bpy.types.Object, frame: int) -> float:
+    """The smallest distance between points on the two forearms."""
+    ends = [[place(armature, f"{bone}.{side}", frame) for bone in ("forearm", "hand")] for side in "LR"]
+    along = np.linspace(0.0, 1.0, 30)[:, None]
+    one, other = (np.add(a, along * np.subtract(b, a)) for a, b in ends)
+    return float(np.linalg.norm(one[:, None] - other[None], axis=-1).min())

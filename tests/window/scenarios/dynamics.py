@@ -109,7 +109,7 @@ def reach_from_the_panel(hands: Hands) -> Waiting:
 
 @script(needs=("panels.dynamics_plots",))
 def both_hands_of_the_human(hands: Hands) -> Waiting:
-    """Both hands reach for the sides of a box; a second reach shows the first one in grey; the plots are cleared, and
+    """Both palms come to the sides of a box; a second reach shows the first one in grey; the plots are cleared, and
     the animation before is drawn as a ghost."""
     with opened("dynamics_reach"):
         # Before the rig is there: the panels of Rigify need Rigify's own settings.
@@ -164,8 +164,9 @@ def both_hands_of_the_human(hands: Hands) -> Waiting:
         scene.frame_set(44)
         yield 0.5
         seen = human.evaluated_get(hands.window.view_layer.depsgraph)
-        for bone, x in (("hand_fk.L", 0.15), ("hand_fk.R", -0.15)):
-            place = human.matrix_world @ seen.pose.bones[bone].head
+        for bone, x in (("hand_fk.L", 0.17), ("hand_fk.R", -0.17)):
+            hand = seen.pose.bones[bone]
+            place = human.matrix_world @ (0.5 * (hand.head + hand.tail))
             assert np.linalg.norm(np.subtract(place, (x, -0.3, 1.2))) < 1e-3, (bone, place)
         yield from hands.wheel(hands.inside(SIDEBAR), -60)
         yield 0.5
