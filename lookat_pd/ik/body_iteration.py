@@ -1,0 +1,138 @@
+"""The iterations of `full_body`: Gauss-Newton steps of a batch of poses, each until it stands still."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import rotation
+from ..rotation import Array
+from .body_freedom import Turning
+from .body_problem import STIFF_ROOT, Problem
+from .body_system import Relaxation, System
+
+_EASY, _SLOWING = 0.01, 1.15
+"""Factor of the damping in the first iteration, and its growth in each. It depends on nothing else, so that the result
+is smooth in time."""
+_LARGEST_STEP = 0.4
+"""[rad], of one joint in one iteration; also the largest movement of the root, in lengths of a mean bone."""
+_BLOCKED = 0.05
+"""A coordinate that limits reduce by more than this fraction is fixed, and the others take its part."""
+
+
+@dataclass
+class Poses:
+    """Some poses of a problem. which: (a,), their indices. pose: (4, n, a). displacement: (3, a) of the root. gain:
+    (a, 1), the fraction of the way back to the initial pose in the last iteration. first, last: (a,), the largest
+    movement of a joint in the first and the last one. iterations: (a,)."""
+
+    which: Array
+    pose: Array
+    displacement: Array
+    gain: Array
+    first: Array
+    last: Array
+    iterations: Array
+
+    @classmethod
+    def of(cls, which: Array, pose: Array, displacement: Array, gain: Array | None = None) -> "Poses":
+        """Before the first iteration; without gain, that of poses of which nothing is known."""
+        count = len(which)
+        gain = Relaxation.of(count, 0).gain if gain is None else gain
+        return cls(which, pose, displacement, gain, np.zeros(count), np.full(count, np.inf), np.zeros(count, dtype=int))
+
+
+def iterate(problem: Problem, poses: Poses, iterations: int, tolerance: float) -> None:
+    """Solve poses where they are, each until no joint moves by more than the tolerance, or for so many iterations."""
+    rows = np.arange(len(poses.which))
+    if not len(rows):
+        return
+    data = problem.some(poses.which)
+    matrix = problem.space(len(rows))
+    relaxation = Relaxation.of(len(rows), matrix[0, 0].size, poses.gain)
+    here, moved = poses.pose, poses.displacement
+    for iteration in range(iterations):
+        here, moved, size = step(
+            problem, here, moved, data, matrix[: len(rows)], _EASY * _SLOWING**iteration, relaxation
+        )
+        poses.iterations[rows] += 1
+        if not iteration:
+            poses.first[:] = size
+        going = size > tolerance
+        if going.all() and iteration < iterations - 1:
+            continue
+        poses.pose[..., rows], poses.displacement[..., rows] = here, moved
+        poses.last[rows], poses.gain[rows] = size, relaxation.gain
+        rows, here, moved = rows[going], here[..., going], moved[..., going]
+        if not len(rows):
+            return
+        data, relaxation = problem.some(poses.which[rows]), relaxation.take(going)
+
+
+def step(
+    problem: Problem,
+    pose: Array,
+    displacement: Array,
+    data: dict[str, Array],
+    matrix: Array,
+    ease: float,
+    relaxation: Relaxation,
+) -> tuple[Array, Array, Array]:
+    """One iteration: poses, displacements of the root, and the largest movement (m,) of a joint. matrix: space for
+    the Jacobian, as of `Problem.space`."""
+    turning = None if problem.freedom is None else problem.freedom.at(pose)
+    state = problem.state(pose, displacement, data, turning)
+    values = problem.residuals(state, data, matrix)
+    center = None if problem.balance is None else problem.balance_rows(state, data, matrix)
+    z = problem.coordinates(data["start"], pose, displacement, turning)
+    system = System(matrix, values, z, problem.levels, data["weights"].T, ease, center, relaxation)
+    way = system.solve(data)
+    found, shift, size, ends = _moved(problem, pose, displacement, way, data, turning)
+    if problem.limited or ends.any():
+        made = problem.coordinates(pose, found, shift - displacement, turning)[..., :-1]
+        blocked = _blocked(problem, ends, way[..., :-1], made, turning)
+        some = blocked.any(axis=(1, 2, 3))
+        if some.any():
+            # Other coordinates are fixed than before.
+            relaxation.put(some, Relaxation.of(len(made[some]), way[0].size))
+            again = system.held(some, blocked[some], made[some])
+            way[some] = again.solve({name: array[..., some] for name, array in data.items()}) + again.kept
+            found, shift, size, _ = _moved(problem, pose, displacement, way, data, turning)
+    return found, shift, size
+
+
+def _moved(
+    problem: Problem, pose: Array, displacement: Array, way: Array, data: dict[str, Array], turning: Turning | None
+) -> tuple[Array, Array, Array, Array]:
+    """Poses and displacements after a step (m, 3, n + 1), the largest movement (m,) of a joint, and which hinges
+    (h, m) are at their end."""
+    turn = way[..., :-1].transpose(1, 2, 0)
+    if turning is not None:
+        turn = turning.vectors(turn)
+    move = way[..., -1].T * STIFF_ROOT**0.5
+    moved = np.linalg.norm(move, axis=0)
+    largest = np.maximum(rotation.length(turn.T).max(axis=1), moved)
+    factor = np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))
+    found = rotation.normalize(rotation.multiply(pose.T, rotation.exp((factor * turn).T))).T
+    found, ends = problem.allowed(found, pose, data)
+    size = factor * largest
+    if problem.limited or ends.any():
+        size = np.maximum(rotation.distance(found.T, pose.T).max(axis=1), factor * moved)
+    return found, displacement + factor * move, size, ends
+
+
+def _blocked(problem: Problem, ends: Array, way: Array, made: Array, turning: Turning | None) -> Array:
+    """The projections (m, n, 3, 3) on the coordinates that a limit or the end of a hinge fixes, in a step (m, 3, n)
+    of which only a part is made."""
+    count, _, n = way.shape
+    blocked = np.zeros((count, n, 3, 3))
+    if problem.limited:
+        stopped = np.abs(made - way) > _BLOCKED * np.abs(way) + 1e-12
+        limited = np.array([joint is not None for joint in problem.limits])
+        axes = np.arange(3)
+        blocked[:, :, axes, axes] = (stopped & limited).swapaxes(1, 2)
+    if ends.any():
+        along = problem.hinge.along
+        if turning is not None and turning.bases is not None:
+            along = turning.in_bases(along, problem.hinges)
+        blocked[:, problem.hinges] = np.where(ends.T[..., None, None], along, blocked[:, problem.hinges])
+    return blocked
