@@ -40,9 +40,22 @@ class Poses:
         gain = Relaxation.of(count, 0).gain if gain is None else gain
         return cls(which, pose, displacement, gain, np.zeros(count), np.full(count, np.inf), np.zeros(count, dtype=int))
 
+    def some(self, part: Array) -> "Poses":
+        """A part of them."""
+        return Poses(
+            self.which[part],
+            self.pose[..., part],
+            self.displacement[..., part],
+            self.gain[part],
+            self.first[part],
+            self.last[part],
+            self.iterations[part],
+        )
 
-def iterate(problem: Problem, poses: Poses, iterations: int, tolerance: float) -> None:
-    """Solve poses where they are, each until no joint moves by more than the tolerance, or for so many iterations."""
+
+def iterate(problem: Problem, poses: Poses, iterations: int, tolerance: float, *, near: bool = False) -> None:
+    """Solve poses where they are, each until no joint moves by more than the tolerance, or for so many iterations.
+    near: whether they are near their objectives, so that their priorities do not matter."""
     rows = np.arange(len(poses.which))
     if not len(rows):
         return
@@ -51,9 +64,8 @@ def iterate(problem: Problem, poses: Poses, iterations: int, tolerance: float) -
     relaxation = Relaxation.of(len(rows), matrix[0, 0].size, poses.gain)
     here, moved = poses.pose, poses.displacement
     for iteration in range(iterations):
-        here, moved, size = step(
-            problem, here, moved, data, matrix[: len(rows)], _EASY * _SLOWING**iteration, relaxation
-        )
+        ease = _EASY * _SLOWING**iteration
+        here, moved, size = step(problem, here, moved, data, matrix[: len(rows)], ease, relaxation, near)
         poses.iterations[rows] += 1
         if not iteration:
             poses.first[:] = size
@@ -76,15 +88,16 @@ def step(
     matrix: Array,
     ease: float,
     relaxation: Relaxation,
+    near: bool = False,
 ) -> tuple[Array, Array, Array]:
     """One iteration: poses, displacements of the root, and the largest movement (m,) of a joint. matrix: space for
-    the Jacobian, as of `Problem.space`."""
+    the Jacobian, as of `Problem.space`. near: as of `iterate`."""
     turning = None if problem.freedom is None else problem.freedom.at(pose)
     state = problem.state(pose, displacement, data, turning)
     values = problem.residuals(state, data, matrix)
     center = None if problem.balance is None else problem.balance_rows(state, data, matrix)
     z = problem.coordinates(data["start"], pose, displacement, turning)
-    system = System(matrix, values, z, problem.levels, data["weights"].T, ease, center, relaxation)
+    system = System(matrix, values, z, problem.levels, data["weights"].T, ease, center, relaxation, near)
     way = system.solve(data)
     found, shift, size, ends = _moved(problem, pose, displacement, way, data, turning)
     if problem.limited or ends.any():

@@ -26,6 +26,27 @@ def doublings(lines: Sequence[Array]) -> list[tuple[int, Array]]:
     return found
 
 
+def products(q: Array, doublings: Sequence[tuple[int, Array]]) -> Array:
+    """The products of unit quaternions (4, n, m) along the lines of `doublings`, the first joint of a line first.
+
+    A quaternion is a pair of complex numbers, a + b j, whose product takes half of the operations; see also
+    `rotation.accumulate`.
+    """
+    pairs = np.empty((2, *q.shape[1:]), complex)
+    pairs.real, pairs.imag = q[::2], q[1::2]
+    for first, above in doublings:
+        upper, lower = pairs[:, above], pairs[:, first:]
+        other = lower.conj()
+        # (a + b j) (c + d j) = (a c - b d*) + (a d + b c*) j
+        found = upper[0] * lower
+        found[0] -= upper[1] * other[1]
+        found[1] += upper[1] * other[0]
+        pairs[:, first:] = found
+    found = np.empty(q.shape)
+    found[::2], found[1::2] = pairs.real, pairs.imag
+    return found
+
+
 def matrices(q: Array) -> Array:
     """Unit quaternions (4, ...) as rotation matrices (3, 3, ...)."""
     w, x, y, z = q

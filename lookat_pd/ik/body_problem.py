@@ -211,9 +211,7 @@ class Problem:
         self, pose: Array, displacement: Array, data: dict[str, Array], turning: Turning | None = None
     ) -> BodyState:
         """Products and sums along the lines of all joints at once, in as many steps as the depth has binary digits."""
-        turns = pose.copy()
-        for first, above in self.doublings:
-            turns[:, first:] = rotation.multiply(turns[:, above].T, turns[:, first:].T).T
+        turns = body_lines.products(pose, self.doublings)
         places = data["heads"].copy()
         roots = self.parents.count(-1)
         places[:, :roots] += displacement[:, None]
@@ -249,34 +247,30 @@ class Problem:
         pose[:, self.hinges] = np.where(angles != 0.0, rotation.multiply(here.T, more).T, here)
         return pose
 
-    def _undone(self, values: Array) -> Array:
-        """Whether the initial poses (m,) do not meet their objectives, with residuals (m, r)."""
-        weights = self.data["weights"].T
-        away = np.any((np.abs(values) > _THERE) & (weights > 0.0), axis=-1)
+    def undone(self, errors: Array, unbalanced: Array) -> Array:
+        """The indices of the poses that do not meet their objectives, with errors as of `errors`."""
+        weights = self.data["weights"]
+        away = [errors[:, k] * (weights[rows.start] > 0.0) for k, rows in self.rows_of.items()]
         if self.balance is not None:
-            state = self.state(self.data["start"], np.zeros((3, len(values))), self.data)
-            away |= (self.unbalanced(state) > _THERE) & (weights[:, self.levels.balance] > 0.0).all(axis=-1)
-        return away
+            away.append(unbalanced * (weights[self.levels.balance.start] > 0.0))
+        return np.flatnonzero(np.max(away, axis=0) > _THERE)
 
-    def unbalanced(self, state: BodyState) -> Array:
+    def unbalanced(self, state: BodyState, data: dict[str, Array]) -> Array:
         """The distance (m,) of the centre of mass from the support polygon."""
         assert self.balance is not None
-        center = self.balance.center(state, self.masses, self.data["centers"]).T
-        center = _across(batch_front(self.data["ground"]), center)
-        return np.linalg.norm(support.outside(center, batch_front(self.data["polygon"])), axis=-1)
+        center = self.balance.center(state, self.masses, data["centers"]).T
+        center = _across(batch_front(data["ground"]), center)
+        return np.linalg.norm(support.outside(center, batch_front(data["polygon"])), axis=-1)
 
-    def first_pose(self) -> tuple[Array, Array]:
-        """The initial poses, those bent whose limbs are straight; and the indices of those that do not meet their
-        objectives."""
-        start, data, matrix = self.data["start"], self.data, self.space(self.count)
+    def first_pose(self, which: Array) -> Array:
+        """Some of the initial poses (4, n, a), those bent whose limbs are straight."""
+        data, count, matrix = self.some(which), len(which), self.space(len(which))
+        start = pose = data["start"]
         turning = None if self.freedom is None else self.freedom.at(start)
-        values = self.residuals(self.state(start, np.zeros((3, self.count)), data, turning), data, matrix)
-        active = np.flatnonzero(self._undone(values))
-        pose, count = start, len(values)
-        away = np.isin(np.arange(count), active)
+        values = self.residuals(self.state(start, np.zeros((3, count)), data, turning), data, matrix)
         if len(self.hinges):
             bend = self.bend(start, data)
-            pose = self.bent(pose, np.where(np.abs(bend) < _BENT, _BENT - bend, 0.0) * away)
+            pose = self.bent(pose, np.where(np.abs(bend) < _BENT, _BENT - bend, 0.0))
         for k, objective in enumerate(self.objectives):
             if "target" not in objective.sizes:
                 continue
@@ -284,22 +278,26 @@ class Problem:
             part, rows = values[:, self.rows_of[k]], matrix[:, self.rows_of[k]].reshape(count, 3, 3, -1)[..., line]
             size = np.linalg.norm(part, axis=-1)
             force = np.linalg.norm(np.einsum("mr,mrdj->mdj", part, rows), axis=(-2, -1))
-            level = away & (size > 1e-6) & (force < _LEVEL * size)
+            level = (size > 1e-6) & (force < _LEVEL * size)
             if level.any():
                 pose = pose.copy()
                 bent = rotation.multiply(pose[:, line].T, rotation.exp([_NUDGE, 0.0, 0.5 * _NUDGE])).T
                 pose[:, line] = np.where(level, bent, pose[:, line])
-        return np.where(away, self.allowed(pose, start, data)[0], start), active
+        return self.allowed(pose, start, data)[0].copy()
 
-    def errors(self, pose: Array, displacement: Array) -> tuple[Array, Array]:
-        """The errors (m, k) of the objectives and the distances (m,) from balance, as of a `BodySolution`."""
-        state = self.state(pose, displacement, self.data)
-        values = self.residuals(state, self.data)
-        errors = np.empty((self.count, len(self.objectives)))
-        for k, objective in enumerate(self.objectives):
-            size = self.bone if objective.moves_with_root else 1.0
-            errors[:, k] = size * np.linalg.norm(values[:, self.rows_of[k]], axis=-1)
-        return errors, np.zeros(self.count) if self.balance is None else self.bone * self.unbalanced(state)
+    def errors(self, which: Array, pose: Array, displacement: Array) -> tuple[Array, Array]:
+        """The errors (a, k) of the objectives and the distances (a,) from balance of some poses, as of a
+        `BodySolution` but in lengths of a mean bone."""
+        data = self.some(which)
+        state = self.state(pose, displacement, data)
+        values = self.residuals(state, data)
+        errors = np.stack([np.linalg.norm(values[:, rows], axis=-1) for rows in self.rows_of.values()], axis=-1)
+        return errors, np.zeros(len(which)) if self.balance is None else self.unbalanced(state, data)
+
+    def is_soft(self, which: Array) -> Array:
+        """Whether some poses (a,) have objectives of a weight between 0 and 1."""
+        weights = self.data["weights"][:, which]
+        return np.any((weights > 0.0) & (weights < 1.0), axis=0)
 
     # Rows
 

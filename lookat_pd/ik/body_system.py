@@ -64,7 +64,7 @@ class Relaxation:
         square = np.einsum("md,md->m", change, change)[:, None]
         best = np.clip(self.gain * along / np.maximum(square, 1e-300), _LEAST_GAIN, _MOST_GAIN)
         known = self.back.any(axis=1, keepdims=True)
-        return Relaxation(np.where(known & (error < _NEAR), best, _GAIN), back)
+        return Relaxation(np.where(known, np.where(error < _NEAR, best, _GAIN), self.gain), back)
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,8 @@ class System:
     """The linear equations of one iteration.
 
     matrix: (m, r, 3, n + 1) for residuals (m, r); z: (m, 3, n + 1), the coordinates. levels: of the rows. weights:
-    (m, r). ease: factor of the damping. center: (m, 2), of mass, if there is a balance. kept: (m, 3, n + 1), a part of
+    (m, r). ease: factor of the damping. center: (m, 2), of mass, if there is a balance. near: whether all objectives are
+    almost reached, so that they are solved at once. kept: (m, 3, n + 1), a part of
     the step that is fixed, or None.
     """
 
@@ -104,6 +105,7 @@ class System:
     ease: float
     center: Array | None
     relaxation: Relaxation
+    near: bool = False
     kept: Array | None = None
 
     def held(self, some: Array, blocked: Array, made: Array) -> "System":
@@ -120,7 +122,7 @@ class System:
         matrix[..., :-1] -= np.einsum("mrcj,mjcd->mrdj", matrix[..., :-1], blocked)
         z[..., :-1] -= np.einsum("mjcd,mdj->mcj", blocked, z[..., :-1])
         relaxation = Relaxation.of(len(z), z[0].size)
-        return System(matrix, rest, z, self.levels, self.weights[some], self.ease, center, relaxation, kept)
+        return System(matrix, rest, z, self.levels, self.weights[some], self.ease, center, relaxation, self.near, kept)
 
     def solve(self, data: dict[str, Array]) -> Array:
         """The step (m, 3, n + 1)."""
@@ -161,6 +163,11 @@ class System:
         """The combinations (m, r, 2) of the rows whose sums are the step towards the objectives, and what keeps the way
         back to the initial pose from them."""
         hard = weights >= 1.0
+        if self.near:
+            both = np.stack((values, along), axis=-1)
+            if not hard.all():
+                both, gram = both * hard[..., None], gram * (hard[:, :, None] & hard[:, None, :])
+            return _solved(gram, _SINGULAR, both)
         forces = np.zeros((*values.shape, 2))
         forces[..., 1] = self._back(gram, along, values, weights, hard)
         if not hard.all():

@@ -14,12 +14,11 @@ Liegeois 1977; Nakamura and Hanafusa 1986; Siciliano and Slotine 1991; Sugihara 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ..rotation import Array
 from . import checks
-from .body_iteration import Poses, iterate
+from .body_motion import BodyMotion
 from .body_objectives import Balance, BodyObjective
 from .body_problem import Problem
 from .limits import Limits
@@ -52,6 +51,7 @@ def solve_body(
     move_root: bool = False,
     iterations: int = 80,
     tolerance: float = 1e-4,
+    in_time: bool = False,
 ) -> BodySolution:
     """Local rotations that meet all objectives, or those of higher priority where they contradict each other.
 
@@ -63,27 +63,16 @@ def solve_body(
     """
     iterations, tolerance = checks.bounds(iterations, tolerance)
     problem = Problem(parents, offsets, rotations, objectives, balance, posture, limits, base, move_root)
-    pose, displacement = problem.data["start"], np.zeros((3, problem.count))
-    done = np.zeros(problem.count, dtype=int)
+    found = BodyMotion(problem)
     if iterations and problem.count:
-        first, active = problem.first_pose()
-        poses = Poses.of(active, first[..., active], displacement[..., active])
-        iterate(problem, poses, iterations, tolerance)
-        pose = pose.copy()
-        pose[..., active], displacement[..., active], done[active] = poses.pose, poses.displacement, poses.iterations
-    return _solution(problem, pose, displacement, done)
-
-
-def _solution(problem: Problem, pose: Array, displacement: Array, done: Array) -> BodySolution:
-    """For poses (4, n, m), displacements (3, m) and iterations (m,)."""
-    errors, unbalanced = problem.errors(pose, displacement)
+        found.solve(iterations, tolerance, in_time=in_time)
     rotations = problem.whole.copy()
-    rotations[:, problem.used] = pose.T
-    batch = problem.batch
+    rotations[:, problem.used] = found.pose.T
+    batch, sizes = problem.batch, [problem.bone if item.moves_with_root else 1.0 for item in objectives]
     return BodySolution(
         rotations.reshape(*batch, *rotations.shape[1:]),
-        (problem.bone * displacement.T).reshape(*batch, 3),
-        errors.reshape(*batch, -1),
-        unbalanced.reshape(batch),
-        done.reshape(batch),
+        (problem.bone * found.displacement.T).reshape(*batch, 3),
+        (found.errors * sizes).reshape(*batch, -1),
+        (problem.bone * found.unbalanced).reshape(batch),
+        found.iterations.reshape(batch),
     )
