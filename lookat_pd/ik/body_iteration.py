@@ -23,7 +23,7 @@ _BLOCKED = 0.05
 class Poses:
     """Some poses of a problem. which: (a,), their indices. pose: (4, n, a). displacement: (3, a) of the root. gain:
     (a, 1), the fraction of the way back to the initial pose in the last iteration. first, last: (a,), the largest
-    movement of a joint in the first and the last one. iterations: (a,)."""
+    movement of a joint in the first and the last one. stopped: (a,), whether limits reduced that. iterations: (a,)."""
 
     which: Array
     pose: Array
@@ -31,6 +31,7 @@ class Poses:
     gain: Array
     first: Array
     last: Array
+    stopped: Array
     iterations: Array
 
     @classmethod
@@ -38,7 +39,8 @@ class Poses:
         """Before the first iteration; without gain, that of poses of which nothing is known."""
         count = len(which)
         gain = Relaxation.of(count, 0).gain if gain is None else gain
-        return cls(which, pose, displacement, gain, np.zeros(count), np.full(count, np.inf), np.zeros(count, dtype=int))
+        last, stopped = np.full(count, np.inf), np.zeros(count, dtype=bool)
+        return cls(which, pose, displacement, gain, np.zeros(count), last, stopped, np.zeros(count, dtype=int))
 
     def some(self, part: Array) -> "Poses":
         """A part of them."""
@@ -49,6 +51,7 @@ class Poses:
             self.gain[part],
             self.first[part],
             self.last[part],
+            self.stopped[part],
             self.iterations[part],
         )
 
@@ -65,7 +68,7 @@ def iterate(problem: Problem, poses: Poses, iterations: int, tolerance: float, *
     here, moved = poses.pose, poses.displacement
     for iteration in range(iterations):
         ease = _EASY * _SLOWING**iteration
-        here, moved, size = step(problem, here, moved, data, matrix[: len(rows)], ease, relaxation, near)
+        here, moved, size, stopped = step(problem, here, moved, data, matrix[: len(rows)], ease, relaxation, near)
         poses.iterations[rows] += 1
         if not iteration:
             poses.first[:] = size
@@ -73,7 +76,7 @@ def iterate(problem: Problem, poses: Poses, iterations: int, tolerance: float, *
         if going.all() and iteration < iterations - 1:
             continue
         poses.pose[..., rows], poses.displacement[..., rows] = here, moved
-        poses.last[rows], poses.gain[rows] = size, relaxation.gain
+        poses.last[rows], poses.stopped[rows], poses.gain[rows] = size, stopped, relaxation.gain
         rows, here, moved = rows[going], here[..., going], moved[..., going]
         if not len(rows):
             return
@@ -89,9 +92,9 @@ def step(
     ease: float,
     relaxation: Relaxation,
     near: bool = False,
-) -> tuple[Array, Array, Array]:
-    """One iteration: poses, displacements of the root, and the largest movement (m,) of a joint. matrix: space for
-    the Jacobian, as of `Problem.space`. near: as of `iterate`."""
+) -> tuple[Array, Array, Array, Array]:
+    """One iteration: poses, displacements of the root, the largest movement (m,) of a joint, and whether limits (m,)
+    reduced it. matrix: space for the Jacobian, as of `Problem.space`. near: as of `iterate`."""
     turning = None if problem.freedom is None else problem.freedom.at(pose)
     state = problem.state(pose, displacement, data, turning)
     values = problem.residuals(state, data, matrix)
@@ -100,9 +103,13 @@ def step(
     system = System(matrix, values, z, problem.levels, data["weights"].T, ease, center, relaxation, near)
     way = system.solve(data)
     found, shift, size, ends = _moved(problem, pose, displacement, way, data, turning)
+    stopped = np.zeros(len(size), dtype=bool)
     if problem.limited or ends.any():
         made = problem.coordinates(pose, found, shift - displacement, turning)[..., :-1]
-        blocked = _blocked(problem, ends, way[..., :-1], made, turning)
+        blocked = _stopped(problem, way[..., :-1], made)
+        stopped = blocked.any(axis=(1, 2, 3))
+        if ends.any():
+            _fix_ends(problem, blocked, ends, turning)
         some = blocked.any(axis=(1, 2, 3))
         if some.any():
             # Other coordinates are fixed than before.
@@ -110,7 +117,7 @@ def step(
             again = system.held(some, blocked[some], made[some])
             way[some] = again.solve({name: array[..., some] for name, array in data.items()}) + again.kept
             found, shift, size, _ = _moved(problem, pose, displacement, way, data, turning)
-    return found, shift, size
+    return found, shift, size, stopped
 
 
 def _moved(
@@ -133,19 +140,22 @@ def _moved(
     return found, displacement + factor * move, size, ends
 
 
-def _blocked(problem: Problem, ends: Array, way: Array, made: Array, turning: Turning | None) -> Array:
-    """The projections (m, n, 3, 3) on the coordinates that a limit or the end of a hinge fixes, in a step (m, 3, n)
-    of which only a part is made."""
+def _stopped(problem: Problem, way: Array, made: Array) -> Array:
+    """The projections (m, n, 3, 3) on the coordinates that a limit fixes, in a step (m, 3, n) of which only a part is
+    made."""
     count, _, n = way.shape
-    blocked = np.zeros((count, n, 3, 3))
+    found = np.zeros((count, n, 3, 3))
     if problem.limited:
         stopped = np.abs(made - way) > _BLOCKED * np.abs(way) + 1e-12
         limited = np.array([joint is not None for joint in problem.limits])
         axes = np.arange(3)
-        blocked[:, :, axes, axes] = (stopped & limited).swapaxes(1, 2)
-    if ends.any():
-        along = problem.hinge.along
-        if turning is not None and turning.bases is not None:
-            along = turning.in_bases(along, problem.hinges)
-        blocked[:, problem.hinges] = np.where(ends.T[..., None, None], along, blocked[:, problem.hinges])
-    return blocked
+        found[:, :, axes, axes] = (stopped & limited).swapaxes(1, 2)
+    return found
+
+
+def _fix_ends(problem: Problem, blocked: Array, ends: Array, turning: Turning | None) -> None:
+    """Add the coordinates of hinges (h, m) at their end to such projections."""
+    along = problem.hinge.along
+    if turning is not None and turning.bases is not None:
+        along = turning.in_bases(along, problem.hinges)
+    blocked[:, problem.hinges] = np.where(ends.T[..., None, None], along, blocked[:, problem.hinges])

@@ -32,8 +32,7 @@ def products(q: Array, doublings: Sequence[tuple[int, Array]]) -> Array:
     A quaternion is a pair of complex numbers, a + b j, whose product takes half of the operations; see also
     `rotation.accumulate`.
     """
-    pairs = np.empty((2, *q.shape[1:]), complex)
-    pairs.real, pairs.imag = q[::2], q[1::2]
+    pairs = q[::2] + 1j * q[1::2]
     for first, above in doublings:
         upper, lower = pairs[:, above], pairs[:, first:]
         other = lower.conj()
@@ -42,9 +41,9 @@ def products(q: Array, doublings: Sequence[tuple[int, Array]]) -> Array:
         found[0] -= upper[1] * other[1]
         found[1] += upper[1] * other[0]
         pairs[:, first:] = found
-    found = np.empty(q.shape)
-    found[::2], found[1::2] = pairs.real, pairs.imag
-    return found
+    result = np.empty(q.shape)
+    result[::2], result[1::2] = pairs.real, pairs.imag
+    return result
 
 
 def matrices(q: Array) -> Array:

@@ -1,10 +1,11 @@
 """Whole bodies whose poses follow each other in time: some are solved by themselves, those between them from a guess.
 
-The pose that `full_body` finds is a fixed point of its iteration: the smallest rotations that reach the objectives. From
-a guess near this point, one or two iterations lead there instead of six. The guess is interpolated between solved poses
-by cubic polynomials, as rotation vectors from the initial poses, from the coarse to the fine. It counts only if it is
-as near as one expects: where objectives are out of reach, the result depends on all iterations, and where they or the
-initial pose jump, poses of several branches meet. There, poses are solved by themselves.
+The pose that `full_body` finds is a fixed point of its iteration: the smallest rotations that reach the objectives.
+From a guess near this point, one or two iterations lead there instead of six. The guess is interpolated between solved
+poses by cubic polynomials, as rotation vectors from the initial poses, from the coarse to the fine. It counts only if
+it is as near as one expects. Poses are solved by themselves where it is not: where the objectives or the initial pose
+jump, which may change the branch, the way in which limbs are bent; and where the result depends on all iterations,
+because objectives are out of reach or have a weight below 1, or limits stop a joint.
 """
 
 from collections.abc import Iterator
@@ -29,8 +30,8 @@ _REACHED = 1e-3
 
 
 class BodyMotion:
-    """The solution of a problem whose poses follow each other: pose (4, n, m), displacement (3, m), iterations (m,), and
-    as of `Problem.errors` errors (m, k) and unbalanced (m,)."""
+    """The solution of a problem: pose (4, n, m), displacement (3, m), iterations (m,), and, as of `Problem.errors`,
+    errors (m, k) and unbalanced (m,)."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem, count = problem, problem.count
@@ -39,7 +40,7 @@ class BodyMotion:
         self.errors, self.unbalanced = problem.errors(np.arange(count), self.pose, self.displacement)
         self._vectors = np.zeros((3, *self.pose.shape[1:]))
         self._gain = np.ones((count, 1))
-        # Whether a pose is known to be a fixed point; one that meets its objectives from the start is.
+        # Whether a pose is the fixed point; one that meets its objectives from the start is.
         self._fixed = np.ones(count, dtype=bool)
 
     def solve(self, iterations: int, tolerance: float, *, in_time: bool) -> None:
@@ -49,14 +50,19 @@ class BodyMotion:
         if not in_time:
             self._plainly(active, iterations, tolerance)
             return
-        known = np.zeros(0, dtype=int)
-        for some in _levels(self.problem.count):
-            wanted = np.intersect1d(some, active, assume_unique=True)
-            guessed = np.zeros(len(wanted), dtype=bool)
-            if len(known) >= _NODES:
-                guessed = self._guess(wanted, known, min(_FEW, iterations), tolerance)
-            self._plainly(wanted[~guessed], iterations, tolerance)
-            known = np.union1d(known, some)
+        known, *levels = _levels(self.problem.count)
+        self._plainly(np.intersect1d(known, active), iterations, tolerance)
+        # Beside poses that give no guess all are solved by themselves, together.
+        after = np.clip(np.searchsorted(known, active), 1, max(len(known) - 1, 1))
+        beside = ~(self._fixed[known[after - 1]] & self._fixed[known[np.minimum(after, len(known) - 1)]])
+        alone = np.setdiff1d(active[beside], known)
+        self._plainly(alone, iterations, tolerance)
+        known = np.union1d(known, alone)
+        for level in levels:
+            wanted = np.setdiff1d(np.intersect1d(level, active), alone)
+            near = self._guess(wanted, known, min(_FEW, iterations), tolerance)
+            self._plainly(wanted[~near], iterations, tolerance)
+            known = np.union1d(known, level)
 
     def _plainly(self, wanted: Array, iterations: int, tolerance: float) -> None:
         """Solve poses (a,) by themselves."""
@@ -73,11 +79,11 @@ class BodyMotion:
         which, nodes, weights = wanted[near], nodes[near], weights[near]
         if not len(which):
             return near
-        vectors = np.einsum("cnak,ak->cna", self._vectors[..., nodes], weights)
+        vectors = _combined(self._vectors, nodes, weights)
         data = self.problem.some(which)
         pose = rotation.multiply(data["start"].T, rotation.exp(vectors.T)).T
         pose = self.problem.allowed(pose, data["start"], data)[0]
-        displacement = np.einsum("cak,ak->ca", self.displacement[..., nodes], weights)
+        displacement = _combined(self.displacement, nodes, weights)
         poses = Poses.of(which, pose, displacement, self._gain[nodes].mean(axis=1))
         iterate(self.problem, poses, iterations, tolerance, near=True)
         good = (poses.first < _NEAR) & (poses.last <= tolerance)
@@ -99,7 +105,7 @@ class BodyMotion:
         errors, unbalanced = problem.errors(which, poses.pose, poses.displacement)
         self.errors[which], self.unbalanced[which] = errors, unbalanced
         missed = np.maximum(errors.max(axis=-1), unbalanced)
-        self._fixed[which] = still & (missed < _REACHED) & ~problem.is_soft(which)
+        self._fixed[which] = still & (missed < _REACHED) & ~poses.stopped & ~problem.is_soft(which)
 
 
 def _levels(count: int) -> Iterator[Array]:
@@ -126,3 +132,11 @@ def _interpolation(wanted: Array, known: Array) -> tuple[Array, Array]:
             if other != k:
                 weights[:, k] *= away[:, other] / (nodes[:, k] - nodes[:, other])
     return nodes, weights
+
+
+def _combined(values: Array, nodes: Array, weights: Array) -> Array:
+    """The sums (..., a) of values (..., m) at nodes (a, k) with these weights."""
+    total = values[..., nodes[:, 0]] * weights[:, 0]
+    for node, weight in zip(nodes.T[1:], weights.T[1:], strict=True):
+        total += values[..., node] * weight
+    return total

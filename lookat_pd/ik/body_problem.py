@@ -310,7 +310,7 @@ class Problem:
             arrays = {name: data[f"{name} {g}"] for name in kind.sizes}
             found = kind.linear(state, members, arrays, changes).T
             for some, rows in members.rows:
-                values[:, rows] = found[:, some].reshape(len(values), -1)
+                values[:, rows] = found[:, some].reshape(len(values), rows.stop - rows.start)
         return values
 
     def balance_rows(self, state: BodyState, data: dict[str, Array], matrix: Array) -> Array:

@@ -92,9 +92,8 @@ class System:
     """The linear equations of one iteration.
 
     matrix: (m, r, 3, n + 1) for residuals (m, r); z: (m, 3, n + 1), the coordinates. levels: of the rows. weights:
-    (m, r). ease: factor of the damping. center: (m, 2), of mass, if there is a balance. near: whether all objectives are
-    almost reached, so that they are solved at once. kept: (m, 3, n + 1), a part of
-    the step that is fixed, or None.
+    (m, r). ease: factor of the damping. center: (m, 2), of mass, if there is a balance. near: whether all objectives
+    are almost reached, so that they are solved at once. kept: (m, 3, n + 1), a part of the step that is fixed, or None.
     """
 
     matrix: Array

@@ -59,7 +59,9 @@ def solve_body(
     parent's frame, a root in the base's. rotations: (..., n, 4), each relative to its parent: the initial pose, to
     which the result is as near as the objectives allow. Leading axes are a batch, each of which is solved for itself.
     posture: stiffness and hinges. limits, base: as for `solve`. move_root: let the root change its position as well.
-    tolerance: the largest rotation [rad] of a joint in the last iteration. Raises InvalidArgument.
+    tolerance: the largest rotation [rad] of a joint in the last iteration. in_time: the poses along the last axis of
+    the batch follow each other in time: where initial poses and objectives are smooth, most poses are solved from a
+    guess between others, see `body_motion`. The result is the same within the tolerance. Raises InvalidArgument.
     """
     iterations, tolerance = checks.bounds(iterations, tolerance)
     problem = Problem(parents, offsets, rotations, objectives, balance, posture, limits, base, move_root)
@@ -72,7 +74,7 @@ def solve_body(
     return BodySolution(
         rotations.reshape(*batch, *rotations.shape[1:]),
         (problem.bone * found.displacement.T).reshape(*batch, 3),
-        (found.errors * sizes).reshape(*batch, -1),
+        (found.errors * sizes).reshape(*batch, len(sizes)),
         (problem.bone * found.unbalanced).reshape(batch),
         found.iterations.reshape(batch),
     )
