@@ -17,6 +17,11 @@ _LARGEST_STEP = 0.4
 """[rad], of one joint in one iteration; also the largest movement of the root, in lengths of a mean bone."""
 _BLOCKED = 0.05
 """A coordinate that limits reduce by more than this fraction is fixed, and the others take its part."""
+_LEAST_ALIKE, _ALIKE = 0.5, 0.9
+"""Cosines of the angle between two ways, up to which and from which on the rest of the way is extrapolated not at all
+and fully."""
+_MOST_RATIO, _LARGEST_REST = 0.8, 0.1
+"""Largest ratio of two ways, and largest rest [rad] of a joint."""
 
 
 @dataclass
@@ -58,29 +63,59 @@ class Poses:
 
 def iterate(problem: Problem, poses: Poses, iterations: int, tolerance: float, *, near: bool = False) -> None:
     """Solve poses where they are, each until no joint moves by more than the tolerance, or for so many iterations.
-    near: whether they are near their objectives, so that their priorities do not matter."""
+
+    Where these do not suffice, the rest of the way is extrapolated. near: whether the poses are near their objectives,
+    so that priorities do not matter.
+    """
     rows = np.arange(len(poses.which))
     if not len(rows):
         return
     data = problem.some(poses.which)
     matrix = problem.space(len(rows))
     relaxation = Relaxation.of(len(rows), matrix[0, 0].size, poses.gain)
-    here, moved = poses.pose, poses.displacement
+    here, moved, ways = poses.pose, poses.displacement, []
     for iteration in range(iterations):
-        ease = _EASY * _SLOWING**iteration
+        ease, before, back = _EASY * _SLOWING**iteration, here, moved
         here, moved, size, stopped = step(problem, here, moved, data, matrix[: len(rows)], ease, relaxation, near)
         poses.iterations[rows] += 1
         if not iteration:
             poses.first[:] = size
         going = size > tolerance
+        if iteration >= iterations - 2 > 0 and going.any():
+            ways = [*ways, _way(before, here, back, moved)]
+        if len(ways) == 2 and iteration == iterations - 1:
+            end, shift = _at_the_end(problem, here, moved, data, *ways)
+            here, moved = np.where(going, end, here), np.where(going, shift, moved)
         if going.all() and iteration < iterations - 1:
             continue
         poses.pose[..., rows], poses.displacement[..., rows] = here, moved
         poses.last[rows], poses.stopped[rows], poses.gain[rows] = size, stopped, relaxation.gain
-        rows, here, moved = rows[going], here[..., going], moved[..., going]
+        rows, here, moved, ways = rows[going], here[..., going], moved[..., going], [way[going] for way in ways]
         if not len(rows):
             return
         data, relaxation = problem.some(poses.which[rows]), relaxation.take(going)
+
+
+def _way(before: Array, here: Array, back: Array, moved: Array) -> Array:
+    """The way (a, d) of poses and displacements in one iteration."""
+    turns = rotation.log(rotation.multiply(rotation.inverse(before.T), here.T))
+    return np.concatenate((turns.reshape(len(turns), -1), (moved - back).T), axis=-1)
+
+
+def _at_the_end(
+    problem: Problem, pose: Array, displacement: Array, data: dict[str, Array], first: Array, last: Array
+) -> tuple[Array, Array]:
+    """Poses and displacements at the end of ways (a, d) of which the first and the last iteration made two parts: that
+    of a geometric series (Aitken), as far as both have the same direction."""
+    sizes = np.sqrt(np.einsum("ad,ad->a", first, first) * np.einsum("ad,ad->a", last, last))
+    along = np.einsum("ad,ad->a", first, last)
+    alike = np.clip((along / np.maximum(sizes, 1e-300) - _LEAST_ALIKE) / (_ALIKE - _LEAST_ALIKE), 0.0, 1.0)
+    ratio = np.clip(along / np.maximum(np.einsum("ad,ad->a", first, first), 1e-300), 0.0, _MOST_RATIO) * alike
+    rest = last * (ratio / (1.0 - ratio))[:, None]
+    rest *= np.minimum(1.0, _LARGEST_REST / np.maximum(np.abs(rest).max(axis=-1, keepdims=True), 1e-300))
+    turns = rest[:, :-3].reshape(len(rest), -1, 3)
+    found = rotation.normalize(rotation.multiply(pose.T, rotation.exp(turns))).T
+    return problem.allowed(found, pose, data)[0], displacement + rest[:, -3:].T
 
 
 def step(

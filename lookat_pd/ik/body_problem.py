@@ -200,6 +200,7 @@ class Problem:
             return
         self.hinge = self.posture.take(self.hinges)
         self.data["before"], self.data["after"] = heads[:, self.hinges], after[:, self.hinges]
+        self.data["side"] = rotation.cross(self.data["after"].T, self.hinge.hinges).T
         bend = self.bend(self.data["start"], self.data)
         # The range of a hinge includes the bend of the initial pose.
         self.data["least"] = np.minimum(np.asarray(self.hinge.minimum)[:, None], bend)
@@ -225,7 +226,9 @@ class Problem:
 
     def bend(self, pose: Array, data: dict[str, Array]) -> Array:
         """The bend (h, m) [rad] of the hinges."""
-        return self.hinge.bend(data["before"].T, data["after"].T, pose[:, self.hinges].T).T
+        # As `Posture.bend`, with one rotation: that of the bone before into the frame of the joint.
+        bone = rotation.rotate(rotation.inverse(pose[:, self.hinges].T), data["before"].T).T
+        return np.arctan2(np.sum(bone * data["side"], axis=0), np.sum(bone * data["after"], axis=0))
 
     def allowed(self, pose: Array, before: Array, data: dict[str, Array]) -> tuple[Array, Array]:
         """The pose within the limits and the natural ranges of the hinges, and which hinges (h, m) are at their end."""
