@@ -152,14 +152,16 @@ def step(
             again = system.held(some, blocked[some], made[some])
             way[some] = again.solve({name: array[..., some] for name, array in data.items()}) + again.kept
             found, shift, size, _ = _moved(problem, pose, displacement, way, data, turning)
+        moved = np.linalg.norm(shift - displacement, axis=0)
+        size = np.maximum(rotation.distance(found.T, pose.T).max(axis=1), moved)
     return found, shift, size, stopped
 
 
 def _moved(
     problem: Problem, pose: Array, displacement: Array, way: Array, data: dict[str, Array], turning: Turning | None
 ) -> tuple[Array, Array, Array, Array]:
-    """Poses and displacements after a step (m, 3, n + 1), the largest movement (m,) of a joint, and which hinges
-    (h, m) are at their end."""
+    """Poses and displacements after a step (m, 3, n + 1), the largest movement (m,) of a joint if nothing stops it, and
+    which hinges (h, m) are at their end."""
     turn = way[..., :-1].transpose(1, 2, 0)
     if turning is not None:
         turn = turning.vectors(turn)
@@ -169,10 +171,7 @@ def _moved(
     factor = np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))
     found = rotation.normalize(rotation.multiply(pose.T, rotation.exp((factor * turn).T))).T
     found, ends = problem.allowed(found, pose, data)
-    size = factor * largest
-    if problem.limited or ends.any():
-        size = np.maximum(rotation.distance(found.T, pose.T).max(axis=1), factor * moved)
-    return found, displacement + factor * move, size, ends
+    return found, displacement + factor * move, factor * largest, ends
 
 
 def _stopped(problem: Problem, way: Array, made: Array) -> Array:
