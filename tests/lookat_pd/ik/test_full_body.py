@@ -296,6 +296,15 @@ def test_a_smooth_target_gives_a_smooth_motion(away: tuple[float, float, float])
     assert np.max(np.abs(np.diff(speed, axis=0))) < 0.1
 
 
+def test_out_of_reach_half_of_the_iterations_end_near_the_result() -> None:
+    """The rest of the way is extrapolated: the joints would be up to 2 cm away."""
+    body = figure()
+    objectives = [*body.feet(), body.hand("L", 1.0, -1.5, 0.4)]
+    whole, part = body.solve(objectives), body.solve(objectives, iterations=30)
+    assert np.min(whole.iterations) > 50
+    assert np.linalg.norm(body.solved_places(part) - body.solved_places(whole), axis=-1).max() < 0.012
+
+
 def test_hinges_bend_within_their_range() -> None:
     body = figure()
     found = body.solve([*body.feet(), body.hand("L", 0.0, -0.2, -0.6), body.hand("R", 0.3, -0.1, 0.5)])
