@@ -14,7 +14,7 @@ from .posture import Posture
 
 
 @dataclass(frozen=True)
-class Turning:
+class TurningAxes:
     """Of n joints in m poses. turns: (n, 3, 3) or (n, 3, 3, m), whose columns are the rotation vectors of the three
     coordinates of each joint in its own frame; inverse: as `turns`, 0 for what does not turn. bases: by the joints
     with locked angles, (3, 3, m), the directions of their coordinates."""
@@ -51,7 +51,7 @@ class Freedom:
     axis, 0 if locked. locked: joints with some locked angles, by their locks: indices (l,), rests (l, 4), and limits
     without rest."""
 
-    turning: Turning
+    turning: TurningAxes
     compliance: Array
     weights: Array
     locked: Sequence[tuple[Array, Array, JointLimits]]
@@ -78,9 +78,9 @@ class Freedom:
             first = limits[joints[0]]
             assert first is not None
             groups.append((np.array(joints), rests[joints], replace(first, rest=None)))
-        return cls(Turning(scale, np.linalg.pinv(scale)), compliance, weights, groups)
+        return cls(TurningAxes(scale, np.linalg.pinv(scale)), compliance, weights, groups)
 
-    def at(self, pose: Array) -> Turning:
+    def at(self, pose: Array) -> TurningAxes:
         """In poses (4, n, m)."""
         if not self.locked:
             return self.turning
@@ -100,7 +100,7 @@ class Freedom:
             part = np.divide(1.0, size, out=np.zeros(size.shape), where=size > 0.0)
             inverse[joints] = (basis * part[:, None]).swapaxes(1, 2)
             bases.update(zip(joints.tolist(), basis, strict=True))
-        return Turning(turns, inverse, bases)
+        return TurningAxes(turns, inverse, bases)
 
 
 def _applied(matrices: Array, vectors: Array) -> Array:

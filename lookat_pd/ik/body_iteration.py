@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import rotation
 from ..rotation import Array
-from .body_freedom import Turning
+from .body_freedom import TurningAxes
 from .body_problem import STIFF_ROOT, Problem
 from .body_system import Relaxation, System
 
@@ -158,7 +158,7 @@ def step(
 
 
 def _moved(
-    problem: Problem, pose: Array, displacement: Array, way: Array, data: dict[str, Array], turning: Turning | None
+    problem: Problem, pose: Array, displacement: Array, way: Array, data: dict[str, Array], turning: TurningAxes | None
 ) -> tuple[Array, Array, Array, Array]:
     """Poses and displacements after a step (m, 3, n + 1), the largest movement (m,) of a joint if nothing stops it, and
     which hinges (h, m) are at their end."""
@@ -187,7 +187,7 @@ def _stopped(problem: Problem, way: Array, made: Array) -> Array:
     return found
 
 
-def _fix_ends(problem: Problem, blocked: Array, ends: Array, turning: Turning | None) -> None:
+def _fix_ends(problem: Problem, blocked: Array, ends: Array, turning: TurningAxes | None) -> None:
     """Add the coordinates of hinges (h, m) at their end to such projections."""
     along = problem.hinge.along
     if turning is not None and turning.bases is not None:

@@ -29,7 +29,7 @@ _REACHED = 1e-3
 """Largest residual of what is reached, in lengths of a mean bone."""
 
 
-class BodyMotion:
+class BodyInTime:
     """The solution of a problem: pose (4, n, m), displacement (3, m), iterations (m,), and, as of `Problem.errors`,
     errors (m, k) and unbalanced (m,)."""
 

@@ -16,7 +16,7 @@ from ..errors import InvalidArgument
 from ..rotation import Array
 from . import body_lines, checks, damped, support
 from .batches import batch_back, batch_front, batch_last
-from .body_freedom import Freedom, Turning
+from .body_freedom import Freedom, TurningAxes
 from .body_objectives import BALANCE, Balance, BodyObjective, BodyState, Members
 from .body_system import Levels
 from .limits import Limits
@@ -209,7 +209,7 @@ class Problem:
     # Poses
 
     def state(
-        self, pose: Array, displacement: Array, data: dict[str, Array], turning: Turning | None = None
+        self, pose: Array, displacement: Array, data: dict[str, Array], turning: TurningAxes | None = None
     ) -> BodyState:
         """Products and sums along the lines of all joints at once, in as many steps as the depth has binary digits."""
         turns = body_lines.products(pose, self.doublings)
@@ -327,7 +327,7 @@ class Problem:
         return _across(ground, center.T)
 
     @staticmethod
-    def coordinates(start: Array, pose: Array, displacement: Array, turning: Turning | None) -> Array:
+    def coordinates(start: Array, pose: Array, displacement: Array, turning: TurningAxes | None) -> Array:
         """The coordinates (m, 3, n + 1) of poses from others, and of displacements (3, m) of the root."""
         away = rotation.log(rotation.multiply(rotation.inverse(start.T), pose.T)).T
         if turning is not None:

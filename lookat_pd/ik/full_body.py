@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from ..rotation import Array
 from . import checks
-from .body_motion import BodyMotion
+from .body_motion import BodyInTime
 from .body_objectives import Balance, BodyObjective
 from .body_problem import Problem
 from .limits import Limits
@@ -65,7 +65,7 @@ def solve_body(
     """
     iterations, tolerance = checks.bounds(iterations, tolerance)
     problem = Problem(parents, offsets, rotations, objectives, balance, posture, limits, base, move_root)
-    found = BodyMotion(problem)
+    found = BodyInTime(problem)
     if iterations and problem.count:
         found.solve(iterations, tolerance, in_time=in_time)
     rotations = problem.whole.copy()

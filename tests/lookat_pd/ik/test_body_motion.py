@@ -116,13 +116,11 @@ def test_a_jump_of_the_initial_pose_changes_no_branch() -> None:
     assert rotation.distance(found.rotations, plain.rotations).max() < 5e-4
 
 
-def test_in_time_repeats_to_the_bit_and_leaves_what_meets_its_objectives() -> None:
+def test_in_time_what_meets_its_objectives_stays_to_the_bit() -> None:
     body = figure()
     held = BodyPosition(body("hand L"), body.place("hand L"))
     found = body.solve([*body.feet(), held], in_time=True)
     assert_array_equal(found.rotations, body.pose)
-    first = solutions(CASES["both hands"]())[1]
-    assert_array_equal(solutions(CASES["both hands"]())[1].rotations, first.rotations)
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
