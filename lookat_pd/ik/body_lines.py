@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from .. import rotation
 from ..rotation import Array
 
 
@@ -27,23 +28,11 @@ def doublings(lines: Sequence[Array]) -> list[tuple[int, Array]]:
 
 
 def products(q: Array, doublings: Sequence[tuple[int, Array]]) -> Array:
-    """The products of unit quaternions (4, n, m) along the lines of `doublings`, the first joint of a line first.
-
-    A quaternion is a pair of complex numbers, a + b j, whose product takes half of the operations; see also
-    `rotation.accumulate`.
-    """
-    pairs = q[::2] + 1j * q[1::2]
+    """The products of unit quaternions (4, n, m) along the lines of `doublings`, the first joint of a line first."""
+    found = q.copy()
     for first, above in doublings:
-        upper, lower = pairs[:, above], pairs[:, first:]
-        other = lower.conj()
-        # (a + b j) (c + d j) = (a c - b d*) + (a d + b c*) j
-        found = upper[0] * lower
-        found[0] -= upper[1] * other[1]
-        found[1] += upper[1] * other[0]
-        pairs[:, first:] = found
-    result = np.empty(q.shape)
-    result[::2], result[1::2] = pairs.real, pairs.imag
-    return result
+        found[:, first:] = rotation.multiply(found[:, above].T, found[:, first:].T).T
+    return found
 
 
 def matrices(q: Array) -> Array:
