@@ -87,6 +87,8 @@ class Problem:
         offsets = offsets[..., self.used, :]
         lengths = np.linalg.norm(offsets[..., 1:, :] if len(self.used) > 1 else offsets, axis=-1)
         self.bone = float(lengths.mean()) if lengths.mean() > 0.0 else 1.0
+        # The data of the poses that were asked for last: guess, iterations and errors ask for the same.
+        self._some: tuple[Array, dict[str, Array]] = np.full(1, -1), {}
         self.data: dict[str, Array] = {
             "start": _last(self.whole[:, self.used]),
             "heads": _last(_flat(offsets, self.batch, 2)) / self.bone,
@@ -350,7 +352,9 @@ class Problem:
         """The data of some of the poses."""
         if len(poses) == self.count:
             return self.data
-        return {name: array[..., poses] for name, array in self.data.items()}
+        if not np.array_equal(self._some[0], poses):
+            self._some = poses, {name: array[..., poses] for name, array in self.data.items()}
+        return self._some[1]
 
 
 def _last(values: Array) -> Array:
