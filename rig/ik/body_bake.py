@@ -463,7 +463,7 @@ class BodyWork:
         part: slice,
         iterations: int = _ALL,
     ) -> SolvedBody:
-        """Solve some of the frames. iterations: largest number, below that of the tuning."""
+        """Solve some successive frames. iterations: largest number, below that of the tuning."""
         offsets, lowered = pose.offsets[part], np.zeros((1, 3))
         if self.tuning.still:
             lowered = rotation.rotate(rotation.inverse(pose.base[part, 3:]), (self.root - pose.positions[:, 0])[part])
@@ -479,6 +479,7 @@ class BodyWork:
             base=pose.base[part],
             move_root=self.body.moves and not self.tuning.still,
             iterations=min(iterations, self.tuning.iterations),
+            in_time=True,
         )
         return SolvedBody(
             found.rotations, found.displacement + lowered, found.errors, found.unbalanced, found.iterations

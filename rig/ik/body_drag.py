@@ -32,7 +32,7 @@ from .chain_solve import IKTuning
 
 _PASSES = 2
 """How often the pose of controls is corrected at most at each step of the mouse."""
-_MOST_ITERATIONS = 24
+_MOST_ITERATIONS = 18
 """Of the solver at each step of the mouse. In reach it needs about ten; near the end of the reach, the rest changes
 millimetres and is solved at the end of the drag."""
 _FAR = 1e12

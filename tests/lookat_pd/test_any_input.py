@@ -310,6 +310,12 @@ def solve_whole_body(**given: Any) -> Any:
     return ik.solve_body(objectives=objectives, balance=balance, **given, limits=limits, move_root=True)
 
 
+def body_in_time_arguments(random: np.random.Generator) -> dict[str, Any]:
+    """As many poses as some of them are solved from guesses."""
+    found = whole_body_arguments(random)
+    return found | {"rotations": np.stack(40 * [found["rotations"]]), "in_time": True}
+
+
 def body_arguments(random: np.random.Generator, spread: float = 2.5) -> dict[str, Any]:
     n = int(random.integers(1, 4))
     masses = 10.0 ** random.uniform(-spread, spread, n)
@@ -700,6 +706,7 @@ CALLS = {
     "limits": Call(limited, limits_arguments),
     "tree": Call(solve_body, tree_arguments),
     "whole body": Call(solve_whole_body, whole_body_arguments),
+    "whole body in time": Call(solve_whole_body, body_in_time_arguments),
     "legs": Call(plant, leg_arguments),
     "inverse dynamics": Call(with_body(Body.inverse), inverse_arguments),
     "inverse dynamics of a moving root": Call(with_body(turned_torques), turned_arguments),

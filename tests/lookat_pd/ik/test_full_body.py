@@ -296,6 +296,15 @@ def test_a_smooth_target_gives_a_smooth_motion(away: tuple[float, float, float])
     assert np.max(np.abs(np.diff(speed, axis=0))) < 0.1
 
 
+def test_out_of_reach_half_of_the_iterations_end_near_the_result() -> None:
+    """The rest of the way is extrapolated: the joints would be up to 2 cm away."""
+    body = figure()
+    objectives = [*body.feet(), body.hand("L", 1.0, -1.5, 0.4)]
+    whole, part = body.solve(objectives), body.solve(objectives, iterations=30)
+    assert np.min(whole.iterations) > 50
+    assert np.linalg.norm(body.solved_places(part) - body.solved_places(whole), axis=-1).max() < 0.012
+
+
 def test_hinges_bend_within_their_range() -> None:
     body = figure()
     found = body.solve([*body.feet(), body.hand("L", 0.0, -0.2, -0.6), body.hand("R", 0.3, -0.1, 0.5)])
@@ -349,6 +358,40 @@ def test_limits_are_never_exceeded() -> None:
     assert np.max(limits.excess(found.rotations)) < 1e-6
     assert rotation.distance(found.rotations, body.pose)[:, body("spine 0")].max() < 1e-6
     assert np.max(found.errors) < 1e-3
+
+
+def locked_body(locks: list[list[int]], seed: int) -> tuple[list[int], Array, Array, Limits, list[ik.BodyObjective]]:
+    """A swung tree of joints with these locked angles, taking turns, and places that its two ends have when only the
+    free angles change."""
+    random, count = np.random.default_rng(seed), 60
+    parents = [-1, 0, 1, 2, 3, 2, 5, 6]
+    offsets = np.tile([0.0, 1.0, 0.0], (len(parents), 1))
+    locked = np.zeros((len(parents), 3), dtype=bool)
+    for n, row in enumerate(locked):
+        row[locks[n % len(locks)]] = True
+    first = random.uniform(-0.8, 0.8, size=(count, len(parents), 3))
+    other = first + np.where(locked, 0.0, random.uniform(-0.3, 0.3, size=first.shape))
+
+    def pose(angles: Array) -> Array:
+        """For angles about x, y, z as Blender counts them."""
+        x, z = np.sin(0.5 * angles[..., 0]), np.sin(0.5 * angles[..., 2])
+        swing = np.stack((np.sqrt(1.0 - x * x - z * z), x, np.zeros(x.shape), z), axis=-1)
+        return rotation.multiply(swing, rotation.about([0.0, 1.0, 0.0], angles[..., 1]))
+
+    places = forward(parents, offsets, pose(other))[1]
+    return parents, offsets, pose(first), Limits(locks=locked), [BodyPosition(k, places[:, k]) for k in (4, 7)]
+
+
+@pytest.mark.parametrize(
+    "locks",
+    [[[1]], [[0]], [[2]], [[0, 1]], [[0, 2]], [[1, 2]], [[1], [0], [2], []], [[0, 1], [], [1, 2], [0]]],
+    ids=str,
+)
+def test_targets_that_locked_angles_allow_are_reached(locks: list[list[int]]) -> None:
+    parents, offsets, start, limits, objectives = locked_body(locks, 0)
+    found = ik.solve_body(parents, offsets, start, objectives, limits=limits)
+    assert np.mean(found.errors.max(axis=-1) < 1e-3) > 0.98
+    assert_allclose((limits.angles(found.rotations) - limits.angles(start))[:, limits.locks], 0.0, atol=1e-6)
 
 
 def balance() -> Balance:

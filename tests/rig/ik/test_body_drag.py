@@ -70,14 +70,35 @@ def test_the_others_are_held_while_one_reaches_through_the_spine(human) -> None:
     assert np.array_equal(channels(human), pose)
 
 
-def test_the_pose_does_not_depend_on_the_path(human) -> None:
+@pytest.mark.parametrize("away", [(0.1, -0.3, 0.2), (0.5, -1.5, 0.9)], ids=["in reach", "beyond the reach"])
+def test_the_pose_does_not_depend_on_the_path(human, away: tuple[float, float, float]) -> None:
+    """Neither at a step of the mouse nor at the end of the drag."""
     drag = begin(human, "hand.L")
-    goal = drag.place + np.array((0.1, -0.3, 0.2))
+    goal = drag.place + np.array(away)
     drag.move(goal)
     direct = channels(human)
-    drag.move(drag.place + np.array((-0.2, 0.3, 0.5)))
+    for part in (0.2, 0.6, 1.0):
+        drag.move(drag.place + part * np.array((-0.6, 0.9, 1.5)))
     drag.move(goal)
     assert np.array_equal(channels(human), direct)
+    drag.settle()
+    settled = channels(human)
+    drag.restore()
+    drag = begin(human, "hand.L")
+    drag.move(goal)
+    drag.settle()
+    assert np.array_equal(channels(human), settled)
+    drag.restore()
+
+
+def test_beyond_the_reach_a_step_of_the_mouse_is_near_the_final_pose(human) -> None:
+    """What confirming a drag adds is less than two centimetres of the effectors."""
+    drag = begin(human, "hand.L")
+    for turn in np.linspace(0.5, 5.5, 6):
+        drag.move(drag.place + np.array([0.0, -0.5 * np.sin(turn), 1.0 - np.cos(turn)]))
+        shown = matrices(human, (*FEET, *HANDS))[:, :3, 3]
+        drag.settle()
+        assert np.linalg.norm(matrices(human, (*FEET, *HANDS))[:, :3, 3] - shown, axis=-1).max() < 0.02
     drag.restore()
 
 

@@ -1,0 +1,107 @@
+"""What the coordinates of a body's joints turn: rotation vectors divided by the compliance, and the free axes of joints
+with locked angles."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .. import rotation
+from ..rotation import Array
+from . import damped
+from .joint_limits import JointLimits
+from .posture import Posture
+
+
+@dataclass(frozen=True)
+class TurningAxes:
+    """Of n joints in m poses. turns: (n, 3, 3) or (n, 3, 3, m), whose columns are the rotation vectors of the three
+    coordinates of each joint in its own frame; inverse: as `turns`, 0 for what does not turn. bases: by the joints
+    with locked angles, (3, 3, m), the directions of their coordinates."""
+
+    turns: Array
+    inverse: Array
+    bases: dict[int, Array] | None = None
+
+    def axes(self, matrices: Array) -> Array:
+        """The rotation vectors (3, 3, m, n) of the coordinates, for orientations of the joints as (3, 3, m, n)."""
+        return np.einsum("idmn,ndc->icmn" if self.turns.ndim == 3 else "idmn,ndcm->icmn", matrices, self.turns)
+
+    def vectors(self, coordinates: Array) -> Array:
+        """The rotation vectors (3, n, m) of coordinates (3, n, m)."""
+        return _applied(self.turns, coordinates)
+
+    def coordinates(self, vectors: Array) -> Array:
+        """The inverse of `vectors`."""
+        return _applied(self.inverse, vectors)
+
+    def in_bases(self, projections: Array, joints: Array) -> Array:
+        """Projections (h, 3, 3) in the frames of joints (h,), in the directions of their coordinates: (m, h, 3, 3)."""
+        found = np.broadcast_to(projections, (self.turns.shape[-1], *projections.shape)).copy()
+        for h, joint in enumerate(joints.tolist()):
+            if self.bases and joint in self.bases:
+                basis = self.bases[joint]
+                found[:, h] = np.einsum("acm,ab,bdm->mcd", basis, projections[h], basis)
+        return found
+
+
+@dataclass(frozen=True)
+class Freedom:
+    """turning: of joints without locked angles. compliance: (n, 3, 3). weights: (n, 3), 1 minus the stiffness of each
+    axis, 0 if locked. locked: joints with some locked angles, by their locks: indices (l,), rests (l, 4), and limits
+    without rest."""
+
+    turning: TurningAxes
+    compliance: Array
+    weights: Array
+    locked: Sequence[tuple[Array, Array, JointLimits]]
+
+    @classmethod
+    def of(cls, limits: Sequence[JointLimits | None], posture: Posture | None) -> "Freedom | None":
+        """None if all coordinates are components of rotation vectors."""
+        if posture is None and all(joint is None for joint in limits):
+            return None
+        n = len(limits)
+        compliance = np.broadcast_to(np.eye(3), (n, 3, 3)) if posture is None else posture.compliance
+        values, vectors = np.linalg.eigh(compliance)
+        root = (vectors * np.sqrt(values)[:, None]) @ np.swapaxes(vectors, -1, -2)
+        weights = damped.freedom(limits)
+        scale = weights[:, :, None] * root
+        locked: dict[tuple[bool, ...], list[int]] = {}
+        rests = np.tile(rotation.IDENTITY, (n, 1))
+        for k, joint in enumerate(limits):
+            if joint is not None and any(joint.locks) and not all(joint.locks):
+                locked.setdefault(joint.locks, []).append(k)
+                rests[k] = rotation.IDENTITY if joint.rest is None else joint.rest
+        groups = []
+        for joints in locked.values():
+            first = limits[joints[0]]
+            assert first is not None
+            groups.append((np.array(joints), rests[joints], replace(first, rest=None)))
+        return cls(TurningAxes(scale, np.linalg.pinv(scale)), compliance, weights, groups)
+
+    def at(self, pose: Array) -> TurningAxes:
+        """In poses (4, n, m)."""
+        if not self.locked:
+            return self.turning
+        m = pose.shape[-1]
+        turns, inverse = (
+            np.broadcast_to(part[..., None], (*part.shape, m)).copy()
+            for part in (self.turning.turns, self.turning.inverse)
+        )
+        bases: dict[int, Array] = {}
+        for joints, rests, limits in self.locked:
+            here = rotation.multiply(rotation.inverse(rests)[:, None], pose[:, joints].T.swapaxes(0, 1))
+            basis = limits.free_basis(here.reshape(-1, 4)).reshape(len(joints), m, 3, 3).transpose(0, 2, 3, 1)
+            # As large as the compliance allows along each of these directions.
+            size = np.sqrt(np.einsum("lacm,lab,lbcm->lcm", basis, self.compliance[joints], basis))
+            size = size * self.weights[joints][..., None]
+            turns[joints] = basis * size[:, None]
+            part = np.divide(1.0, size, out=np.zeros(size.shape), where=size > 0.0)
+            inverse[joints] = (basis * part[:, None]).swapaxes(1, 2)
+            bases.update(zip(joints.tolist(), basis, strict=True))
+        return TurningAxes(turns, inverse, bases)
+
+
+def _applied(matrices: Array, vectors: Array) -> Array:
+    return np.einsum("ncd,dnm->cnm" if matrices.ndim == 3 else "ncdm,dnm->cnm", matrices, vectors)

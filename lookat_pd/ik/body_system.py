@@ -1,0 +1,223 @@
+"""The linear equations of an iteration of `full_body`: residuals reduced by priority, and the way back to the initial
+pose.
+
+All matrices that are inverted are as large as the number of residuals, not of joints: a step is a combination of the
+rows of the Jacobian. Sources: Nakamura and Hanafusa 1986; Siciliano and Slotine 1991; Sugihara 2011; the relaxation,
+Irons and Tuck 1969.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ..rotation import Array
+from . import support
+from .batches import batch_front
+
+_GAIN, _LEAST_GAIN, _MOST_GAIN = 0.7, 0.4, 2.0
+"""Fraction of the way back to the initial pose in one iteration: at first, as 1 would overshoot where rotations are
+large; and its range near the objectives."""
+_NEAR = 0.03
+"""Sum of the residuals that is near."""
+_SLOW = 50.0
+"""How much the remaining error slows this way down, as a factor of the damping: what is out of reach comes first."""
+_DAMPING = 1.0
+"""Square of the damping for an error of a mean bone's length, as a factor of the squares of the residuals' changes."""
+_SINGULAR = 1e-6
+"""Square of the smallest singular values of the null spaces, in lengths of a mean bone."""
+_EXACT, _LEAST = 1e-8, 1e-4
+"""As `_SINGULAR`, but between priorities, and the smallest damping: their ratio is what a lower priority may take from
+a higher one on the same joints."""
+_SOFTEST = 1e-3
+"""Smallest weight that has an effect."""
+
+
+@dataclass
+class Relaxation:
+    """The fraction of the way back to the initial pose that each of m poses goes in one iteration.
+
+    gain: (m, 1). back: (m, d), the way back in the last iteration, 0 where it is unknown. Near the objectives the gain
+    is that of Irons and Tuck (1969), under which the last two ways back cancel as far as they can: it is close to 1
+    for small rotations, and for large ones small enough that the iteration does not overshoot.
+    """
+
+    gain: Array
+    back: Array
+
+    @classmethod
+    def of(cls, count: int, size: int, gain: Array | None = None) -> "Relaxation":
+        """Before the first iteration. gain: (m, 1), by default that for poses far from the objectives."""
+        return cls(np.full((count, 1), _GAIN) if gain is None else gain.copy(), np.zeros((count, size)))
+
+    def take(self, some: Array | slice) -> "Relaxation":
+        return Relaxation(self.gain[some], self.back[some])
+
+    def put(self, some: Array | slice, found: "Relaxation") -> None:
+        self.gain[some], self.back[some] = found.gain, found.back
+
+    def after(self, back: Array, error: Array) -> "Relaxation":
+        """For a way back (m, d), at a sum of residuals (m, 1)."""
+        change = back - self.back
+        along = -np.einsum("md,md->m", self.back, change)[:, None]
+        square = np.einsum("md,md->m", change, change)[:, None]
+        best = np.clip(self.gain * along / np.maximum(square, 1e-300), _LEAST_GAIN, _MOST_GAIN)
+        known = self.back.any(axis=1, keepdims=True)
+        return Relaxation(np.where(known, np.where(error < _NEAR, best, _GAIN), self.gain), back)
+
+
+@dataclass(frozen=True)
+class Levels:
+    """Rows in the order of their priority. steps: those of each priority. mean: (r, r), which averages over the rows of
+    an objective. balance: the two rows of a balance."""
+
+    steps: list[slice]
+    mean: Array
+    balance: slice
+
+    @classmethod
+    def of(cls, rows: Sequence[tuple[int, int]]) -> "Levels":
+        """For the priority and the objective of each row, -1 for a balance."""
+        priorities, objectives = np.array(rows).T
+        ends = np.flatnonzero(np.diff(priorities, prepend=-1)).tolist()
+        steps = [slice(*pair) for pair in pairwise((*ends, len(rows)))]
+        same = (objectives[:, None] == objectives).astype(float)
+        first = int(np.argmin(objectives))
+        return cls(steps, same / same.sum(axis=-1), slice(first, first + 2))
+
+
+@dataclass
+class System:
+    """The linear equations of one iteration.
+
+    matrix: (m, r, 3, n + 1) for residuals (m, r); z: (m, 3, n + 1), the coordinates. levels: of the rows. weights:
+    (m, r). ease: factor of the damping. center: (m, 2), of mass, if there is a balance. near: whether all objectives
+    are almost reached, so that they are solved at once. kept: (m, 3, n + 1), a part of the step that is fixed, or None.
+    """
+
+    matrix: Array
+    values: Array
+    z: Array
+    levels: Levels
+    weights: Array
+    ease: float
+    center: Array | None
+    relaxation: Relaxation
+    near: bool = False
+    kept: Array | None = None
+
+    def held(self, some: Array, blocked: Array, made: Array) -> "System":
+        """The system of some poses (m,) without the blocked coordinates (s, n, 3, 3), which move as `made` (s, 3,
+        n)."""
+        matrix, z, center = self.matrix[some], self.z[some], None
+        kept = np.zeros(z.shape)
+        kept[..., :-1] = np.einsum("mjcd,mdj->mcj", blocked, made)
+        moved = np.einsum("mrcj,mcj->mr", matrix, kept)
+        rest = self.values[some] - moved
+        if self.center is not None:
+            center = self.center[some] + moved[:, self.levels.balance]
+            rest[:, self.levels.balance] = 0.0
+        matrix[..., :-1] -= np.einsum("mrcj,mjcd->mrdj", matrix[..., :-1], blocked)
+        z[..., :-1] -= np.einsum("mjcd,mdj->mcj", blocked, z[..., :-1])
+        relaxation = Relaxation.of(len(z), z[0].size)
+        return System(matrix, rest, z, self.levels, self.weights[some], self.ease, center, relaxation, self.near, kept)
+
+    def solve(self, data: dict[str, Array]) -> Array:
+        """The step (m, 3, n + 1)."""
+        count, rows = self.values.shape
+        matrix, z = self.matrix.reshape(count, rows, -1), self.z.reshape(count, -1)
+        gram = matrix @ np.swapaxes(matrix, -1, -2)
+        along = (matrix @ z[..., None])[..., 0]
+        error = np.abs(self.values).sum(axis=-1, keepdims=True)
+
+        def step(some: Array | slice, values: Array, weights: Array) -> tuple[Array, Relaxation]:
+            forces = self._forces(gram[some], along[some], values, weights)
+            ways = np.swapaxes(matrix[some], -1, -2) @ forces
+            back = ways[..., 1] - z[some]
+            relaxation = self.relaxation.take(some).after(back, error[some])
+            # As small as the steps of objectives out of reach.
+            gain = relaxation.gain / (1.0 + _SLOW * self.ease * error[some])
+            return ways[..., 0] + gain * back, relaxation
+
+        weights, balance = self.weights, self.levels.balance
+        if self.center is not None:
+            weights = weights.copy()
+            weights[:, balance] = 0.0
+        found, relaxation = step(slice(None), self.values, weights)
+        if self.center is not None:
+            # The centre of mass after a step without the balance.
+            moved = (matrix[:, balance] @ found[..., None])[..., 0]
+            out = support.outside(self.center + moved, batch_front(data["polygon"]))
+            leaves = np.linalg.norm(out, axis=-1) > 1e-9
+            if leaves.any():
+                values = self.values[leaves]
+                values[:, balance] = (moved + out)[leaves]
+                found[leaves], part = step(leaves, values, self.weights[leaves])
+                relaxation.put(leaves, part)
+        self.relaxation.put(slice(None), relaxation)
+        return found.reshape(self.z.shape)
+
+    def _forces(self, gram: Array, along: Array, values: Array, weights: Array) -> Array:
+        """The combinations (m, r, 2) of the rows whose sums are the step towards the objectives, and what keeps the way
+        back to the initial pose from them."""
+        hard = weights >= 1.0
+        if self.near:
+            both = np.stack((values, along), axis=-1)
+            if not hard.all():
+                both, gram = both * hard[..., None], gram * (hard[:, :, None] & hard[:, None, :])
+            return _solved(gram, _SINGULAR, both)
+        forces = np.zeros((*values.shape, 2))
+        forces[..., 1] = self._back(gram, along, values, weights, hard)
+        if not hard.all():
+            values = np.where(hard, values, 0.0)
+            gram = np.where(hard[:, :, None] & hard[:, None, :], gram, 0.0)
+        # Row k of `spans` are the rows of the Jacobian that make up row k in the null space of those before, and
+        # `inner` are their products.
+        inner, spans = gram, np.zeros(0)
+        if len(self.levels.steps) > 1:
+            inner, spans = gram.copy(), np.tile(np.eye(len(gram[0])), (len(gram), 1, 1))
+        found = forces[..., :1]
+        for mine in self.levels.steps:
+            square, want = inner[:, mine, mine], values[:, mine, None]
+            error = np.abs(want).sum(axis=1)
+            # The same for the rows of an objective.
+            even = np.diagonal(square, axis1=-2, axis2=-1) @ self.levels.mean[mine, mine]
+            damping = _DAMPING * self.ease * error * even + _LEAST
+            until, later = slice(mine.stop), slice(mine.stop, None)
+            if mine.start == 0:
+                found[:, mine] = _solved(square, damping, want)
+            else:
+                own = spans[:, mine, until]
+                y = _solved(square, damping, want - gram[:, mine] @ found)
+                found[:, until] += np.swapaxes(own, -1, -2) @ y
+            if mine.stop < len(gram[0]):
+                crossed = inner[:, mine, later]
+                less = np.swapaxes(_solved(square, _EXACT, crossed), -1, -2)
+                both = less @ crossed
+                spans[:, later, until] -= less @ spans[:, mine, until]
+                inner[:, later, later] += less @ square @ np.swapaxes(less, -1, -2) - both - np.swapaxes(both, -1, -2)
+        return forces
+
+    @staticmethod
+    def _back(gram: Array, along: Array, values: Array, weights: Array, hard: Array) -> Array:
+        """The forces (m, r) that keep the way back to the initial pose from the objectives, and those of weights below
+        1, which are balanced against it."""
+        if hard.all():
+            return _solved(gram, _SINGULAR, along[..., None])[..., 0]
+        soft = ~hard & (weights > _SOFTEST)
+        rows = hard | soft
+        square = np.where(rows[:, :, None] & rows[:, None, :], gram, 0.0)
+        w = np.where(soft, weights, 1.0)
+        want = np.where(hard, along, np.where(soft, values + along, 0.0))
+        return _solved(square, ((1.0 - w) / w) ** 2 + _SINGULAR, want[..., None])[..., 0]
+
+
+def _solved(square: Array, damping: Array | float, right: Array) -> Array:
+    """The solutions for matrices (m, k, k) with a damping on their diagonals."""
+    diagonal = np.einsum("mii->mi", square)
+    before = diagonal.copy()
+    diagonal += damping
+    found = np.linalg.solve(square, right)
+    diagonal[:] = before
+    return found
