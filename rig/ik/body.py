@@ -164,10 +164,16 @@ def resolve(
 
 
 def with_still_trunk(body: JointTree) -> JointTree:
-    """The body of which only the limbs of the effectors turn."""
+    """The body of which only the limbs of the effectors turn. Raises RigError if an effector has no limb."""
     still = np.ones(len(body.joints), dtype=bool)
     for effector in body.effectors:
-        still[limb_of(body, effector)] = False
+        limb = limb_of(body, effector)
+        if len(limb) < 2:
+            raise RigError(
+                "Bone '{bone}' is not the end of a limb that could hold it; choose a hand, a foot or the head.",
+                bone=body.joints[effector],
+            )
+        still[limb] = False
     locks = np.repeat(still[:, None], 3, axis=1)
     limits = body.limits
     if limits is None:

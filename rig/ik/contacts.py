@@ -177,7 +177,7 @@ def is_body(armature: bpy.types.Object, bones: Sequence[str], *, lower_hips: boo
     """Whether the contacts of these bones are cleaned up as a body: several bones, a foot, or those of a rig with
     controls. Raises LookAtError if only a body can do it and there is none."""
     if len(bones) > 1 or limb_controls.has_controls(armature):
-        bodies.resolve(armature, [BodyEffector(bone) for bone in bones])
+        bodies.with_still_trunk(bodies.resolve(armature, [BodyEffector(bone) for bone in bones]))
         return True
     if not lower_hips or not set(bones) <= body_settings.feet(armature):
         return False

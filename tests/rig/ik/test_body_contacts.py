@@ -155,6 +155,17 @@ def test_feet_that_touch_are_found() -> None:
     assert all(found.contacts.values())
 
 
+@pytest.mark.parametrize("bone", ["hips", "spine"])
+def test_a_bone_without_a_limb_is_refused(bone: str) -> None:
+    armature = walker()
+    before = scenes.snapshot()
+    with pytest.raises(errors.RigError, match=rf"'{bone}' is not the end of a limb"):
+        run(armature, {bone: touch((12, 24)), "foot.L": touch((12, 24))})
+    with pytest.raises(errors.RigError, match=rf"'{bone}' is not the end of a limb"):
+        contacts.is_body(armature, [bone, "foot.L"])
+    assert not scenes.differences(before, scenes.snapshot())
+
+
 def box(rows: list[tuple[int, tuple[float, float, float], float]], name: str = "Box") -> bpy.types.Object:
     item = scenes.ball(rows[0][1], name)
     for frame, place, turn in rows:
