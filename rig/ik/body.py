@@ -203,7 +203,7 @@ def rides_on_limb(body: JointTree, effector: int, target: Target, frames: Array)
         controls = (limb_controls.control_of(armature, bone.name) for bone in armature.pose.bones)
         limb = [bone.name for bone, name in zip(armature.pose.bones, controls, strict=True) if name in limb]
     item, bone = target.object, target.bone
-    return np.array([targets.rides_on(item, bone, armature, limb, below=True, frame=f) for f in frames.tolist()])
+    return targets.rides_at(item, bone, armature, limb, frames)
 
 
 def control_of(armature: bpy.types.Object, bone: str) -> str:

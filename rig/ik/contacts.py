@@ -140,10 +140,7 @@ class _Planting:
         item, turned = self.target.object, (*self.chain.joints, self.chain.effector)
         rides = np.zeros(len(places), dtype=bool)
         if item is not None:
-            frames = samples.frames.tolist()
-            rides = np.array(
-                [targets.rides_on(item, self.target.bone, self.chain.armature, turned, frame=f) for f in frames]
-            )
+            rides = targets.rides_at(item, self.target.bone, self.chain.armature, turned, samples.frames)
         surface = Surface(places, rotation.from_matrix(orientations), rides)
         contact_plan.check_surface(self.contact, surface, self.options.first, self.chain.effector, self.target.label)
         return surface
