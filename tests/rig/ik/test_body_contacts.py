@@ -23,7 +23,7 @@ targets = load("rig.sampling.targets")
 
 LAST = 48
 FRAMES = range(1, LAST + 1)
-STANCES = {"foot.L": (12, 24), "foot.R": (28, 36)}
+STANCES = {"foot.L": (13, 24), "foot.R": (28, 36)}
 OUTSIDE = (1, LAST)
 """Frames far from all contacts."""
 
@@ -118,6 +118,27 @@ def test_knees_do_not_snap_where_a_leg_lifts_off() -> None:
         return float(np.linalg.norm(np.diff(speed, axis=0), axis=-1).max())
 
     assert bends(after) < bends(before) + np.radians(1.5)
+
+
+@pytest.mark.parametrize("slip", [0.0, 0.02])
+def test_a_foot_leaves_its_contact_as_it_is_animated(slip: float) -> None:
+    """It starts at rest, and neither lags behind the animation nor gets ahead of it by more than it slid."""
+    dt, size, last = 1.0 / 30.0, 0.9, 60
+    time = dt * (np.arange(90) - last)
+    place = np.zeros((90, 3))
+    place[:, 0] = np.where(time > 0.0, 3.0 * time**2 + 0.2 * time, slip * time / (dt * last))
+    held = contact_plan.held(contact_plan.Contact([(21, last)], 0.15), place, rotation.identity(90), size, dt, 0)
+    away = np.linalg.norm(held.place - place, axis=-1)
+    step = np.linalg.norm(np.diff(held.place, axis=0), axis=-1)
+    assert step[last] < 0.5 * np.linalg.norm(place[last + 1] - place[last]) + 1e-3
+    assert away[last + 1 :].max() < slip + 0.02
+
+
+def test_a_jump_of_the_animation_stays_one() -> None:
+    place = np.zeros((90, 3))
+    place[41:, 0] = 1.0
+    held = contact_plan.held(contact_plan.Contact([(10, 40)], 0.3), place, rotation.identity(90), 0.9, 1.0 / 120.0, 0)
+    assert np.abs(held.place - place).max() < 1e-12
 
 
 @pytest.mark.parametrize("slide", [0.0, 0.1, 0.4])
