@@ -83,6 +83,7 @@ def choose_rig(
     row["rig"] = rig.name
     if bone is not None:
         row["bone"] = bone
+        rigs.check_bones(rig, [bone])
     return rig
 
 

@@ -71,6 +71,11 @@ def check(options: argparse.Namespace, others: Sequence[str]) -> None:
     """Raises Misuse. others: names of flags that are given and say what else to do."""
     if options.contact and others:
         raise Misuse(f"--contact holds bones where they are; leave out --{others[0]}")
+    held = [flag for flag in ("contact", "contacts") if getattr(options, flag) is not None]
+    for flag in ("pole", "keep_offset", *(("base", "length", "tip") if options.contact else ())):
+        value = getattr(options, flag)
+        if held and value is not None and value is not False:
+            raise Misuse(f"--{held[0]} does not use --{flag.replace('_', '-')}; leave it out")
     names = [name for name, _ in options.contact or ()]
     words.check_once(names, "--contact", "list its contacts as A-B,A-B")
     for name, _ in options.surface or ():
@@ -94,8 +99,9 @@ def intervals(flag: str, word: str | None) -> tuple[Interval, ...]:
     return tuple(found)
 
 
-def given(options: argparse.Namespace, scene: bpy.types.Scene) -> dict[str, Touch]:
-    """The contacts of all bones."""
+def given(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> dict[str, Touch]:
+    """The contacts of all bones. Raises RigError."""
+    rigs.check_bones(rig, [name for name, _ in options.contact])
     surfaces = dict(options.surface or ())
     found = {}
     for name, word in options.contact:

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import bpy
 
-from ..lookat_pd.errors import RigError
 from ..rig.dynamics import display, masses
 from ..rig.dynamics import settings as body_settings
 from . import arguments as words
-from . import baking
+from . import baking, rigs
 from .arguments import Misuse
 from .jobs import FileJob
 from .report import Row
@@ -100,10 +99,7 @@ def _use_body(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.type
     if options.mass is not None:
         body.total_mass = options.mass
     for name, kilograms in options.bone_mass:
-        if name not in rig.pose.bones:
-            raise RigError(
-                "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=rig.name, name=name
-            )
+        rigs.check_bones(rig, [name])
         rig.pose.bones[name].lookat_pd_body.mass = kilograms
     if options.shape is not None:
         body.shape = options.shape.upper()

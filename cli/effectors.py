@@ -149,6 +149,8 @@ def bake(
 
 def _effectors(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> list[BodyEffector]:
     """The effectors of the flags."""
+    placed, looking = options.effector or (), options.look or ()
+    rigs.check_bones(rig, [*(name for name, _ in (*placed, *looking)), *(options.pin or ())])
     weights, priorities = dict(options.weight or ()), dict(options.priority or ())
     feet, poles = body_settings.feet(rig), _poles(options)
 
@@ -158,7 +160,7 @@ def _effectors(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.typ
         return {"weight": weights.get(name, 1.0), "priority": priorities.get(name, usual), "pole": pole}
 
     found = []
-    for name, target in options.effector or ():
+    for name, target in placed:
         orientation = options.orientation.upper()
         found.append(
             BodyEffector(
@@ -166,7 +168,7 @@ def _effectors(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.typ
             )
         )
     found += [BodyEffector(name, **common(name)) for name in options.pin or ()]
-    for name, target in options.look or ():
+    for name, target in looking:
         found.append(BodyEffector(name, rigs.place(scene, target), position=False, orientation="AIM", **common(name)))
     return found
 

@@ -147,6 +147,18 @@ def place(scene: bpy.types.Scene, word: str) -> Target:
         return Target(*find_target(scene, word))
 
 
+def check_bones(rig: bpy.types.Object, names: Iterable[str]) -> None:
+    """Raise RigError if the armature does not have all of these bones."""
+    for name in names:
+        if len(rig.pose.bones) and name not in rig.pose.bones:
+            raise RigError(
+                "Armature '{armature}' has no bone '{name}' {name_2}.",
+                armature=rig.name,
+                name=name,
+                name_2=instead(name, rig.pose.bones.keys()),
+            )
+
+
 def instead(name: str, names: Iterable[str]) -> str:
     """What there is in place of a name that there is not, the most alike first."""
     names = list(names)

@@ -77,6 +77,7 @@ def bake(
 
 def _bones(rig: bpy.types.Object, names: Sequence[str]) -> list[str]:
     """One bone of each limb to switch, all limbs if none is named. Raises RigError."""
+    rigs.check_bones(rig, names)
     editable.check_bones(rig, names)
     goals = [limb.goal for limb in limb_switch.check_switches(rig)]
     for name in names:

@@ -199,6 +199,7 @@ def _bake_chain(
     """One effector."""
     options = request.options
     base, length = options.base or "", options.length
+    rigs.check_bones(rig, [base] if base else [])
     if length is None and not base:
         base, length = limb(rig, options.bone, at_tip=options.tip), UNDETECTED
     chain = resolve(
@@ -229,7 +230,7 @@ def _touches(request: _Wish, scene: bpy.types.Scene, rig: bpy.types.Object) -> d
     """The contacts that are cleaned up as those of a body; none for those of a chain. Raises LookAtError."""
     options = request.options
     if options.contact:
-        return contact_arguments.given(options, scene)
+        return contact_arguments.given(options, scene, rig)
     if options.contacts is None or options.base is not None or options.length is not None:
         return {}
     if options.bone in rig.pose.bones and contacts.is_body(rig, [options.bone], lower_hips=not options.keep_hips):

@@ -8,7 +8,6 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
-from ...lookat_pd.errors import RigError
 from ...rig.dynamics import interpolation
 from ...rig.dynamics import settings as body_settings
 from ...rig.dynamics.interpolation import InterpolationRequest, InterpolationResult
@@ -172,11 +171,7 @@ def _interpolate(
 
 def _bones(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> tuple[str, ...]:
     """The bones that were named, else all that have keys. Raises RigError."""
-    for name in (*options.bone, *options.passive):
-        if name not in rig.pose.bones:
-            raise RigError(
-                "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=rig.name, name=name
-            )
+    rigs.check_bones(rig, (*options.bone, *options.passive))
     if options.bone:
         return tuple(dict.fromkeys((*options.bone, *options.passive)))
     return tuple(dict.fromkeys((*interpolation.keyed_bones(scene, rig), *options.passive)))

@@ -164,10 +164,16 @@ def resolve(
 
 
 def with_still_trunk(body: JointTree) -> JointTree:
-    """The body of which only the limbs of the effectors turn."""
+    """The body of which only the limbs of the effectors turn. Raises RigError if an effector has no limb."""
     still = np.ones(len(body.joints), dtype=bool)
     for effector in body.effectors:
-        still[limb_of(body, effector)] = False
+        limb = limb_of(body, effector)
+        if len(limb) < 2:
+            raise RigError(
+                "Bone '{bone}' is not the end of a limb that could hold it; choose a hand, a foot or the head.",
+                bone=body.joints[effector],
+            )
+        still[limb] = False
     locks = np.repeat(still[:, None], 3, axis=1)
     limits = body.limits
     if limits is None:
@@ -197,7 +203,7 @@ def rides_on_limb(body: JointTree, effector: int, target: Target, frames: Array)
         controls = (limb_controls.control_of(armature, bone.name) for bone in armature.pose.bones)
         limb = [bone.name for bone, name in zip(armature.pose.bones, controls, strict=True) if name in limb]
     item, bone = target.object, target.bone
-    return np.array([targets.rides_on(item, bone, armature, limb, below=True, frame=f) for f in frames.tolist()])
+    return targets.rides_at(item, bone, armature, limb, frames)
 
 
 def control_of(armature: bpy.types.Object, bone: str) -> str:

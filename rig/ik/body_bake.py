@@ -20,7 +20,7 @@ from ..detection import limbs
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples, seen_from
 from ..sampling.scene_time import seconds_per_frame
-from ..sampling.targets import Target, rides_on
+from ..sampling.targets import Target, rides_at
 from . import body as bodies
 from . import body_balance, contact_plan, goals
 from .bake import BAKED, axes_of, from_armature, in_world
@@ -389,7 +389,7 @@ class BodyWork:
                 )
         item, top = target.object, self.body.joints[:1]
         assert item is not None
-        return np.array([rides_on(item, target.bone, self.body.armature, top, frame=f) for f in self.frames.tolist()])
+        return rides_at(item, target.bone, self.body.armature, top, self.frames)
 
     def _lowered(self, objective: ik.BodyObjective, rides: Array) -> ik.BodyObjective:
         """An objective whose target is lowered with the trunk at some frames (F,)."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.body.contacts import Detection, Interval, detect, runs
+from ...lookat_pd.curves import sudden
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 
@@ -88,10 +89,10 @@ def held(
     room = np.array([(a - first, first + len(place) - 1 - b) for a, b in intervals]) - 1 - _MARGIN / dt
     fades = _fades(contact.blend / dt, np.array(ends), room, _GENTLE * size * dt**2)
     weights = _weights(intervals, fades, first, len(place))
-    for inside, spot, weight in zip(anchors, spots, weights, strict=True):
+    for (a, b), inside, spot, weight in zip(intervals, anchors, spots, weights, strict=True):
         turn = rotation.normalize(turned[inside].mean(axis=0))
         at = weight > 0.0
-        kept[at] += weight[at, None] * (spot - seen[at])
+        kept += _offset(seen, spot, (a - first, b - first), at, contact.blend / dt, size)
         kept_turn[at] = rotation.slerp(turned[at], np.broadcast_to(turn, turned[at].shape), weight[at])
         total += weight
     touches = total > 0.0
@@ -139,6 +140,30 @@ def _weights(intervals: Sequence[Interval], fades: Array, first: int, count: int
         t = np.where(frames < a, 1.0 - (a - frames) / (fade_in + 1.0), 1.0 - (frames - b) / (fade_out + 1.0))
         t = np.where((frames >= a) & (frames <= b), 1.0, np.clip(t, 0.0, 1.0))
         found.append(t**3 * (t * (6.0 * t - 15.0) + 10.0))
+    return found
+
+
+def _offset(seen: Array, spot: Array, interval: Interval, at: Array, blend: float, size: float) -> Array:
+    """What is added (F, 3) to the path `seen` (F, 3) of an effector that is held at `spot` during an interval.
+
+    at: (F,) where the contact has an influence. There the path continues from `spot` at rest and returns to the
+    animated one by quintic polynomials: of the distance, and over at most `blend` frames of the speed. Where the
+    animation jumps, the path does too.
+    """
+    a, b = interval
+    found = np.zeros(seen.shape)
+    found[a : b + 1] = spot - seen[a : b + 1]
+    where = np.flatnonzero(at)
+    jumps = sudden(np.linalg.norm(np.diff(seen, axis=0), axis=-1) / size)
+    for edge, count, step in ((a, a - where[0], -1), (b, where[-1] - b, 1)):
+        if count:
+            n = np.arange(1, count + 1)[:, None]
+            frames = edge + step * n[:, 0]
+            s = n / (count + 1.0)
+            found[frames] = (spot - seen[edge]) * (1.0 - s**3 * (s * (6.0 * s - 15.0) + 10.0))
+            if not jumps[min(edge, frames[0])]:
+                s = np.minimum(n / (min(count, blend) + 1.0), 1.0)
+                found[frames] += (seen[edge] - seen[frames[0]]) * n * (1.0 - s**2 * (6.0 + s * (3.0 * s - 8.0)))
     return found
 
 

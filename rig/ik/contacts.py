@@ -140,10 +140,7 @@ class _Planting:
         item, turned = self.target.object, (*self.chain.joints, self.chain.effector)
         rides = np.zeros(len(places), dtype=bool)
         if item is not None:
-            frames = samples.frames.tolist()
-            rides = np.array(
-                [targets.rides_on(item, self.target.bone, self.chain.armature, turned, frame=f) for f in frames]
-            )
+            rides = targets.rides_at(item, self.target.bone, self.chain.armature, turned, samples.frames)
         surface = Surface(places, rotation.from_matrix(orientations), rides)
         contact_plan.check_surface(self.contact, surface, self.options.first, self.chain.effector, self.target.label)
         return surface
@@ -177,7 +174,7 @@ def is_body(armature: bpy.types.Object, bones: Sequence[str], *, lower_hips: boo
     """Whether the contacts of these bones are cleaned up as a body: several bones, a foot, or those of a rig with
     controls. Raises LookAtError if only a body can do it and there is none."""
     if len(bones) > 1 or limb_controls.has_controls(armature):
-        bodies.resolve(armature, [BodyEffector(bone) for bone in bones])
+        bodies.with_still_trunk(bodies.resolve(armature, [BodyEffector(bone) for bone in bones]))
         return True
     if not lower_hips or not set(bones) <= body_settings.feet(armature):
         return False

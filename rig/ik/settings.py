@@ -241,7 +241,8 @@ class IKSettings(bpy.types.PropertyGroup):
     )
     contact_height: FloatProperty(
         name="Height",
-        description="Largest height of a contact above the lowest position, in chain lengths",
+        description="Largest height of a contact above the lowest position, in chain lengths; 0 for any. With "
+        "a surface any height is allowed",
         default=0.1,
         min=0.0,
         soft_max=1.0,

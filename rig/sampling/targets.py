@@ -1,13 +1,21 @@
 """What may be looked at: something that exists and that the look-at itself does not move."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
 from ..animation import actions
+
+Place = tuple[bpy.types.Object | None, str]
+"""An object and a bone of it, "" for the object itself."""
+_CARRIERS = ("CHILD_OF", "ARMATURE", "COPY_TRANSFORMS", "COPY_LOCATION")
+"""Constraints with which a bone moves with their target."""
 
 _HOLDERS = (bpy.types.Scene, bpy.types.Collection, bpy.types.WindowManager, bpy.types.Screen, bpy.types.WorkSpace)
 """What uses an object without being moved by it."""
@@ -63,22 +71,36 @@ def check_exists(armature: bpy.types.Object, item: bpy.types.Object, bone: str) 
         )
 
 
-def rides_on(
+def rides_on(item: bpy.types.Object, bone: str, armature: bpy.types.Object, bones: Sequence[str]) -> bool:
+    """Whether an object, or a bone of it, moves with the chain or the head: by parents or constraints of objects."""
+    return _rides(item, bone, armature, bones[:1], bones, _own_carriers)
+
+
+def rides_at(
+    item: bpy.types.Object, bone: str, armature: bpy.types.Object, bones: Sequence[str], frames: Array
+) -> NDArray[np.bool_]:
+    """The frames (F,) at which an object, or a bone of it, moves with one of the bones or what is below them.
+
+    By parents, or by constraints of objects and of bones, with the influences that these have there.
+    """
+    if not _rides(item, bone, armature, bones, bones, partial(_carriers, None)):
+        return np.zeros(len(frames), dtype=bool)
+    return np.array(
+        [_rides(item, bone, armature, bones, bones, partial(_carriers, frame)) for frame in frames.tolist()]
+    )
+
+
+def _rides(
     item: bpy.types.Object,
     bone: str,
     armature: bpy.types.Object,
+    above: Sequence[str],
     bones: Sequence[str],
-    *,
-    below: bool = False,
-    frame: float | None = None,
+    carriers: Callable[[bpy.types.Object, str, bool], Iterator[Place]],
 ) -> bool:
-    """Whether an object, or a bone of it, moves with the chain or the head: by parents or constraints.
-
-    below: whether it does below any of the bones, rather than the first one. frame: with the influences that object
-    constraints have there, rather than now.
-    """
-    tops = {armature.pose.bones[name] for name in (bones if below else bones[:1])}
-    seen: set[tuple[bpy.types.Object, str]] = set()
+    """Whether an object or a bone of it is one of the bones of an armature, or moves with one of those above."""
+    tops = {armature.pose.bones[name] for name in above}
+    seen: set[Place] = set()
     waiting = [(item, bone)]
     while waiting:
         here = item, bone = waiting.pop()
@@ -86,16 +108,60 @@ def rides_on(
             continue
         seen.add(here)
         place = item.pose.bones.get(bone) if item.pose and bone else None
-        if place is not None and item == armature:
-            if bone in bones or tops.intersection(place.parent_recursive):
-                return True
-            continue
-        waiting.append((item.parent, item.parent_bone if item.parent_type == "BONE" else ""))
-        for constraint in item.constraints:
-            if not constraint.mute and _influence(item, constraint, frame) > 0.0:
-                for found in (constraint, *getattr(constraint, "targets", ())):
-                    waiting.append((getattr(found, "target", None), getattr(found, "subtarget", "")))
+        inside = place is not None and item == armature
+        if inside and (bone in bones or tops.intersection(place.parent_recursive)):
+            return True
+        waiting.extend(carriers(item, bone if place is not None else "", inside))
     return False
+
+
+def _own_carriers(item: bpy.types.Object, bone: str, inside: bool) -> Iterator[Place]:
+    """What moves an object by its parents and constraints, now; nothing for a bone of the armature."""
+    if not inside:
+        yield item.parent, item.parent_bone if item.parent_type == "BONE" else ""
+        for constraint in item.constraints:
+            if not constraint.mute and constraint.influence > 0.0:
+                for found in (constraint, *getattr(constraint, "targets", ())):
+                    yield getattr(found, "target", None), getattr(found, "subtarget", "")
+
+
+def _carriers(frame: float | None, item: bpy.types.Object, bone: str, inside: bool) -> Iterator[Place]:
+    """What moves an object, or a bone of it, at a frame: objects by parents and constraints, bones by constraints of
+    their own and of their parents. frame: None for any."""
+    if bone:
+        place = item.pose.bones[bone]
+        for link in (place, *place.parent_recursive):
+            prefix = f'pose.bones["{bpy.utils.escape_identifier(link.name)}"].'
+            carrying = [constraint for constraint in link.constraints if constraint.type in _CARRIERS]
+            yield from _pulling(item, carrying, prefix, frame)
+    if not inside:
+        yield item.parent, item.parent_bone if item.parent_type == "BONE" else ""
+        yield from _pulling(item, item.constraints, "", frame)
+
+
+def _pulling(
+    item: bpy.types.Object, constraints: Iterable[bpy.types.Constraint], prefix: str, frame: float | None
+) -> Iterator[Place]:
+    """The targets of constraints that have an influence at a frame."""
+    for constraint in constraints:
+        path = f'{prefix}constraints["{bpy.utils.escape_identifier(constraint.name)}"].'
+        if constraint.mute or not _value(item, f"{path}influence", constraint.influence, frame) > 0.0:
+            continue
+        yield getattr(constraint, "target", None), getattr(constraint, "subtarget", "")
+        for n, found in enumerate(getattr(constraint, "targets", ())):
+            if _value(item, f"{path}targets[{n}].weight", getattr(found, "weight", 1.0), frame) > 0.0:
+                yield found.target, getattr(found, "subtarget", "")
+
+
+def _value(item: bpy.types.Object, path: str, now: float, frame: float | None) -> float:
+    """The value of a property at a frame: that of its F-curve if it plays one; 1 for any frame."""
+    data = item.animation_data
+    if data is None or data.action is None:
+        return now
+    curve = actions.curves_at(data.action, data.action_slot, path, 1)[0]
+    if curve is None or not actions.plays(curve):
+        return now
+    return 1.0 if frame is None else curve.evaluate(frame)
 
 
 def _moves_alone(item: bpy.types.Object) -> bool:
@@ -106,15 +172,6 @@ def _moves_alone(item: bpy.types.Object) -> bool:
         return False
     data = item.animation_data
     return data is None or not (len(data.drivers) or len(data.nla_tracks))
-
-
-def _influence(item: bpy.types.Object, constraint: bpy.types.Constraint, frame: float | None) -> float:
-    """The influence of a constraint of an object, at a frame or now."""
-    data, curve = item.animation_data, None
-    if frame is not None and data is not None and data.action is not None:
-        path = f'constraints["{bpy.utils.escape_identifier(constraint.name)}"].influence'
-        curve = actions.curves_at(data.action, data.action_slot, path, 1)[0]
-    return constraint.influence if curve is None or not actions.plays(curve) else curve.evaluate(frame)
 
 
 def hangs_on(target: Target, armature: bpy.types.Object) -> bool:

@@ -23,7 +23,7 @@ targets = load("rig.sampling.targets")
 
 LAST = 48
 FRAMES = range(1, LAST + 1)
-STANCES = {"foot.L": (12, 24), "foot.R": (28, 36)}
+STANCES = {"foot.L": (13, 24), "foot.R": (28, 36)}
 OUTSIDE = (1, LAST)
 """Frames far from all contacts."""
 
@@ -120,6 +120,27 @@ def test_knees_do_not_snap_where_a_leg_lifts_off() -> None:
     assert bends(after) < bends(before) + np.radians(1.5)
 
 
+@pytest.mark.parametrize("slip", [0.0, 0.02])
+def test_a_foot_leaves_its_contact_as_it_is_animated(slip: float) -> None:
+    """It starts at rest, and neither lags behind the animation nor gets ahead of it by more than it slid."""
+    dt, size, last = 1.0 / 30.0, 0.9, 60
+    time = dt * (np.arange(90) - last)
+    place = np.zeros((90, 3))
+    place[:, 0] = np.where(time > 0.0, 3.0 * time**2 + 0.2 * time, slip * time / (dt * last))
+    held = contact_plan.held(contact_plan.Contact([(21, last)], 0.15), place, rotation.identity(90), size, dt, 0)
+    away = np.linalg.norm(held.place - place, axis=-1)
+    step = np.linalg.norm(np.diff(held.place, axis=0), axis=-1)
+    assert step[last] < 0.5 * np.linalg.norm(place[last + 1] - place[last]) + 1e-3
+    assert away[last + 1 :].max() < slip + 0.02
+
+
+def test_a_jump_of_the_animation_stays_one() -> None:
+    place = np.zeros((90, 3))
+    place[41:, 0] = 1.0
+    held = contact_plan.held(contact_plan.Contact([(10, 40)], 0.3), place, rotation.identity(90), 0.9, 1.0 / 120.0, 0)
+    assert np.abs(held.place - place).max() < 1e-12
+
+
 @pytest.mark.parametrize("slide", [0.0, 0.1, 0.4])
 def test_transitions_take_as_long_as_the_displacement_needs(slide) -> None:
     """Into and out of a contact the effector needs at least the set time and at most 2.5 limb lengths / s^2."""
@@ -153,6 +174,17 @@ def test_feet_that_touch_are_found() -> None:
     detected = contacts.Touch(contact_plan.Contact(detection.Detection(0.6, 0.1)))
     found = run(walker(), {"foot.L": detected, "foot.R": detected})
     assert all(found.contacts.values())
+
+
+@pytest.mark.parametrize("bone", ["hips", "spine"])
+def test_a_bone_without_a_limb_is_refused(bone: str) -> None:
+    armature = walker()
+    before = scenes.snapshot()
+    with pytest.raises(errors.RigError, match=rf"'{bone}' is not the end of a limb"):
+        run(armature, {bone: touch((12, 24)), "foot.L": touch((12, 24))})
+    with pytest.raises(errors.RigError, match=rf"'{bone}' is not the end of a limb"):
+        contacts.is_body(armature, [bone, "foot.L"])
+    assert not scenes.differences(before, scenes.snapshot())
 
 
 def box(rows: list[tuple[int, tuple[float, float, float], float]], name: str = "Box") -> bpy.types.Object:
@@ -190,46 +222,78 @@ def test_a_hand_on_another_character() -> None:
     assert np.abs(grip - grip[:1]).max() < 1e-3
 
 
-def handed_over(armature: bpy.types.Object) -> bpy.types.Object:
-    """A prop in the right hand until frame 24 and in the left one from frame 25."""
+def handed_over(armature: bpy.types.Object) -> tuple[bpy.types.Object, str]:
+    """A prop in the right hand until frame 24 and in the left one from frame 25: an object."""
     prop = scenes.ball((-0.1, -0.2, 1.1), "Cup")
+    hand_over(prop, prop, "", armature, np.array(prop.matrix_basis))
+    return prop, ""
+
+
+def handed_over_bone(armature: bpy.types.Object) -> tuple[bpy.types.Object, str]:
+    """The same as a bone of the character's own rig."""
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = armature.data.edit_bones.new("Cup")
+    bone.head, bone.tail = (-0.1, -0.2, 1.1), (-0.1, -0.2, 1.2)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    hand_over(armature.pose.bones["Cup"], armature, "Cup", armature, np.array(armature.data.bones["Cup"].matrix_local))
+    return armature, "Cup"
+
+
+def handed_over_rig(armature: bpy.types.Object) -> tuple[bpy.types.Object, str]:
+    """The same as a bone of a rig of its own."""
+    prop = scenes.figure("Prop", rows=(("Cup", None, (-0.1, -0.2, 1.1), (-0.1, -0.2, 1.2)),))
+    hand_over(prop.pose.bones["Cup"], prop, "Cup", armature, np.array(prop.data.bones["Cup"].matrix_local))
+    return prop, "Cup"
+
+
+def hand_over(owner: Any, item: bpy.types.Object, bone: str, armature: bpy.types.Object, alone: np.ndarray) -> None:
+    """Keyed *Child Of* constraints of an object or a bone, which is at `alone` without them."""
     for hand, now in (("hand.R", 1.0), ("hand.L", 0.0)):
-        constraint = prop.constraints.new("CHILD_OF")
+        constraint = owner.constraints.new("CHILD_OF")
         constraint.name, constraint.target, constraint.subtarget = hand, armature, hand
+        constraint.inverse_matrix = scenes.Matrix()
         for frame, value in ((1, now), (24, now), (25, 1.0 - now)):
             constraint.influence = value
             constraint.keyframe_insert("influence", frame=frame)
-    there = np.array(prop.evaluated_get(scenes.goto(24)).matrix_world)
-    hand, base = matrices(armature, "hand.L", (24,))[0], np.array(prop.matrix_basis)
+    there = matrices(item, bone, (24,))[0]
+    hand = matrices(armature, "hand.L", (24,))[0]
     # As Set Inverse does: the prop stays where it is when the other hand takes it.
-    prop.constraints["hand.L"].inverse_matrix = scenes.Matrix(np.linalg.inv(hand) @ there @ np.linalg.inv(base))
-    for curve in actions.channelbag(prop.animation_data.action, prop.animation_data.action_slot).fcurves:
-        for key in curve.keyframe_points:
-            key.interpolation = "CONSTANT"
-    return prop
+    owner.constraints["hand.L"].inverse_matrix = scenes.Matrix(np.linalg.inv(hand) @ there @ np.linalg.inv(alone))
+    for curve in actions.channelbag(item.animation_data.action, item.animation_data.action_slot).fcurves:
+        if "influence" in curve.data_path:
+            for key in curve.keyframe_points:
+                key.interpolation = "CONSTANT"
 
 
-def test_a_prop_that_changes_hands() -> None:
+PROPS = handed_over, handed_over_bone, handed_over_rig
+
+
+@pytest.mark.parametrize("made", PROPS)
+def test_a_prop_that_changes_hands(made: Any) -> None:
     """The hand that takes it rests on it before, and nothing jumps when it is taken."""
     armature = walker()
-    prop = handed_over(armature)
-    before = matrices(prop)[:, :3, 3]
-    run(armature, {"hand.L": touch((10, 24), on=prop)})
-    grip = grips(armature, "hand.L", prop)[9:]
+    prop, bone = made(armature)
+    before = matrices(prop, bone)[:, :3, 3]
+    assert np.linalg.norm(np.diff(before, axis=0), axis=-1).max() < 0.1
+    run(armature, {"hand.L": touch((10, 24), on=prop, bone=bone)})
+    grip = grips(armature, "hand.L", prop, bone)[9:]
     assert np.abs(grip - grip[:1]).max() < 1e-3
-    assert np.abs(matrices(prop)[:, :3, 3] - before).max() < 1e-3
+    assert np.abs(matrices(prop, bone)[:, :3, 3] - before).max() < 1e-3
 
 
+@pytest.mark.parametrize("made", PROPS)
 @pytest.mark.parametrize("frame", [1, 40])
-def test_a_prop_in_the_own_hand_is_refused(frame: int) -> None:
+def test_a_prop_in_the_own_hand_is_refused(frame: int, made: Any) -> None:
     armature = walker()
-    prop = handed_over(armature)
+    prop, bone = made(armature)
     scenes.goto(frame)
     before = scenes.snapshot()
-    with pytest.raises(errors.RigError, match=r"'Cup' moves with 'hand\.L' at frame 25"):
-        run(armature, {"hand.L": touch((10, 30), on=prop)})
-    with pytest.raises(errors.RigError, match=r"'Cup' moves with 'hand\.R'; clean up"):
-        run(armature, {"hand.L": touch((10, 20), on=prop), "hand.R": touch((30, 40))})
+    label = targets.Target(prop, bone).label
+    with pytest.raises(errors.RigError, match=rf"'{label}' moves with 'hand\.L' at frame 25"):
+        run(armature, {"hand.L": touch((10, 30), on=prop, bone=bone)})
+    with pytest.raises(errors.RigError, match=rf"'{label}' moves with 'hand\.R'; clean up"):
+        run(armature, {"hand.L": touch((10, 20), on=prop, bone=bone), "hand.R": touch((30, 40))})
     assert not scenes.differences(before, scenes.snapshot())
 
 

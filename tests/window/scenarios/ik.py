@@ -264,6 +264,47 @@ def ik_baked_from_the_panel(hands: Hands) -> Waiting:
         assert armature().animation_data.action.name == "Sway"
 
 
+@script(needs=("panels.ik", "operators.ik_contacts"))
+def contact_of_the_preview_range_from_the_panel(hands: Hands) -> Waiting:
+    """The button needs a preview range; the hand stays there during it, and one undo takes it back."""
+    yield from _begin(hands)
+    yield from hands.key("ESC")
+    scene, bones = bpy.context.window_manager.windows[0].scene, armature().pose.bones
+    for bone in bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name == BONE
+    armature().data.bones.active = armature().data.bones[BONE]
+
+    def places() -> np.ndarray:
+        found = []
+        for frame in range(10, 21):
+            scene.frame_set(frame)
+            found.append(_place())
+        return np.array(found)
+
+    before = places()
+    assert np.ptp(before, axis=0).max() > 0.01
+    with opened("ik_contacts"):
+        yield from hands.sidebar()
+        yield 0.5
+        yield from hands.click((yield from hands.find("MARKED")))
+        yield 0.5
+        assert armature().animation_data.action.name == "Sway", "the button works without a preview range"
+        yield from hands.move(hands.inside(VIEWPORT, 0.5, 0.1))
+        scene.use_preview_range, scene.frame_preview_start, scene.frame_preview_end = True, 10, 20
+        bpy.ops.ed.undo_push(message="Preview range")
+        hands.area("VIEW_3D").tag_redraw()
+        yield 0.5
+        hands.look("contacts")
+        yield from hands.click((yield from hands.find("MARKED")))
+        yield 0.6
+        assert armature().animation_data.action.name == "Sway contacts", armature().animation_data.action
+        assert np.ptp(places(), axis=0).max() < 1e-3, np.ptp(places(), axis=0)
+        yield from hands.undo()
+        assert armature().animation_data.action.name == "Sway"
+        scene = bpy.context.window_manager.windows[0].scene
+        assert np.abs(places() - before).max() < 1e-6
+
+
 @script(needs=("operators.ik_bake",))
 def ik_bake_stopped_by_esc(hands: Hands) -> Waiting:
     """A long bake ends with Esc, and the file is as it was."""
