@@ -4,6 +4,7 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
+from . import data_paths
 
 _SAME = 1e-5
 LOCATION = "LOCATION"
@@ -36,7 +37,7 @@ def channel(mode: str) -> tuple[str, int]:
 
 def custom(name: str) -> str:
     """Used instead of a rotation mode for a number that is a custom property of a bone."""
-    return f'["{name}"]'
+    return data_paths.key_path(name)
 
 
 def family(mode: str) -> str:

@@ -4,15 +4,15 @@ Each bone of such a limb copies two others: an FK control and a bone that invers
 influence of a copying constraint chooses between them.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
+from ..animation import data_paths
+
 _TURNING = ("COPY_TRANSFORMS", "COPY_ROTATION")
-_DRIVEN = re.compile(r'^pose\.bones\["(.+)"\]\.constraints\["(.+)"\]\.influence$')
 _PARTS = 3
 """Bones of a limb that switch: two and the hand or foot."""
 
@@ -100,8 +100,6 @@ class RigCopies:
         shown = tuple(line[:_PARTS])
         if len(shown) < _PARTS or not all(any(c.driven for c in self.copies.get(name, ())) for name in shown):
             return None
-        turned: list[str] = []
-        posed: list[str] = []
         chosen: list[tuple[_Copy, _Copy]] = []
         solver = None
         for name in shown[:-1]:
@@ -193,9 +191,9 @@ def _driven(armature: bpy.types.Object) -> Iterator[tuple[str, str]]:
     """Bones and constraints whose influence has a driver."""
     data = armature.animation_data
     for curve in data.drivers if data is not None else ():
-        found = _DRIVEN.match(curve.data_path)
-        if found is not None:
-            yield found.group(1), found.group(2)
+        bone, constraint, setting = data_paths.split_constraint(curve.data_path)
+        if setting == "influence":
+            yield bone, constraint
 
 
 def _is_copy(constraint: bpy.types.Constraint, armature: bpy.types.Object) -> bool:

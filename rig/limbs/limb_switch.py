@@ -8,7 +8,6 @@ control above the limb, or its pole, is turned until both agree.
 
 import ast
 import operator
-import re
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,7 +17,7 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from ..animation import actions, bake_options, channels
+from ..animation import actions, bake_options, channels, data_paths
 from ..animation.bake_options import BakeOptions
 from ..animation.bake_transaction import BakeTransaction
 from ..detection import limb_controls
@@ -40,7 +39,6 @@ _EASED = 0.2
 """Time [s] over which a state is eased in and out in which the limb differs from its animated pose."""
 _HELD = 1e-6
 """Influence of IK from which it poses a limb."""
-_OF_A_BONE = re.compile(r'^pose\.bones\["(.+)"\]\["(.+)"\]$')
 _OPERATIONS: dict[type, Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -161,17 +159,16 @@ class _Switch:
 
 
 def _switch_of(armature: bpy.types.Object, limb: LimbControls) -> _Switch:
-    bone, constraint = (bpy.utils.escape_identifier(name) for name in limb.switch)
-    path = f'pose.bones["{bone}"].constraints["{constraint}"].influence'
+    path = f"{data_paths.constraint_path(*limb.switch)}.influence"
     driven = armature.animation_data and armature.animation_data.drivers.find(path)
     if driven:
         variables = driven.driver.variables
-        found = _OF_A_BONE.match(variables[0].targets[0].data_path) if len(variables) == 1 else None
+        owner, name = data_paths.split_key(variables[0].targets[0].data_path) if len(variables) == 1 else ("", "")
+        holder, rest = data_paths.split_bone(owner)
         line = _straight_line(driven)
-        if found is not None and line is not None and variables[0].targets[0].id == armature:
+        if holder and name and not rest and line is not None and variables[0].targets[0].id == armature:
             wanted = {key: 1.0 - value if limb.inverted else value for key, value in STATES.items()}
             values = {key: (value - line[0]) / line[1] for key, value in wanted.items()}
-            holder, name = map(bpy.utils.unescape_identifier, found.groups())
             return _Switch(holder, name, values)
     raise RigError(
         "IK-FK of '{bone}' is not driven by one custom property of a bone; key the switch and the controls by hand, or "
@@ -457,7 +454,8 @@ def _animated(armature: bpy.types.Object, bone: str, mode: str, frames: Array) -
     data, (name, size) = armature.animation_data, channels.channel(mode)
     action = data.action if data is not None else None
     item = armature.pose.bones[bone]
-    still = [item[name[2:-2]]] if name.startswith("[") else getattr(item, name)
+    key = data_paths.split_key(name)[1]
+    still = [item[key]] if key else getattr(item, name)
     path, found = actions.rotation_path(bone, mode), np.empty((len(frames), size))
     curves = actions.curves_at(action, data.action_slot, path, size) if action is not None else [None] * size
     for n, curve in enumerate(curves):

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
+from ..animation import data_paths
 from ..look_at import constraint_sync, mixing, settings
 from ..look_at import resolve as look_at
 from ..look_at.body import blink, shape_table
@@ -507,7 +508,7 @@ def _clip(armature: bpy.types.Object) -> tuple[int, int]:
 
 def _keyed(armature: bpy.types.Object, bone: str) -> frozenset[str]:
     """Those of the settings that may be keyed that change with the frame."""
-    path = f"{fingerprint.bone_path(bone)}.lookat_pd."
+    path = f"{data_paths.bone_path(bone)}.lookat_pd."
     names = {name for name in look_at.KEYABLE if fingerprint.animates(armature, path + name)}
     return frozenset(names | {mixing.KEYED} if mixing.is_keyed(armature, bone) else names)
 

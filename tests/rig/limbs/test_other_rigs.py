@@ -82,3 +82,20 @@ def test_a_rig_without_a_switch_is_refused() -> None:
     scenes.animate(armature)
     with pytest.raises(errors.RigError, match="No arm or leg of 'Hero' switches"):
         run(armature, ["hand.L"], "FK")
+
+
+@pytest.mark.parametrize("word", ['the "left" hand', "hand\\L"])
+def test_names_with_quotes_and_backslashes_are_no_hindrance(human, word) -> None:
+    """Of the bone that copies, of its constraint, and of the bone and property that hold the switch."""
+    bones = human.pose.bones
+    bones["Hand.L"].name = word
+    bones["CTL_Props"].name = holder = f"props of {word}"
+    bones[holder][word] = 1.0
+    for curve in human.animation_data.drivers:
+        target = curve.driver.variables[0].targets[0]
+        if target.data_path.endswith('["arm_ik.L"]'):
+            target.data_path = f'pose.bones["{bpy.utils.escape_identifier(holder)}"]'
+            target.data_path += f'["{bpy.utils.escape_identifier(word)}"]'
+    found = run(human, [word], "FK")
+    assert [limb.goal for limb in found.limbs] == ["CTL_Hand_IK.L"] and found.errors.max() < 5e-5
+    assert human.evaluated_get(scenes.goto(FIRST)).pose.bones[holder][word] == 0.0
