@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ..animation import data_paths
+from ..sampling.posed_bones import posed_bones
 
 _TURNING = ("COPY_TRANSFORMS", "COPY_ROTATION")
 _PARTS = 3
@@ -181,10 +182,8 @@ def solvers(armature: bpy.types.Object) -> Iterator[Solver]:
                 continue
             if constraint.subtarget not in bones:
                 continue
-            line = [owner.name, *(bone.name for bone in owner.parent_recursive)]
-            line = (line if constraint.use_tail else line[1:])[: constraint.chain_count or len(line)]
             pole = constraint.pole_subtarget if constraint.pole_target == armature else ""
-            yield Solver(tuple(line), constraint.subtarget, pole, constraint)
+            yield Solver(tuple(posed_bones(owner, constraint)), constraint.subtarget, pole, constraint)
 
 
 def _driven(armature: bpy.types.Object) -> Iterator[tuple[str, str]]:

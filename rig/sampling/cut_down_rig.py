@@ -14,10 +14,9 @@ import bpy
 
 from ...lookat_pd.message import Message
 from ..animation.data_paths import any_bone
-from . import fingerprint
+from . import fingerprint, posed_bones
 from .own_data import TEMPORARY
 
-_CHAINS = ("IK", "SPLINE_IK")
 _FUNCTIONS = ("abs", "bool", "clamp", "float", "int", "len", "lerp", "max", "min", "pow", "round", "smoothstep", "sum")
 _PLAIN_NAMES = frozenset((*vars(math), *_FUNCTIONS, "frame"))
 """What the expression of a driver may name beside its variables and depend on nothing else."""
@@ -171,10 +170,8 @@ def _chains(armature: bpy.types.Object) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for bone in armature.pose.bones:
         for constraint in bone.constraints:
-            if constraint.type in _CHAINS:
-                count = constraint.chain_count
-                links = [bone, *bone.parent_recursive]
-                names = {link.name for link in (links[:count] if count else links)}
+            if constraint.type in posed_bones.TYPES:
+                names = {bone.name, *posed_bones.posed_bones(bone, constraint)}
                 for name in names:
                     found.setdefault(name, set()).update(names)
     return found
