@@ -1,7 +1,7 @@
 """What moves a bone of a rig with controls: limbs that switch between IK and FK, and the control behind any bone."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -39,6 +39,11 @@ def is_generated(armature: bpy.types.Object) -> bool:
 def has_controls(armature: bpy.types.Object) -> bool:
     """Whether the bones of the body have controls: Rigify generated the rig, or they copy bones that deform nothing."""
     return is_generated(armature) or bool(_redirected(armature).controls)
+
+
+def may_switch(armature: bpy.types.Object) -> bool:
+    """Whether limbs may switch between IK and FK: quick, for what is drawn often."""
+    return is_generated(armature) or any(item.type == "IK" for bone in armature.pose.bones for item in bone.constraints)
 
 
 def find(armature: bpy.types.Object) -> list[LimbControls]:
@@ -102,9 +107,19 @@ def _with_poles(armature: bpy.types.Object, limb: LimbControls) -> list[bpy.type
 def control_of(armature: bpy.types.Object, bone: str) -> str:
     """The FK or body control that turns what `bone` shows, itself where nothing else turns it; "" if it is not
     known."""
+    return controls_of(armature, (bone,))[bone]
+
+
+def controls_of(armature: bpy.types.Object, bones: Iterable[str]) -> dict[str, str]:
+    """By bone what `control_of` says. The rig is read once."""
+    if is_generated(armature):
+        return {bone: _generated_control(armature, bone) for bone in bones}
+    controls = _redirected(armature).controls
+    return {bone: controls.get(bone, bone) for bone in bones}
+
+
+def _generated_control(armature: bpy.types.Object, bone: str) -> str:
     bones = armature.pose.bones
-    if not is_generated(armature):
-        return _redirected(armature).controls.get(bone, bone)
     if bone == "hips":
         return words.RIGIFY_HIPS
     if bone == "chest" and "neck" in bones:
@@ -154,12 +169,29 @@ def shown_by(armature: bpy.types.Object, control: str) -> str:
 
 def line(armature: bpy.types.Object, bone: str) -> list[str]:
     """The controls that turn `bone`, its own first, and those above it."""
-    found: list[str] = []
+    return lines(armature, (bone,))[bone]
+
+
+def lines(armature: bpy.types.Object, bones: Iterable[str]) -> dict[str, list[str]]:
+    """By bone its `line`. The rig is read once."""
+    if is_generated(armature):
+        return {bone: _generated_line(armature, bone) for bone in bones}
+    controls, found = _redirected(armature).controls, {}
+    for bone in bones:
+        both = (controls.get(name, name) for name in _above(armature, bone))
+        found[bone] = [*dict.fromkeys(filter(None, both))]
+    return found
+
+
+def _above(armature: bpy.types.Object, bone: str) -> list[str]:
+    """A bone and those above it."""
     pose_bone = armature.pose.bones[bone]
-    names = [above.name for above in (pose_bone, *pose_bone.parent_recursive)]
-    if not is_generated(armature):
-        controls = _redirected(armature).controls
-        return [*dict.fromkeys(filter(None, (controls.get(name, name) for name in names)))]
+    return [above.name for above in (pose_bone, *pose_bone.parent_recursive)]
+
+
+def _generated_line(armature: bpy.types.Object, bone: str) -> list[str]:
+    found: list[str] = []
+    names = _above(armature, bone)
     for name in names:
         control = _in_line(armature, name)
         if control and control not in found:

@@ -170,7 +170,8 @@ def content(armature: bpy.types.Object) -> tuple[object, ...]:
         for item in bone.constraints
         if item.type in (*_TURNING, "IK")
     )
-    return armature.session_uid, tuple(bones.keys()), matrices.tobytes(), copies, len(data.drivers) if data else 0
+    drivers = tuple(curve.data_path for curve in data.drivers) if data is not None else ()
+    return armature.session_uid, tuple(bones.keys()), matrices.tobytes(), copies, drivers
 
 
 def solvers(armature: bpy.types.Object) -> Iterator[Solver]:

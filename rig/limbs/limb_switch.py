@@ -77,7 +77,7 @@ def check_switches(armature: bpy.types.Object) -> list[LimbControls]:
 
 def belonging(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
     """The limbs that these bones belong to; none for other bones."""
-    controls = {limb_controls.control_of(armature, bone) for bone in bones}
+    controls = {*limb_controls.controls_of(armature, bones).values()}
     return [limb for limb in limb_controls.find(armature) if controls & {*limb.turned}]
 
 

@@ -91,8 +91,8 @@ def fitted(rows: Sequence[ProfileRow], armature: bpy.types.Object) -> BlendProfi
     named = _named(rows, armature)
     found = dict(named)
     if named and limb_controls.is_generated(armature):
-        for name in armature.pose.bones.keys():
-            control = limb_controls.control_of(armature, name) if name not in named else ""
+        others = [name for name in armature.pose.bones.keys() if name not in named]
+        for name, control in limb_controls.controls_of(armature, others).items():
             if control in named:
                 found[name] = named[control]
     return BlendProfile(found, tuple(row for row in rows if row.kind == "CURVES"))

@@ -174,7 +174,7 @@ def _candidates(armature: bpy.types.Object, moved: Sequence[str], into: str) -> 
     except cut_down_rig.CannotCutDown:
         needed = set(armature.pose.bones.keys())
     generated = limb_controls.is_generated(armature)
-    first = _keyed(armature) | {limb_controls.control_of(armature, name) for name in moved}
+    first = _keyed(armature) | {*limb_controls.controls_of(armature, moved).values()}
     for limb in limb_controls.find(armature):
         first |= {limb.goal, *limb.turned, limb_controls.base_of(armature, limb), limb_controls.pole_of(armature, limb)}
     found = []
