@@ -4,7 +4,6 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
-from . import data_paths
 
 _SAME = 1e-5
 LOCATION = "LOCATION"
@@ -31,13 +30,9 @@ TRANSFORM_SIZES = {
 
 
 def channel(mode: str) -> tuple[str, int]:
-    """Name and size of the property for a bone's rotation in this mode, its location or scale, or a custom one."""
-    return (mode, 1) if mode.startswith("[") else _CHANNELS.get(mode, _EULER)
-
-
-def custom(name: str) -> str:
-    """Used instead of a rotation mode for a number that is a custom property of a bone."""
-    return data_paths.key_path(name)
+    """Name and size of the property for a bone's rotation in this mode, its location or scale, or a single number that
+    is given by its path with brackets: a custom property, or a setting of a constraint."""
+    return (mode, 1) if "[" in mode else _CHANNELS.get(mode, _EULER)
 
 
 def family(mode: str) -> str:

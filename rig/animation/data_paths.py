@@ -21,11 +21,6 @@ def constraint_path(bone: str, constraint: str) -> str:
     return f'{bone_path(bone)}.constraints["{bpy.utils.escape_identifier(constraint)}"]'
 
 
-def key_path(name: str) -> str:
-    """Data path from its owner to a custom property."""
-    return f'["{bpy.utils.escape_identifier(name)}"]'
-
-
 def split_bone(path: str) -> tuple[str, str]:
     """The pose bone at the begin of a data path, "" for none, and the path from there on."""
     found = _POSE_BONE.match(path)

@@ -1,6 +1,6 @@
 """From a bone to the chain that ends there: which joints turn, and what stands in their way."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -177,11 +177,14 @@ def longest(armature: bpy.types.Object, effector: str, at_tip: bool) -> int:
         return 0
 
 
-def check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
-    """Raise RigError where another inverse kinematics poses one of the bones."""
+def check_free(armature: bpy.types.Object, bones: Sequence[str], *, but: Collection[tuple[str, str]] = ()) -> None:
+    """Raise RigError where another inverse kinematics poses one of the bones. but: names of the owner and of the
+    constraint of those that may."""
     for owner in armature.pose.bones:
         for constraint in owner.constraints:
             if constraint.type not in posed_bones.TYPES or constraint.mute or constraint.influence == 0.0:
+                continue
+            if (owner.name, constraint.name) in but:
                 continue
             line = posed_bones.posed_bones(owner, constraint)
             taken = next((name for name in bones if name in line), None)

@@ -86,13 +86,28 @@ def base_of(armature: bpy.types.Object, limb: LimbControls) -> str:
 
 def pole_of(armature: bpy.types.Object, limb: LimbControls) -> str:
     """The pole to which a limb bends in IK; "" if none is in use."""
-    in_use = (c for c in _with_poles(armature, limb) if not c.mute and c.influence > 0.5)
+    # The influence of inverse kinematics that poses the FK controls is the switch.
+    in_use = (c for c in _with_poles(armature, limb) if not c.mute and (limb.direct or c.influence > 0.5))
     return next((c.pole_subtarget for c in in_use), "")
 
 
 def poles_of(armature: bpy.types.Object, limb: LimbControls) -> set[str]:
     """The poles of a limb, in use or not."""
     return {c.pole_subtarget for c in _with_poles(armature, limb)}
+
+
+def chain_of(armature: bpy.types.Object, limb: LimbControls) -> tuple[str, ...]:
+    """The two bones that inverse kinematics poses as the first two of a limb, each the parent of the next and with its
+    rotation; () if they are not known, or are the FK controls."""
+    bones, base = armature.pose.bones, base_of(armature, limb)
+    if limb.direct or not base:
+        return ()
+    lines = (item.bones[::-1] for item in switched_limbs.solvers(armature) if base in item.bones)
+    for line in lines:
+        chain = line[line.index(base) :]
+        if len(chain) == 2 and bones[chain[1]].parent == bones[base] and bones[chain[1]].bone.use_inherit_rotation:
+            return chain
+    return ()
 
 
 def _with_poles(armature: bpy.types.Object, limb: LimbControls) -> list[bpy.types.Constraint]:
@@ -221,7 +236,7 @@ def _redirected(armature: bpy.types.Object) -> _Redirected:
 def _read(armature: bpy.types.Object) -> _Redirected:
     bones, copies = armature.pose.bones, RigCopies(armature)
     found: tuple[LimbControls, ...] = ()
-    if copies.switches:
+    if copies.switches or copies.solvers:
         with suppress(LookAtError):
             found = tuple(limbs.switched_limbs(armature))
     # A skeleton that copies another one has no controls; controls deform nothing.

@@ -124,7 +124,7 @@ def resolve(
     limbs_of = tuple(limb for limb in limb_controls.find(armature) if set(limb.turned) <= set(joints))
     shown = dict(pair for limb in limbs_of for pair in zip(limb.turned, limb.shown, strict=True))
     if controlled:
-        joint_chain.check_free(armature, joints)
+        joint_chain.check_free(armature, joints, but=[limb.switch for limb in limbs_of if limb.direct])
     else:
         _check_plain(armature, joints)
     for effector in effectors:

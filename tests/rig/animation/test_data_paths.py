@@ -1,5 +1,6 @@
 """Data paths of bones, constraints and custom properties, whatever their names are."""
 
+import bpy
 import pytest
 
 from extension import load
@@ -23,7 +24,7 @@ def test_a_path_names_what_blender_finds_at_it(name, other) -> None:
     assert armature.path_resolve(paths.bone_path(name)) == bone
     assert armature.path_resolve(path) == constraint.influence
     assert paths.split_constraint(path) == (name, other, "influence") and paths.any_bone(path) == name
-    path = paths.bone_path(name) + paths.key_path(other)
+    path = paths.bone_path(name) + f'["{bpy.utils.escape_identifier(other)}"]'
     assert armature.path_resolve(path) == bone[other]
     owner, key = paths.split_key(path)
     assert key == other and paths.split_bone(owner) == (name, "")
