@@ -119,6 +119,8 @@ class BodyControls:
         measured = seen.rotations[:, self._rows][:, ::-1]
         for frame, joint in enumerate(joints):
             if self._is_posed(frame, joint):
+                # Without inverse kinematics it is a plain bone, which turns those below it.
+                self.coupling[[last - below for below in self._with_below(joint)], last - joint] = 1.0
                 continue
             column = control_coupling.measure(
                 self._animated[frame], measured[frame], moves.turns[frame, joint], last - joint
@@ -137,6 +139,14 @@ class BodyControls:
         """Whether inverse kinematics poses a joint at a frame, so that turning it does not show."""
         limbs = zip(self.body.limbs, self._limbs, strict=True)
         return any(limb.direct and joint in joints and not self.turns[frame, joint] for limb, joints in limbs)
+
+    def _with_below(self, joint: int) -> list[int]:
+        """A joint and all below it."""
+        found = [joint]
+        for other in range(joint + 1, len(self._rows)):
+            if self.body.parents[other] in found:
+                found.append(other)
+        return found
 
     def forget(self) -> None:
         """No control is keyed yet: the probes are gone."""
