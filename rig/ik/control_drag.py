@@ -49,6 +49,15 @@ def moved_by(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: 
     return bone, None
 
 
+def offered_state(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str) -> str:
+    """The state, "FK" or "IK", that the limb of a bone is not in now and can be switched to; "" if it has none."""
+    control = limb_controls.control_of(armature, bone)
+    for limb in limb_controls.find(armature):
+        if control in limb.turned or bone in limb_controls.poles_of(armature, limb):
+            return "FK" if _is_in_ik(view_layer, armature, limb) else "IK"
+    return ""
+
+
 def _is_in_ik(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, limb: LimbControls) -> bool:
     """Whether the IK control of a limb moves it now."""
     return limb.influence(armature.evaluated_get(view_layer.depsgraph)) >= _SWITCHED

@@ -77,7 +77,11 @@ def check_switches(armature: bpy.types.Object) -> list[LimbControls]:
 def belonging(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
     """The limbs that these bones belong to; none for other bones."""
     controls = {*limb_controls.controls_of(armature, bones).values()}
-    return [limb for limb in limb_controls.find(armature) if controls & {*limb.turned}]
+
+    def belongs(limb: LimbControls) -> bool:
+        return bool(controls & {*limb.turned} or {*bones} & limb_controls.poles_of(armature, limb))
+
+    return [limb for limb in limb_controls.find(armature) if belongs(limb)]
 
 
 def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
