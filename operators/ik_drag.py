@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
@@ -107,7 +108,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         if request == "SWITCH":
             self._restore()
             self._end(context)
-            return self._switch(context)
+            return self._switch()
         self._show()
         return {"PASS_THROUGH"} if request == "PASS" else {"RUNNING_MODAL"}
 
@@ -292,18 +293,13 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             )
         return {"FINISHED"}
 
-    def _switch(self, context: bpy.types.Context) -> set[str]:
-        """Switch the limb instead of dragging it, with keys."""
+    def _switch(self) -> set[str]:
+        """Switch the limb instead of dragging it, with keys, once this operator has ended: in it, another one gets
+        neither an undo step nor a redo panel."""
         bone, state = self._offer
         chosen = {name: name == bone for name in self._armature.pose.bones.keys()}
         bone_selection.select(self._armature, (chosen, bone))
-        area = next(iter(viewports.views(self._window)), None)
-        region = None if area is None else next(item for item in area.regions if item.type == "WINDOW")
-        with context.temp_override(
-            window=self._window, area=area, region=region, selected_pose_bones=[self._armature.pose.bones[bone]]
-        ):
-            # With an undo step where it is done at once.
-            bpy.ops.lookat_pd.ik_switch("INVOKE_DEFAULT", True, to=state, limb=bone)
+        bpy.app.timers.register(partial(_switch_limb, self._window, self._armature.name, bone, state), first_interval=0)
         return {"CANCELLED"}
 
     def _restore(self) -> None:
@@ -412,6 +408,16 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             (("MOUSE_LMB", "EVENT_RETURN"), iface_("Keep Pose")),
             (("MOUSE_RMB", "EVENT_ESC"), iface_("Restore")),
         ]
+
+
+def _switch_limb(window: bpy.types.Window, armature: str, bone: str, state: str) -> None:
+    """Switch the limb of a bone in a window."""
+    with suppress(ReferenceError, KeyError, IndexError):
+        area = viewports.views(window)[0]
+        region = next(item for item in area.regions if item.type == "WINDOW")
+        limb = [bpy.data.objects[armature].pose.bones[bone]]
+        with bpy.context.temp_override(window=window, area=area, region=region, selected_pose_bones=limb):
+            bpy.ops.lookat_pd.ik_switch("INVOKE_DEFAULT", True, to=state, limb=bone)
 
 
 def press(handle: ik_handle.Handle, session: control_drag.Session, kind: str, *, shift: bool = False) -> bool:
