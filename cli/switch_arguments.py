@@ -9,7 +9,7 @@ import numpy as np
 from ..lookat_pd.errors import RigError
 from ..rig.animation import editable
 from ..rig.animation.bake_options import BakeOptions
-from ..rig.limbs import limb_switch
+from ..rig.limbs import limb_switch, switch_property
 from . import arguments as words
 from . import baking, rigs
 from .arguments import Misuse
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("switching limbs of rigs with controls")
     group.add_argument(
         "--switch",
-        choices=[state.lower() for state in limb_switch.STATES],
+        choices=[state.lower() for state in switch_property.STATES],
         help="key IK-FK of limbs over the range, and the controls that take over, so that the pose stays",
     )
     group.add_argument(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
@@ -26,6 +27,8 @@ _SHIFTS = ("LEFT_SHIFT", "RIGHT_SHIFT", "LEFT_CTRL", "RIGHT_CTRL")
 _OF_THE_VIEW = ("MIDDLEMOUSE", "NDOF", "TRACKPAD", "TIMER", "WINDOW", "HOME", "INBETWEEN")
 _MOVED = 3
 """Distance in pixels beyond which releasing the button ends a drag."""
+_SWITCHING = {"FK": "Switch to FK", "IK": "Switch to IK"}
+"""What F does, by the state that is offered."""
 _UNDONE = "Undo changed the file during the drag; drag again."
 
 
@@ -65,6 +68,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         self._compare, self._holds = self._settings.compare, self._settings.hold_effectors
         self._pressed: tuple[int, int] | None = None
         self._complaint = ""
+        self._offer = "", ""
         self._shown: list[Callable[[], None]] = []
         place = viewports.view_under(context.window, event.mouse_x, event.mouse_y)
         if self.use_active:
@@ -101,6 +105,10 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             self._restore()
             self._end(context)
             return {"CANCELLED"}
+        if request == "SWITCH":
+            self._restore()
+            self._end(context)
+            return self._switch()
         self._show()
         return {"PASS_THROUGH"} if request == "PASS" else {"RUNNING_MODAL"}
 
@@ -116,6 +124,8 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         """Wait for a click on a bone."""
         if event.type in ("ESC", "RIGHTMOUSE") and event.value == "PRESS":
             return "RESTORE"
+        if event.type == "F" and event.value == "PRESS" and self._offer[1]:
+            return "SWITCH"
         place = viewports.view_under(self._window, event.mouse_x, event.mouse_y)
         if event.type != "LEFTMOUSE" or event.value != "PRESS" or place is None:
             return "PASS" if place is None or event.type.startswith((*_OF_THE_VIEW, "WHEEL", "NUMPAD")) else ""
@@ -132,11 +142,12 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             context.view_layer.objects.active = self._armature
             bone_selection.select(self._armature, self._selected)
             return ""
-        self._complaint = ""
+        self._complaint, name = "", bone.name
         try:
             self._take(context, bone, event, place)
         except LookAtError as error:
             self._complaint = messages.translate(str(error))
+            self._offer = name, control_drag.offered_state(context.view_layer, self._armature, name)
             bone_selection.select(self._armature, self._selected)
             return ""
         self._pressed = event.mouse_x, event.mouse_y
@@ -156,6 +167,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
     def _take(self, context: bpy.types.Context, bone: bpy.types.PoseBone, event: bpy.types.Event, place) -> None:
         """Start dragging a bone. Raises LookAtError."""
         self._session = self._begun(context, bone.name)
+        self._offer = bone.name, control_drag.offered_state(context.view_layer, self._armature, bone.name)
         if place is None:
             place = viewports.any_view(self._window)
         self._region, self._view = place
@@ -225,6 +237,8 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             if clicked.is_hidden(self._armature, session.bone):
                 self._shown.append(clicked.show(self._armature, session.bone))
             return ""
+        if pressed and kind == "F" and self._offer[1]:
+            return "SWITCH"
         if pressed and kind == "B":
             self._hold(context)
             return ""
@@ -278,6 +292,15 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
                 ),
             )
         return {"FINISHED"}
+
+    def _switch(self) -> set[str]:
+        """Switch the limb instead of dragging it, with keys, once this operator has ended: in it, another one gets
+        neither an undo step nor a redo panel."""
+        bone, state = self._offer
+        chosen = {name: name == bone for name in self._armature.pose.bones.keys()}
+        bone_selection.select(self._armature, (chosen, bone))
+        bpy.app.timers.register(partial(_switch_limb, self._window, self._armature.name, bone, state), first_interval=0)
+        return {"CANCELLED"}
 
     def _restore(self) -> None:
         self._settings.compare, self._settings.hold_effectors = self._compare, self._holds
@@ -354,8 +377,13 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
 
     def _keys(self) -> list[tuple[tuple[str, ...], str]]:
         """Icons of keys, and their functions."""
+        offer = [(("EVENT_F",), iface_(_SWITCHING[self._offer[1]]))] if self._offer[1] else []
         if self._session is None:
-            return [(("MOUSE_LMB",), iface_("Drag a Bone")), (("MOUSE_RMB", "EVENT_ESC"), iface_("Cancel"))]
+            return [
+                (("MOUSE_LMB",), iface_("Drag a Bone")),
+                *offer,
+                (("MOUSE_RMB", "EVENT_ESC"), iface_("Cancel")),
+            ]
         solver = (
             (("MOUSE_MMB_SCROLL",), iface_("Chain Length")),
             (("BLANK1",), iface_("{}: Solver").format(solver_keys())),
@@ -376,9 +404,20 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
                 if body_settings.has_effectors(self._session.armature)
                 else ()
             ),
+            *offer,
             (("MOUSE_LMB", "EVENT_RETURN"), iface_("Keep Pose")),
             (("MOUSE_RMB", "EVENT_ESC"), iface_("Restore")),
         ]
+
+
+def _switch_limb(window: bpy.types.Window, armature: str, bone: str, state: str) -> None:
+    """Switch the limb of a bone in a window."""
+    with suppress(ReferenceError, KeyError, IndexError):
+        area = viewports.views(window)[0]
+        region = next(item for item in area.regions if item.type == "WINDOW")
+        limb = [bpy.data.objects[armature].pose.bones[bone]]
+        with bpy.context.temp_override(window=window, area=area, region=region, selected_pose_bones=limb):
+            bpy.ops.lookat_pd.ik_switch("INVOKE_DEFAULT", True, to=state, limb=bone)
 
 
 def press(handle: ik_handle.Handle, session: control_drag.Session, kind: str, *, shift: bool = False) -> bool:

@@ -3,7 +3,7 @@
 import math
 
 import bpy
-from bpy.props import EnumProperty
+from bpy.props import EnumProperty, StringProperty
 
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
@@ -49,6 +49,11 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
             ("IK", "IK", "The IK controls pose the limbs"),
         ),
     )
+    limb: StringProperty(
+        name="Limb",
+        description="A bone of the limb to switch, instead of the selected ones",
+        options={"HIDDEN", "SKIP_SAVE"},
+    )
     into: EnumProperty(
         name="Into",
         description="Action that receives the keys; keys of other bones do not change",
@@ -68,7 +73,7 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context.scene)
-        armature, bones = current.armature(context), _bones(context)
+        armature, bones = current.armature(context), [self.limb] if self.limb else _bones(context)
         into = self.into if armature.animation_data is not None and armature.animation_data.action else "NEW"
         options = BakeOptions(self.frame_start, self.frame_end, into)
         self.job = limb_switch.switch(context.scene, armature, bones, self.to, options)

@@ -221,7 +221,7 @@ class LOOKAT_PD_PT_ik_switch(_SubPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return current.why_no_armature(context) is None and bool(limb_controls.find(current.armature(context)))
+        return current.why_no_armature(context) is None and limb_controls.may_switch(current.armature(context))
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout

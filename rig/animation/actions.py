@@ -8,6 +8,7 @@ import bpy
 from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from ...lookat_pd.errors import RigError
+from . import data_paths
 from .channels import LOCATION, channel
 
 INTO = ("NEW", "CURRENT", "LAYER")
@@ -19,7 +20,7 @@ def rotation_path(bone: str, mode: str) -> str:
     name = channel(mode)[0]
     if not bone:
         return name
-    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]{"" if name.startswith("[") else "."}{name}'
+    return f"{data_paths.bone_path(bone)}{'' if name.startswith('[') else '.'}{name}"
 
 
 def channelbag(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None, *, ensure: bool = False):

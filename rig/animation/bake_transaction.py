@@ -36,7 +36,8 @@ class BakeTransaction:
     context manager it is rolled back by an exception.
     """
 
-    def __init__(self, armature: bpy.types.Object) -> None:
+    def __init__(self, armature: bpy.types.ID, *, beside: "BakeTransaction | None" = None) -> None:
+        """armature: or its data. beside: another bake of the same animation, which continues where that one does."""
         self.armature = armature
         self._undo = ExitStack()
         self._values: dict[tuple[str, str], tuple[Array, Array, Array]] = {}
@@ -46,6 +47,8 @@ class BakeTransaction:
         self._source_slot = data.action_slot if data else None
         # A new action that is baked over its whole length keeps that length.
         self._reach = (np.inf, -np.inf) if self._source is None else tuple(self._source.curve_frame_range)
+        if beside is not None:
+            self._reach = min(self._reach[0], beside._reach[0]), max(self._reach[1], beside._reach[1])
         data = self._data()
         if self._source is not None:
             self.action = self._source.copy()

@@ -30,13 +30,9 @@ TRANSFORM_SIZES = {
 
 
 def channel(mode: str) -> tuple[str, int]:
-    """Name and size of the property for a bone's rotation in this mode, its location or scale, or a custom one."""
-    return (mode, 1) if mode.startswith("[") else _CHANNELS.get(mode, _EULER)
-
-
-def custom(name: str) -> str:
-    """Used instead of a rotation mode for a number that is a custom property of a bone."""
-    return f'["{name}"]'
+    """Name and size of the property for a bone's rotation in this mode, its location or scale, or a single number that
+    is given by its path with brackets: a custom property, or a setting of a constraint."""
+    return (mode, 1) if "[" in mode else _CHANNELS.get(mode, _EULER)
 
 
 def family(mode: str) -> str:

@@ -1,6 +1,6 @@
 """From a bone to the chain that ends there: which joints turn, and what stands in their way."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -10,7 +10,7 @@ from ...lookat_pd import ik, rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import editable
-from ..sampling import plain_chain
+from ..sampling import plain_chain, posed_bones
 from . import body_joints
 from . import bone_limits as limits
 
@@ -19,7 +19,6 @@ WHOLE = 0
 UNDETECTED = 2
 """A chain's length if no limb is detected."""
 _MECHANISM = ("MCH-", "ORG-", "DEF-")
-_POSERS = ("IK", "SPLINE_IK")
 
 
 @dataclass(frozen=True)
@@ -178,17 +177,17 @@ def longest(armature: bpy.types.Object, effector: str, at_tip: bool) -> int:
         return 0
 
 
-def check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
-    """Raise RigError where another inverse kinematics poses one of the bones."""
+def check_free(armature: bpy.types.Object, bones: Sequence[str], *, but: Collection[tuple[str, str]] = ()) -> None:
+    """Raise RigError where another inverse kinematics poses one of the bones. but: names of the owner and of the
+    constraint of those that may."""
     for owner in armature.pose.bones:
         for constraint in owner.constraints:
-            if constraint.type not in _POSERS or constraint.mute or constraint.influence == 0.0:
+            if constraint.type not in posed_bones.TYPES or constraint.mute or constraint.influence == 0.0:
                 continue
-            line = [owner.name, *(bone.name for bone in owner.parent_recursive)]
-            count = constraint.chain_count or len(line)
-            if constraint.type == "IK" and not constraint.use_tail:
-                line = line[1:]
-            taken = next((name for name in bones if name in line[:count]), None)
+            if (owner.name, constraint.name) in but:
+                continue
+            line = posed_bones.posed_bones(owner, constraint)
+            taken = next((name for name in bones if name in line), None)
             if taken is not None:
                 raise RigError(
                     "Bone '{bone}' is already posed by the constraint '{constraint}' on '{owner}'; mute "

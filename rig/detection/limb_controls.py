@@ -1,7 +1,7 @@
 """What moves a bone of a rig with controls: limbs that switch between IK and FK, and the control behind any bone."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -39,6 +39,11 @@ def is_generated(armature: bpy.types.Object) -> bool:
 def has_controls(armature: bpy.types.Object) -> bool:
     """Whether the bones of the body have controls: Rigify generated the rig, or they copy bones that deform nothing."""
     return is_generated(armature) or bool(_redirected(armature).controls)
+
+
+def may_switch(armature: bpy.types.Object) -> bool:
+    """Whether limbs may switch between IK and FK: quick, for what is drawn often."""
+    return is_generated(armature) or any(item.type == "IK" for bone in armature.pose.bones for item in bone.constraints)
 
 
 def find(armature: bpy.types.Object) -> list[LimbControls]:
@@ -81,13 +86,28 @@ def base_of(armature: bpy.types.Object, limb: LimbControls) -> str:
 
 def pole_of(armature: bpy.types.Object, limb: LimbControls) -> str:
     """The pole to which a limb bends in IK; "" if none is in use."""
-    in_use = (c for c in _with_poles(armature, limb) if not c.mute and c.influence > 0.5)
+    # The influence of inverse kinematics that poses the FK controls is the switch.
+    in_use = (c for c in _with_poles(armature, limb) if not c.mute and (limb.direct or c.influence > 0.5))
     return next((c.pole_subtarget for c in in_use), "")
 
 
 def poles_of(armature: bpy.types.Object, limb: LimbControls) -> set[str]:
     """The poles of a limb, in use or not."""
     return {c.pole_subtarget for c in _with_poles(armature, limb)}
+
+
+def chain_of(armature: bpy.types.Object, limb: LimbControls) -> tuple[str, ...]:
+    """The two bones that inverse kinematics poses as the first two of a limb, each the parent of the next and with its
+    rotation; () if they are not known, or are the FK controls."""
+    bones, base = armature.pose.bones, base_of(armature, limb)
+    if limb.direct or not base:
+        return ()
+    lines = (item.bones[::-1] for item in switched_limbs.solvers(armature) if base in item.bones)
+    for line in lines:
+        chain = line[line.index(base) :]
+        if len(chain) == 2 and bones[chain[1]].parent == bones[base] and bones[chain[1]].bone.use_inherit_rotation:
+            return chain
+    return ()
 
 
 def _with_poles(armature: bpy.types.Object, limb: LimbControls) -> list[bpy.types.Constraint]:
@@ -102,9 +122,19 @@ def _with_poles(armature: bpy.types.Object, limb: LimbControls) -> list[bpy.type
 def control_of(armature: bpy.types.Object, bone: str) -> str:
     """The FK or body control that turns what `bone` shows, itself where nothing else turns it; "" if it is not
     known."""
+    return controls_of(armature, (bone,))[bone]
+
+
+def controls_of(armature: bpy.types.Object, bones: Iterable[str]) -> dict[str, str]:
+    """By bone what `control_of` says. The rig is read once."""
+    if is_generated(armature):
+        return {bone: _generated_control(armature, bone) for bone in bones}
+    controls = _redirected(armature).controls
+    return {bone: controls.get(bone, bone) for bone in bones}
+
+
+def _generated_control(armature: bpy.types.Object, bone: str) -> str:
     bones = armature.pose.bones
-    if not is_generated(armature):
-        return _redirected(armature).controls.get(bone, bone)
     if bone == "hips":
         return words.RIGIFY_HIPS
     if bone == "chest" and "neck" in bones:
@@ -154,12 +184,29 @@ def shown_by(armature: bpy.types.Object, control: str) -> str:
 
 def line(armature: bpy.types.Object, bone: str) -> list[str]:
     """The controls that turn `bone`, its own first, and those above it."""
-    found: list[str] = []
+    return lines(armature, (bone,))[bone]
+
+
+def lines(armature: bpy.types.Object, bones: Iterable[str]) -> dict[str, list[str]]:
+    """By bone its `line`. The rig is read once."""
+    if is_generated(armature):
+        return {bone: _generated_line(armature, bone) for bone in bones}
+    controls, found = _redirected(armature).controls, {}
+    for bone in bones:
+        both = (controls.get(name, name) for name in _above(armature, bone))
+        found[bone] = [*dict.fromkeys(filter(None, both))]
+    return found
+
+
+def _above(armature: bpy.types.Object, bone: str) -> list[str]:
+    """A bone and those above it."""
     pose_bone = armature.pose.bones[bone]
-    names = [above.name for above in (pose_bone, *pose_bone.parent_recursive)]
-    if not is_generated(armature):
-        controls = _redirected(armature).controls
-        return [*dict.fromkeys(filter(None, (controls.get(name, name) for name in names)))]
+    return [above.name for above in (pose_bone, *pose_bone.parent_recursive)]
+
+
+def _generated_line(armature: bpy.types.Object, bone: str) -> list[str]:
+    found: list[str] = []
+    names = _above(armature, bone)
     for name in names:
         control = _in_line(armature, name)
         if control and control not in found:
@@ -189,7 +236,7 @@ def _redirected(armature: bpy.types.Object) -> _Redirected:
 def _read(armature: bpy.types.Object) -> _Redirected:
     bones, copies = armature.pose.bones, RigCopies(armature)
     found: tuple[LimbControls, ...] = ()
-    if copies.switches:
+    if copies.switches or copies.solvers:
         with suppress(LookAtError):
             found = tuple(limbs.switched_limbs(armature))
     # A skeleton that copies another one has no controls; controls deform nothing.

@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 
 from ...lookat_pd.errors import RigError
-from ..animation import actions
+from ..animation import actions, data_paths
 from ..animation.channels import TRANSFORM_SIZES
 from ..sampling import own_data
 
@@ -177,10 +177,10 @@ def _value(item: bpy.types.ID, path: str) -> Any:
 
 
 def _set(item: bpy.types.ID, path: str, value: Any) -> None:
-    if path.endswith('"]'):
-        start, _, name = path[:-2].rpartition('["')
+    start, name = data_paths.split_key(path)
+    if name:
         owner = item.path_resolve(start) if start else item
-        owner[bpy.utils.unescape_identifier(name)] = value
+        owner[name] = value
         return
     start, _, name = path.rpartition(".")
     setattr(item.path_resolve(start) if start else item, name, value)

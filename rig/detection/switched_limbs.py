@@ -1,18 +1,20 @@
 """Arms and legs that switch between IK and FK on any rig with controls, read from constraints and drivers.
 
 Each bone of such a limb copies two others: an FK control and a bone that inverse kinematics poses. A driver on the
-influence of a copying constraint chooses between them.
+influence of a copying constraint chooses between them. Or inverse kinematics poses the FK controls themselves, as far
+as its own influence says.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
+from ..animation import data_paths
+from ..sampling.posed_bones import posed_bones
+
 _TURNING = ("COPY_TRANSFORMS", "COPY_ROTATION")
-_DRIVEN = re.compile(r'^pose\.bones\["(.+)"\]\.constraints\["(.+)"\]\.influence$')
 _PARTS = 3
 """Bones of a limb that switch: two and the hand or foot."""
 
@@ -24,7 +26,9 @@ class LimbControls:
     shown: its bones from the body outwards, which have the pose of whichever is in use. turned: the FK control of each.
     goal: the IK control of the last; moved: the bone that has the pose of the last in IK. switch: names of a bone and
     of its constraint, whose influence is 1 for IK and 0 for FK; inverted: whether it is 1 for FK. posed: the bone that
-    has the pose of each in IK, the last one `moved`; () where that is not known.
+    has the pose of each in IK, the last one `moved`; () where that is not known. direct: whether inverse kinematics
+    poses the FK controls themselves; turning: names of the constraints by which the last of these then takes the
+    rotation of `moved`, none where it keeps its own.
     """
 
     shown: tuple[str, ...]
@@ -34,6 +38,13 @@ class LimbControls:
     switch: tuple[str, str]
     inverted: bool = False
     posed: tuple[str, ...] = ()
+    direct: bool = False
+    turning: tuple[str, ...] = ()
+
+    @property
+    def turns_end(self) -> bool:
+        """Whether the IK control turns the last bone."""
+        return not self.direct or bool(self.turning)
 
     def influence(self, rig: bpy.types.Object) -> float:
         """The influence of IK, 0 to 1, on an evaluated rig."""
@@ -44,8 +55,10 @@ class LimbControls:
 
 @dataclass(frozen=True)
 class Solver:
-    """An IK constraint between bones of one armature. bones: those that it poses, its owner first."""
+    """An IK constraint between bones of one armature. owner: the bone that has it. bones: those that it poses, the end
+    of the chain first."""
 
+    owner: str
     bones: tuple[str, ...]
     target: str
     pole: str
@@ -77,7 +90,7 @@ class RigCopies:
                     whole = not by_driver and constraint.influence >= 1.0
                     copy = _Copy(constraint.name, constraint.subtarget, by_driver, whole)
                     self.copies.setdefault(bone.name, []).append(copy)
-        self.solvers = list(solvers(armature)) if self.copies else []
+        self.solvers = list(solvers(armature))
 
     @property
     def switches(self) -> bool:
@@ -97,11 +110,37 @@ class RigCopies:
 
     def limb(self, line: Sequence[str]) -> LimbControls | None:
         """The controls of a limb, given as the bones of the body from the upper one on; None if it does not switch."""
-        shown = tuple(line[:_PARTS])
-        if len(shown) < _PARTS or not all(any(c.driven for c in self.copies.get(name, ())) for name in shown):
+        if len(line) < _PARTS:
             return None
-        turned: list[str] = []
-        posed: list[str] = []
+        return self._copying(line) or self._direct(line)
+
+    def _direct(self, line: Sequence[str]) -> LimbControls | None:
+        """A limb whose FK controls inverse kinematics poses."""
+        shown = tuple(line[:_PARTS])
+        upper, lower = (self.source(name) for name in shown[:2])
+        solver = next((s for s in self.solvers if {upper, lower} <= set(s.bones) and s.target not in s.bones), None)
+        if upper == lower or solver is None:
+            return None
+        goal = self._goal(solver.target, solver.target, upper)
+        if not goal:
+            return None
+        moving = {goal, *(bone.name for bone in self.armature.pose.bones[goal].children_recursive)}
+        end = shown[-1]
+        while len(own := self.copies.get(end, ())) == 1 and own[0].whole and own[0].source not in moving:
+            end = own[0].source
+        if end in solver.bones or end in moving or not self._hangs_on(end, {solver.bones[0]}):
+            return None
+        turning = [copy for copy in self.copies.get(end, ()) if copy.source in moving]
+        moved = turning[-1].source if turning else solver.target
+        switch = (solver.owner, solver.constraint.name)
+        names, turned = tuple(copy.constraint for copy in turning), (upper, lower, end)
+        return LimbControls(shown, turned, goal, moved, switch, posed=turned, direct=True, turning=names)
+
+    def _copying(self, line: Sequence[str]) -> LimbControls | None:
+        """A limb that copies FK controls and bones that inverse kinematics poses."""
+        shown = tuple(line[:_PARTS])
+        if not all(any(c.driven for c in self.copies.get(name, ())) for name in shown):
+            return None
         chosen: list[tuple[_Copy, _Copy]] = []
         solver = None
         for name in shown[:-1]:
@@ -145,8 +184,12 @@ class RigCopies:
         """The control that moves the target of a limb's inverse kinematics and what the last bone copies; "" if there
         is none. Of several, one above the other, those with a shape are controls, and the first of all moves most."""
         bones = self.armature.pose.bones
-        body = {bone.name for bone in bones[upper].parent_recursive}
-        both = [name for name in self._line(target) if name in self._line(moved) and name not in body]
+        apart = {bone.name for bone in bones[upper].parent_recursive}
+        for solver in self.solvers:
+            if solver.target != target and target not in solver.bones and moved not in solver.bones:
+                # What moves other limbs as well is no control of this one.
+                apart |= {*self._line(solver.target)} - {target, moved}
+        both = [name for name in self._line(target) if name in self._line(moved) and name not in apart]
         free = [name for name in both if name not in self.copies and not all(bones[name].lock_location)]
         shaped = [name for name in free if bones[name].custom_shape is not None]
         return next(reversed(shaped or free), "")
@@ -169,9 +212,16 @@ def content(armature: bpy.types.Object) -> tuple[object, ...]:
         (bone.name, item.name, item.mute, item.subtarget, item.influence if item.influence in (0.0, 1.0) else 0.5)
         for bone in armature.pose.bones
         for item in bone.constraints
-        if item.type in (*_TURNING, "IK")
+        if item.type in _TURNING
     )
-    return armature.session_uid, tuple(bones.keys()), matrices.tobytes(), copies, len(data.drivers) if data else 0
+    chains = tuple(
+        (bone.name, item.name, item.mute, item.subtarget, item.pole_subtarget, item.chain_count, item.use_tail)
+        for bone in armature.pose.bones
+        for item in bone.constraints
+        if item.type == "IK"
+    )
+    drivers = tuple(curve.data_path for curve in data.drivers) if data is not None else ()
+    return armature.session_uid, tuple(bones.keys()), matrices.tobytes(), copies, chains, drivers
 
 
 def solvers(armature: bpy.types.Object) -> Iterator[Solver]:
@@ -183,19 +233,18 @@ def solvers(armature: bpy.types.Object) -> Iterator[Solver]:
                 continue
             if constraint.subtarget not in bones:
                 continue
-            line = [owner.name, *(bone.name for bone in owner.parent_recursive)]
-            line = (line if constraint.use_tail else line[1:])[: constraint.chain_count or len(line)]
             pole = constraint.pole_subtarget if constraint.pole_target == armature else ""
-            yield Solver(tuple(line), constraint.subtarget, pole, constraint)
+            bones_of = tuple(posed_bones(owner, constraint))
+            yield Solver(owner.name, bones_of, constraint.subtarget, pole, constraint)
 
 
 def _driven(armature: bpy.types.Object) -> Iterator[tuple[str, str]]:
     """Bones and constraints whose influence has a driver."""
     data = armature.animation_data
     for curve in data.drivers if data is not None else ():
-        found = _DRIVEN.match(curve.data_path)
-        if found is not None:
-            yield found.group(1), found.group(2)
+        bone, constraint, setting = data_paths.split_constraint(curve.data_path)
+        if setting == "influence":
+            yield bone, constraint
 
 
 def _is_copy(constraint: bpy.types.Constraint, armature: bpy.types.Object) -> bool:

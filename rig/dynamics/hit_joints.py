@@ -122,14 +122,15 @@ def _followers(armature: bpy.types.Object, line: Iterable[str], heavy: Sequence[
     with suppress(LookAtError):
         for found in limbs.limb_lines(armature):
             limb_bones.update(name for limb in found for name in limb)
-    controls = dict.fromkeys(control for name in heavy if (control := limb_controls.control_of(armature, name)))
+    controls = dict.fromkeys(filter(None, limb_controls.controls_of(armature, heavy).values()))
     names, result = list(controls), []
+    above = limb_controls.lines(armature, names)
     for name, read in zip(names, read_names(names), strict=True):
         known = name in limb_bones or read.has(_AXIAL | words.COLLAR) or not limb_bones
         if name in line or not known or read.has(_SMALL):
             continue
         bone = armature.pose.bones[name]
-        if not set(limb_controls.line(armature, name)[1:]) & set(line) or all(bone.lock_rotation):
+        if not set(above[name][1:]) & set(line) or all(bone.lock_rotation):
             continue
         with suppress(RigError):
             joint_chain.check_free(armature, [name])

@@ -114,16 +114,17 @@ def resolve(
     if double is not None:
         other = effectors[names.index(names[double])].bone
         raise _twice(effectors[double].bone, other)
-    lines = {name: limb_controls.line(armature, name) for name in names}
+    lines = limb_controls.lines(armature, names)
     top = _top(armature, list(lines.values()))
     joints = _joints(lines, top)
     rows = {name: n for n, name in enumerate(joints)}
-    parents = [next((rows[b] for b in limb_controls.line(armature, n)[1:] if b in rows), -1) for n in joints]
+    above = limb_controls.lines(armature, joints)
+    parents = [next((rows[b] for b in above[n][1:] if b in rows), -1) for n in joints]
     controlled = limb_controls.has_controls(armature)
     limbs_of = tuple(limb for limb in limb_controls.find(armature) if set(limb.turned) <= set(joints))
     shown = dict(pair for limb in limbs_of for pair in zip(limb.turned, limb.shown, strict=True))
     if controlled:
-        joint_chain.check_free(armature, joints)
+        joint_chain.check_free(armature, joints, but=[limb.switch for limb in limbs_of if limb.direct])
     else:
         _check_plain(armature, joints)
     for effector in effectors:
@@ -200,8 +201,8 @@ def rides_on_limb(body: JointTree, effector: int, target: Target, frames: Array)
         return np.zeros(len(frames), dtype=bool)
     armature, limb = body.armature, [body.joints[joint] for joint in limb_of(body, effector)]
     if not body.plain:
-        controls = (limb_controls.control_of(armature, bone.name) for bone in armature.pose.bones)
-        limb = [bone.name for bone, name in zip(armature.pose.bones, controls, strict=True) if name in limb]
+        controls = limb_controls.controls_of(armature, armature.pose.bones.keys())
+        limb = [bone for bone, name in controls.items() if name in limb]
     item, bone = target.object, target.bone
     return targets.rides_at(item, bone, armature, limb, frames)
 

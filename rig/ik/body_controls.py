@@ -84,7 +84,8 @@ class BodyControls:
         self.turns = np.ones((len(ik), len(self._rows)), dtype=bool)
         """Frames and joints at which an FK control has an effect."""
         for limb, joints in enumerate(self._limbs):
-            self.turns[:, joints] = (ik[:, limb] < 1.0 - _SWITCHED)[:, None]
+            ended = joints if body.limbs[limb].turns_end else joints[:-1]
+            self.turns[:, ended] = (ik[:, limb] < 1.0 - _SWITCHED)[:, None]
         self.turns[:, body.still] = False
 
     @property
@@ -117,6 +118,10 @@ class BodyControls:
         last = len(self._rows) - 1
         measured = seen.rotations[:, self._rows][:, ::-1]
         for frame, joint in enumerate(joints):
+            if self._is_posed(frame, joint):
+                # Without inverse kinematics it is a plain bone, which turns those below it.
+                self.coupling[[last - below for below in self._with_below(joint)], last - joint] = 1.0
+                continue
             column = control_coupling.measure(
                 self._animated[frame], measured[frame], moves.turns[frame, joint], last - joint
             )
@@ -129,6 +134,19 @@ class BodyControls:
             # A control below another does not turn it, whatever follows from the constraints between them.
             column[last - joint + 1 :] = 0.0
             self.coupling[:, last - joint] = column
+
+    def _is_posed(self, frame: int, joint: int) -> bool:
+        """Whether inverse kinematics poses a joint at a frame, so that turning it does not show."""
+        limbs = zip(self.body.limbs, self._limbs, strict=True)
+        return any(limb.direct and joint in joints and not self.turns[frame, joint] for limb, joints in limbs)
+
+    def _with_below(self, joint: int) -> list[int]:
+        """A joint and all below it."""
+        found = [joint]
+        for other in range(joint + 1, len(self._rows)):
+            if self.body.parents[other] in found:
+                found.append(other)
+        return found
 
     def forget(self) -> None:
         """No control is keyed yet: the probes are gone."""
@@ -168,7 +186,9 @@ class BodyControls:
         turns, locations = moves.goal_turns.copy(), moves.goal_locations.copy()
         for k, (limb, row) in enumerate(zip(self.body.limbs, self._goals, strict=True)):
             end, joint = seen.bones.index(limb.moved), self._limbs[k][-1]
-            turn = rotation.multiply(rotations[:, joint], rotation.inverse(seen.rotations[:, end]))
+            turn = rotation.identity(len(seen.frames))
+            if limb.turns_end:
+                turn = rotation.multiply(rotations[:, joint], rotation.inverse(seen.rotations[:, end]))
             own, place = seen.rotations[:, row], seen.positions[:, row]
             goal, there = (
                 rotation.multiply(turn, own),

@@ -49,6 +49,15 @@ def moved_by(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: 
     return bone, None
 
 
+def offered_state(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str) -> str:
+    """The state, "FK" or "IK", that the limb of a bone is not in now and can be switched to; "" if it has none."""
+    control = limb_controls.control_of(armature, bone)
+    for limb in limb_controls.find(armature):
+        if control in limb.turned or bone in limb_controls.poles_of(armature, limb):
+            return "FK" if _is_in_ik(view_layer, armature, limb) else "IK"
+    return ""
+
+
 def _is_in_ik(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, limb: LimbControls) -> bool:
     """Whether the IK control of a limb moves it now."""
     return limb.influence(armature.evaluated_get(view_layer.depsgraph)) >= _SWITCHED
@@ -120,9 +129,33 @@ def begin(
     elif limb is not None:
         session = ControlDrag(scene, view_layer, armature, limb, tuning=settings["tuning"])
     else:
-        session = drag.DragSession(scene, view_layer, armature, name, **extent(name), **settings)
+        bones = _free(armature, name, extent(name), at_tip=at_tip)
+        session = drag.DragSession(scene, view_layer, armature, name, **bones, **settings)
     session.asked = bone
     return session
+
+
+def _free(armature: bpy.types.Object, bone: str, extent: dict[str, Any], *, at_tip: bool) -> dict[str, Any]:
+    """The arguments for the chain of a bone, without bones that copy a control of theirs and so do not turn. Raises
+    RigError if too few are left."""
+    if limb_controls.is_generated(armature):
+        return extent
+    line = [bone, *(above.name for above in armature.pose.bones[bone].parent_recursive)][0 if at_tip else 1 :]
+    controls = limb_controls.controls_of(armature, line)
+    count = next((n for n, name in enumerate(line) if controls[name] != name), len(line))
+    base = extent.get("base", "")
+    wanted = line.index(base) + 1 if base in line else extent.get("length") or len(line)
+    if wanted <= count:
+        return extent
+    if count < 2:
+        raise RigError(
+            "Bone '{bone}' cannot be dragged, because '{other}' above it copies '{control}'; drag a bone further down, "
+            "or turn '{bone}' with R.",
+            bone=bone,
+            other=line[count],
+            control=controls[line[count]],
+        )
+    return {"length": count}
 
 
 class ControlDrag(drag.GivenChain):

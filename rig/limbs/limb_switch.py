@@ -6,10 +6,8 @@ IK control is placed like the last bone; then the bend is compared with the anim
 control above the limb, or its pole, is turned until both agree.
 """
 
-import ast
-import operator
-import re
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 import bpy
@@ -26,27 +24,26 @@ from ..detection.limb_controls import LimbControls
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
+from . import switch_property
+from .switch_property import SwitchProperty
 
-STATES = {"FK": 0.0, "IK": 1.0}
-"""Influence of IK in each state."""
 _PASSES = 6
 _GOOD_ENOUGH = 1e-5
 """Largest distance of a joint from its animated place, as a fraction of the length of its limb."""
+_NEAR = 1e-4
+"""The same up to which the orientation of the bones decides."""
+_ANGLES = 10.0
+"""How much larger angles [rad] may be than these fractions."""
+_ROLLED = np.radians(0.05)
+"""Angle [rad] of a bone from its animated orientation from which on the start of inverse kinematics is keyed."""
 _VISIBLE = 1e-3
 """The same from which on the switch is eased."""
+_TURNED = np.radians(1.0)
+"""Angle [rad] of a bone from which on it is eased."""
 _STRAIGHT = 1e-3
 """Height of a bend, as a fraction of the limb's length, below which it has no direction."""
 _EASED = 0.2
 """Time [s] over which a state is eased in and out in which the limb differs from its animated pose."""
-_HELD = 1e-6
-"""Influence of IK from which it poses a limb."""
-_OF_A_BONE = re.compile(r'^pose\.bones\["(.+)"\]\["(.+)"\]$')
-_OPERATIONS: dict[type, Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-}
 CALLED = {"FK": " FK", "IK": " IK"}
 """Ending of the name of a new action in each state."""
 
@@ -79,8 +76,12 @@ def check_switches(armature: bpy.types.Object) -> list[LimbControls]:
 
 def belonging(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
     """The limbs that these bones belong to; none for other bones."""
-    controls = {limb_controls.control_of(armature, bone) for bone in bones}
-    return [limb for limb in limb_controls.find(armature) if controls & {*limb.turned}]
+    controls = {*limb_controls.controls_of(armature, bones).values()}
+
+    def belongs(limb: LimbControls) -> bool:
+        return bool(controls & {*limb.turned} or {*bones} & limb_controls.poles_of(armature, limb))
+
+    return [limb for limb in limb_controls.find(armature) if belongs(limb)]
 
 
 def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
@@ -109,9 +110,9 @@ def switch(
     bake_options.check_range(options.first, options.last)
     limbs = limbs_of(armature, bones)
     actions.check(armature, options.into)
-    switches = {limb: _switch_of(armature, limb) for limb in limbs}
+    switches = {limb: switch_property.of(armature, limb) for limb in limbs}
     frames = np.arange(options.first, options.last + 1)
-    skipped = tuple(limb for limb in limbs if switches[limb].is_in(armature, state, frames))
+    skipped = tuple(limb for limb in limbs if all(item.is_in(state, frames) for item in switches[limb]))
     switched = [limb for limb in limbs if limb not in skipped]
     if not switched and not may_be_idle:
         raise RigError(
@@ -139,78 +140,29 @@ def _unchanged(armature: bpy.types.Object, options: BakeOptions, state: str) -> 
 
 def is_held(armature: bpy.types.Object, limb: LimbControls, frames: Array) -> bool:
     """Whether inverse kinematics poses a limb at any of these frames. Raises RigError."""
-    item = _switch_of(armature, limb)
-    return bool(np.any(np.abs(item.animated(armature, frames) - item.values["FK"]) > _HELD))
+    return switch_property.of(armature, limb)[0].holds(frames)
 
 
 @dataclass(frozen=True)
-class _Switch:
-    """The property that switches a limb, and its values in FK and IK."""
+class _Fit:
+    """Limbs as evaluated. errors: (k, F), distances in armature space; angles: (k, F) [rad]. missed: the largest error
+    as a fraction of the length of its limb. channels: of the controls that are written."""
 
-    bone: str
-    name: str
-    values: dict[str, float]
+    seen: Samples
+    errors: Array
+    angles: Array
+    missed: float
+    channels: tuple[dict[str, Array], dict[str, Array], dict[str, Array]]
 
-    def animated(self, armature: bpy.types.Object, frames: Array) -> Array:
-        """The value (F, 1) over these frames."""
-        return _animated(armature, self.bone, channels.custom(self.name), frames)
+    @property
+    def is_good(self) -> bool:
+        return self.missed <= _GOOD_ENOUGH and self.angles.max() <= _GOOD_ENOUGH * _ANGLES
 
-    def is_in(self, armature: bpy.types.Object, state: str, frames: Array) -> bool:
-        """Whether the limb is in a state at all of these frames."""
-        return bool(np.all(np.abs(self.animated(armature, frames) - self.values[state]) < _HELD))
-
-
-def _switch_of(armature: bpy.types.Object, limb: LimbControls) -> _Switch:
-    bone, constraint = (bpy.utils.escape_identifier(name) for name in limb.switch)
-    path = f'pose.bones["{bone}"].constraints["{constraint}"].influence'
-    driven = armature.animation_data and armature.animation_data.drivers.find(path)
-    if driven:
-        variables = driven.driver.variables
-        found = _OF_A_BONE.match(variables[0].targets[0].data_path) if len(variables) == 1 else None
-        line = _straight_line(driven)
-        if found is not None and line is not None and variables[0].targets[0].id == armature:
-            wanted = {key: 1.0 - value if limb.inverted else value for key, value in STATES.items()}
-            values = {key: (value - line[0]) / line[1] for key, value in wanted.items()}
-            holder, name = map(bpy.utils.unescape_identifier, found.groups())
-            return _Switch(holder, name, values)
-    raise RigError(
-        "IK-FK of '{bone}' is not driven by one custom property of a bone; key the switch and the controls by hand, or "
-        "drive it by such a property.",
-        bone=limb.goal,
-    )
-
-
-def _straight_line(curve: bpy.types.FCurve) -> tuple[float, float] | None:
-    """What a driver makes of its only variable at 0, and by how much that grows with it; None if that is no straight
-    line."""
-    factors = next((list(m.coefficients) for m in curve.modifiers if m.type == "GENERATOR" and not m.mute), [0.0, 1.0])
-    if len(factors) != 2:
-        return None
-    driver, at = curve.driver, [0.0, 1.0, 0.5]
-    if driver.type == "SCRIPTED":
-        try:
-            tree = ast.parse(driver.expression.strip(), mode="eval").body
-            at = [_computed(tree, {driver.variables[0].name: value}) for value in at]
-        except (SyntaxError, ValueError, ZeroDivisionError):
-            return None
-    elif driver.type not in ("SUM", "AVERAGE"):
-        return None
-    zero, one, middle = (factors[0] + factors[1] * value for value in at)
-    slope = one - zero
-    return (zero, slope) if abs(slope) > _HELD and abs(middle - 0.5 * (zero + one)) < _HELD else None
-
-
-def _computed(node: ast.expr, names: dict[str, float]) -> float:
-    """The value of a sum or product of numbers and variables. Raises ValueError for anything else."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        return float(node.value)
-    if isinstance(node, ast.Name) and node.id in names:
-        return names[node.id]
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return -_computed(node.operand, names)
-    if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
-        return _OPERATIONS[type(node.op)](_computed(node.left, names), _computed(node.right, names))
-    raise ValueError(ast.dump(node))
+    def is_better(self, other: "_Fit") -> bool:
+        """Whether it is clearly nearer, or turned less and as near."""
+        if self.missed <= 0.9 * other.missed:
+            return self.angles.max() <= max(1.1 * other.angles.max(), _ROLLED)
+        return self.angles.max() <= 0.9 * other.angles.max() and self.missed <= max(1.1 * other.missed, _NEAR)
 
 
 class _Work:
@@ -219,7 +171,7 @@ class _Work:
         scene: bpy.types.Scene,
         armature: bpy.types.Object,
         limbs: list[LimbControls],
-        switches: list[_Switch],
+        switches: list[list[SwitchProperty]],
         state: str,
         options: BakeOptions,
     ) -> None:
@@ -227,65 +179,138 @@ class _Work:
         self.state, self.options = state, options
         self.frames = np.arange(options.first, options.last + 1)
         self.bends = [_Bend.of(armature, limb) for limb in limbs]
-        self.before = [item.animated(armature, self.frames) for item in switches]
+        self.chains = [limb_controls.chain_of(armature, limb) if state == "IK" else () for limb in limbs]
+        self.before = {item: item.animated(self.frames) for items in switches for item in items}
+        self.into_data = self._destination_of_data()
+        self.data_work: BakeTransaction | None = None
         self.turned: dict[str, Array] = {}
         self.scaled: dict[str, Array] = {}
         self._unscaled: dict[str, Array] = {}
         self.moved: dict[str, Array] = {}
 
     def steps(self) -> Generator[float, None, SwitchResult]:
-        bones: dict[str, None] = {}
+        armature, ending, bones = self.armature, CALLED[self.state], dict[str, None]()
         for limb, bend in zip(self.limbs, self.bends, strict=True):
             bones |= dict.fromkeys((*limb.shown, *limb.turned, limb.goal, limb.moved, *bend.bones))
+        above = [self.armature.pose.bones[chain[0]].parent for chain in self.chains if chain]
+        bones |= dict.fromkeys((*(name for chain in self.chains for name in chain), *(b.name for b in above if b)))
         modes = {name: self.armature.pose.bones[name].rotation_mode for name in bones}
         actions.check_curves(self.armature, modes, self.options.into)
         actions.check_curves(self.armature, dict.fromkeys(bones, channels.LOCATION), self.options.into)
         with Sampler(self.scene, self.armature, tuple(bones), [], located=True) as sampler:
             self.samples = yield from self._sampled(sampler, 0.0)
-            with BakeTransaction(self.armature) as work:
+            with BakeTransaction(self.armature) as work, ExitStack() as opened:
+                if self.into_data:
+                    self.data_work = opened.enter_context(BakeTransaction(self.armature.data, beside=work))
                 weights = np.ones(len(self.frames))
                 for n in range(len(self.limbs)):
                     self._key(work, n, weights)
-                errors, turned = yield from self._fitted(sampler, work)
-                for n, (limb, error) in enumerate(zip(self.limbs, errors, strict=True)):
-                    if error.max() > _VISIBLE * self._length(limb):
+                fit = yield from self._fitted(sampler, work)
+                errors, turned = fit.errors, fit.angles
+                for n, (limb, error, angle) in enumerate(zip(self.limbs, errors, turned, strict=True)):
+                    if error.max() > _VISIBLE * self._length(limb) or angle.max() > _TURNED:
                         self._key(work, n, self._eased(*work.edges(self.frames)))
-                name = self.options.name or actions.baked_name(self.armature, self.options.into, CALLED[self.state])
+                if self.data_work is not None:
+                    self.data_work.commit(self.into_data, actions.baked_name(armature.data, self.into_data, ending))
+                name = self.options.name or actions.baked_name(armature, self.options.into, ending)
                 action = work.commit(self.options.into, name)
         scale = np.cbrt(np.abs(np.linalg.det(self.samples.worlds[:, :3, :3])))
         return SwitchResult(action, self.frames, tuple(self.limbs), errors * scale, turned)
+
+    def _destination_of_data(self) -> str:
+        """Where keys of properties of the armature's data go, a new action where it has none; "" without such
+        properties. Raises RigError."""
+        item = self.armature.data
+        if not any(place.owner == item for place in self.before):
+            return ""
+        has_action = item.animation_data is not None and item.animation_data.action is not None
+        into = self.options.into if has_action else "NEW"
+        actions.check(item, into)
+        return into
 
     def _sampled(self, sampler: Sampler, share: float) -> Generator[float, None, Samples]:
         for samples in sampler.sample(self.frames.tolist()):  # noqa: B007
             yield min(share, 0.99)
         return samples
 
-    def _fitted(self, sampler: Sampler, work: BakeTransaction) -> Generator[float, None, tuple[Array, Array]]:
-        """Correct the controls until the limbs are as animated; returns the distances (k, F) in armature space and the
-        angles (k, F)."""
-        seen, lengths = self.samples, np.array([self._length(limb) for limb in self.limbs])
-        least, best = np.inf, (np.zeros(0), np.zeros(0))
-        kept = dict(self.turned), dict(self.moved), dict(self.scaled)
+    def _fitted(self, sampler: Sampler, work: BakeTransaction) -> Generator[float, None, _Fit]:
+        """Correct the controls until the limbs are as animated."""
+        seen = self.samples
+        if any(limb.direct for limb in self.limbs):
+            # The FK controls are seen as they are only now that the state is keyed.
+            seen = yield from self._sampled(sampler, 0.1)
+        fit = yield from self._corrected(sampler, work, seen, None)
+        rolled = self._rolled(fit) if self.state == "IK" else []
+        if rolled:
+            for chain, limb in rolled:
+                self._start(chain, limb, fit.seen)
+            self._write(work)
+            seen = yield from self._sampled(sampler, 0.6)
+            fit = yield from self._corrected(sampler, work, seen, fit)
+        return fit
+
+    def _corrected(
+        self, sampler: Sampler, work: BakeTransaction, seen: Samples, before: "_Fit | None"
+    ) -> Generator[float, None, _Fit]:
+        """The best of several passes, and of a fit before."""
+        best = before
         for turn in range(_PASSES):
             for limb, bend in zip(self.limbs, self.bends, strict=True):
                 if self.state == "FK":
                     self._turn(limb, seen, stretches=turn > 0)
                 else:
-                    self._move(limb, bend, seen, bends=turn > 0)
+                    self._move(limb, bend, seen, bends=turn > 0 or before is not None)
             self._write(work)
-            seen = yield from self._sampled(sampler, (turn + 1) / (_PASSES + 1))
-            errors, angles = (np.stack(part) for part in zip(*(self._error(x, seen) for x in self.limbs), strict=True))
-            score = float((errors / lengths[:, None]).max())
-            if score > 0.9 * least:
-                # As it was before this pass.
-                self.turned, self.moved, self.scaled = kept
-                self._write(work)
+            seen = yield from self._sampled(sampler, (0.6 if before else 0.1) + 0.4 * (turn + 1) / _PASSES)
+            found = self._fit(seen)
+            if best is not None and not found.is_better(best):
+                if best is not before or turn > 1:
+                    # As it was before this pass.
+                    self._return(work, best)
+                    break
+                continue
+            best = found
+            if best.is_good:
                 break
-            least, best = score, (errors, angles)
-            kept = dict(self.turned), dict(self.moved), dict(self.scaled)
-            if least <= _GOOD_ENOUGH:
-                break
+        assert best is not None
         return best
+
+    def _return(self, work: BakeTransaction, fit: _Fit) -> None:
+        """Write the channels of a fit again; those that it does not have are as animated."""
+        turned, moved, scaled = fit.channels
+        new, self.turned = set(self.turned) - set(turned), dict(turned)
+        self.moved, self.scaled = moved, scaled
+        for name in new:
+            self._basis(name)
+        self._write(work)
+
+    def _fit(self, seen: Samples) -> _Fit:
+        errors, angles = (np.stack(part) for part in zip(*(self._error(x, seen) for x in self.limbs), strict=True))
+        lengths = np.array([self._length(limb) for limb in self.limbs])
+        channels_ = dict(self.turned), dict(self.moved), dict(self.scaled)
+        return _Fit(seen, errors, angles, float((errors / lengths[:, None]).max()), channels_)
+
+    def _rolled(self, fit: _Fit) -> list[tuple[tuple[str, ...], LimbControls]]:
+        """The limbs that are visibly turned about their bones, with the bones of their inverse kinematics."""
+        angles = zip(self.limbs, self.chains, fit.angles.max(axis=-1), strict=True)
+        return [(chain, limb) for limb, chain, angle in angles if angle > _ROLLED and chain]
+
+    def _start(self, chain: Sequence[str], limb: LimbControls, seen: Samples) -> None:
+        """Turn the bones from whose pose inverse kinematics starts as the limb is animated: it then changes nothing
+        about a bend that is not that of the rest pose, such as one backwards."""
+        rests = self.armature.data.bones
+        parent = rests[chain[0]].parent
+        above = rotation.identity(len(self.frames))
+        if parent is not None:
+            above = seen.rotations[:, seen.bones.index(parent.name)]
+        for name, shown in zip(chain, limb.shown, strict=False):
+            bone, wanted = rests[name], self._wanted(shown)[0]
+            rest = bone.matrix_local.to_3x3()
+            if bone.parent is not None:
+                rest = bone.parent.matrix_local.to_3x3().inverted_safe() @ rest
+            frame = rotation.multiply(above, rotation.from_matrix(np.array(rest)))
+            self.turned[name] = rotation.multiply(rotation.inverse(frame), wanted)
+            above = wanted
 
     # What is wanted
 
@@ -328,6 +353,12 @@ class _Work:
             self.turned[control] = rotation.multiply(rotation.inverse(frame), wanted)
             above = rotation.multiply(wanted, rotation.inverse(now))
 
+    def _turn_alone(self, control: str, shown: str, seen: Samples) -> None:
+        """Turn one control, whatever moves those above it."""
+        now, basis = seen.rotations[:, seen.bones.index(control)], self._basis(control)
+        frame = rotation.multiply(now, rotation.inverse(basis))
+        self.turned[control] = rotation.multiply(rotation.inverse(frame), self._wanted(shown)[0])
+
     def _stretch(self, limb: LimbControls, seen: Samples) -> None:
         """Scale FK controls along their lengths, where the rig's inverse kinematics has stretched or shortened the
         bones; what a control passes on to the next one is taken back there."""
@@ -345,13 +376,17 @@ class _Work:
 
     def _scale(self, bone: str) -> Array:
         """The animated scale (F, 3) of a control's channels."""
-        return _animated(self.armature, bone, channels.SCALE, self.frames)
+        return switch_property.animated(self.armature, bone, *channels.channel(channels.SCALE), self.frames)
 
     def _move(self, limb: LimbControls, bend: "_Bend", seen: Samples, *, bends: bool) -> None:
         """Move the IK control; bends: turn the plane of the bend, too."""
         lying, place = self._wanted(limb.shown[-1])
         row, end = seen.bones.index(limb.goal), seen.bones.index(limb.moved)
-        turn = rotation.multiply(lying, rotation.inverse(seen.rotations[:, end]))
+        if limb.turns_end:
+            turn = rotation.multiply(lying, rotation.inverse(seen.rotations[:, end]))
+        else:
+            turn = rotation.identity(len(self.frames))
+            self._turn_alone(limb.turned[-1], limb.shown[-1], seen)
         own = seen.rotations[:, row]
         there = place + rotation.rotate(turn, seen.positions[:, row] - seen.positions[:, end])
         self._shift(limb.goal, seen, there - seen.positions[:, row])
@@ -405,9 +440,12 @@ class _Work:
 
     def _key(self, work: BakeTransaction, limb: int, weights: Array) -> None:
         """Key IK-FK of a limb: weights (F,) of the new state against the animated one."""
-        item, before = self.switches[limb], self.before[limb]
-        values = before + weights[:, None] * (item.values[self.state] - before)
-        work.write(item.bone, channels.custom(item.name), self.frames, values, before)
+        for item in self.switches[limb]:
+            before = self.before[item]
+            values = before + weights[:, None] * (item.value(self.state) - before)
+            pen = self.data_work if item.owner == self.armature.data else work
+            assert pen is not None
+            pen.write(item.bone, item.path, self.frames, values, before)
 
     def _write(self, work: BakeTransaction) -> None:
         for bone, basis in self.turned.items():
@@ -450,21 +488,6 @@ class _Bend:
     @property
     def bones(self) -> tuple[str, ...]:
         return (self.pole,) if self.pole else (self.control, self.parent)
-
-
-def _animated(armature: bpy.types.Object, bone: str, mode: str, frames: Array) -> Array:
-    """The channels (F, n) of a bone as its action plays them, or as they stand."""
-    data, (name, size) = armature.animation_data, channels.channel(mode)
-    action = data.action if data is not None else None
-    item = armature.pose.bones[bone]
-    still = [item[name[2:-2]]] if name.startswith("[") else getattr(item, name)
-    path, found = actions.rotation_path(bone, mode), np.empty((len(frames), size))
-    curves = actions.curves_at(action, data.action_slot, path, size) if action is not None else [None] * size
-    for n, curve in enumerate(curves):
-        found[:, n] = still[n]
-        if curve is not None and actions.plays(curve):
-            found[:, n] = [curve.evaluate(frame) for frame in frames.tolist()]
-    return found
 
 
 def _across(away: Array, axis: Array) -> Array:

@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..animation import data_paths
 from ..look_at import mixing, settings
 from ..look_at import resolve as look_at
 from ..look_at.body import settings as body_settings
@@ -24,7 +25,7 @@ def clip(armature: bpy.types.Object) -> tuple[int, int]:
 
 def keyed(armature: bpy.types.Object, bone: str) -> frozenset[str]:
     """Those of the settings that may be keyed that change with the frame."""
-    path = f"{fingerprint.bone_path(bone)}.lookat_pd."
+    path = f"{data_paths.bone_path(bone)}.lookat_pd."
     names = {name for name in look_at.KEYABLE if fingerprint.animates(armature, path + name)}
     return frozenset(names | {mixing.KEYED} if mixing.is_keyed(armature, bone) else names)
 

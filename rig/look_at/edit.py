@@ -9,7 +9,7 @@ from mathutils import Vector
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
-from ..animation import actions, unkeyed_pose
+from ..animation import actions, data_paths, unkeyed_pose
 from ..animation.editable import check_armature
 from ..detection import detect, rest, stance
 from ..sampling import targets
@@ -79,7 +79,7 @@ def unset(settings) -> None:
 
 def settings_path(bone: str) -> str:
     """Data path from the armature object to a bone's look-at (Blender cannot work it out for settings on bones)."""
-    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].lookat_pd'
+    return f"{data_paths.bone_path(bone)}.lookat_pd"
 
 
 def key_state(armature: bpy.types.Object, bone: str, setting: str, frame: int) -> str:

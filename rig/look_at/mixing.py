@@ -9,6 +9,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.gaze import mixing
 from ...lookat_pd.rotation import Array
+from ..animation import data_paths
 from ..sampling import fingerprint
 from ..sampling import targets as looked_at
 from ..sampling.targets import Target
@@ -24,7 +25,7 @@ def weights(settings) -> list[float]:
 
 def paths(settings, bone: str) -> Iterator[str]:
     """Data paths of the weights."""
-    start = f"{fingerprint.bone_path(bone)}.lookat_pd."
+    start = f"{data_paths.bone_path(bone)}.lookat_pd."
     yield f"{start}target_weight"
     yield from (f"{start}targets[{n}].weight" for n in range(len(settings.targets)))
 

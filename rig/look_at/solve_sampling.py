@@ -12,6 +12,7 @@ from ...lookat_pd.gaze import mixing as gaze_mixing
 from ...lookat_pd.message import Message
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
+from ..animation import data_paths
 from ..offset_layer import constraints as offsets
 from ..offset_layer.track import Track
 from ..sampling import fingerprint, sight
@@ -93,7 +94,7 @@ class SolveSampling:
 
     def sample_frames(self, share: float) -> Generator[float, None, None]:
         """Sample all frames as animated, up to the fraction `share`."""
-        path = f"{fingerprint.bone_path(self.look_at.bone)}.lookat_pd."
+        path = f"{data_paths.bone_path(self.look_at.bone)}.lookat_pd."
         moving = fingerprint.animated_paths(self.look_at.armature)
         keyed = {name for name in KEYABLE if path + name in moving}
         if mixing.is_keyed(self.look_at.armature, self.look_at.bone):

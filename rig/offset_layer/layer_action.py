@@ -4,19 +4,16 @@ A place is a look-at's number and the place of a bone in its chain. No slot anim
 read them, each that of its own place.
 """
 
-import re
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
 from ...lookat_pd.rotation import Array
-from ..animation import actions
-from ..sampling import fingerprint
+from ..animation import actions, data_paths
 from ..sampling.own_data import OFFSETS
 
 _NAME = "Look-at PD Offsets"
-_PATH = re.compile(r'(?:pose\.bones\["((?:[^"\\]|\\.)*)"\]\.)?(\w+)')
 _LINEAR = 1
 """Blender's number for linear interpolation."""
 
@@ -67,7 +64,7 @@ def slot_of(action: bpy.types.Action, place: str, *, ensure: bool = False) -> bp
 def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: PlaceKeys) -> None:
     """Let F-curves of a slot hold these numbers, as samples: smaller than keys, and faster to write and to read."""
     bag = actions.channelbag(action, slot, ensure=True)
-    path = f"{fingerprint.bone_path(keys.bone)}.{keys.channel}" if keys.bone else keys.channel
+    path = f"{data_paths.bone_path(keys.bone)}.{keys.channel}" if keys.bone else keys.channel
     frames, count = keys.values.shape
     # Blender takes the wrong samples between frames below 0.
     sampled = keys.first >= 0
@@ -125,14 +122,14 @@ def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> PlaceKeys | No
     count = len(_points(curves[0])) if curves else 0
     if not count or any(len(_points(curve)) != count or not _is_plain(curve) for curve in curves):
         return None
-    found = _PATH.fullmatch(curves[0].data_path)
-    if found is None:
+    bone, channel = data_paths.split_bone(curves[0].data_path)
+    if not channel.isidentifier():
         return None
     points = np.empty((len(curves), count, 2), dtype=np.float32)
     for curve, row in zip(curves, points, strict=True):
         _points(curve).foreach_get("co", row.reshape(-1))
-    bone, first = bpy.utils.unescape_identifier(found[1] or ""), int(points[0, 0, 0])
-    return PlaceKeys(bone, found[2], first, points[:, :, 1].T.copy(), curves[0].array_index)
+    first = int(points[0, 0, 0])
+    return PlaceKeys(bone, channel, first, points[:, :, 1].T.copy(), curves[0].array_index)
 
 
 def at(action: bpy.types.Action, slot: bpy.types.ActionSlot, frame: float) -> Array:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import bpy
 
 from ...lookat_pd.errors import RigError
+from ..animation import data_paths
 from ..animation.editable import check_bones
-from ..sampling import fingerprint, targets
+from ..sampling import targets
 from ..sampling.targets import Target
 from .settings import PDFollowSettings
 
@@ -36,7 +37,7 @@ class Owner:
     @property
     def settings_path(self) -> str:
         """Data path from the object to the settings, with the dot behind it."""
-        return f"{fingerprint.bone_path(self.bone)}.lookat_pd_follow." if self.bone else "lookat_pd_follow."
+        return f"{data_paths.bone_path(self.bone)}.lookat_pd_follow." if self.bone else "lookat_pd_follow."
 
     @property
     def key(self) -> tuple[int, str]:

@@ -7,19 +7,16 @@ stepped.
 
 import ast
 import math
-import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 import bpy
 
 from ...lookat_pd.message import Message
-from . import fingerprint
+from ..animation.data_paths import any_bone
+from . import fingerprint, posed_bones
 from .own_data import TEMPORARY
 
-_BONE = re.compile(r'ones\["((?:[^"\\]|\\.)*)"\]')
-"""A bone in a data path, of the pose or of the armature's data."""
-_CHAINS = ("IK", "SPLINE_IK")
 _FUNCTIONS = ("abs", "bool", "clamp", "float", "int", "len", "lerp", "max", "min", "pow", "round", "smoothstep", "sum")
 _PLAIN_NAMES = frozenset((*vars(math), *_FUNCTIONS, "frame"))
 """What the expression of a driver may name beside its variables and depend on nothing else."""
@@ -143,13 +140,13 @@ def _driven(armature: bpy.types.Object) -> tuple[dict[str, set[str]], set[str]]:
     always: set[str] = set()
     for item in (armature, armature.data):
         for curve in item.animation_data.drivers if item.animation_data else ():
-            owner = _bone_of(curve.data_path)
+            owner = any_bone(curve.data_path)
             _check_expression(curve)
-            into = always if owner is None else reads.setdefault(owner, set())
+            into = reads.setdefault(owner, set()) if owner else always
             for variable in curve.driver.variables:
                 for target in variable.targets:
                     if target.id in (armature, armature.data):
-                        into.update(filter(None, (target.bone_target, _bone_of(target.data_path))))
+                        into.update(filter(None, (target.bone_target, any_bone(target.data_path))))
     return reads, always
 
 
@@ -173,10 +170,8 @@ def _chains(armature: bpy.types.Object) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for bone in armature.pose.bones:
         for constraint in bone.constraints:
-            if constraint.type in _CHAINS:
-                count = constraint.chain_count
-                links = [bone, *bone.parent_recursive]
-                names = {link.name for link in (links[:count] if count else links)}
+            if constraint.type in posed_bones.TYPES:
+                names = {bone.name, *posed_bones.posed_bones(bone, constraint)}
                 for name in names:
                     found.setdefault(name, set()).update(names)
     return found
@@ -221,8 +216,8 @@ def _keep_drivers(
 
 
 def _is_kept(curve: bpy.types.FCurve, keep: Collection[str]) -> bool:
-    owner = _bone_of(curve.data_path)
-    return owner is None or owner in keep
+    owner = any_bone(curve.data_path)
+    return not owner or owner in keep
 
 
 def _keep_bones(data: bpy.types.Armature, keep: Collection[str]) -> None:
@@ -248,9 +243,3 @@ def _keep_bones(data: bpy.types.Armature, keep: Collection[str]) -> None:
     finally:
         bpy.data.objects.remove(item)
         bpy.data.scenes.remove(scene)
-
-
-def _bone_of(path: str) -> str | None:
-    """The bone that a data path leads to or through, None where it leads to none."""
-    match = _BONE.search(path)
-    return bpy.utils.unescape_identifier(match[1]) if match else None

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..animation import actions
 from ..animation.channels import TRANSFORM_SIZES
+from ..animation.data_paths import bone_path
 from . import own_data
 
 KINDS = frozenset(("ACTION", "OBJECT", "ARMATURE", "SCENE", "COLLECTION"))
@@ -277,11 +278,6 @@ def _object(item: bpy.types.Object, animated: Mapping[str, set[int]]) -> Iterato
             yield from _constraints(bone.constraints, f"{bone_path(bone.name)}.", animated)
         yield from _custom(bone, bone_path(bone.name), animated)
     yield [bone.rotation_mode for bone in bones]
-
-
-def bone_path(bone: str) -> str:
-    """Data path from the armature object to a pose bone."""
-    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'
 
 
 def _constraints(stack: Any, path: str, animated: Mapping[str, set[int]]) -> Iterator[object]:

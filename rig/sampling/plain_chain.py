@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable
 
 import bpy
 
+from ..animation import data_paths
 from . import fingerprint
 from .own_data import is_own_constraint
 
@@ -52,7 +53,7 @@ def is_plain(
 
 def _may_act(bone: str, constraint: bpy.types.Constraint, moving: Collection[str]) -> bool:
     """Whether a constraint that is off acts at another frame. moving: data paths that change with the frame."""
-    path = f'{fingerprint.bone_path(bone)}.constraints["{bpy.utils.escape_identifier(constraint.name)}"]'
+    path = data_paths.constraint_path(bone, constraint.name)
     if constraint.mute and f"{path}.mute" not in moving and f"{path}.enabled" not in moving:
         return False
     return constraint.influence != 0.0 or f"{path}.influence" in moving

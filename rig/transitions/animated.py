@@ -1,6 +1,5 @@
 """The channels that an action animates on an armature, and their values without it."""
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -9,9 +8,8 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.rotation import Array
-from ..animation import actions
+from ..animation import actions, data_paths
 
-_BONE = re.compile(r'^pose\.bones\["((?:[^"\\]|\\.)*)"\](?:\.|(?=\[))(.+)$')
 _ROTATIONS = {"rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
 _VECTORS = {"location": 3, "scale": 3}
 
@@ -91,8 +89,7 @@ def channels_of(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.
 
 @lru_cache(maxsize=8192)
 def _bone_of(path: str) -> tuple[str, str]:
-    match = _BONE.match(path)
-    return (bpy.utils.unescape_identifier(match[1]), match[2]) if match else ("", path)
+    return data_paths.split_bone(path)
 
 
 def _channel(armature: bpy.types.Object, path: str, index: int) -> Channel | None:
@@ -113,7 +110,7 @@ def transform(armature: bpy.types.Object, bone: str, kind: str) -> Channel:
     """The channel "rotation", in its mode, or "location" of a bone or, with "", of the object."""
     owner = armature.pose.bones[bone] if bone else armature
     name = actions.channel(owner.rotation_mode)[0] if kind == "rotation" else "location"
-    path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{name}' if bone else name
+    path = f"{data_paths.bone_path(bone)}.{name}" if bone else name
     channel = _channel(armature, path, 0)
     assert channel is not None, "made for the mode in use"
     return channel

@@ -1,6 +1,5 @@
 """Blend profiles on a rig: which row each of its bones and curves has."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -9,11 +8,9 @@ import bpy
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.transitions import profiles
 from ...lookat_pd.transitions.profiles import ProfileRow
-from ..animation import actions
+from ..animation import actions, data_paths
 from ..detection import limb_controls
 from .animated import Channel
-
-_CUSTOM = re.compile(r'\["((?:[^"\\]|\\.)*)"\]$')
 
 
 @dataclass(frozen=True)
@@ -81,8 +78,7 @@ NONE = BlendProfile()
 
 def property_name(path: str) -> str:
     """The name of the property at a data path: the last part, without brackets if it is a custom property."""
-    custom = _CUSTOM.search(path)
-    return bpy.utils.unescape_identifier(custom[1]) if custom else path.rpartition(".")[2]
+    return data_paths.split_key(path)[1] or path.rpartition(".")[2]
 
 
 def fitted(rows: Sequence[ProfileRow], armature: bpy.types.Object) -> BlendProfile:
@@ -95,8 +91,8 @@ def fitted(rows: Sequence[ProfileRow], armature: bpy.types.Object) -> BlendProfi
     named = _named(rows, armature)
     found = dict(named)
     if named and limb_controls.is_generated(armature):
-        for name in armature.pose.bones.keys():
-            control = limb_controls.control_of(armature, name) if name not in named else ""
+        others = [name for name in armature.pose.bones.keys() if name not in named]
+        for name, control in limb_controls.controls_of(armature, others).items():
             if control in named:
                 found[name] = named[control]
     return BlendProfile(found, tuple(row for row in rows if row.kind == "CURVES"))

@@ -210,7 +210,7 @@ def test_a_row_of_the_table_is_found_everywhere(another, dragged, digits) -> Non
     held, session = dragged
     press(dragged, digits[7])
     assert session.tuning.method == "all_at_once" and session.error < 1e-3
-    shown = SimpleNamespace(_session=session, _handle=held, _complaint="")
+    shown = SimpleNamespace(_session=session, _handle=held, _complaint="", _offer=("", ""))
     assert "All at Once" in ik_drag.LOOKAT_PD_OT_ik_drag._header(shown)
     keys = [text for _, text in ik_drag.LOOKAT_PD_OT_ik_drag._keys(shown)]
     assert "0-7: Solver" in keys

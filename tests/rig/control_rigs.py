@@ -193,3 +193,54 @@ def _sort(armature: bpy.types.Object) -> None:
         kind = "Mechanism" if bone.name.startswith(("IK_", "MCH_")) else kind
         data.collections[kind].assign(bone)
     data.collections["Mechanism"].is_visible = data.collections["Deform"].is_visible = False
+
+
+def posed() -> bpy.types.Object:
+    """A human whose arms and legs inverse kinematics poses itself, with keys of its influence: arms are in IK and legs
+    in FK at the begin. Hands take the rotation of their IK controls, feet keep their own."""
+    armature = animated()
+    bones = armature.pose.bones
+    for side in "LR":
+        for part in (*ARM, *LEG):
+            bone = bones[f"{part}.{side}"]
+            for constraint in list(bone.constraints):
+                constraint.driver_remove("influence")
+                bone.constraints.remove(constraint)
+    bpy.ops.object.mode_set(mode="EDIT")
+    edit = armature.data.edit_bones
+    for name in [bone.name for bone in edit if bone.name.startswith(("FK_", "IK_"))]:
+        edit.remove(edit[name])
+    edit.remove(edit["CTL_Props"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    random = np.random.default_rng(5)
+    for side in "LR":
+        _solves(armature, f"LowerArm.{side}", f"CTL_Hand_IK.{side}", f"CTL_Elbow.{side}", 1.0)
+        _solves(armature, f"LowerLeg.{side}", f"MCH_Foot.{side}", f"CTL_Knee.{side}", 0.0)
+        bones[f"Hand.{side}"].constraints.new("COPY_ROTATION").name = "Turn"
+        turn = bones[f"Hand.{side}"].constraints["Turn"]
+        turn.target, turn.subtarget = armature, f"CTL_Hand_IK.{side}"
+        for part in (*ARM, *LEG):
+            bone = bones[f"{part}.{side}"]
+            bone.rotation_mode = "XYZ"
+            for frame in (1, 9, 17, LAST):
+                bone.rotation_euler = random.uniform(-0.2, 0.2, 3)
+                if part in ("LowerArm", "LowerLeg"):
+                    bone.rotation_euler[0] = random.uniform(0.3, 0.6) * (1.0 if part == "LowerArm" else -1.0)
+                bone.keyframe_insert("rotation_euler", frame=frame)
+    bpy.context.scene.frame_set(1)
+    return armature
+
+
+def posed_scene() -> None:
+    """For `kept.scene`."""
+    posed()
+
+
+def _solves(armature, bone: str, goal: str, pole: str, influence: float) -> None:
+    owner = armature.pose.bones[bone]
+    constraint = owner.constraints.new("IK")
+    constraint.target, constraint.subtarget, constraint.chain_count = armature, goal, 2
+    constraint.pole_target, constraint.pole_subtarget = armature, pole
+    constraint.pole_angle = _pole_angle(armature, owner.parent.name, bone, pole)
+    constraint.influence = influence
+    constraint.keyframe_insert("influence", frame=1)

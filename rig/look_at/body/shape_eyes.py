@@ -15,7 +15,7 @@ from ....lookat_pd.eyes import shape_gaze, turn_order
 from ....lookat_pd.message import Message
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.skeleton import Skeleton
-from ...animation import actions
+from ...animation import actions, data_paths
 from ...animation.channels import LOCATION
 from ...detection import eye_shapes, face, limbs
 from ...detection.face import EyeControlName
@@ -270,7 +270,7 @@ def note_unseen(armature: bpy.types.Object, bones: Iterable[str], notes: list[st
     and leaves these alone."""
     paths = _read_by_drivers(armature)
     for bone in dict.fromkeys(bones):
-        if any(path.startswith(f'pose.bones["{bpy.utils.escape_identifier(bone)}"].location') for path in paths):
+        if any(path.startswith(f"{data_paths.bone_path(bone)}.location") for path in paths):
             notes.append(
                 Message(
                     "A driver reads the location of the control bone '{bone}' as a single property, so the eyes move "
@@ -305,7 +305,7 @@ def named_controls(armature: bpy.types.Object, eyes: Sequence[EyeBone]) -> list[
 def driving_controls(armature: bpy.types.Object, eyes: Sequence[EyeBone]) -> list[str]:
     """The control bones whose names say that they turn eyes, where drivers turn these eye bones or, without any, the
     shape keys."""
-    paths = [f'pose.bones["{bpy.utils.escape_identifier(eye.bone)}"].rotation' for eye in eyes]
+    paths = [f"{data_paths.bone_path(eye.bone)}.rotation" for eye in eyes]
     if eyes:
         driven = any(driver.data_path.startswith(tuple(paths)) for driver in _drivers(armature))
     else:

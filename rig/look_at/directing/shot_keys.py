@@ -16,9 +16,8 @@ from typing import Any
 import bpy
 
 from ....lookat_pd.errors import RigError
-from ...animation import actions
+from ...animation import actions, data_paths
 from ...animation.keys import Keys
-from ...sampling import fingerprint
 
 _ITEMS = "lookat_pd_shot"
 _MARK = "lookat_pd_shot"
@@ -291,7 +290,7 @@ def tidy(armature: bpy.types.Object) -> None:
 
 
 def _settings_path(bone: str) -> str:
-    return f"{fingerprint.bone_path(bone)}.lookat_pd"
+    return f"{data_paths.bone_path(bone)}.lookat_pd"
 
 
 def _place(armature: bpy.types.Object, bone: str) -> int | None:

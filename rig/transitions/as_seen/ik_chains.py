@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
+from ...sampling import posed_bones
 from ...sampling.sampler import Sampler
 from .evaluated_pose import EvaluatedPoses, PoseReader, deforming
 
 _ON = 0.5
 """Influence from which on IK poses its chain rather than keys do."""
-_TYPES = ("IK", "SPLINE_IK")
 
 
 @dataclass(frozen=True)
@@ -44,12 +44,9 @@ def find(armature: bpy.types.Object) -> list[PosedChain]:
 def _chains(armature: bpy.types.Object, seen: set[str]) -> Iterator[PosedChain]:
     for bone in armature.pose.bones:
         for constraint in bone.constraints:
-            if constraint.type not in _TYPES or constraint.mute:
+            if constraint.type not in posed_bones.TYPES or constraint.mute:
                 continue
-            line = [bone.name, *(parent.name for parent in bone.parent_recursive)]
-            if constraint.type == "IK" and not constraint.use_tail:
-                line = line[1:]
-            posed = line[: constraint.chain_count or len(line)]
+            posed = posed_bones.posed_bones(bone, constraint)
             handle = constraint.subtarget if constraint.type == "IK" and constraint.target == armature else ""
             if seen & set(posed):
                 yield PosedChain(bone.name, constraint.name, tuple(posed), handle)

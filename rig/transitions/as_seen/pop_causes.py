@@ -11,6 +11,7 @@ import numpy as np
 from ....lookat_pd.errors import LookAtError
 from ....lookat_pd.message import Message
 from ....lookat_pd.rotation import Array
+from ...animation import data_paths
 from ...sampling import cut_down_rig
 from .. import pops
 from .evaluated_pose import OBJECT, PoseReader
@@ -137,7 +138,7 @@ def _property(armature: bpy.types.Object, states: list[_State], value: Value) ->
     bone, constraint, _ = value
     path = f'constraints["{bpy.utils.escape_identifier(constraint)}"]'
     if bone:
-        path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{path}'
+        path = data_paths.constraint_path(bone, constraint)
     data = armature.animation_data
     for curve in data.drivers if data else ():
         if not curve.data_path.startswith(path):
@@ -153,11 +154,8 @@ def _property(armature: bpy.types.Object, states: list[_State], value: Value) ->
 
 def _property_at(path: str) -> tuple[str, str]:
     """Bone and name of the custom property at a data path; empty names if it leads to none."""
-    head, _, rest = path.rpartition('["')
-    if not rest.endswith('"]'):
-        return "", ""
-    bone = head.removeprefix('pose.bones["').removesuffix('"]') if head else ""
-    return bpy.utils.unescape_identifier(bone), bpy.utils.unescape_identifier(rest[:-2])
+    owner, name = data_paths.split_key(path)
+    return (data_paths.split_bone(owner)[0], name) if name else ("", "")
 
 
 def _strip(armature: bpy.types.Object, frame: int) -> Message | None:

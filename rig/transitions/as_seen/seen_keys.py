@@ -18,7 +18,7 @@ from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
 from ....lookat_pd.transitions.control_fit import ControlFit
-from ...animation import actions, channels, editable
+from ...animation import actions, channels, data_paths, editable
 from ...animation.bake_transaction import BakeTransaction, animated_by_nla
 from ...detection import limb_controls
 from ...sampling import cut_down_rig, suspend
@@ -174,7 +174,7 @@ def _candidates(armature: bpy.types.Object, moved: Sequence[str], into: str) -> 
     except cut_down_rig.CannotCutDown:
         needed = set(armature.pose.bones.keys())
     generated = limb_controls.is_generated(armature)
-    first = _keyed(armature) | {limb_controls.control_of(armature, name) for name in moved}
+    first = _keyed(armature) | {*limb_controls.controls_of(armature, moved).values()}
     for limb in limb_controls.find(armature):
         first |= {limb.goal, *limb.turned, limb_controls.base_of(armature, limb), limb_controls.pole_of(armature, limb)}
     found = []
@@ -208,8 +208,7 @@ def _keyed(armature: bpy.types.Object) -> set[str]:
         return set()
     paths = {path for path, _ in animated_by_nla(data)}
     paths |= {curve.data_path for curve in actions.curves(data.action, data.action_slot)}
-    owners = (path.partition('["')[2].partition('"]')[0] for path in paths if path.startswith("pose.bones"))
-    return {bpy.utils.unescape_identifier(owner) for owner in owners}
+    return {bone for path in paths if (bone := data_paths.split_bone(path)[0])}
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import numpy as np
 from ....lookat_pd import rotation
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
-from ...animation import actions, channels, keys
+from ...animation import actions, channels, data_paths, keys
 from ...offset_layer import clock, constraints, layer_action
 from ...offset_layer.clock_reading import SETTINGS, set_mixing, set_range
 from .evaluated_pose import OBJECT
@@ -195,7 +195,7 @@ def _write(bag: Any, bone: str, mode: str, frames: Array, offsets: SeenOffsets, 
         name: channels.of_rotations(turns, mode),
         "scale": np.pad(offsets.sizes[:, row], ((1, 1), (0, 0)), constant_values=1.0),
     }
-    path = f'pose.bones["{bpy.utils.escape_identifier(bone)}"].' if bone else ""
+    path = f"{data_paths.bone_path(bone)}." if bone else ""
     group = bag.groups.new(bone) if bone else None
     for channel, numbers in values.items():
         for index in range(numbers.shape[1]):

@@ -20,6 +20,7 @@ control_drag = load("rig.ik.control_drag")
 chain_solve = load("rig.ik.chain_solve")
 limb_controls = load("rig.detection.limb_controls")
 setup = load("rig.ik.setup")
+switched_limbs = load("rig.detection.switched_limbs")
 targets = load("rig.sampling.targets")
 options = load("rig.animation.bake_options")
 
@@ -161,3 +162,23 @@ def test_feet_and_hands_keep_their_contacts(human) -> None:
     assert np.ptp(after[7:14], axis=0).max() < 1e-3 < np.ptp(before[7:14], axis=0).min()
     assert found.worst[2] < 1e-3
     assert np.abs(after[[0, -1]] - before[[0, -1]]).max() < 1e-5
+
+
+def test_a_driver_that_another_one_replaces_is_noticed(human) -> None:
+    """As many drivers as before, none of them on what the hand copies."""
+    assert "CTL_Hand_IK.L" in {limb.goal for limb in limb_controls.find(human)}
+    for name in ("FK", "CTL"):
+        human.pose.bones["Hand.L"].constraints[name].driver_remove("influence")
+        human.pose.bones["Toes.L"].driver_add("location", 0 if name == "FK" else 1)
+    assert "CTL_Hand_IK.L" not in {limb.goal for limb in limb_controls.find(human)}
+
+
+def test_a_rig_is_read_once_for_all_of_its_bones(human, monkeypatch) -> None:
+    reads, content = [], switched_limbs.content
+    monkeypatch.setattr(switched_limbs, "content", lambda rig: (reads.append(rig), content(rig))[1])
+    bones = human.pose.bones.keys()
+    assert limb_controls.controls_of(human, bones) == {name: limb_controls.control_of(human, name) for name in bones}
+    reads.clear()
+    limb_controls.controls_of(human, bones)
+    limb_controls.lines(human, bones)
+    assert len(reads) == 2

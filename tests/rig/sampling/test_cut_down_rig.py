@@ -122,6 +122,17 @@ def test_every_bone_of_a_chain_that_ik_solves_is_kept() -> None:
     assert {"foot.L", "thigh.L", "hips", "root"} == kept
 
 
+def test_a_chain_that_does_not_use_the_tail_of_its_owner_reaches_one_bone_further_up() -> None:
+    """What is asked for is the first bone of the chain alone, which the foot's target moves."""
+    rig = scenes.figure()
+    constraint = rig.pose.bones["foot.L"].constraints.new("IK")
+    constraint.target, constraint.chain_count = scenes.ball((0.2, -0.3, 0.4)), 2
+    constraint.use_tail = False
+    bpy.context.view_layer.update()
+    line = [bone.name for bone in rig.pose.bones["foot.L"].parent_recursive]
+    assert {*line[:2], "foot.L"} <= cut_down_rig.needed_bones(rig, line[1:2])
+
+
 def test_nothing_else_moves_and_nothing_stays() -> None:
     """What is keyed and was moved by hand since stays where it was put: nothing is written back to the scene."""
     rig = control_rig(3)

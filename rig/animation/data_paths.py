@@ -1,0 +1,46 @@
+"""Data paths from an armature to its bones, their constraints and custom properties."""
+
+import re
+
+import bpy
+
+_NAME = r'\["((?:[^"\\]|\\.)*)"\]'
+_POSE_BONE = re.compile(rf"pose\.bones{_NAME}\.?")
+_ANY_BONE = re.compile(rf"(?:^|\.)bones{_NAME}")
+_CONSTRAINT = re.compile(rf"constraints{_NAME}\.")
+_KEY = re.compile(rf"{_NAME}$")
+
+
+def bone_path(bone: str) -> str:
+    """Data path from the armature object to a pose bone."""
+    return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'
+
+
+def constraint_path(bone: str, constraint: str) -> str:
+    """Data path from the armature object to a constraint of a pose bone."""
+    return f'{bone_path(bone)}.constraints["{bpy.utils.escape_identifier(constraint)}"]'
+
+
+def split_bone(path: str) -> tuple[str, str]:
+    """The pose bone at the begin of a data path, "" for none, and the path from there on."""
+    found = _POSE_BONE.match(path)
+    return (bpy.utils.unescape_identifier(found[1]), path[found.end() :]) if found else ("", path)
+
+
+def any_bone(path: str) -> str:
+    """The bone that a data path leads to or through, of the pose or of the armature's data; "" for none."""
+    found = _ANY_BONE.search(path)
+    return bpy.utils.unescape_identifier(found[1]) if found else ""
+
+
+def split_constraint(path: str) -> tuple[str, str, str]:
+    """Bone and constraint, and the path from there on; empty names where a data path leads to no constraint."""
+    bone, rest = split_bone(path)
+    found = _CONSTRAINT.match(rest)
+    return (bone, bpy.utils.unescape_identifier(found[1]), rest[found.end() :]) if bone and found else ("", "", path)
+
+
+def split_key(path: str) -> tuple[str, str]:
+    """The path of the owner of a custom property, and its name; "" as the name where a data path leads to none."""
+    found = _KEY.search(path)
+    return (path[: found.start()], bpy.utils.unescape_identifier(found[1])) if found else (path, "")
