@@ -237,6 +237,11 @@ class Engine:
         data.M[self._diagonal] = self._own + armature
         self._mujoco.mj_factorM(self.model, data)
 
+    def factor_own(self) -> None:
+        """As `factor`, with 0 on the diagonal; it still is 0 since `weigh`."""
+        self._mujoco.mj_makeM(self.model, self.data)
+        self._mujoco.mj_factorM(self.model, self.data)
+
     def _unmoved(self) -> float:
         if not self._heavy:
             self._heavy = UNMOVED * float(self._own.sum())

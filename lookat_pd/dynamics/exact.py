@@ -12,7 +12,8 @@ from ..rotation import Array
 from .body import Body
 from .hinges import Hinges
 from .law import Motion
-from .loose import Loose, LooseSimulation
+from .loose import LooseSimulation
+from .loose_model import Loose
 from .root_path import RootPath
 from .simulation import SUBSTEP, Disturbances
 

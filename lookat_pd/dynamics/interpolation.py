@@ -191,12 +191,12 @@ def _sampled(
         first, last = stretch.times[[0, -1]]
         inside = np.flatnonzero((frames > first - 1e-9) & ((frames < last - 1e-9) | (stretch is stretches[-1])))
         # The motion of the law is known between the steps; only the difference, which changes slowly, is interpolated.
-        relative, torques[inside] = stretch.at(frames[inside])
-        there = motion.poses(np.append(frames[inside], last), np.full(len(inside) + 1, interval))
-        rotations[inside] = rotation.multiply(there[:-1], relative)
+        times = np.append(frames[inside], last)
+        relative, applied = stretch.at(times)
+        poses = rotation.multiply(motion.poses(times, np.full(len(times), interval)), relative)
+        rotations[inside], torques[inside] = poses[:-1], applied[:-1]
         if interval + 1 < k:
-            end = rotation.multiply(there[-1], stretch.at(np.array([last]))[0][0])
-            missed[interval + 1] = rotation.distance(keys[interval + 1], end)
+            missed[interval + 1] = rotation.distance(keys[interval + 1], poses[-1])
             left[interval + 1] = stretch.left
     if given.limits is not None:
         rotations = given.limits.clamp(rotations)

@@ -225,9 +225,12 @@ class ReferenceSimulation:
             near, place, push = places[step].copy(), places[step + 1], rising[step + 1]
             engine.moved(near, path + ahead)
             ahead += engine.between(near, law[step + 1])
-            gaps[step + 1] = gap = reference.gap(near, push + strength * ahead, push - past, firm)
+            ahead *= strength
+            ahead += push
+            gaps[step + 1] = gap = reference.gap(near, ahead, push - past, firm)
             place[:] = places[step]
-            engine.moved(place, path + end * gap)
+            path += end * gap
+            engine.moved(place, path)
 
     def _speed(self, grid: _Grid, place: Array, gap: Array) -> Array:
         """The velocity (nv,) of the deviation at a key, of which the grid is, after its correction."""

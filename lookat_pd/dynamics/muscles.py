@@ -40,6 +40,7 @@ class Muscles:
         self._inertia = mean if limit.shape[1] == 1 else own
         self._least, self._most = 1e-9 * self._inertia, 1e6 * self._inertia
         self._all_free = bool(np.all(free))
+        self._over, self._everyone = 1.000001 * self._limit, np.ones(len(driven), dtype=bool)
 
     def weakened(
         self, wanted: Array, needed: Array, extra: Array, passive: Array, ask: Callable[[Array], Array]
@@ -50,7 +51,7 @@ class Muscles:
         of the mass matrix. passive: (nv,), degrees of freedom without torque.
         """
         engine, limit = self._engine, self._limit
-        need = size = self._sizes(needed)
+        size = self._sizes(needed)
         weak = size > limit
         if not weak.any():
             self._weak = weak
@@ -59,37 +60,40 @@ class Muscles:
         fresh = weak & ~known
         # What was too weak a step ago probably is again; otherwise its rotor grows until it locks the joint.
         weak = weak | known & (rotors < self._most)
-        all_weak, acting, at = False, needed, passive
-        for _ in range(_ROUNDS if fresh.any() else _MORE_ROUNDS):
-            if fresh.any():
+        any_fresh = bool(fresh.any())
+        need = np.maximum(size, self._over)
+        all_weak, everywhere, at, locked = False, False, passive, None
+        for _ in range(_ROUNDS if any_fresh else _MORE_ROUNDS):
+            if any_fresh:
                 guess = self._inertia * limit / np.maximum(size - limit, 1e-6 * limit)
                 rotors = np.where(fresh, guess, rotors)
-            rotor = self._acting(np.where(weak, rotors, 0.0))
             if not all_weak:
                 all_weak = bool(weak.all())
                 at = self._acting(weak).astype(bool)
-                locked = None if at.all() else ~(at | passive)
-                asked = np.where(at, -needed, 0.0)
+                everywhere = bool(at.all())
+                locked = None if everywhere else ~(at | passive)
+                asked = needed if everywhere else np.where(at, needed, 0.0)
+            rotor = self._acting(rotors if all_weak else np.where(weak, rotors, 0.0))
             engine.factor(extra + rotor, locked)
-            change = engine.solve(asked[None])[0]
-            acting = -rotor * change
-            made = self._sizes(acting)
-            # For a single joint, torque = need rotor / (rotor + inertia).
-            need = np.maximum(need, 1.000001 * np.maximum(limit, made))
-            factor = (need / np.maximum(made, 1e-30) - 1.0) * limit / (need - limit)
-            guess = rotors * np.minimum(np.maximum(factor, 1e-3), 1e3)
-            rotors = np.where(weak, np.minimum(np.maximum(guess, self._least), self._most), rotors)
+            back = engine.solve(asked[None])[0]
+            acting = rotor * back
+            need, guess = self._better(rotors, acting, need)
+            rotors = guess if all_weak else np.where(weak, guess, rotors)
             if not all_weak:
-                size = self._sizes(ask(wanted + change))
+                size = self._sizes(ask(wanted - back))
                 fresh = (size > limit) & ~weak
+                any_fresh = bool(fresh.any())
                 weak = weak | fresh
         self._rotors, self._weak = rotors, weak
+        if everywhere:
+            torques = self._clipped(acting)
+            engine.factor(extra)
+            change = engine.solve((torques - needed)[None])[0]
+            return wanted + change, torques, self._everyone
         torques = self._clipped(np.where(at, acting, needed))
         for _ in range(2):
             engine.factor(extra, ~(at | passive))
             change = engine.solve(np.where(at, torques - needed, 0.0)[None])[0]
-            if at.all():
-                break
             torques = np.where(at, torques, ask(wanted + change))
             over = self._acting(self._sizes(torques) > limit * (1.0 + 1e-12)).astype(bool)
             if not np.any(over):
@@ -97,6 +101,20 @@ class Muscles:
             torques, at = self._clipped(torques), at | over
         torques = self._clipped(torques)
         return wanted + change, torques, np.any(at[self._extra :].reshape(-1, 3), axis=-1)
+
+    def _better(self, rotors: Array, torques: Array, need: Array) -> tuple[Array, Array]:
+        """What is needed, at least as much as the torques (nv,) and above the limits, and rotors with which the torques
+        come nearer to their limits."""
+        limit, made = self._limit, self._sizes(torques)
+        need = np.maximum(need, 1.000001 * made)
+        # For a single joint, torque = need rotor / (rotor + inertia).
+        factor = need / np.maximum(made, 1e-30)
+        factor -= 1.0
+        factor *= limit
+        factor /= need - limit
+        np.minimum(np.maximum(factor, 1e-3, out=factor), 1e3, out=factor)
+        factor *= rotors
+        return need, np.minimum(np.maximum(factor, self._least, out=factor), self._most, out=factor)
 
     def _sizes(self, torques: Array) -> Array:
         """The limited quantity of torques (nv,), (m, 1) or (m, 3)."""

@@ -340,12 +340,12 @@ def follow(
     effector, limits: as for `reach`. orientations: (F, 4) of the joint `effector`, in the frame of the roots. Where a
     place is out of reach, the hand is as near as it can be. Raises InvalidArgument.
     """
-    turned = None
-    if orientations is not None:
-        turned = checks.exactly("orientations", orientations, len(np.asarray(path)), 4)[:, None]
     path = array("path", path, None, 3)
     if path.ndim != 2:
         raise InvalidArgument("Following needs one start ({count}, 4) and one path (F, 3).", count=len(body))
+    turned = None
+    if orientations is not None:
+        turned = checks.exactly("orientations", orientations, len(path), 4)[:, None]
     return follow_together(body, start, path[:, None], effectors=[effector], limits=limits, orientations=turned)
 
 

@@ -67,7 +67,7 @@ class Reference:
         wanted = ahead / self._firm
         both = wanted + behind
         if self._all:
-            other.factor(self._none)
+            other.factor_own()
             return wanted - other.solve(true.inverse(both)[None])[0]
         both[~self._driven] = 0.0
         other.factor(self._none, ~self._driven)

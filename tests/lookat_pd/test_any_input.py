@@ -419,7 +419,8 @@ def hands_arguments(random: np.random.Generator) -> dict[str, Any]:
 def path_arguments(random: np.random.Generator) -> dict[str, Any]:
     given = reach_arguments(random)
     chosen = {name: given[name] for name in (*body_arguments(random), "start", "effector")}
-    return chosen | {"path": random.normal(scale=0.3, size=(4, 3))}
+    orientations = unit(random, 4) if random.random() < 0.5 else None
+    return chosen | {"path": random.normal(scale=0.3, size=(4, 3)), "orientations": orientations}
 
 
 def reach_around(**given: Any) -> Any:

@@ -366,6 +366,13 @@ def test_a_hand_that_follows_is_on_its_path() -> None:
     assert np.isfinite(away).all()
 
 
+@pytest.mark.parametrize("path", [0.3, [[0.1, 0.2, 0.3], [0.1, 0.2]], "word", None, [0.1, 0.2, 0.3]])
+def test_a_path_that_is_none_is_refused_with_orientations_too(path: object) -> None:
+    start = spatial().rotations[-1]
+    with pytest.raises(InvalidArgument, match="path"):
+        dynamics.follow(trees.rods([0.3] * 3, [2.0] * 3), start, path, effector=2, orientations=rotation.identity(2))  # type: ignore[arg-type]
+
+
 def test_work_can_be_stopped_and_keeps_its_best() -> None:
     work = dynamics.reaching(trees.rods([0.3, 0.3], [2.0, 1.5]), START, GOAL, 0.6, 0.02, effector=HAND)
     fractions = [next(work), next(work)]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lookat_pd import rotation
-from lookat_pd.dynamics import Body, loose
+from lookat_pd.dynamics import Body, loose_model
 from lookat_pd.rotation import Array
 
 
@@ -118,7 +118,7 @@ def hinge_angles(
         hinge = bone.add_joint(type=engine.mjtJoint.mjJNT_HINGE, axis=axes[joint], damping=damping)
         if np.isfinite(most):
             hinge.limited, hinge.range = True, [-most, most]
-            hinge.solref_limit, hinge.solimp_limit = loose.STOP
+            hinge.solref_limit, hinge.solimp_limit = loose_model.STOP
         bones.append(bone)
     made = spec.compile()
     made.opt.gravity, made.opt.timestep, made.opt.integrator = gravity, h, engine.mjtIntegrator.mjINT_RK4
@@ -129,3 +129,23 @@ def hinge_angles(
         found[step] = data.qpos
         engine.mj_step(made, data)
     return found[:, [int(made.body_dofadr[made.body(str(joint)).id]) for joint in range(len(body))]]
+
+
+def sprung(body: Body, poses: Array, gravity: Array, damping: float, stiffness: float, h: float) -> Array:
+    """Poses (s, n, 4) of the body on MuJoCo's own ball joints, at rest at first, whose springs return to `poses`
+    (s, n, 4), h seconds apart; by its Runge-Kutta method."""
+    engine, found, place = mujoco(), np.empty(poses.shape), order(body)
+    alone = model(body)
+    alone.jnt_stiffness[:], alone.dof_damping[:] = stiffness, damping
+    alone.opt.gravity, alone.opt.timestep, alone.opt.integrator = gravity, h, engine.mjtIntegrator.mjINT_RK4
+    alone.opt.disableflags = engine.mjtDisableBit.mjDSBL_CONSTRAINT
+    data = engine.MjData(alone)
+    sorted_poses = np.empty(poses.shape)
+    sorted_poses[:, place] = poses
+    data.qpos[:] = sorted_poses[0].ravel()
+    for step in range(len(poses)):
+        found[step] = data.qpos.reshape(-1, 4)
+        # The pose in the middle of the step.
+        alone.qpos_spring[:] = 0.5 * (sorted_poses[step] + sorted_poses[min(step + 1, len(poses) - 1)]).ravel()
+        engine.mj_step(alone, data)
+    return found[:, place]
