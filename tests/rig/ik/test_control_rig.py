@@ -165,11 +165,17 @@ def test_feet_and_hands_keep_their_contacts(human) -> None:
 
 
 def test_a_driver_that_another_one_replaces_is_noticed(human) -> None:
-    """As many drivers as before, none of them on what the hand copies."""
+    """As many drivers as before and the same influences, none of them driven."""
     assert "CTL_Hand_IK.L" in {limb.goal for limb in limb_controls.find(human)}
-    for name in ("FK", "CTL"):
-        human.pose.bones["Hand.L"].constraints[name].driver_remove("influence")
-        human.pose.bones["Toes.L"].driver_add("location", 0 if name == "FK" else 1)
+    drivers, constraints = human.animation_data.drivers, human.pose.bones["Hand.L"].constraints
+    count, influences = len(drivers), [item.influence for item in constraints]
+    for curve in [curve for curve in drivers if curve.data_path.startswith('pose.bones["Hand.L"]')]:
+        drivers.remove(curve)
+    for n in range(count - len(drivers)):
+        human.pose.bones["Toes.L"].driver_add("location", n)
+    for item, influence in zip(constraints, influences, strict=True):
+        item.influence = influence
+    assert len(drivers) == count
     assert "CTL_Hand_IK.L" not in {limb.goal for limb in limb_controls.find(human)}
 
 
