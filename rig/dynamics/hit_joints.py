@@ -87,7 +87,9 @@ def find(
     joint_chain.check_free(armature, free)
     followers = _followers(armature, line, heavy) if follow else []
     concerned = {*line, *followers}
-    switched = [limb for limb in limb_controls.find(armature) if concerned & set(limb.turned)]
+    # Limbs whose goals are moved need not switch.
+    found = (limb for limb in limb_controls.find(armature) if not posed & set(limb.turned))
+    switched = [limb for limb in found if concerned & set(limb.turned)]
     return HitJoints(tuple(hit), tuple(line), tuple(followers), tuple(switched), tuple(goals))
 
 

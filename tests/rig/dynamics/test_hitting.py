@@ -337,10 +337,16 @@ def _fitting_angle(armature: bpy.types.Object, bent: bpy.types.Constraint) -> fl
     return min(np.radians(np.arange(-180.0, 180.0, 15.0)).tolist(), key=off)
 
 
-@pytest.mark.parametrize(("pole", "turned", "bone"), [(True, True, "forearm.L"), (False, False, "hand_ik.L")])
+@pytest.mark.parametrize(
+    ("pole", "turned", "bone", "most"),
+    [(True, True, "forearm.L", "upper_arm.L"), (False, False, "hand_ik.L", "hand.L")],
+)
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])
-def test_a_limb_that_only_inverse_kinematics_poses_gives_way(pole: bool, turned: bool, bone: str, into: str) -> None:
-    """By keys on its target and its pole; the arm takes the pose of the solver, and comes back."""
+def test_a_limb_that_only_inverse_kinematics_poses_gives_way(
+    pole: bool, turned: bool, bone: str, most: str, into: str
+) -> None:
+    """By keys on its target and its pole; the arm takes the pose of the solver, and comes back. What is hit by its
+    control turns most."""
     armature = reaching_hero(pole=pole, turned=turned)
     frames, names = np.arange(FRAME - 1, FRAME + 45), ("upper_arm.L", "forearm.L", "hand.L", "foot.R")
     before = turns(armature, frames, names)
@@ -349,7 +355,7 @@ def test_a_limb_that_only_inverse_kinematics_poses_gives_way(pole: bool, turned:
     assert {"hand_ik.L", *(("elbow.L",) if pole else ())} < set(result.bones)
     assert not {"forearm.L", "upper_arm.L"} & set(result.bones)
     away = {name: np.degrees(rotation.distance(before[name], after[name])) for name in names}
-    assert away["upper_arm.L"].max() > 3.0 and away["foot.R"].max() < 0.2
+    assert away[most].max() > 3.0 and away["upper_arm.L"].max() > 0.5 and away["foot.R"].max() < 0.2
     for angles in away.values():
         assert angles[:2].max() < 0.05 and angles[frames >= result.frames[-1]].max() < 0.05
     seen = armature.evaluated_get(scenes.goto(FRAME + 4)).pose.bones
