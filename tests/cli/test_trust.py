@@ -311,6 +311,7 @@ FLAGS = {
     "--switch": ["fk", "ik", "x", ""],
     "--limb": ["foot.L", "hand_ik.L", "nobody", ""],
     "--effector": ["foot.L=Ball", "head=0,-1,1.6", "head=Nothing", "head=nan,0,0", "nobody=Ball", "head", ""],
+    "--gap": [*NUMBERS, "0.05"],
     "--hand": ["foot.R=0.1,-0.3,0.3", "foot.R=Ball", "foot.L=Ball", "foot.R=nan,0,0", "nobody=Ball", "foot.R", ""],
     "--pin": ["foot.R", "nobody", ""],
     "--look": ["head=Ball", "head=0,-3,1.6", "head", "nobody=Ball"],
@@ -328,7 +329,7 @@ BARE = [
     *("--absolute", "--all-actions", "--as-published", "--as-seen", "--best-cut", "--clean-feet", "--json"),
     *("--keep-hips", "--keep-offset", "--listed", "--lock-feet", "--loop", "--markers", "--move-keys", "--no-follow"),
     *("--no-avoid-body", "--no-gravity", "--no-limits", "--no-location", "--no-offset", "--no-switch", "--selected"),
-    *("--from-rest", "--match-orientation", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts"),
+    *("--from-rest", "--match-orientation", "--palm", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts"),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
 TWO_NUMBERS = {"--range", "--source-range", "--destination-range"}
