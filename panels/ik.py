@@ -46,7 +46,7 @@ class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
         column.prop(settings, "extent")
         if settings.extent == "LENGTH":
             column.prop(settings, "length")
-        column.prop(settings, "orientation")
+        column.prop(settings, "orientation", text="Rotation")
         layout.prop(settings, "pole")
         bone = current.bone(context)
         if bone is not None:
@@ -171,7 +171,7 @@ class LOOKAT_PD_PT_ik_body(_SubPanel, bpy.types.Panel):
             column.prop_search(item, "subtarget", item.target.pose, "bones", icon="BONE_DATA")
         column = layout.column(align=True)
         column.prop(item, "use_position")
-        column.prop(item, "orientation")
+        column.prop(item, "orientation", text="Rotation")
         if item.target is not None:
             column.prop(item, "use_offset")
         column.prop(item, "pole")

@@ -11,7 +11,7 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import editable
 from ..sampling import plain_chain, posed_bones
-from . import body_joints
+from . import body_joints, limb_controls
 from . import bone_limits as limits
 
 WHOLE = 0
@@ -150,6 +150,15 @@ def _joints(
             found.append(bone.name)
         if bone.name == base:
             break
+    if len(found) < 2:
+        control = limb_controls.control_of(armature, effector)
+        if control not in ("", effector):
+            raise RigError(
+                "Bone '{effector}' moves its limb and turns no other bone; choose '{control}', which turns the same "
+                "limb, or add the bone to the effectors.",
+                effector=effector,
+                control=control,
+            )
     if not found:
         raise RigError(
             "Bone '{effector}' has no parent that can rotate; choose a bone further down the chain.", effector=effector

@@ -250,3 +250,10 @@ def test_the_laws_on_a_rigify_human(effector, at_tip) -> None:
     chain = limb(rig, effector, at_tip=at_tip)
     assert chain.joints[0] in ("upper_arm_fk.L", "thigh_fk.L")
     check(rig, chain)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("goal", "control"), [("hand_ik.L", "hand_fk.L"), ("foot_ik.R", "foot_fk.R")])
+def test_the_ik_control_of_a_limb_names_the_control_that_turns_it(goal, control) -> None:
+    with pytest.raises(load("lookat_pd.errors").RigError, match=f"choose '{control}'"):
+        chains.resolve(kept.human(), goal)
