@@ -6,8 +6,6 @@ import numpy as np
 
 from .. import rotation
 from ..rotation import Array
-from . import support
-from .batches import batch_front
 from .body_freedom import TurningAxes
 from .body_problem import STIFF_ROOT, Problem
 from .body_system import Relaxation, System
@@ -30,8 +28,7 @@ _MOST_RATIO, _LARGEST_REST = 0.8, 0.1
 class Poses:
     """Some poses of a problem. which: (a,), their indices. pose: (4, n, a). displacement: (3, a) of the root. gain:
     (a, 1), the fraction of the way back to the initial pose in the last iteration. first, last: (a,), the largest
-    movement of a joint in the first and the last one. missed: (a,), the largest residual before the last one. stopped:
-    (a,), whether limits reduced the movement. iterations: (a,)."""
+    movement of a joint in the first and the last one. stopped: (a,), whether limits reduced that. iterations: (a,)."""
 
     which: Array
     pose: Array
@@ -39,7 +36,6 @@ class Poses:
     gain: Array
     first: Array
     last: Array
-    missed: Array
     stopped: Array
     iterations: Array
 
@@ -48,8 +44,8 @@ class Poses:
         """Before the first iteration; without gain, that of poses of which nothing is known."""
         count = len(which)
         gain = Relaxation.of(count, 0).gain if gain is None else gain
-        last, missed, stopped = np.full(count, np.inf), np.full(count, np.inf), np.zeros(count, dtype=bool)
-        return cls(which, pose, displacement, gain, np.zeros(count), last, missed, stopped, np.zeros(count, dtype=int))
+        last, stopped = np.full(count, np.inf), np.zeros(count, dtype=bool)
+        return cls(which, pose, displacement, gain, np.zeros(count), last, stopped, np.zeros(count, dtype=int))
 
     def some(self, part: Array) -> "Poses":
         """A part of them."""
@@ -60,7 +56,6 @@ class Poses:
             self.gain[part],
             self.first[part],
             self.last[part],
-            self.missed[part],
             self.stopped[part],
             self.iterations[part],
         )
@@ -81,8 +76,7 @@ def iterate(problem: Problem, poses: Poses, iterations: int, tolerance: float, *
     here, moved, ways = poses.pose, poses.displacement, []
     for iteration in range(iterations):
         ease, before, back = _EASY * _SLOWING**iteration, here, moved
-        room = matrix[: len(rows)]
-        here, moved, size, missed, stopped = step(problem, here, moved, data, room, ease, relaxation, near)
+        here, moved, size, stopped = step(problem, here, moved, data, matrix[: len(rows)], ease, relaxation, near)
         poses.iterations[rows] += 1
         if not iteration:
             poses.first[:] = size
@@ -95,8 +89,7 @@ def iterate(problem: Problem, poses: Poses, iterations: int, tolerance: float, *
         if going.all() and iteration < iterations - 1:
             continue
         poses.pose[..., rows], poses.displacement[..., rows] = here, moved
-        poses.last[rows], poses.missed[rows], poses.stopped[rows] = size, missed, stopped
-        poses.gain[rows] = relaxation.gain
+        poses.last[rows], poses.stopped[rows], poses.gain[rows] = size, stopped, relaxation.gain
         rows, here, moved, ways = rows[going], here[..., going], moved[..., going], [way[going] for way in ways]
         if not len(rows):
             return
@@ -134,18 +127,13 @@ def step(
     ease: float,
     relaxation: Relaxation,
     near: bool = False,
-) -> tuple[Array, Array, Array, Array, Array]:
-    """One iteration: poses, displacements of the root, the largest movement (m,) of a joint, the largest residual (m,)
-    before it, and whether limits (m,) reduced the movement. matrix: space for the Jacobian, as of `Problem.space`.
-    near: as of `iterate`."""
+) -> tuple[Array, Array, Array, Array]:
+    """One iteration: poses, displacements of the root, the largest movement (m,) of a joint, and whether limits (m,)
+    reduced it. matrix: space for the Jacobian, as of `Problem.space`. near: as of `iterate`."""
     turning = None if problem.freedom is None else problem.freedom.at(pose)
     state = problem.state(pose, displacement, data, turning)
     values = problem.residuals(state, data, matrix)
     center = None if problem.balance is None else problem.balance_rows(state, data, matrix)
-    missed = (np.abs(values) * (data["weights"].T > 0.0)).max(axis=-1)
-    if center is not None:
-        out = support.outside(center, batch_front(data["polygon"]))
-        missed = np.maximum(missed, np.linalg.norm(out, axis=-1))
     z = problem.coordinates(data["start"], pose, displacement, turning)
     system = System(matrix, values, z, problem.levels, data["weights"].T, ease, center, relaxation, near)
     way = system.solve(data)
@@ -166,7 +154,7 @@ def step(
             found, shift, size, _ = _moved(problem, pose, displacement, way, data, turning)
         moved = np.linalg.norm(shift - displacement, axis=0)
         size = np.maximum(rotation.distance(found.T, pose.T).max(axis=1), moved)
-    return found, shift, size, missed, stopped
+    return found, shift, size, stopped
 
 
 def _moved(

@@ -17,8 +17,8 @@ from ..rotation import Array
 from .body_iteration import Poses, iterate
 from .body_problem import Problem
 
-_APART = 8, 4, 2, 1
-"""Poses from one that is solved by itself to the next; then from those that are solved from guesses between them."""
+_APART = 8
+"""Poses from one that is solved by itself to the next."""
 _NODES = 4
 """Poses from which one is interpolated."""
 _NEAR = 0.02
@@ -47,15 +47,9 @@ class BodyInTime:
         """All poses. iterations, tolerance: as of `iterate`. in_time: from guesses where they are near."""
         active = self.problem.undone(self.errors, self.unbalanced)
         self._fixed[active] = False
-        if in_time:
-            self._in_time(active, iterations, tolerance)
-        else:
+        if not in_time:
             self._plainly(active, iterations, tolerance)
-        found = self.problem.errors(active, self.pose[..., active], self.displacement[..., active])
-        self.errors[active], self.unbalanced[active] = found
-
-    def _in_time(self, active: Array, iterations: int, tolerance: float) -> None:
-        """Solve poses (a,), from guesses where they are near."""
+            return
         known, *levels = _levels(self.problem.count)
         self._plainly(np.intersect1d(known, active), iterations, tolerance)
         # Beside poses that give no guess all are solved by themselves, together.
@@ -108,17 +102,22 @@ class BodyInTime:
         start = problem.data["start"][..., which]
         turns = rotation.multiply(rotation.inverse(start.T), poses.pose.T)
         self._vectors[..., which] = rotation.log(turns).T
-        self._fixed[which] = still & (poses.missed < _REACHED) & ~poses.stopped & ~problem.is_soft(which)
+        errors, unbalanced = problem.errors(which, poses.pose, poses.displacement)
+        self.errors[which], self.unbalanced[which] = errors, unbalanced
+        missed = np.maximum(errors.max(axis=-1), unbalanced)
+        self._fixed[which] = still & (missed < _REACHED) & ~poses.stopped & ~problem.is_soft(which)
 
 
 def _levels(count: int) -> Iterator[Array]:
     """The poses (a,) that are solved together, from the coarse to the fine: each one once."""
+    apart = _APART if count > _NODES * _APART else 1
     known = np.zeros(count, dtype=bool)
-    for apart in _APART if count > _NODES * _APART[0] else (1,):
+    while apart:
         some = np.arange(count) % apart == 0
         some[-1:] = True
         yield np.flatnonzero(some & ~known)
         known |= some
+        apart //= 2
 
 
 def _interpolation(wanted: Array, known: Array) -> tuple[Array, Array]:
