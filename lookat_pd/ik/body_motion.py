@@ -104,7 +104,7 @@ class BodyInTime:
         self._vectors[..., which] = rotation.log(turns).T
         errors, unbalanced = problem.errors(which, poses.pose, poses.displacement)
         self.errors[which], self.unbalanced[which] = errors, unbalanced
-        missed = np.maximum(errors.max(axis=-1), unbalanced)
+        missed = problem.missed(which, errors, unbalanced)
         self._fixed[which] = still & (missed < _REACHED) & ~poses.stopped & ~problem.is_soft(which)
 
 

@@ -252,13 +252,17 @@ class Problem:
         pose[:, self.hinges] = np.where(angles != 0.0, rotation.multiply(here.T, more).T, here)
         return pose
 
-    def undone(self, errors: Array, unbalanced: Array) -> Array:
-        """The indices of the poses that do not meet their objectives, with errors as of `errors`."""
-        weights = self.data["weights"]
+    def missed(self, which: Array, errors: Array, unbalanced: Array) -> Array:
+        """By how much (a,) some poses with errors as of `errors` miss their objectives."""
+        weights = self.data["weights"][:, which]
         away = [errors[:, k] * (weights[rows.start] > 0.0) for k, rows in self.rows_of.items()]
         if self.balance is not None:
             away.append(unbalanced * (weights[self.levels.balance.start] > 0.0))
-        return np.flatnonzero(np.max(away, axis=0) > _THERE)
+        return np.max(away, axis=0)
+
+    def undone(self, errors: Array, unbalanced: Array) -> Array:
+        """The indices of the poses that do not meet their objectives, with errors as of `errors`."""
+        return np.flatnonzero(self.missed(np.arange(self.count), errors, unbalanced) > _THERE)
 
     def unbalanced(self, state: BodyState, data: dict[str, Array]) -> Array:
         """The distance (m,) of the centre of mass from the support polygon."""
