@@ -2,10 +2,11 @@
 
 The pose that `full_body` finds is a fixed point of its iteration: the smallest rotations that reach the objectives.
 From a guess near this point, one or two iterations lead there instead of six. The guess is interpolated between solved
-poses by cubic polynomials, as rotation vectors from the initial poses, from the coarse to the fine. It counts only if
-it is as near as one expects. Poses are solved by themselves where it is not: where the objectives or the initial pose
-jump, which may change the branch, the way in which limbs are bent; and where the result depends on all iterations,
-because objectives are out of reach or have a weight below 1, or limits stop a joint.
+poses by polynomials, as rotation vectors from the initial poses, from the coarse to the fine. It counts
+only if it is as near as one expects. Where guesses between poses twice as far apart were right within the tolerance,
+one that meets its objectives needs no iteration. Poses are solved by themselves where the guess is not near: where the
+objectives or the initial pose jump, which may change the branch, the way in which limbs are bent; and where the result
+depends on all iterations, because objectives are out of reach or have a weight below 1, or limits stop a joint.
 """
 
 from collections.abc import Iterator
@@ -19,14 +20,16 @@ from .body_problem import Problem
 
 _APART = 8
 """Poses from one that is solved by itself to the next."""
-_NODES = 4
-"""Poses from which one is interpolated."""
+_NODES = 6, 4
+"""Poses from which one is interpolated: at first, and where that is not near, as beside a jump."""
 _NEAR = 0.02
 """Largest first movement [rad] of a joint from a guess that is near."""
 _FEW = 4
 """Iterations in which a near guess leads to its fixed point."""
 _REACHED = 1e-3
 """Largest residual of what is reached, in lengths of a mean bone."""
+_MET = 0.1
+"""Largest residual of a guess that needs no iteration, as a factor of the tolerance."""
 
 
 class BodyInTime:
@@ -40,6 +43,8 @@ class BodyInTime:
         self.errors, self.unbalanced = problem.errors(np.arange(count), self.pose, self.displacement)
         self._vectors = np.zeros((3, *self.pose.shape[1:]))
         self._gain = np.ones((count, 1))
+        # First movements from the last guesses, none of other poses.
+        self._first = np.full(count, np.nan)
         # Whether a pose is the fixed point; one that meets its objectives from the start is.
         self._fixed = np.ones(count, dtype=bool)
 
@@ -60,8 +65,11 @@ class BodyInTime:
         known = np.union1d(known, alone)
         for level in levels:
             wanted = np.setdiff1d(np.intersect1d(level, active), alone)
-            near = self._guess(wanted, known, min(_FEW, iterations), tolerance)
-            self._plainly(wanted[~near], iterations, tolerance)
+            first, self._first = self._first, np.full(self.problem.count, np.nan)
+            for nodes in _NODES:
+                near = self._guess(wanted, known, nodes, first, min(_FEW, iterations), tolerance)
+                wanted = wanted[~near]
+            self._plainly(wanted, iterations, tolerance)
             known = np.union1d(known, level)
 
     def _plainly(self, wanted: Array, iterations: int, tolerance: float) -> None:
@@ -72,45 +80,68 @@ class BodyInTime:
         iterate(self.problem, poses, iterations, tolerance)
         self._take(poses, poses.last <= tolerance)
 
-    def _guess(self, wanted: Array, known: Array, iterations: int, tolerance: float) -> Array:
-        """Solve poses (a,) from those between which they are; returns for which this was near."""
-        nodes, weights = _interpolation(wanted, known)
+    def _guess(self, wanted: Array, known: Array, count: int, first: Array, iterations: int, tolerance: float) -> Array:
+        """Solve poses (a,) from so many between which they are; returns for which this was near. first: (m,), of the
+        guesses before these."""
+        nodes, weights = _interpolation(wanted, known, count)
         near = self._fixed[nodes].all(axis=-1) & ~self.problem.is_soft(wanted)
         which, nodes, weights = wanted[near], nodes[near], weights[near]
         if not len(which):
             return near
-        vectors = _combined(self._vectors, nodes, weights)
         data = self.problem.some(which)
-        pose = rotation.multiply(data["start"].T, rotation.exp(vectors.T)).T
-        pose = self.problem.allowed(pose, data["start"], data)[0]
+        turns = rotation.exp(_combined(self._vectors, nodes, weights).T)
+        pose, ends = self.problem.allowed(rotation.multiply(data["start"].T, turns).T, data["start"], data)
         displacement = _combined(self.displacement, nodes, weights)
         poses = Poses.of(which, pose, displacement, self._gain[nodes].mean(axis=1))
-        iterate(self.problem, poses, iterations, tolerance, near=True)
-        good = (poses.first < _NEAR) & (poses.last <= tolerance)
-        if not good.any():
-            return near & False
-        self._take(poses.some(good), good[good])
-        good[good] = self._fixed[which[good]]
+        poses.first = np.fmax.reduce(first[nodes], axis=1)
+        good = self._meets(poses, ends, tolerance)
+        if not good.all():
+            rest = poses.some(~good)
+            iterate(self.problem, rest, iterations, tolerance, near=True)
+            found = (rest.first < _NEAR) & (rest.last <= tolerance)
+            self._take(rest.some(found), found[found])
+            self._first[rest.which[found]] = rest.first[found]
+            good[~good] = found & self._fixed[rest.which]
         near[near] = good
         return near
+
+    def _meets(self, poses: Poses, ends: Array, tolerance: float) -> Array:
+        """Keep those of some guesses that need no iteration; returns which (a,). first: of poses, the largest movement
+        from the guesses between which they are. ends: of hinges (h, a)."""
+        which, problem = poses.which, self.problem
+        met = (poses.first <= tolerance) & ~ends.any(axis=0) & (not problem.limited)
+        if met.any():
+            some = poses.some(met)
+            errors = problem.errors(some.which, some.pose, some.displacement)
+            fine = problem.missed(some.which, *errors) <= _MET * tolerance
+            met[met] = fine
+            self._keep(some.some(fine), errors[0][fine], errors[1][fine])
+            self._first[which[met]], self._fixed[which[met]] = poses.first[met], True
+        return met
 
     def _take(self, poses: Poses, still: Array) -> None:
         """Keep poses (a,); still: whether their iterations ended."""
         which, problem = poses.which, self.problem
-        self.pose[..., which], self.displacement[..., which] = poses.pose, poses.displacement
-        self.iterations[which], self._gain[which] = poses.iterations, poses.gain
-        start = problem.data["start"][..., which]
-        turns = rotation.multiply(rotation.inverse(start.T), poses.pose.T)
-        self._vectors[..., which] = rotation.log(turns).T
         errors, unbalanced = problem.errors(which, poses.pose, poses.displacement)
-        self.errors[which], self.unbalanced[which] = errors, unbalanced
+        self._keep(poses, errors, unbalanced)
         missed = problem.missed(which, errors, unbalanced)
         self._fixed[which] = still & (missed < _REACHED) & ~poses.stopped & ~problem.is_soft(which)
+
+    def _keep(self, poses: Poses, errors: Array, unbalanced: Array) -> None:
+        """Keep poses (a,) with their errors."""
+        which, start = poses.which, self.problem.data["start"][..., poses.which]
+        self.pose[..., which], self.displacement[..., which] = poses.pose, poses.displacement
+        self.iterations[which], self._gain[which] = poses.iterations, poses.gain
+        turns = rotation.multiply(rotation.inverse(start.T), poses.pose.T)
+        self._vectors[..., which] = rotation.log(turns).T
+        self.errors[which], self.unbalanced[which] = errors, unbalanced
 
 
 def _levels(count: int) -> Iterator[Array]:
     """The poses (a,) that are solved together, from the coarse to the fine: each one once."""
-    apart = _APART if count > _NODES * _APART else 1
+    apart = _APART
+    while apart > 1 and count - 1 <= (max(_NODES) - 2) * apart:
+        apart //= 2
     known = np.zeros(count, dtype=bool)
     while apart:
         some = np.arange(count) % apart == 0
@@ -120,15 +151,15 @@ def _levels(count: int) -> Iterator[Array]:
         apart //= 2
 
 
-def _interpolation(wanted: Array, known: Array) -> tuple[Array, Array]:
-    """The poses (a, k) from which others (a,) are interpolated, and their weights: Lagrange's polynomials."""
+def _interpolation(wanted: Array, known: Array, count: int) -> tuple[Array, Array]:
+    """The poses (a, count) from which others (a,) are interpolated, and their weights: Lagrange's polynomials."""
     after = np.searchsorted(known, wanted)
-    first = np.clip(after - _NODES // 2, 0, len(known) - _NODES)
-    nodes = known[first[:, None] + np.arange(_NODES)]
+    first = np.clip(after - count // 2, 0, len(known) - count)
+    nodes = known[first[:, None] + np.arange(count)]
     away = (wanted[:, None] - nodes).astype(float)
     weights = np.ones(nodes.shape)
-    for k in range(_NODES):
-        for other in range(_NODES):
+    for k in range(count):
+        for other in range(count):
             if other != k:
                 weights[:, k] *= away[:, other] / (nodes[:, k] - nodes[:, other])
     return nodes, weights

@@ -102,6 +102,15 @@ def test_a_smooth_motion_takes_less_than_half_the_iterations(name: str) -> None:
     assert found.iterations.mean() < 0.5 * plain.iterations.mean()
 
 
+def test_a_guess_that_needs_no_iteration_meets_its_objectives() -> None:
+    """A tenth of the tolerance of 1e-4, in mean bones and radians."""
+    body, (objectives, settings) = figure(), CASES["in reach"]()
+    found = body.solve(objectives, in_time=True, **settings)
+    guessed = found.errors[found.iterations == 0]
+    assert len(guessed) >= FRAMES // 4
+    assert np.all(guessed < 1e-5)
+
+
 def test_a_jump_of_the_initial_pose_changes_no_branch() -> None:
     body = figure()
     pose = body.pose.copy()
