@@ -35,8 +35,10 @@ SHORTEST = 1e-100
 """Chains that are shorter have no length."""
 
 
-def alone(offsets: Array, start: Array, target: Array, iterations: int, tolerance: float) -> Outcome:
-    """One chain, in plain numbers."""
+def alone(
+    offsets: Array, start: Array, target: Array, iterations: int, tolerance: float, *, history: bool = False
+) -> Outcome:
+    """One chain, in plain numbers. history: whether to keep the errors."""
     pose, bones = [tuple(q) for q in start[..., 0].tolist()], offsets[..., 0].tolist()
     tx, ty, tz = target[:, 0].tolist()
     lengths = [math.sqrt(x * x + y * y + z * z) for x, y, z in bones]
@@ -45,7 +47,7 @@ def alone(offsets: Array, start: Array, target: Array, iterations: int, toleranc
     size = max(reach, SHORTEST)
     tx, ty, tz, goal = tx / size, ty / size, tz / size, floor / size
     scaled = [(x / size, y / size, z / size) for x, y, z in bones]
-    turns, bones = _forward(scaled, pose)
+    turns, bones = forward(scaled, pose)
     ex, ey, ez = _remaining((tx, ty, tz), bones)
     error = math.sqrt(ex * ex + ey * ey + ez * ez)
     errors, used = [error], 0
@@ -56,7 +58,7 @@ def alone(offsets: Array, start: Array, target: Array, iterations: int, toleranc
         bend = _is_on_line(bones, (tx, ty, tz))
         for used in range(1, iterations + 1):
             if bend:
-                turns, bones = _forward(scaled, _bent(offsets, _local(turns), target))
+                turns, bones = forward(scaled, _bent(offsets, _local(turns), target))
                 ex, ey, ez = _remaining((tx, ty, tz), bones)
                 error, bend = math.sqrt(ex * ex + ey * ey + ez * ez), False
             before = error
@@ -78,25 +80,24 @@ def alone(offsets: Array, start: Array, target: Array, iterations: int, toleranc
                 break
             bend = used in SECOND_LOOKS and error > STALLED * before and _is_on_line(bones, (tx, ty, tz))
     poses = start if best_error == errors[0] else np.array(_local(best))[..., None]
-    history = list(size * np.array(errors)[:, None])
-    return Outcome(poses, np.array([used]), history, np.array([size * best_error]))
+    rows = list(size * np.array(errors)[:, None]) if history else []
+    return Outcome(poses, np.array([used]), rows, np.array([size * best_error]))
 
 
 def _step(turns: Pose, bones: list[Vector], error: Vector, damping: float) -> tuple[Pose, list[Vector], Vector, float]:
     """One step: orientations, bones, effector, and the damping that affects it at all."""
-    sx = sy = sz = xx = yy = zz = xy = yz = zx = 0.0
-    arms = []
+    rx = ry = rz = xx = yy = zz = xy = yz = zx = 0.0
     for x, y, z in reversed(bones):
-        sx, sy, sz = sx + x, sy + y, sz + z
-        arms.append((sx, sy, sz))
-        xx, yy, zz = xx + sx * sx, yy + sy * sy, zz + sz * sz
-        xy, yz, zx = xy + sx * sy, yz + sy * sz, zx + sz * sx
+        rx, ry, rz = rx + x, ry + y, rz + z
+        xx, yy, zz = xx + rx * rx, yy + ry * ry, zz + rz * rz
+        xy, yz, zx = xy + rx * ry, yz + ry * rz, zx + rz * rx
     (fx, fy, fz), stiff = force(xx, yy, zz, xy, yz, zx, error, damping)
     moved, ends = [], []
     hx = hy = hz = ox = oy = oz = 0.0
-    for (w, x, y, z), (bx, by, bz), (rx, ry, rz) in zip(turns, bones, reversed(arms), strict=True):
+    for (w, x, y, z), (bx, by, bz) in zip(turns, bones, strict=True):
         # Half the rotation vector of the bone, the sum of those of its joints; its quaternion (1, h) is no unit one.
         hx, hy, hz = hx + ry * fz - rz * fy, hy + rz * fx - rx * fz, hz + rx * fy - ry * fx
+        rx, ry, rz = rx - bx, ry - by, rz - bz
         moved.append(
             (w - hx * x - hy * y - hz * z, x + hx * w + hy * z - hz * y,
              y + hy * w + hz * x - hx * z, z + hz * w + hx * y - hy * x)
@@ -140,7 +141,7 @@ def force(
     return force, determinant / (aa + bb + cc)
 
 
-def _forward(offsets: list[Vector], pose: Pose) -> tuple[Pose, list[Vector]]:
+def forward(offsets: list[Vector], pose: Pose) -> tuple[Pose, list[Vector]]:
     """Orientations of the joints, and their bones, in the frame of the base."""
     turn, turns, bones = pose[0], [pose[0]], [arithmetic.rotate(pose[0], offsets[0])]
     for q, offset in zip(pose[1:], offsets[1:], strict=True):
@@ -151,7 +152,7 @@ def _forward(offsets: list[Vector], pose: Pose) -> tuple[Pose, list[Vector]]:
 
 
 def _local(turns: Pose) -> Pose:
-    """The inverse of `_forward`: rotations relative to the joint before. turns: of any lengths."""
+    """The inverse of `forward`: rotations relative to the joint before. turns: of any lengths."""
     relative = (arithmetic.multiply(arithmetic.inverse(a), b) for a, b in pairwise(turns))
     return [_unit(q) for q in (turns[0], *relative)]
 

@@ -1,17 +1,21 @@
 """Damped least squares for a batch of free chains: see `free_chain`."""
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 
+from .. import rotation
 from ..rotation import Array
 from . import arithmetic, free_chain, unfolding
+from .arithmetic import Vector
 from .iteration import SECOND_LOOKS, STALLED, Outcome
 
 _CHUNK = 1_000
 """Chains that are iterated together: their arrays stay in the cache."""
 _FEW = 0.4
 """Finished chains are removed from the arrays when they are more than this fraction."""
+_NARROW = 200
+"""Fewer chains are summed by numpy's cumulative sum."""
 
 
 def run(
@@ -24,7 +28,7 @@ def run(
     """
     count = target.shape[-1]
     if count == 1:
-        return free_chain.alone(offsets, start, target, iterations, tolerance)
+        return free_chain.alone(offsets, start, target, iterations, tolerance, history=history)
     parts = []
     for first in range(0, max(count, 1), _CHUNK):
         chunk = slice(first, first + _CHUNK)
@@ -57,8 +61,8 @@ def _together(
     size = np.maximum(reach, free_chain.SHORTEST)
     scaled = offsets / size
     chains = _Chains.at(scaled, start, target / size, np.broadcast_to(floor / size, (count,)))
-    poses, least = np.empty((n, 4, count)), chains.error.copy()
-    poses[:] = start
+    first = chains.error.copy()
+    turns, least = np.empty((4, n, count)), first.copy()
     used, history, look = np.zeros(count, dtype=int), [least.copy()], True
     chains = chains.taken(chains.error >= chains.goal)
     for iteration in range(1, iterations + 1):
@@ -66,10 +70,10 @@ def _together(
             break
         stuck = chains.are_on_line() & (chains.error >= chains.goal) if look else np.zeros(0, dtype=bool)
         if stuck.any():
-            chains.store(poses, least, stuck)
+            chains.store(turns, least, stuck)
             at = chains.number[stuck]
             task = free_chain.task(_of(offsets, at), target[:, at], single=False)
-            chains.place(stuck, _of(scaled, at), unfolding.unfolded(task, chains.local(stuck)))
+            chains.place(stuck, _of(scaled, at), unfolding.unfolded(task, _local(chains.turns[..., stuck])))
         before = chains.error
         used[chains.number[before >= chains.goal]] = iteration
         chains.step()
@@ -81,9 +85,16 @@ def _together(
         look = iteration in SECOND_LOOKS and bool(np.any(chains.error > STALLED * before))
         done = chains.error < chains.goal
         if np.count_nonzero(done) > _FEW * len(done):
-            chains.store(poses, least, done)
+            chains.store(turns, least, done)
             chains = chains.taken(~done)
-    chains.store(poses, least, True)
+    chains.store(turns, least, True)
+    poses = np.empty((n, 4, count))
+    improved = least < first
+    if improved.all():
+        _local(turns, poses)
+    else:
+        poses[:] = start
+        poses[..., improved] = _local(turns[..., improved])
     return Outcome(poses, used, [size * row for row in history], size * least)
 
 
@@ -96,7 +107,7 @@ def _of(values: Array, at: Array | slice) -> Array:
 class _Chains:
     """k chains of a batch: their numbers in it, orientations (4, n, k), bones (3, n, k), targets (3, k), the errors
     (k,) at which they are finished, the remaining vectors (3, k) and errors (k,), and the squares (k,) of the
-    damping."""
+    damping. room: for the arrays of a step."""
 
     number: Array
     turns: Array
@@ -106,88 +117,123 @@ class _Chains:
     remaining: Array
     error: Array
     damping: Array
+    room: "_Room"
 
     @classmethod
     def at(cls, offsets: Array, start: Array, target: Array, goal: Array) -> "_Chains":
         """All chains of a batch, in their first poses."""
-        turns, bones = _forwards(offsets, start)
+        n, count = len(offsets), target.shape[-1]
+        turns, bones, room = _Room.of(n, count)
+        turns[:], bones[:] = _forwards(offsets, start)
         remaining = target - bones.sum(axis=1)
-        count, n = target.shape[-1], len(offsets)
-        turns, bones = np.broadcast_to(turns, (4, n, count)), np.broadcast_to(bones, (3, n, count))
         error, damping = np.sqrt(_dot(remaining, remaining)), np.full(count, free_chain.FIRST / n**2)
-        return cls(np.arange(count), turns, bones, target, goal, remaining, error, damping)
+        return cls(np.arange(count), turns, bones, target, goal, remaining, error, damping, room)
 
     def taken(self, keep: Array) -> "_Chains":
         """Only some of the chains."""
         if keep.all():
             return self
-        return _Chains(**{field.name: getattr(self, field.name)[..., keep] for field in fields(self)})
+        turns, bones, room = _Room.of(self.turns.shape[1], int(np.count_nonzero(keep)))
+        np.compress(keep, self.turns, axis=-1, out=turns)
+        np.compress(keep, self.bones, axis=-1, out=bones)
+        return _Chains(
+            self.number[keep],
+            turns,
+            bones,
+            self.target[:, keep],
+            self.goal[keep],
+            self.remaining[:, keep],
+            self.error[keep],
+            self.damping[keep],
+            room,
+        )
 
     def place(self, at: Array, offsets: Array, pose: Array) -> None:
         """Set the poses (n, 4, len(at)) of some of the chains."""
-        self.turns, self.bones = self.turns.copy(), self.bones.copy()
         self.turns[..., at], self.bones[..., at] = _forwards(offsets, pose)
         self.remaining[:, at] = self.target[:, at] - self.bones[..., at].sum(axis=1)
         self.error[at] = np.sqrt(np.sum(self.remaining[:, at] ** 2, axis=0))
 
-    def store(self, poses: Array, least: Array, which: Array | bool) -> None:
-        """Store poses and errors of some chains where they are better than those of the batch."""
+    def store(self, turns: Array, least: Array, which: Array | bool) -> None:
+        """Store orientations and errors of some chains where they are better than those of the batch."""
         better = which & (self.error < least[self.number])
         if better.any():
             at = self.number[better]
-            poses[..., at], least[at] = self.local(better), self.error[better]
-
-    def local(self, which: Array) -> Array:
-        """Rotations (n, 4, m) relative to the joint before, of some chains."""
-        turns = self.turns[..., which]
-        result = np.empty((turns.shape[1], 4, turns.shape[2]))
-        result[0] = turns[:, 0]
-        relative = arithmetic.multiply(arithmetic.inverse(tuple(turns[:, :-1])), tuple(turns[:, 1:]))
-        for part, values in enumerate(relative):
-            result[1:, part] = values
-        return result / np.sqrt(np.sum(result * result, axis=1))[:, None]
+            turns[..., at], least[at] = self.turns[..., better], self.error[better]
 
     def are_on_line(self) -> Array:
         """As `_is_on_line` (k,)."""
-        far = np.sqrt(_dot(self.target, self.target))
-        aside = _cross(_sums(self.bones), self.target[:, None])
-        most = _dot(aside, aside).max(axis=0)
-        return (most <= (unfolding.STRAIGHT * far) ** 2) | (far <= unfolding.NO_DISTANCE)
+        square = _dot(self.target, self.target)
+        least, near = unfolding.STRAIGHT**2 * square, square <= unfolding.NO_DISTANCE**2
+        # Most chains have their middle off the line.
+        aside = _cross(self.bones[:, : (self.bones.shape[1] + 1) // 2].sum(axis=1), self.target)
+        on_line = _dot(aside, aside) <= least
+        if on_line.any():
+            aside = _cross(_sums(self.bones), self.target[:, None])
+            on_line = _dot(aside, aside).max(axis=0) <= least
+        return on_line | near
 
     def step(self) -> None:
         """As `_step`; chains that are finished, or would not improve, stay as they are."""
-        arms = _sums(self.bones[:, ::-1])[:, ::-1]
+        room = self.room
+        arms = _sums(self.bones[:, ::-1], room.first[:, ::-1])[:, ::-1]
         x, y, z = arms
-        xx, yy, zz, xy, yz, zx = (np.sum(product, axis=0) for product in (x * x, y * y, z * z, x * y, y * z, z * x))
+        pairs = (x, x), (y, y), (z, z), (x, y), (y, z), (z, x)
+        xx, yy, zz, xy, yz, zx = (np.add.reduce(np.multiply(*pair, out=room.product)) for pair in pairs)
         part = np.minimum(1.0, free_chain.LARGEST_STEP / np.maximum(self.error, 1e-300))
         ex, ey, ez = part * self.remaining
         force, stiff = free_chain.force(xx, yy, zz, xy, yz, zx, (ex, ey, ez), self.damping)
-        half = _cross(_sums(arms), np.stack(force)[:, None])
-        moved = np.empty(self.turns.shape)
+        half = _cross(_sums(arms, room.second), force, room.first, room.product)
+        moved, ends = room.turns, room.bones
         np.subtract(self.turns[0], _dot(half, self.turns[1:]), out=moved[0])
         np.multiply(half, self.turns[0], out=moved[1:])
         moved[1:] += self.turns[1:]
-        moved[1:] += _cross(half, self.turns[1:])
-        ends = _cross(half, self.bones)
-        ends += _cross(half, ends)
+        moved[1:] += _cross(half, self.turns[1:], room.second, room.product)
+        _cross(half, self.bones, ends, room.product)
+        ends += _cross(half, ends, room.second, room.product)
         ends *= 2.0 / (1.0 + _dot(half, half))
         ends += self.bones
         remaining = self.target - ends.sum(axis=1)
         error = np.sqrt(_dot(remaining, remaining))
         worse = error >= self.error
-        easier = np.maximum(free_chain.EASIER * self.damping, free_chain.LEAST / len(arms[0]) ** 2)
-        harder = np.minimum(np.maximum(free_chain.HARDER * self.damping, stiff), free_chain.MOST / len(arms[0]) ** 2)
+        easier = np.maximum(free_chain.EASIER * self.damping, free_chain.LEAST / len(x) ** 2)
+        harder = np.minimum(np.maximum(free_chain.HARDER * self.damping, stiff), free_chain.MOST / len(x) ** 2)
         self.damping = np.where(worse, harder, easier)
         worse |= self.error < self.goal
         same = np.flatnonzero(worse)
         if len(same):
             for new, old in ((moved, self.turns), (ends, self.bones), (remaining, self.remaining), (error, self.error)):
                 new[..., same] = old[..., same]
+        room.turns, room.bones = self.turns, self.bones
         self.turns, self.bones, self.remaining, self.error = moved, ends, remaining, error
 
 
+@dataclass
+class _Room:
+    """Arrays that a step of k chains writes into: turns (4, n, k) and bones (3, n, k) after the step, and what is
+    needed in between. The system takes as long to give new memory for them as the arithmetic takes."""
+
+    turns: Array
+    bones: Array
+    first: Array
+    second: Array
+    product: Array
+
+    @classmethod
+    def of(cls, n: int, count: int) -> tuple[Array, Array, "_Room"]:
+        """Orientations and bones of chains, and their room: one piece of memory, which is found again by the next."""
+        parts = np.split(np.empty((21, n, count)), np.cumsum((4, 3, 4, 3, 3, 3)))
+        turns, bones, moved, ends, first, second, product = parts
+        return turns, bones, cls(moved, ends, first, second, product[0])
+
+
 def _forwards(offsets: Array, pose: Array) -> tuple[Array, Array]:
-    """As `_forward`: orientations (4, n, k) and bones (3, n, k) of offsets (n, 3, 1 or k) and poses (n, 4, 1 or k)."""
+    """As `free_chain.forward`: orientations (4, n, k) and bones (3, n, k) of offsets (n, 3, 1 or k) and poses (n, 4, 1
+    or k)."""
+    if pose.shape[-1] == offsets.shape[-1] == 1:
+        shared = free_chain.forward(offsets[..., 0].tolist(), pose[..., 0].tolist())
+        turns, bones = (np.array(part).T[..., None] for part in shared)
+        return turns, bones
     turns = np.empty((4, len(pose), pose.shape[-1]))
     turns[:, 0] = pose[0]
     for joint in range(1, len(pose)):
@@ -197,9 +243,20 @@ def _forwards(offsets: Array, pose: Array) -> tuple[Array, Array]:
     return turns, np.stack(arithmetic.rotate((w, x, y, z), (a, b, c)))
 
 
-def _sums(values: Array) -> Array:
-    """The sums (3, n, k) of the first values (3, n, k), faster than a cumulative sum along such an axis."""
-    result = np.empty(values.shape)
+def _local(turns: Array, out: Array | None = None) -> Array:
+    """Rotations (n, 4, k) relative to the joint before, for orientations (4, n, k) of any lengths."""
+    result = np.empty((turns.shape[1], 4, turns.shape[2])) if out is None else out
+    result[0] = turns[:, 0]
+    result[1:] = rotation.multiply(rotation.inverse(turns[:, :-1].T), turns[:, 1:].T).T.swapaxes(0, 1)
+    result /= np.sqrt(np.add.reduce(result * result, axis=1))[:, None]
+    return result
+
+
+def _sums(values: Array, out: Array | None = None) -> Array:
+    """The sums (3, n, k) of the first values (3, n, k); of many, faster than a cumulative sum along such an axis."""
+    result = np.empty(values.shape) if out is None else out
+    if values.shape[-1] < _NARROW:
+        return np.cumsum(values, axis=1, out=result)
     result[:, 0] = values[:, 0]
     for joint in range(1, values.shape[1]):
         np.add(result[:, joint - 1], values[:, joint], out=result[:, joint])
@@ -215,9 +272,10 @@ def _dot(a: Array, b: Array) -> Array:
     return total
 
 
-def _cross(a: Array, b: Array) -> Array:
-    """The cross products (3, n, k) of vectors (3, n, k)."""
-    result, product = np.empty(a.shape), np.empty(a.shape[1:])
+def _cross(a: Array, b: Array | Vector, out: Array | None = None, product: Array | None = None) -> Array:
+    """The cross products (3, n, k) of vectors (3, n, k). product: room for (n, k)."""
+    result = np.empty(a.shape) if out is None else out
+    product = np.empty(a.shape[1:]) if product is None else product
     for first, second, third in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
         np.multiply(a[second], b[third], out=result[first])
         np.multiply(a[third], b[second], out=product)

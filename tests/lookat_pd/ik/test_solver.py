@@ -251,6 +251,17 @@ def test_a_start_on_the_line_is_never_the_end(method: str, seed: int) -> None:
     assert found.error < 0.01
 
 
+@methods
+@pytest.mark.parametrize("iterations", [0, 1, 2, 5])
+def test_straight_chains_are_no_worse_after_few_iterations(method: str, iterations: int) -> None:
+    start, ends = rotation.identity(4), np.array([3.999, 0.5, -3.0, 2.0])
+    targets = ends[:, None] * [0.0, 1.0, 0.0]
+    found = ik.solve(BONES[:4], start, targets, method=method, iterations=iterations, tolerance=1e-9)
+    places = np.array([joints(BONES[:4], pose)[-1] for pose in found.rotations])
+    assert_allclose(found.error, np.linalg.norm(places - targets, axis=-1), atol=1e-9)
+    assert np.all(found.error <= 4.0 - ends + 1e-12)
+
+
 # Invariance
 
 
