@@ -112,6 +112,8 @@ def is_one_of(value: object, known: Container[str]) -> bool:
 
 def number(name: str, value: float, least: float = -LARGEST, most: float = LARGEST) -> float:
     """One number within a range."""
+    if type(value) is float and least <= value <= most:
+        return value
     found = numbers(name, value)
     if found.ndim or not least <= found <= most:
         raise InvalidArgument(

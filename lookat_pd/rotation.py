@@ -16,6 +16,8 @@ Array = NDArray[Any]
 IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
 EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
 _TINY = 1e-12
+_FEW = 1000
+"""Numbers that are too few for operations on one component after the other."""
 _GIMBAL_LOCK = 1e-7
 
 
@@ -35,12 +37,26 @@ def multiply(a: ArrayLike, b: ArrayLike) -> Array:
     """Hamilton product a b (..., 4): rotate by b first, then by a."""
     aw, ax, ay, az = _components(a)
     bw, bx, by, bz = _components(b)
-    return _stacked(
-        aw * bw - ax * bx - ay * by - az * bz,
-        aw * bx + ax * bw + ay * bz - az * by,
-        aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw,
-    )
+    w = aw * bw
+    result, part, times = _empty(w, 4), np.empty_like(w), np.multiply
+    x, y, z = result[..., 1], result[..., 2], result[..., 3]
+    # Written into the result: new arrays for each product would take as long as the arithmetic.
+    w -= times(ax, bx, out=part)
+    w -= times(ay, by, out=part)
+    np.subtract(w, times(az, bz, out=part), out=result[..., 0])
+    times(aw, bx, out=x)
+    x += times(ax, bw, out=part)
+    x += times(ay, bz, out=part)
+    x -= times(az, by, out=part)
+    times(aw, by, out=y)
+    y -= times(ax, bz, out=part)
+    y += times(ay, bw, out=part)
+    y += times(az, bx, out=part)
+    times(aw, bz, out=z)
+    z += times(ax, by, out=part)
+    z -= times(ay, bx, out=part)
+    z += times(az, bw, out=part)
+    return result
 
 
 def accumulate(start: Array, steps: Array) -> Array:
@@ -109,7 +125,10 @@ def inverse(q: ArrayLike) -> Array:
 
 
 def dot(a: ArrayLike, b: ArrayLike) -> Array:
-    """Inner product (...) of vectors or quaternions (..., n), faster than a sum over so short an axis."""
+    """Inner product (...) of vectors or quaternions (..., n); of many, faster than a sum over so short an axis."""
+    a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
+    if a.size + b.size < _FEW:
+        return np.add.reduce(a * b, axis=-1)
     first, *others = zip(_components(a), _components(b), strict=True)
     total = first[0] * first[1]
     for x, y in others:
