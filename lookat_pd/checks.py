@@ -27,10 +27,8 @@ memory_limit = 4e9
 def array(name: str, values: ArrayLike, *tail: int | None, most: float = LARGEST) -> Array:
     """Finite numbers of shape (..., *tail), none beyond `most`; None in the tail stands for any size."""
     result = numbers(name, values)
-    fits = result.ndim >= len(tail) and all(
-        want is None or have == want for have, want in zip(result.shape[result.ndim - len(tail) :], tail, strict=True)
-    )
-    if not fits:
+    given = result.shape[max(result.ndim - len(tail), 0) :]
+    if given != tail and (len(given) < len(tail) or any(map(_differ, given, tail))):
         raise shape_error(name, ("...", *("n" if size is None else str(size) for size in tail)), result.shape)
     # One comparison refuses infinite numbers and those that are none, too.
     if (np.abs(result) <= most).all():
@@ -42,6 +40,10 @@ def array(name: str, values: ArrayLike, *tail: int | None, most: float = LARGEST
     raise InvalidArgument(
         "The {name} must be numbers up to {largest:g}; one of them is larger.", name=Message(name), largest=most
     )
+
+
+def _differ(size: int, wanted: int | None) -> bool:
+    return wanted is not None and size != wanted
 
 
 def numbers(name: str, values: ArrayLike) -> Array:

@@ -31,7 +31,7 @@ def products(q: Array, doublings: Sequence[tuple[int, Array]]) -> Array:
     """The products of unit quaternions (4, n, m) along the lines of `doublings`, the first joint of a line first."""
     found = q.copy()
     for first, above in doublings:
-        found[:, first:] = rotation.multiply(found[:, above].T, found[:, first:].T).T
+        found[:, first:] = rotation.multiply(found.take(above, axis=1).T, found[:, first:].T).T
     return found
 
 

@@ -55,22 +55,26 @@ class BodyInTime:
         if not in_time:
             self._plainly(active, iterations, tolerance)
             return
-        known, *levels = _levels(self.problem.count)
-        self._plainly(np.intersect1d(known, active), iterations, tolerance)
+        count = self.problem.count
+        undone, known = np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
+        undone[active] = True
+        coarse, *levels = _levels(count)
+        known[coarse] = True
+        self._plainly(np.flatnonzero(known & undone), iterations, tolerance)
         # Beside poses that give no guess all are solved by themselves, together.
-        after = np.clip(np.searchsorted(known, active), 1, max(len(known) - 1, 1))
-        beside = ~(self._fixed[known[after - 1]] & self._fixed[known[np.minimum(after, len(known) - 1)]])
-        alone = np.setdiff1d(active[beside], known)
+        after = np.clip(np.searchsorted(coarse, active), 1, max(len(coarse) - 1, 1))
+        beside = ~(self._fixed[coarse[after - 1]] & self._fixed[coarse[np.minimum(after, len(coarse) - 1)]])
+        alone = active[beside & ~known[active]]
         self._plainly(alone, iterations, tolerance)
-        known = np.union1d(known, alone)
+        known[alone], undone[alone] = True, False
         for level in levels:
-            wanted = np.setdiff1d(np.intersect1d(level, active), alone)
-            first, self._first = self._first, np.full(self.problem.count, np.nan)
+            wanted = level[undone[level]]
+            first, self._first = self._first, np.full(count, np.nan)
             for nodes in _NODES:
-                near = self._guess(wanted, known, nodes, first, min(_FEW, iterations), tolerance)
+                near = self._guess(wanted, np.flatnonzero(known), nodes, first, min(_FEW, iterations), tolerance)
                 wanted = wanted[~near]
             self._plainly(wanted, iterations, tolerance)
-            known = np.union1d(known, level)
+            known[level] = True
 
     def _plainly(self, wanted: Array, iterations: int, tolerance: float) -> None:
         """Solve poses (a,) by themselves."""
@@ -83,6 +87,8 @@ class BodyInTime:
     def _guess(self, wanted: Array, known: Array, count: int, first: Array, iterations: int, tolerance: float) -> Array:
         """Solve poses (a,) from so many between which they are; returns for which this was near. first: (m,), of the
         guesses before these."""
+        if not len(wanted):
+            return np.zeros(0, dtype=bool)
         nodes, weights = _interpolation(wanted, known, count)
         near = self._fixed[nodes].all(axis=-1) & ~self.problem.is_soft(wanted)
         which, nodes, weights = wanted[near], nodes[near], weights[near]
@@ -156,18 +162,15 @@ def _interpolation(wanted: Array, known: Array, count: int) -> tuple[Array, Arra
     after = np.searchsorted(known, wanted)
     first = np.clip(after - count // 2, 0, len(known) - count)
     nodes = known[first[:, None] + np.arange(count)]
-    away = (wanted[:, None] - nodes).astype(float)
-    weights = np.ones(nodes.shape)
-    for k in range(count):
-        for other in range(count):
-            if other != k:
-                weights[:, k] *= away[:, other] / (nodes[:, k] - nodes[:, other])
-    return nodes, weights
+    apart = (nodes[:, :, None] - nodes[:, None]) + np.eye(count)
+    factors = (wanted[:, None, None] - nodes[:, None]) / apart
+    factors[:, np.arange(count), np.arange(count)] = 1.0
+    return nodes, factors.prod(axis=-1)
 
 
 def _combined(values: Array, nodes: Array, weights: Array) -> Array:
     """The sums (..., a) of values (..., m) at nodes (a, k) with these weights."""
-    total = values[..., nodes[:, 0]] * weights[:, 0]
+    total = values.take(nodes[:, 0], axis=-1) * weights[:, 0]
     for node, weight in zip(nodes.T[1:], weights.T[1:], strict=True):
-        total += values[..., node] * weight
+        total += values.take(node, axis=-1) * weight
     return total

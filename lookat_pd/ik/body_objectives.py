@@ -108,9 +108,9 @@ class BodyPosition(BodyObjective):
 
     @staticmethod
     def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
-        points = state.positions[:, members.joints]
+        points = state.positions.take(members.joints, axis=1)
         if arrays["offset"].any():
-            points += rotation.rotate(state.orientations[:, members.joints].T, arrays["offset"].T).T
+            points += rotation.rotate(state.orientations.take(members.joints, axis=1).T, arrays["offset"].T).T
         if changes is not None:
             arms = (points[..., None] - state.places[:, None]) * members.mask
             _write_cross(state.axes[:, None], arms[:, :, None], members.places(changes))
@@ -126,7 +126,7 @@ class BodyOrientation(BodyObjective):
 
     @staticmethod
     def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
-        turns = state.orientations[:, members.joints].T
+        turns = state.orientations.take(members.joints, axis=1).T
         if changes is not None:
             for some, place in members.places(changes):
                 np.multiply(state.axes[:, None], members.mask[some, None], out=place)
@@ -143,8 +143,8 @@ class BodyAim(BodyObjective):
 
     @staticmethod
     def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
-        axes = rotation.rotate(state.orientations[:, members.joints].T, arrays["axis"].T).T
-        away = arrays["target"] - state.positions[:, members.joints]
+        axes = rotation.rotate(state.orientations.take(members.joints, axis=1).T, arrays["axis"].T).T
+        away = arrays["target"] - state.positions.take(members.joints, axis=1)
         if changes is not None:
             # A rotation about the direction itself changes nothing.
             along = (axes / np.maximum(np.sqrt(np.sum(axes * axes, axis=0)), 1e-300))[..., None]

@@ -218,9 +218,9 @@ class Problem:
         places = data["heads"].copy()
         roots = self.parents.count(-1)
         places[:, :roots] += displacement[:, None]
-        places[:, roots:] = rotation.rotate(turns[:, self.parents[roots:]].T, places[:, roots:].T).T
+        places[:, roots:] = rotation.rotate(turns.take(self.parents[roots:], axis=1).T, places[:, roots:].T).T
         for first, above in self.doublings:
-            places[:, first:] += places[:, above]
+            places[:, first:] += places.take(above, axis=1)
         axes = body_lines.matrices(np.ascontiguousarray(turns.transpose(0, 2, 1)))
         if turning is not None:
             axes = turning.axes(axes)
@@ -357,7 +357,7 @@ class Problem:
         if len(poses) == self.count:
             return self.data
         if not np.array_equal(self._some[0], poses):
-            self._some = poses, {name: array[..., poses] for name, array in self.data.items()}
+            self._some = poses, {name: array.take(poses, axis=-1) for name, array in self.data.items()}
         return self._some[1]
 
 

@@ -153,8 +153,8 @@ def forward(offsets: list[Vector], pose: Pose) -> tuple[Pose, list[Vector]]:
 
 def _local(turns: Pose) -> Pose:
     """The inverse of `forward`: rotations relative to the joint before. turns: of any lengths."""
-    relative = (arithmetic.multiply(arithmetic.inverse(a), b) for a, b in pairwise(turns))
-    return [_unit(q) for q in (turns[0], *relative)]
+    relative = [arithmetic.multiply((w, -x, -y, -z), after) for (w, x, y, z), after in pairwise(turns)]
+    return [_unit(turns[0]), *map(_unit, relative)]
 
 
 def _unit(q: Quaternion) -> Quaternion:
