@@ -25,7 +25,7 @@ from .task import Pose, Task
 
 LARGEST_STEP = 0.4
 """The largest error that one step is to remove, in lengths of the chain."""
-FIRST, LEAST, MOST = 0.3, 1e-8, 900.0
+FIRST, LEAST, MOST = 0.15, 1e-8, 900.0
 """Squares of the damping, in lengths of a mean bone."""
 EASIER, HARDER = 0.16, 9.0
 """Their factors after a step with and without improvement."""
