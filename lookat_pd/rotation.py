@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from .errors import InvalidArgument
 
 Array = NDArray[Any]
+Number = Array | float
 
 IDENTITY: Array = np.array([1.0, 0.0, 0.0, 0.0])
 EULER_ORDERS = ("XYZ", "XZY", "YXZ", "YZX", "ZXY", "ZYX")
@@ -38,6 +39,13 @@ def multiply(a: ArrayLike, b: ArrayLike) -> Array:
     aw, ax, ay, az = _components(a)
     bw, bx, by, bz = _components(b)
     w = aw * bw
+    if isinstance(w, float | int):
+        return _stacked(
+            w - ax * bx - ay * by - az * bz,
+            aw * bx + ax * bw + ay * bz - az * by,
+            aw * by - ax * bz + ay * bw + az * bx,
+            aw * bz + ax * by - ay * bx + az * bw,
+        )
     result, part, times = _empty(w, 4), np.empty_like(w), np.multiply
     x, y, z = result[..., 1], result[..., 2], result[..., 3]
     # Written into the result: new arrays for each product would take as long as the arithmetic.
@@ -85,9 +93,12 @@ def accumulate(start: Array, steps: Array) -> Array:
     return result
 
 
-def _components(a: ArrayLike) -> tuple[Array, ...]:
-    """The elements along the last axis, each (...); moveaxis and unpacking are slower than the arithmetic."""
+def _components(a: ArrayLike) -> tuple[Any, ...]:
+    """The elements along the last axis, each (...), those of one vector as plain numbers; moveaxis and unpacking are
+    slower than the arithmetic."""
     a = np.asarray(a, dtype=float)
+    if a.ndim == 1:
+        return tuple(a.tolist())
     size = a.shape[-1]
     # Written out for vectors and quaternions: a loop would take as long as the rest.
     if size == 3:
@@ -109,9 +120,11 @@ def _empty(like: Array, size: int) -> Array:
     return np.empty((size, *like.shape)).transpose(*range(1, like.ndim + 1), 0)
 
 
-def _stacked(first: Array, second: Array, third: Array, fourth: Array | None = None) -> Array:
-    """Equal shapes (...) to one array (..., 3 or 4), like np.stack along the last axis, which is slow on small
-    arrays."""
+def _stacked(first: Number, second: Number, third: Number, fourth: Number | None = None) -> Array:
+    """Equal shapes (...), or plain numbers, to one array (..., 3 or 4), like np.stack along the last axis, which is
+    slow on small arrays."""
+    if isinstance(first, float | int):
+        return np.array((first, second, third) if fourth is None else (first, second, third, fourth))
     result = _empty(first, 3 if fourth is None else 4)
     result[..., 0], result[..., 1], result[..., 2] = first, second, third
     if fourth is not None:
@@ -152,8 +165,28 @@ def rotate(q: ArrayLike, v: ArrayLike) -> Array:
     """Vectors v (..., 3) rotated by unit quaternions q (..., 4)."""
     w, x, y, z = _components(q)
     a, b, c = _components(v)
-    ta, tb, tc = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
-    return _stacked(a + w * ta + y * tc - z * tb, b + w * tb + z * ta - x * tc, c + w * tc + x * tb - y * ta)
+    ta, tb, tc = y * c, z * a, x * b
+    if isinstance(ta, float | int):
+        ta, tb, tc = 2.0 * (ta - z * b), 2.0 * (tb - x * c), 2.0 * (tc - y * a)
+        return _stacked(a + w * ta + y * tc - z * tb, b + w * tb + z * ta - x * tc, c + w * tc + x * tb - y * ta)
+    result, part, times = _empty(ta, 3), np.empty_like(ta), np.multiply
+    i, j, k = result[..., 0], result[..., 1], result[..., 2]
+    ta -= times(z, b, out=part)
+    tb -= times(x, c, out=part)
+    tc -= times(y, a, out=part)
+    ta += ta
+    tb += tb
+    tc += tc
+    np.add(a, times(w, ta, out=part), out=i)
+    i += times(y, tc, out=part)
+    i -= times(z, tb, out=part)
+    np.add(b, times(w, tb, out=part), out=j)
+    j += times(z, ta, out=part)
+    j -= times(x, tc, out=part)
+    np.add(c, times(w, tc, out=part), out=k)
+    k += times(x, tb, out=part)
+    k -= times(y, ta, out=part)
+    return result
 
 
 def exp(v: ArrayLike) -> Array:
