@@ -107,6 +107,32 @@ def switch(
     Limbs that are in that state at all frames are left as they are. may_be_idle: have an action that is the same as
     before if these are all limbs, instead of an error.
     """
+    work, skipped = _planned(scene, armature, bones, state, options, may_be_idle=may_be_idle)
+    if work is None:
+        frames = np.arange(options.first, options.last + 1)
+        none = np.zeros((0, len(frames)))
+        return SwitchResult(_unchanged(armature, options, state), frames, (), none, none, skipped)
+    with suspend.suspend_live():
+        return replace((yield from work.steps()), skipped=skipped)
+
+
+def check(
+    scene: bpy.types.Scene, armature: bpy.types.Object, bones: Sequence[str], state: str, options: BakeOptions
+) -> None:
+    """Raise RigError if `switch` would."""
+    _planned(scene, armature, bones, state, options)
+
+
+def _planned(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    bones: Sequence[str],
+    state: str,
+    options: BakeOptions,
+    *,
+    may_be_idle: bool = False,
+) -> "tuple[_Work | None, tuple[LimbControls, ...]]":
+    """The work on the limbs to switch, None for none, and the limbs that are in the state already. Raises RigError."""
     bake_options.check_range(options.first, options.last)
     limbs = limbs_of(armature, bones)
     actions.check(armature, options.into)
@@ -124,11 +150,8 @@ def switch(
             last=options.last,
         )
     if not switched:
-        none = np.zeros((0, len(frames)))
-        return SwitchResult(_unchanged(armature, options, state), frames, (), none, none, skipped)
-    with suspend.suspend_live():
-        work = _Work(scene, armature, switched, [switches[limb] for limb in switched], state, options)
-        return replace((yield from work.steps()), skipped=skipped)
+        return None, skipped
+    return _Work(scene, armature, switched, [switches[limb] for limb in switched], state, options), skipped
 
 
 def _unchanged(armature: bpy.types.Object, options: BakeOptions, state: str) -> bpy.types.Action:
@@ -175,6 +198,7 @@ class _Work:
         state: str,
         options: BakeOptions,
     ) -> None:
+        """Raises RigError."""
         self.scene, self.armature, self.limbs, self.switches = scene, armature, limbs, switches
         self.state, self.options = state, options
         self.frames = np.arange(options.first, options.last + 1)
@@ -187,17 +211,22 @@ class _Work:
         self.scaled: dict[str, Array] = {}
         self._unscaled: dict[str, Array] = {}
         self.moved: dict[str, Array] = {}
+        self.bones = self._seen_bones()
+        modes = {name: armature.pose.bones[name].rotation_mode for name in self.bones}
+        actions.check_curves(armature, modes, options.into)
+        actions.check_curves(armature, dict.fromkeys(self.bones, channels.LOCATION), options.into)
 
-    def steps(self) -> Generator[float, None, SwitchResult]:
-        armature, ending, bones = self.armature, CALLED[self.state], dict[str, None]()
+    def _seen_bones(self) -> tuple[str, ...]:
+        bones = dict[str, None]()
         for limb, bend in zip(self.limbs, self.bends, strict=True):
             bones |= dict.fromkeys((*limb.shown, *limb.turned, limb.goal, limb.moved, *bend.bones))
         above = [self.armature.pose.bones[chain[0]].parent for chain in self.chains if chain]
         bones |= dict.fromkeys((*(name for chain in self.chains for name in chain), *(b.name for b in above if b)))
-        modes = {name: self.armature.pose.bones[name].rotation_mode for name in bones}
-        actions.check_curves(self.armature, modes, self.options.into)
-        actions.check_curves(self.armature, dict.fromkeys(bones, channels.LOCATION), self.options.into)
-        with Sampler(self.scene, self.armature, tuple(bones), [], located=True) as sampler:
+        return tuple(bones)
+
+    def steps(self) -> Generator[float, None, SwitchResult]:
+        armature, ending = self.armature, CALLED[self.state]
+        with Sampler(self.scene, self.armature, self.bones, [], located=True) as sampler:
             self.samples = yield from self._sampled(sampler, 0.0)
             with BakeTransaction(self.armature) as work, ExitStack() as opened:
                 if self.into_data:
