@@ -236,8 +236,9 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         if pressed:
             self._complaint = ""
         if pressed and kind == "V":
-            if clicked.is_hidden(self._armature, session.bone):
-                self._shown.append(clicked.show(self._armature, session.bone))
+            control = control_drag.moved_item(session)
+            if clicked.is_hidden(*control):
+                self._shown.append(clicked.show(*control))
             return ""
         if pressed and kind == "F" and self._offer[1]:
             return self._asked_to_switch(context)
@@ -293,7 +294,12 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         if session.length_changed:
             settings.length = session.length
         self._end(context)
-        if keyed:
+        if keyed and not session.bones:
+            current.report_info(
+                self,
+                Message("Keyed '{target}' at frame {frame}.", target=session.bone, frame=context.scene.frame_current),
+            )
+        elif keyed:
             current.report_info(
                 self,
                 Message(
@@ -363,7 +369,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             iface_(methods.METHODS[session.tuning.method].label),
             iface_("{} bones").format(session.length),
         ]
-        if clicked.is_hidden(session.armature, session.bone):
+        if clicked.is_hidden(*control_drag.moved_item(session)):
             name = iface_("{}, hidden").format(name)
         if session.held:
             solver = [iface_("{} effectors held").format(session.held)]
@@ -408,7 +414,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             *(solver if self._session.length else ()),
             *(
                 [(("EVENT_V",), iface_("Show Control"))]
-                if clicked.is_hidden(self._session.armature, self._session.bone)
+                if clicked.is_hidden(*control_drag.moved_item(self._session))
                 else ()
             ),
             *(

@@ -14,6 +14,7 @@ from ..animation import channels
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION
 from ..sampling.bone_location import own_displacement
+from ..sampling.posed_bones import posed_bones
 from ..sampling.sampler import Samples
 
 _COPIES = ("COPY_ROTATION", "COPY_TRANSFORMS")
@@ -107,8 +108,7 @@ def find(armature: bpy.types.Object, bones: Iterable[str]) -> list[GoalLimb]:
         for constraint in owner.constraints:
             if constraint.type != "IK" or constraint.mute or constraint.influence == 0.0:
                 continue
-            line = [owner, *owner.parent_recursive][0 if constraint.use_tail else 1 :]
-            line = line[: constraint.chain_count or len(line)]
+            line = [armature.pose.bones[name] for name in posed_bones(owner, constraint)]
             ends = _turned_by(armature, constraint.subtarget, line[0]) if line else []
             if not {bone.name for bone in (*line, *ends)} & set(asked):
                 continue

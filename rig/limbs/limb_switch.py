@@ -19,7 +19,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions, bake_options, channels
 from ..animation.bake_options import BakeOptions
 from ..animation.bake_transaction import BakeTransaction
-from ..detection import limb_controls
+from ..detection import limb_controls, other_ik
 from ..detection.limb_controls import LimbControls
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples
@@ -86,8 +86,11 @@ def belonging(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbCont
 
 def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
     """The limbs that these bones belong to. Raises RigError."""
-    check_switches(armature)
     found = belonging(armature, bones)
+    other = None if found else other_ik.of(armature, bones)
+    if other is not None and other.is_limb(armature):
+        raise other_ik.refusal(armature, other, bones[0])
+    check_switches(armature)
     if not found:
         raise RigError("No arm or leg that switches between IK and FK is selected; select one of its controls.")
     return found
