@@ -146,7 +146,7 @@ def start(
     if not request.hits:
         raise RigError("There is no hit; add one.")
     check_tuning(request.settle_time, request.damping_ratio)
-    joints = _joints(scene, armature, request, masses.of(scene, armature).bones)
+    joints = _joints(armature, request, masses.of(scene, armature).bones, into)
     for hit in request.hits:
         _check(armature, hit, joints)
     actions.check(armature, into)
@@ -199,9 +199,11 @@ def _switching(
     return replace(result, action=action, switched=tuple(limb.goal for limb in held))
 
 
-def _joints(scene: bpy.types.Scene, armature: bpy.types.Object, request: HitRequest, heavy: Sequence[str]) -> HitJoints:
-    bones = [hit.bone for hit in request.hits]
-    return hit_joints.find(armature, bones, heavy, length=request.length, follow=request.follow)
+def _joints(armature: bpy.types.Object, request: HitRequest, heavy: Sequence[str], into: str) -> HitJoints:
+    bones, switches = [hit.bone for hit in request.hits], request.switches and into != "LAYER"
+    return hit_joints.find(
+        armature, bones, heavy, length=request.length, follow=request.follow, keeps_switches=switches
+    )
 
 
 def _check(armature: bpy.types.Object, hit: HitSpec, joints: HitJoints) -> None:
@@ -235,7 +237,7 @@ def _work(
     dt = seconds_per_frame(scene)
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     unit = masses.metres(scene, armature)
-    joints = _joints(scene, armature, request, weights.bones)
+    joints = _joints(armature, request, weights.bones, into)
     turning = (*joints.line, *joints.followers)
     switches = [limb.switch[0] for limb in joints.switched]
     shifted = hit_hips.find(armature, turning) if request.hips else None

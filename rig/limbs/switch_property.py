@@ -62,6 +62,15 @@ def of(armature: bpy.types.Object, limb: LimbControls) -> list[SwitchProperty]:
     return list(dict.fromkeys(found))
 
 
+def is_animated(armature: bpy.types.Object, limb: LimbControls) -> bool:
+    """Whether the influence of a limb's inverse kinematics has keys or a driver."""
+    data, path = armature.animation_data, f"{data_paths.constraint_path(*limb.switch)}.influence"
+    if data is None:
+        return False
+    curves = actions.curves_at(data.action, data.action_slot, path, 1) if data.action is not None else []
+    return any(curve is not None for curve in curves) or data.drivers.find(path) is not None
+
+
 def _of_influence(
     armature: bpy.types.Object, limb: LimbControls, bone: str, constraint: str, *, inverted: bool
 ) -> SwitchProperty:
