@@ -192,9 +192,15 @@ def _switching(
     name = actions.baked_name(armature, into, BAKED)
     with BakeTransaction(armature) as work:
         options = BakeOptions(int(frames[0]), int(frames[-1]), "CURRENT")
-        switch = limb_switch.switch(scene, armature, [limb.turned[-1] for limb in held], "FK", options)
-        yield from subrange(switch, 0.0, _SWITCHED_TO_FK)
-        result = yield from subrange(_work(scene, armature, request, frames, "CURRENT"), _SWITCHED_TO_FK, 1.0)
+        bones = [limb.turned[-1] for limb in held]
+        switch = limb_switch.switch(scene, armature, bones, "FK", options, into_others=into)
+        switched = yield from subrange(switch, 0.0, _SWITCHED_TO_FK)
+        try:
+            result = yield from subrange(_work(scene, armature, request, frames, "CURRENT"), _SWITCHED_TO_FK, 1.0)
+        except BaseException:
+            for other in switched.others:
+                other.rollback()
+            raise
         action = work.commit_all(into, name)
     return replace(result, action=action, switched=tuple(limb.goal for limb in held))
 
