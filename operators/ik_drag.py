@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
@@ -17,7 +18,7 @@ from ..rig.ik import body_settings, clicked, control_drag
 from ..rig.ik import handle as ik_handle
 from ..rig.ik import setup as ik_setup
 from ..translations import messages
-from . import bone_selection, current, viewports
+from . import bone_selection, current, ik_switch, viewports
 from .undo_guard import guarded
 
 _DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
@@ -69,6 +70,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         self._pressed: tuple[int, int] | None = None
         self._complaint = ""
         self._offer = "", ""
+        self._switching: dict[str, Any] = {}
         self._shown: list[Callable[[], None]] = []
         place = viewports.view_under(context.window, event.mouse_x, event.mouse_y)
         if self.use_active:
@@ -125,7 +127,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         if event.type in ("ESC", "RIGHTMOUSE") and event.value == "PRESS":
             return "RESTORE"
         if event.type == "F" and event.value == "PRESS" and self._offer[1]:
-            return "SWITCH"
+            return self._asked_to_switch(context)
         place = viewports.view_under(self._window, event.mouse_x, event.mouse_y)
         if event.type != "LEFTMOUSE" or event.value != "PRESS" or place is None:
             return "PASS" if place is None or event.type.startswith((*_OF_THE_VIEW, "WHEEL", "NUMPAD")) else ""
@@ -234,11 +236,12 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         if pressed:
             self._complaint = ""
         if pressed and kind == "V":
-            if clicked.is_hidden(self._armature, session.bone):
-                self._shown.append(clicked.show(self._armature, session.bone))
+            control = control_drag.moved_item(session)
+            if clicked.is_hidden(*control):
+                self._shown.append(clicked.show(*control))
             return ""
         if pressed and kind == "F" and self._offer[1]:
-            return "SWITCH"
+            return self._asked_to_switch(context)
         if pressed and kind == "B":
             self._hold(context)
             return ""
@@ -249,6 +252,15 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         if pressed and press(handle, session, kind, shift=event.shift):
             session.move(handle.place)
         return ""
+
+    def _asked_to_switch(self, context: bpy.types.Context) -> str:
+        """ "SWITCH", or "" with a complaint where the limb cannot be switched."""
+        try:
+            self._switching = ik_switch.arguments(context, self._armature, *self._offer)
+        except LookAtError as error:
+            self._complaint = messages.translate(str(error))
+            return ""
+        return "SWITCH"
 
     def _button(self, event: bpy.types.Event, *, pressed: bool) -> str:
         """A second click keeps the pose, and so does releasing the button after a drag."""
@@ -282,7 +294,12 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         if session.length_changed:
             settings.length = session.length
         self._end(context)
-        if keyed:
+        if keyed and not session.bones:
+            current.report_info(
+                self,
+                Message("Keyed '{target}' at frame {frame}.", target=session.bone, frame=context.scene.frame_current),
+            )
+        elif keyed:
             current.report_info(
                 self,
                 Message(
@@ -296,10 +313,11 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
     def _switch(self) -> set[str]:
         """Switch the limb instead of dragging it, with keys, once this operator has ended: in it, another one gets
         neither an undo step nor a redo panel."""
-        bone, state = self._offer
+        bone = self._offer[0]
         chosen = {name: name == bone for name in self._armature.pose.bones.keys()}
         bone_selection.select(self._armature, (chosen, bone))
-        bpy.app.timers.register(partial(_switch_limb, self._window, self._armature.name, bone, state), first_interval=0)
+        switch = partial(_switch_limb, self._window, self._armature.name, bone, self._switching)
+        bpy.app.timers.register(switch, first_interval=0)
         return {"CANCELLED"}
 
     def _restore(self) -> None:
@@ -351,7 +369,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             iface_(methods.METHODS[session.tuning.method].label),
             iface_("{} bones").format(session.length),
         ]
-        if clicked.is_hidden(session.armature, session.bone):
+        if clicked.is_hidden(*control_drag.moved_item(session)):
             name = iface_("{}, hidden").format(name)
         if session.held:
             solver = [iface_("{} effectors held").format(session.held)]
@@ -396,7 +414,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             *(solver if self._session.length else ()),
             *(
                 [(("EVENT_V",), iface_("Show Control"))]
-                if clicked.is_hidden(self._session.armature, self._session.bone)
+                if clicked.is_hidden(*control_drag.moved_item(self._session))
                 else ()
             ),
             *(
@@ -410,14 +428,27 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         ]
 
 
-def _switch_limb(window: bpy.types.Window, armature: str, bone: str, state: str) -> None:
-    """Switch the limb of a bone in a window."""
+def _switch_limb(window: bpy.types.Window, armature: str, bone: str, settings: dict[str, Any]) -> None:
+    """Switch the limb of a bone in a window. What fails in spite of the check before is shown in a pop-up: a report
+    from here reaches the console only."""
     with suppress(ReferenceError, KeyError, IndexError):
         area = viewports.views(window)[0]
         region = next(item for item in area.regions if item.type == "WINDOW")
         limb = [bpy.data.objects[armature].pose.bones[bone]]
         with bpy.context.temp_override(window=window, area=area, region=region, selected_pose_bones=limb):
-            bpy.ops.lookat_pd.ik_switch("INVOKE_DEFAULT", True, to=state, limb=bone)
+            try:
+                bpy.ops.lookat_pd.ik_switch("INVOKE_DEFAULT", True, **settings)
+            except RuntimeError as error:
+                _pop_up(window, str(error).removeprefix("Error: ").strip())
+
+
+def _pop_up(window: bpy.types.Window, text: str) -> None:
+    """Show an error at the mouse."""
+
+    def draw(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
+        menu.layout.label(text=text, translate=False)
+
+    window.id_data.popup_menu(draw, title=iface_(ik_switch.LOOKAT_PD_OT_ik_switch.bl_label, "Operator"), icon="ERROR")
 
 
 def press(handle: ik_handle.Handle, session: control_drag.Session, kind: str, *, shift: bool = False) -> bool:

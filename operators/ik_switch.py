@@ -1,6 +1,7 @@
 """Switch limbs of rigs with controls between IK and FK over a range of frames, keeping their poses."""
 
 import math
+from typing import Any
 
 import bpy
 from bpy.props import EnumProperty, StringProperty
@@ -32,6 +33,27 @@ def why_not(context: bpy.types.Context) -> str | None:
     except LookAtError as error:
         return messages.translate(str(error))
     return None
+
+
+def arguments(context: bpy.types.Context, armature: bpy.types.Object, bone: str, state: str) -> dict[str, Any]:
+    """The arguments that switch the limb of a bone, with the frames and the destination of the last run. Raises
+    LookAtError if it cannot be switched so."""
+    last = context.window_manager.operator_properties_last(LOOKAT_PD_OT_ik_switch.bl_idname)
+    frames = job.scene_range(context.scene) if last.use_scene_range else (last.frame_start, last.frame_end)
+    options = BakeOptions(*frames, _into(armature, last.into))
+    limb_switch.check(context.scene, armature, [bone], state, options)
+    return {
+        "to": state,
+        "limb": bone,
+        "into": last.into,
+        "use_scene_range": last.use_scene_range,
+        "frame_start": frames[0],
+        "frame_end": frames[1],
+    }
+
+
+def _into(armature: bpy.types.Object, into: str) -> str:
+    return into if armature.animation_data is not None and armature.animation_data.action else "NEW"
 
 
 class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
@@ -74,8 +96,7 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
         """Raises LookAtError."""
         self.take_frames(context.scene)
         armature, bones = current.armature(context), [self.limb] if self.limb else _bones(context)
-        into = self.into if armature.animation_data is not None and armature.animation_data.action else "NEW"
-        options = BakeOptions(self.frame_start, self.frame_end, into)
+        options = BakeOptions(self.frame_start, self.frame_end, _into(armature, self.into))
         self.job = limb_switch.switch(context.scene, armature, bones, self.to, options)
 
     def finish(self, context: bpy.types.Context, result: limb_switch.SwitchResult) -> None:

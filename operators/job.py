@@ -156,10 +156,15 @@ class Frames:
     def take_frames(self, scene: bpy.types.Scene) -> None:
         """With *Scene Range*, set the range to that of the scene, or of its preview if enabled, in frames of keys."""
         if self.use_scene_range:
-            preview = scene.use_preview_range
-            first = scene.frame_preview_start if preview else scene.frame_start
-            last = scene.frame_preview_end if preview else scene.frame_end
-            self.frame_start, self.frame_end = scene_time.key_range(scene, first, last)
+            self.frame_start, self.frame_end = scene_range(scene)
+
+
+def scene_range(scene: bpy.types.Scene) -> tuple[int, int]:
+    """The range of a scene, or of its preview if enabled, in frames of keys."""
+    preview = scene.use_preview_range
+    first = scene.frame_preview_start if preview else scene.frame_start
+    last = scene.frame_preview_end if preview else scene.frame_end
+    return scene_time.key_range(scene, first, last)
 
 
 class Bake(ModalJob, Into, Frames):

@@ -38,7 +38,8 @@ class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
     @staticmethod
     def _draw_chain(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
         column = layout.column(align=True)
-        column.prop(settings, "method")
+        # Over the whole width: names of solvers are long.
+        column.prop(settings, "method", text="")
         column.prop(settings, "iterations")
         column.prop(settings, "as_published")
         column = layout.column(align=True)
@@ -126,10 +127,8 @@ class LOOKAT_PD_UL_ik_effectors(bpy.types.UIList):
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         split = layout.split(factor=0.75)
-        row = split.row(align=True)
-        row.label(text=item.bone, translate=False, icon="BONE_DATA" if item.target is not None else "PINNED")
-        if item.target is not None:
-            row.label(text=item.target.name, translate=False)
+        text = item.bone if item.target is None else f"{item.bone} → {item.target.name}"
+        split.label(text=text, translate=False, icon="PINNED" if item.target is None else "BONE_DATA")
         split.prop(item, "weight", text="", slider=True)
 
 

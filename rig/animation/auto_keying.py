@@ -32,6 +32,12 @@ def key(scene: bpy.types.Scene, armature: bpy.types.Object, bones: Iterable[str]
         armature.pose.bones[name].keyframe_insert("location", frame=frame, group=name, options=options)
 
 
+def key_location(scene: bpy.types.Scene, item: bpy.types.Object) -> None:
+    """The same for the location of an object."""
+    if is_on(scene):
+        item.keyframe_insert("location", frame=scene.frame_current_final, options=_options(scene))
+
+
 def key_shapes(scene: bpy.types.Scene, blocks: Iterable[bpy.types.ShapeKey]) -> None:
     """The same for the values of shape keys."""
     if is_on(scene):

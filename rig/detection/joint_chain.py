@@ -11,7 +11,7 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import editable
 from ..sampling import plain_chain, posed_bones
-from . import body_joints, limb_controls
+from . import body_joints, limb_controls, other_ik
 from . import bone_limits as limits
 
 WHOLE = 0
@@ -197,6 +197,8 @@ def check_free(armature: bpy.types.Object, bones: Sequence[str], *, but: Collect
                 continue
             line = posed_bones.posed_bones(owner, constraint)
             taken = next((name for name in bones if name in line), None)
+            if taken is not None and constraint.type == "IK":
+                raise other_ik.refusal(armature, other_ik.read(owner, constraint), taken)
             if taken is not None:
                 raise RigError(
                     "Bone '{bone}' is already posed by the constraint '{constraint}' on '{owner}'; mute "

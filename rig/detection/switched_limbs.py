@@ -194,6 +194,11 @@ class RigCopies:
         shaped = [name for name in free if bones[name].custom_shape is not None]
         return next(reversed(shaped or free), "")
 
+    def control_of_target(self, target: str, upper: str) -> str:
+        """The control that moves the target of inverse kinematics whose chain begins with the bone `upper`; "" if there
+        is none."""
+        return self._goal(target, target, upper)
+
     def _line(self, bone: str) -> list[str]:
         here = self.armature.pose.bones[bone]
         return [bone, *(above.name for above in here.parent_recursive)]

@@ -1,7 +1,7 @@
 """Limbs that only inverse kinematics poses, without a switch, give way to hits as well: the target of their constraint
 and its pole are keyed so that the limb takes the pose."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -14,6 +14,7 @@ from ..animation import channels
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION
 from ..sampling.bone_location import own_displacement
+from ..sampling.posed_bones import posed_bones
 from ..sampling.sampler import Samples
 
 _COPIES = ("COPY_ROTATION", "COPY_TRANSFORMS")
@@ -100,15 +101,17 @@ _NOTHING = 1e-6
 """An angle [rad], or a displacement as a fraction of the length of a bone, that counts as none."""
 
 
-def find(armature: bpy.types.Object, bones: Iterable[str]) -> list[GoalLimb]:
-    """The limbs of which inverse kinematics poses one of the bones. Raises RigError if their goals cannot be keyed."""
+def find(armature: bpy.types.Object, bones: Iterable[str], *, but: Collection[tuple[str, str]] = ()) -> list[GoalLimb]:
+    """The limbs of which inverse kinematics poses one of the bones. but: names of the owner and of the constraint of
+    those that are left out. Raises RigError if their goals cannot be keyed."""
     asked, found = list(bones), []
     for owner in armature.pose.bones:
         for constraint in owner.constraints:
             if constraint.type != "IK" or constraint.mute or constraint.influence == 0.0:
                 continue
-            line = [owner, *owner.parent_recursive][0 if constraint.use_tail else 1 :]
-            line = line[: constraint.chain_count or len(line)]
+            if (owner.name, constraint.name) in but:
+                continue
+            line = [armature.pose.bones[name] for name in posed_bones(owner, constraint)]
             ends = _turned_by(armature, constraint.subtarget, line[0]) if line else []
             if not {bone.name for bone in (*line, *ends)} & set(asked):
                 continue

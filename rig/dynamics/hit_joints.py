@@ -12,6 +12,7 @@ from ..detection import joint_chain, limb_controls, limbs
 from ..detection import vocabulary as words
 from ..detection.limb_controls import LimbControls
 from ..detection.names import read_names
+from ..limbs import switch_property
 from . import hit_goals
 from .hit_goals import GoalLimb
 
@@ -56,11 +57,13 @@ def find(
     *,
     length: int = 0,
     follow: bool = True,
+    keeps_switches: bool = False,
 ) -> HitJoints:
     """The bones that give way when `bones` are hit. Raises LookAtError.
 
     heavy: names of the bones with mass. length: how many bones of each line turn, 0 for all up to the hips. follow:
-    whether what hangs on these, such as head and arms, gives way too.
+    whether what hangs on these, such as head and arms, gives way too. keeps_switches: whether limbs that inverse
+    kinematics poses by an influence with keys or a driver are among `switched`, and not `goals`.
     """
     armature = editable.check_bones(armature, bones)
     legs = _legs(armature)
@@ -80,11 +83,13 @@ def find(
             )
         hit.append(control)
         line |= dict.fromkeys(above[: length or None])
-    goals = hit_goals.find(armature, line)
+    own = [limb for limb in limb_controls.find(armature) if limb.direct and switch_property.is_animated(armature, limb)]
+    switches = [limb.switch for limb in own] if keeps_switches else []
+    goals = hit_goals.find(armature, line, but=switches)
     posed = {name for limb in goals for name in limb.held}
     free = [name for name in line if name not in posed]
-    joint_chain.check_free(armature, free[:1])
-    joint_chain.check_free(armature, free)
+    joint_chain.check_free(armature, free[:1], but=switches)
+    joint_chain.check_free(armature, free, but=switches)
     followers = _followers(armature, line, heavy) if follow else []
     concerned = {*line, *followers}
     # Limbs whose goals are moved need not switch.

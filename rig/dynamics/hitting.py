@@ -146,7 +146,7 @@ def start(
     if not request.hits:
         raise RigError("There is no hit; add one.")
     check_tuning(request.settle_time, request.damping_ratio)
-    joints = _joints(scene, armature, request, masses.of(scene, armature).bones)
+    joints = _joints(armature, request, masses.of(scene, armature).bones, into)
     for hit in request.hits:
         _check(armature, hit, joints)
     actions.check(armature, into)
@@ -192,16 +192,24 @@ def _switching(
     name = actions.baked_name(armature, into, BAKED)
     with BakeTransaction(armature) as work:
         options = BakeOptions(int(frames[0]), int(frames[-1]), "CURRENT")
-        switch = limb_switch.switch(scene, armature, [limb.turned[-1] for limb in held], "FK", options)
-        yield from subrange(switch, 0.0, _SWITCHED_TO_FK)
-        result = yield from subrange(_work(scene, armature, request, frames, "CURRENT"), _SWITCHED_TO_FK, 1.0)
+        bones = [limb.turned[-1] for limb in held]
+        switch = limb_switch.switch(scene, armature, bones, "FK", options, into_others=into)
+        switched = yield from subrange(switch, 0.0, _SWITCHED_TO_FK)
+        try:
+            result = yield from subrange(_work(scene, armature, request, frames, "CURRENT"), _SWITCHED_TO_FK, 1.0)
+        except BaseException:
+            for other in switched.others:
+                other.rollback()
+            raise
         action = work.commit_all(into, name)
     return replace(result, action=action, switched=tuple(limb.goal for limb in held))
 
 
-def _joints(scene: bpy.types.Scene, armature: bpy.types.Object, request: HitRequest, heavy: Sequence[str]) -> HitJoints:
-    bones = [hit.bone for hit in request.hits]
-    return hit_joints.find(armature, bones, heavy, length=request.length, follow=request.follow)
+def _joints(armature: bpy.types.Object, request: HitRequest, heavy: Sequence[str], into: str) -> HitJoints:
+    bones, switches = [hit.bone for hit in request.hits], request.switches and into != "LAYER"
+    return hit_joints.find(
+        armature, bones, heavy, length=request.length, follow=request.follow, keeps_switches=switches
+    )
 
 
 def _check(armature: bpy.types.Object, hit: HitSpec, joints: HitJoints) -> None:
@@ -235,7 +243,7 @@ def _work(
     dt = seconds_per_frame(scene)
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     unit = masses.metres(scene, armature)
-    joints = _joints(scene, armature, request, weights.bones)
+    joints = _joints(armature, request, weights.bones, into)
     turning = (*joints.line, *joints.followers)
     switches = [limb.switch[0] for limb in joints.switched]
     shifted = hit_hips.find(armature, turning) if request.hips else None

@@ -189,13 +189,26 @@ class BodyWork:
         armature = self.body.armature
         with Sampler(self.scene, armature, self.seen, self.followed, located=True) as sampler:
             samples, orientations = yield from self._sample(sampler)
-            if samples.sheared:
-                raise RigError(
-                    "A bone of '{armature}' is scaled unevenly, so that several effectors cannot be solved together; "
-                    "bake one effector at a time.",
-                    armature=armature.name,
-                )
+            self.check_scale(samples)
             return (yield from self._solved(sampler, samples, orientations))
+
+    def check_scale(self, samples: Samples) -> None:
+        """Raise RigError if the rig is scaled so that its effectors cannot be solved together."""
+        mirrored = np.any(np.linalg.det(samples.worlds[:, :3, :3]) < 0.0)
+        held = all(effector.contact is not None for effector in self.effectors)
+        if mirrored and not self.body.plain and (samples.sheared or not held):
+            raise RigError(
+                "'{armature}' is mirrored by a negative scale, with which Blender evaluates the constraints of its "
+                "controls differently, so that several effectors cannot be solved together; make the scale positive, "
+                "or bake one effector at a time.",
+                armature=self.body.armature.name,
+            )
+        if samples.sheared:
+            raise RigError(
+                "A bone of '{armature}' is scaled unevenly, so that several effectors cannot be solved together; "
+                "bake one effector at a time.",
+                armature=self.body.armature.name,
+            )
 
     def _solved(
         self, sampler: Sampler, samples: Samples, orientations: Array
@@ -227,7 +240,7 @@ class BodyWork:
             name = self.options.name or actions.baked_name(armature, self.options.into, self.called)
             action = work.commit(self.options.into, name)
         away, turned = self._errors(objectives, errors)
-        weights = np.array([self._weight(effector) for effector in self.effectors])
+        weights = np.array([self._weight(effector) * self._ease(effector) for effector in self.effectors])
         scale = in_world(np.ones(len(self.frames)), samples)
         return BodyBakeResult(
             body,
@@ -293,8 +306,14 @@ class BodyWork:
                 if effector.offset:
                     away = rotation.rotate(worlds[0], place[0] - target[0])
                     target = target + rotation.rotate(rotation.inverse(worlds), away)
+            point = self.tip(joint, samples) if effector.tip else np.zeros(3)
+            ease, aimed = self._ease(effector)[:, None], target
+            if np.any(ease < 1.0):
+                seen = rotation.rotate(lying, self.body.aims[k])
+                ahead = place + np.linalg.norm(target - place, axis=-1, keepdims=True) * seen
+                here, turn = place + rotation.rotate(lying, point), rotation.slerp(lying, turn, ease[:, 0])
+                target, aimed = here + ease * (target - here), ahead + ease * (target - ahead)
             if effector.position or effector.contact is not None:
-                point = self.tip(joint, samples) if effector.tip else (0.0, 0.0, 0.0)
                 found.append((k, ik.BodyPosition(joint, target, point, **common)))
                 moved[self.body.shown[joint]] = np.broadcast_to(np.asarray(weight)[..., None], (len(place), 1)) * (
                     target - place
@@ -302,17 +321,17 @@ class BodyWork:
             if effector.keeps_orientation:
                 found.append((k, ik.BodyOrientation(joint, lying, **common)))
             elif effector.orientation == "AIM":
-                found.append((k, ik.BodyAim(joint, target, self.body.aims[k], **common)))
+                found.append((k, ik.BodyAim(joint, aimed, self.body.aims[k], **common)))
             elif effector.orientation == "TARGET":
                 found.append((k, ik.BodyOrientation(joint, turn, **common)))
             if effector.pole is not None:
-                found.append((k, self._bend(effector, joint, next(targets)[0], weight)))
+                found.append((k, self._bend(effector, joint, next(targets)[0], weight, pose)))
         balance = None
         if self.weighed is not None:
             balance = body_balance.objective(self.body, self.weighed, samples, moved, min(self.tuning.balance, 1.0))
         return found, balance
 
-    def _bend(self, effector: BodyEffector, joint: int, pole: Array, weight: Array) -> ik.BodyPole:
+    def _bend(self, effector: BodyEffector, joint: int, pole: Array, weight: Array, pose: BodyPose) -> ik.BodyPole:
         """The objective of a pole (F, 3) in armature space. Raises RigError where the limb has none or its own."""
         bones = len(bodies.limb_of(self.body, joint)) - 1
         if bones < 2:
@@ -327,6 +346,8 @@ class BodyWork:
                 bone=effector.bone,
                 frame=int(self.frames[np.argmax(self.ik[:, limb] > 0.0)]),
             )
+        bend = pose.positions[:, self.body.parents[joint]]
+        pole = bend + self._ease(effector)[:, None] * (pole - bend)
         return ik.BodyPole(joint, pole, bones, weight=weight, priority=LOW)
 
     def tip(self, joint: int, samples: Samples) -> Array:
@@ -425,12 +446,14 @@ class BodyWork:
         return low[:, None] * up
 
     def _weight(self, effector: BodyEffector) -> Array:
-        """The weight (F,) of an effector; those with a target ease in and out at the ends of the range."""
-        count = len(self.frames)
-        weight = np.broadcast_to(np.clip(effector.weight, 0.0, 1.0), (count,))
-        if effector.is_pin:
-            return weight
-        return weight * goals.ease_in_and_out(count, self.tuning.ease / seconds_per_frame(self.scene))
+        """The weight (F,) of an effector."""
+        return np.broadcast_to(np.clip(effector.weight, 0.0, 1.0), (len(self.frames),))
+
+    def _ease(self, effector: BodyEffector) -> Array:
+        """How far (F,) the target of an effector is from the animation to itself, 0 at the ends of the range to 1."""
+        if effector.is_pin or effector.contact is not None:
+            return np.ones(len(self.frames))
+        return goals.ease_in_and_out(len(self.frames), self.tuning.ease / seconds_per_frame(self.scene))
 
     # Solving and writing
 

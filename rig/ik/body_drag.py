@@ -114,12 +114,7 @@ class BodyDrag(drag.GivenChain):
         work, joint = self._work, self._work.body.effectors[0]
         self._shown = ShownPose(self.scene, self.armature, work.seen)
         self._start = self._seen = self._look()
-        if self._start.sheared:
-            raise RigError(
-                "A bone of '{armature}' is scaled unevenly, so that several effectors cannot be solved together; "
-                "bake one effector at a time.",
-                armature=self.armature.name,
-            )
+        work.check_scale(self._start)
         self._pose = work.pose(self._start)
         self._controls: BodyControls | None = None
         if not work.body.plain:

@@ -31,7 +31,10 @@ def bone_of_skin(
 
 
 def is_hidden(armature: bpy.types.Object, bone: str) -> bool:
-    """Whether a bone is not in sight: hidden by itself, or in no bone collection that is shown."""
+    """Whether a bone is not in sight: hidden by itself, or in no bone collection that is shown. An object itself, with
+    "" as the bone, never is."""
+    if not bone:
+        return False
     data = armature.data.bones[bone]
     shown = not data.collections or any(item.is_visible_effectively for item in data.collections)
     return _hidden_itself(armature, bone) or not shown

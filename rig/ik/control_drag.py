@@ -13,13 +13,14 @@ import numpy as np
 
 from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.rotation import Array
-from ..animation import actions, auto_keying, channels
-from ..detection import limb_controls, limbs
+from ..animation import auto_keying
+from ..detection import limb_controls, limbs, other_ik
 from ..detection.limb_controls import LimbControls
 from ..sampling import suspend
 from . import body_drag, drag
 from .body_drag import BodyDrag
 from .chain_solve import IKTuning
+from .grip import Grip
 
 _PASSES = 3
 _SWITCHED = 0.5
@@ -126,13 +127,33 @@ def begin(
     session: Session
     if dragged is not None and body is not None:
         session = BodyDrag(scene, view_layer, armature, dragged, tuning=settings["tuning"], body_tuning=body)
-    elif limb is not None:
-        session = ControlDrag(scene, view_layer, armature, limb, tuning=settings["tuning"])
+    elif (grip := _grip(view_layer, armature, name, limb)) is not None:
+        session = ControlDrag(scene, view_layer, armature, grip, tuning=settings["tuning"])
     else:
         bones = _free(armature, name, extent(name), at_tip=at_tip)
         session = drag.DragSession(scene, view_layer, armature, name, **bones, **settings)
     session.asked = bone
     return session
+
+
+def _grip(
+    view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str, limb: LimbControls | None
+) -> Grip | None:
+    """What moves a bone that inverse kinematics poses, `limb` or another one; None if none does. Raises RigError."""
+    if limb is not None:
+        return Grip.of_limb(armature, limb)
+    other = other_ik.of(armature, [bone])
+    if other is None or other.influence(armature.evaluated_get(view_layer.depsgraph)) < _SWITCHED:
+        return None
+    grip = Grip.of_other(armature, other)
+    if bone != grip.end:
+        raise RigError(
+            "Bone '{bone}' is posed by inverse kinematics; drag '{end}', which moves '{target}'.",
+            bone=bone,
+            end=grip.end,
+            target=grip.label,
+        )
+    return grip
 
 
 def _free(armature: bpy.types.Object, bone: str, extent: dict[str, Any], *, at_tip: bool) -> dict[str, Any]:
@@ -159,7 +180,7 @@ def _free(armature: bpy.types.Object, bone: str, extent: dict[str, Any], *, at_t
 
 
 class ControlDrag(drag.GivenChain):
-    """An IK control that is dragged; as `DragSession`. chain: not there, since no bone is turned."""
+    """The target of inverse kinematics that is dragged; as `DragSession`. chain: not there, since no bone is turned."""
 
     held = 0
 
@@ -168,50 +189,40 @@ class ControlDrag(drag.GivenChain):
         scene: bpy.types.Scene,
         view_layer: bpy.types.ViewLayer,
         armature: bpy.types.Object,
-        limb: LimbControls,
+        grip: Grip,
         *,
         tuning: IKTuning,
     ) -> None:
         """Raises LookAtError."""
         self.scene, self.view_layer, self.armature, self.tuning = scene, view_layer, armature, tuning
-        self.bone, self.bones, self.asked = limb.goal, (limb.goal,), limb.goal
+        self.grip, self.bone, self.asked = grip, grip.label, grip.label
+        self.bones = (grip.bone,) if grip.bone else ()
         self.error, self.iterations, self.seconds = 0.0, 0, 0.0
-        self._limb, self._bone = limb, armature.pose.bones[limb.goal]
-        if all(self._bone.lock_location):
-            raise RigError("Bone '{bone}' has a locked location; unlock it (Transform > Location).", bone=self.bone)
-        actions.check_curves(armature, {self.bone: channels.LOCATION}, "NEW")
+        grip.check()
         self._open = ExitStack()
         self._open.enter_context(suspend.suspend_live())
         try:
             view_layer.update()
-            self._before = tuple(self._bone.location)
-            self.place: Any = self._seen(limb.shown[-1])
-            heads = [self._seen(name) for name in limb.shown]
+            self._before = tuple(grip.item.location)
+            self.place: Any = self._seen(grip.end)
+            heads = [self._seen(name, at_tip=False) for name in grip.line]
+            heads += [self.place] if grip.at_tip else []
             self.reach = float(np.linalg.norm(np.diff(heads, axis=0), axis=-1).sum())
         except BaseException:
             self._open.close()
             raise
 
-    def _seen(self, bone: str) -> Array:
-        """The head (3,) of an evaluated bone in the world."""
+    def _seen(self, bone: str, *, at_tip: bool | None = None) -> Array:
+        """The head (3,) of an evaluated bone in the world, or its tip."""
         seen = self.armature.evaluated_get(self.view_layer.depsgraph)
-        return np.array(seen.matrix_world @ seen.pose.bones[bone].head)
+        at_tip = self.grip.at_tip if at_tip is None else at_tip
+        return np.array(seen.matrix_world @ (seen.pose.bones[bone].tail if at_tip else seen.pose.bones[bone].head))
 
     @property
     def axes(self) -> Array:
         """(3, 3), the local axes of the control in the world."""
-        seen = self.armature.evaluated_get(self.view_layer.depsgraph)
-        matrix = np.array((seen.matrix_world @ seen.pose.bones[self.bone].matrix).to_3x3())
+        matrix = self.grip.orientation(self.view_layer.depsgraph)
         return matrix / np.linalg.norm(matrix, axis=0)
-
-    def _frame(self) -> Array:
-        """(3, 3), the axes of the control's location in the world, with their scale."""
-        seen = self.armature.evaluated_get(self.view_layer.depsgraph)
-        bone = seen.pose.bones[self.bone]
-        matrix = np.array((seen.matrix_world @ bone.matrix @ bone.matrix_basis.inverted_safe()).to_3x3())
-        if not bone.bone.use_local_location:
-            matrix = matrix @ np.linalg.inv(np.array(bone.bone.matrix_local)[:3, :3])
-        return matrix
 
     def move(self, target: Any) -> None:
         """Move the control so that the end of the limb comes to this point of the world. Raises RigError."""
@@ -219,31 +230,39 @@ class ControlDrag(drag.GivenChain):
         if not np.all(np.abs(target) < 1e12):
             raise RigError("The drag position is not finite; move the mouse back.")
         began = perf_counter()
+        item = self.grip.item
         for turn in range(_PASSES):
-            away = target - self._seen(self._limb.moved)
+            away = target - self._seen(self.grip.moved)
             if np.linalg.norm(away) <= _GOOD_ENOUGH * self.reach:
                 break
-            move = np.linalg.solve(self._frame(), away)
-            now = np.array(self._bone.location)
-            self._bone.location = np.where(self._bone.lock_location, now, now + move)
+            move = np.linalg.solve(self.grip.frame(self.view_layer.depsgraph), away)
+            now = np.array(item.location)
+            item.location = np.where(item.lock_location, now, now + move)
             self.view_layer.update()
             self.iterations = turn + 1
-        self.error = float(np.linalg.norm(target - self._seen(self._limb.shown[-1])))
+        self.error = float(np.linalg.norm(target - self._seen(self.grip.end)))
         self.seconds = perf_counter() - began
 
     def restore(self) -> None:
         """Restore the initial pose."""
-        self._bone.location = self._before
+        self.grip.item.location = self._before
         self.view_layer.update()
         self.release()
 
     def keep(self) -> bool:
         """Keep the pose, as `DragSession.keep`. Raises RigError."""
-        drag.check_keyable(self)
-        auto_keying.key(self.scene, self.armature, (), (self.bone,))
+        drag.check_keyable(self, self.grip.owner)
+        self.grip.key(self.scene)
         self._open.close()
         return auto_keying.is_on(self.scene)
 
 
 Session = drag.DragSession | ControlDrag | BodyDrag
 """A drag, whatever moves the bone."""
+
+
+def moved_item(session: Session) -> tuple[bpy.types.Object, str]:
+    """The object and its bone that a drag moves, "" for the object itself."""
+    if isinstance(session, ControlDrag):
+        return session.grip.owner, session.grip.bone
+    return session.armature, session.bone

@@ -302,9 +302,10 @@ class GivenChain:
         self._open.close()
 
 
-def check_keyable(session: Any) -> None:
-    """Raise RigError after restoring the initial pose if auto keying cannot write to the action."""
-    linked = auto_keying.linked_action(session.scene, session.armature)
+def check_keyable(session: Any, owner: bpy.types.Object | None = None) -> None:
+    """Raise RigError after restoring the initial pose if auto keying cannot write to the action of the armature, or of
+    the owner of what is moved."""
+    linked = auto_keying.linked_action(session.scene, owner or session.armature)
     if linked is not None:
         session.restore()
         raise RigError(

@@ -7,7 +7,7 @@ control above the limb, or its pole, is turned until both agree.
 """
 
 from collections.abc import Generator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 
 import bpy
@@ -19,7 +19,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions, bake_options, channels
 from ..animation.bake_options import BakeOptions
 from ..animation.bake_transaction import BakeTransaction
-from ..detection import limb_controls
+from ..detection import limb_controls, other_ik
 from ..detection.limb_controls import LimbControls
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples
@@ -52,7 +52,8 @@ CALLED = {"FK": " FK", "IK": " IK"}
 class SwitchResult:
     """The result. limbs: the switched ones. errors: (k, F), largest distance of a joint of each limb from its animated
     place in the world; turned: (k, F), largest angle [rad] of a bone from its animated orientation. skipped: the limbs
-    that are in the state at all frames already."""
+    that are in the state at all frames already. others: the bakes of other objects and data, which can be rolled
+    back."""
 
     action: bpy.types.Action
     frames: Array
@@ -60,6 +61,7 @@ class SwitchResult:
     errors: Array
     turned: Array
     skipped: tuple[LimbControls, ...] = ()
+    others: tuple[BakeTransaction, ...] = ()
 
 
 def check_switches(armature: bpy.types.Object) -> list[LimbControls]:
@@ -86,8 +88,11 @@ def belonging(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbCont
 
 def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
     """The limbs that these bones belong to. Raises RigError."""
-    check_switches(armature)
     found = belonging(armature, bones)
+    other = None if found else other_ik.of(armature, bones)
+    if other is not None and other.is_limb(armature):
+        raise other_ik.refusal(armature, other, bones[0])
+    check_switches(armature)
     if not found:
         raise RigError("No arm or leg that switches between IK and FK is selected; select one of its controls.")
     return found
@@ -101,16 +106,46 @@ def switch(
     options: BakeOptions,
     *,
     may_be_idle: bool = False,
+    into_others: str = "",
 ) -> Generator[float, None, SwitchResult]:
     """Switch the limbs of these bones to "FK" or "IK"; yields the completed fraction. Raises RigError.
 
     Limbs that are in that state at all frames are left as they are. may_be_idle: have an action that is the same as
-    before if these are all limbs, instead of an error.
+    before if these are all limbs, instead of an error. into_others: where keys of other objects and data go that
+    switch a limb, "" for the destination of all keys.
     """
+    work, skipped = _planned(scene, armature, bones, state, options, may_be_idle=may_be_idle, into_others=into_others)
+    if work is None:
+        frames = np.arange(options.first, options.last + 1)
+        none = np.zeros((0, len(frames)))
+        return SwitchResult(_unchanged(armature, options, state), frames, (), none, none, skipped)
+    with suspend.suspend_live():
+        return replace((yield from work.steps()), skipped=skipped)
+
+
+def check(
+    scene: bpy.types.Scene, armature: bpy.types.Object, bones: Sequence[str], state: str, options: BakeOptions
+) -> None:
+    """Raise RigError if `switch` would."""
+    _planned(scene, armature, bones, state, options)
+
+
+def _planned(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    bones: Sequence[str],
+    state: str,
+    options: BakeOptions,
+    *,
+    may_be_idle: bool = False,
+    into_others: str = "",
+) -> "tuple[_Work | None, tuple[LimbControls, ...]]":
+    """The work on the limbs to switch, None for none, and the limbs that are in the state already. Raises RigError."""
     bake_options.check_range(options.first, options.last)
-    limbs = limbs_of(armature, bones)
+    chosen = limbs_of(armature, bones)
     actions.check(armature, options.into)
-    switches = {limb: switch_property.of(armature, limb) for limb in limbs}
+    switches = _switches(armature, chosen, state)
+    limbs = list(switches)
     frames = np.arange(options.first, options.last + 1)
     skipped = tuple(limb for limb in limbs if all(item.is_in(state, frames) for item in switches[limb]))
     switched = [limb for limb in limbs if limb not in skipped]
@@ -124,11 +159,35 @@ def switch(
             last=options.last,
         )
     if not switched:
-        none = np.zeros((0, len(frames)))
-        return SwitchResult(_unchanged(armature, options, state), frames, (), none, none, skipped)
-    with suspend.suspend_live():
-        work = _Work(scene, armature, switched, [switches[limb] for limb in switched], state, options)
-        return replace((yield from work.steps()), skipped=skipped)
+        return None, skipped
+    into = into_others or options.into
+    return _Work(scene, armature, switched, [switches[limb] for limb in switched], state, options, into), skipped
+
+
+def _switches(
+    armature: bpy.types.Object, chosen: Sequence[LimbControls], state: str
+) -> dict[LimbControls, list[SwitchProperty]]:
+    """What switches the chosen limbs, and the others that the same numbers switch: these keep their pose as well.
+    Raises RigError."""
+    found = {limb: switch_property.of(armature, limb) for limb in chosen}
+    wanted = {item.number_of: item.value(state) for items in found.values() for item in items}
+    for limb in limb_controls.find(armature):
+        if limb in found:
+            continue
+        with suppress(RigError):
+            items = switch_property.of(armature, limb)
+            if any(item.number_of in wanted for item in items):
+                found[limb] = items
+    for limb, items in found.items():
+        for item in items:
+            if abs(wanted.setdefault(item.number_of, item.value(state)) - item.value(state)) > _GOOD_ENOUGH:
+                raise RigError(
+                    "What switches '{limb}' to {state!s} switches another limb to the other state; give each limb a "
+                    "switch of its own.",
+                    limb=limb.goal,
+                    state=state,
+                )
+    return found
 
 
 def _unchanged(armature: bpy.types.Object, options: BakeOptions, state: str) -> bpy.types.Action:
@@ -174,59 +233,70 @@ class _Work:
         switches: list[list[SwitchProperty]],
         state: str,
         options: BakeOptions,
+        into_others: str,
     ) -> None:
+        """Raises RigError."""
         self.scene, self.armature, self.limbs, self.switches = scene, armature, limbs, switches
         self.state, self.options = state, options
         self.frames = np.arange(options.first, options.last + 1)
         self.bends = [_Bend.of(armature, limb) for limb in limbs]
         self.chains = [limb_controls.chain_of(armature, limb) if state == "IK" else () for limb in limbs]
-        self.before = {item: item.animated(self.frames) for items in switches for item in items}
-        self.into_data = self._destination_of_data()
-        self.data_work: BakeTransaction | None = None
+        self.before = {item: item.key_values(self.frames) for items in switches for item in items}
+        self.destinations = self._other_destinations(into_others)
+        self.pens: dict[bpy.types.ID, BakeTransaction] = {}
+        self.keyed: dict[tuple[bpy.types.ID, str, str], Array] = {}
         self.turned: dict[str, Array] = {}
         self.scaled: dict[str, Array] = {}
         self._unscaled: dict[str, Array] = {}
         self.moved: dict[str, Array] = {}
+        self.bones = self._seen_bones()
+        modes = {name: armature.pose.bones[name].rotation_mode for name in self.bones}
+        actions.check_curves(armature, modes, options.into)
+        actions.check_curves(armature, dict.fromkeys(self.bones, channels.LOCATION), options.into)
 
-    def steps(self) -> Generator[float, None, SwitchResult]:
-        armature, ending, bones = self.armature, CALLED[self.state], dict[str, None]()
+    def _seen_bones(self) -> tuple[str, ...]:
+        bones = dict[str, None]()
         for limb, bend in zip(self.limbs, self.bends, strict=True):
             bones |= dict.fromkeys((*limb.shown, *limb.turned, limb.goal, limb.moved, *bend.bones))
         above = [self.armature.pose.bones[chain[0]].parent for chain in self.chains if chain]
         bones |= dict.fromkeys((*(name for chain in self.chains for name in chain), *(b.name for b in above if b)))
-        modes = {name: self.armature.pose.bones[name].rotation_mode for name in bones}
-        actions.check_curves(self.armature, modes, self.options.into)
-        actions.check_curves(self.armature, dict.fromkeys(bones, channels.LOCATION), self.options.into)
-        with Sampler(self.scene, self.armature, tuple(bones), [], located=True) as sampler:
+        return tuple(bones)
+
+    def steps(self) -> Generator[float, None, SwitchResult]:
+        armature, ending = self.armature, CALLED[self.state]
+        with Sampler(self.scene, self.armature, self.bones, [], located=True) as sampler:
             self.samples = yield from self._sampled(sampler, 0.0)
             with BakeTransaction(self.armature) as work, ExitStack() as opened:
-                if self.into_data:
-                    self.data_work = opened.enter_context(BakeTransaction(self.armature.data, beside=work))
+                self.pens[armature] = work
+                for owner in self.destinations:
+                    self.pens[owner] = opened.enter_context(BakeTransaction(owner, beside=work))
                 weights = np.ones(len(self.frames))
                 for n in range(len(self.limbs)):
-                    self._key(work, n, weights)
+                    self._key(n, weights)
                 fit = yield from self._fitted(sampler, work)
                 errors, turned = fit.errors, fit.angles
                 for n, (limb, error, angle) in enumerate(zip(self.limbs, errors, turned, strict=True)):
                     if error.max() > _VISIBLE * self._length(limb) or angle.max() > _TURNED:
-                        self._key(work, n, self._eased(*work.edges(self.frames)))
-                if self.data_work is not None:
-                    self.data_work.commit(self.into_data, actions.baked_name(armature.data, self.into_data, ending))
+                        self._key(n, self._eased(*work.edges(self.frames)))
+                for owner, into in self.destinations.items():
+                    self.pens[owner].commit(into, actions.baked_name(owner, into, ending))
                 name = self.options.name or actions.baked_name(armature, self.options.into, ending)
                 action = work.commit(self.options.into, name)
         scale = np.cbrt(np.abs(np.linalg.det(self.samples.worlds[:, :3, :3])))
-        return SwitchResult(action, self.frames, tuple(self.limbs), errors * scale, turned)
+        others = tuple(self.pens[owner] for owner in self.destinations)
+        return SwitchResult(action, self.frames, tuple(self.limbs), errors * scale, turned, others=others)
 
-    def _destination_of_data(self) -> str:
-        """Where keys of properties of the armature's data go, a new action where it has none; "" without such
-        properties. Raises RigError."""
-        item = self.armature.data
-        if not any(place.owner == item for place in self.before):
-            return ""
-        has_action = item.animation_data is not None and item.animation_data.action is not None
-        into = self.options.into if has_action else "NEW"
-        actions.check(item, into)
-        return into
+    def _other_destinations(self, into: str) -> dict[bpy.types.ID, str]:
+        """Where keys of switches go that another object or the armature's data has: a new action where that has none.
+        Raises RigError."""
+        found: dict[bpy.types.ID, str] = {}
+        for place in self.before:
+            data = place.owner.animation_data
+            has_action = data is not None and data.action is not None
+            place.check(into if has_action else "NEW")
+            if place.owner != self.armature:
+                found[place.owner] = into if has_action else "NEW"
+        return found
 
     def _sampled(self, sampler: Sampler, share: float) -> Generator[float, None, Samples]:
         for samples in sampler.sample(self.frames.tolist()):  # noqa: B007
@@ -438,14 +508,16 @@ class _Work:
         t = np.minimum(t, 1.0)
         return t * t * (3.0 - 2.0 * t)
 
-    def _key(self, work: BakeTransaction, limb: int, weights: Array) -> None:
+    def _key(self, limb: int, weights: Array) -> None:
         """Key IK-FK of a limb: weights (F,) of the new state against the animated one."""
         for item in self.switches[limb]:
             before = self.before[item]
-            values = before + weights[:, None] * (item.value(self.state) - before)
-            pen = self.data_work if item.owner == self.armature.data else work
-            assert pen is not None
-            pen.write(item.bone, item.path, self.frames, values, before)
+            now = item.number(before)
+            # One control may have the switches of several limbs, each along one axis.
+            other = self.keyed.get(item.place, before)
+            values = item.with_number(other, now + weights[:, None] * (item.value(self.state) - now))
+            self.keyed[item.place] = values
+            self.pens[item.owner].write(item.bone, item.mode, self.frames, values, before)
 
     def _write(self, work: BakeTransaction) -> None:
         for bone, basis in self.turned.items():

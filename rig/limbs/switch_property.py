@@ -1,8 +1,9 @@
-"""The numbers that switch a limb between IK and FK: custom properties of bones, of the armature or of its data that
-drive the influence of constraints, or that influence itself."""
+"""The numbers that switch a limb between IK and FK: custom properties or locations of bones and objects that drive the
+influence of constraints, or that influence itself."""
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -11,13 +12,15 @@ import numpy as np
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from ..animation import actions, data_paths
+from ..animation import actions, channels, data_paths
 from ..detection.limb_controls import LimbControls
 
 STATES = {"FK": 0.0, "IK": 1.0}
 """Influence of IK in each state."""
 _HELD = 1e-6
 """Influence of IK from which it poses a limb."""
+_LOCATION = re.compile(r"(?:^|\.)location(?:\[([0-2])\]|\.([xyz]))$")
+_AXES = "xyz"
 _OPERATIONS: dict[type, Callable[[float, float], float]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -28,14 +31,61 @@ _OPERATIONS: dict[type, Callable[[float, float], float]] = {
 
 @dataclass(frozen=True)
 class SwitchProperty:
-    """A number that is keyed to switch a limb. owner: the armature or its data. bone: the pose bone that has it, "" for
-    none. path: from there on. fk, ik: its values in both states."""
+    """A number that is keyed to switch a limb. owner: the armature, its data, or another object. bone: the pose bone
+    that has it, "" for none. path: from there on. fk, ik: its values in both states. index: which number of a location
+    it is, -1 for one that stands alone."""
 
     owner: bpy.types.ID
     bone: str
     path: str
     fk: float
     ik: float
+    index: int = -1
+
+    @property
+    def channel(self) -> tuple[str, int]:
+        """Path from the owner or bone, and size, of what is keyed."""
+        return (self.path, 1) if self.index < 0 else channels.channel(channels.LOCATION)
+
+    @property
+    def place(self) -> tuple[bpy.types.ID, str, str]:
+        """Of what is keyed."""
+        return self.owner, self.bone, self.channel[0]
+
+    @property
+    def number_of(self) -> tuple[tuple[bpy.types.ID, str, str], int]:
+        """The same, and which number of it the switch is."""
+        return self.place, self.index
+
+    @property
+    def mode(self) -> str:
+        """The same for `BakeTransaction.write`."""
+        return self.path if self.index < 0 else channels.LOCATION
+
+    def check(self, into: str) -> None:
+        """Raise RigError if keys of it cannot be baked into that destination."""
+        if self.owner.library is not None:
+            raise RigError(
+                "'{armature}' is linked from a library; create a library override first (Object > Library Override).",
+                armature=self.owner.name,
+            )
+        actions.check(self.owner, into)
+        if self.index >= 0:
+            actions.check_curves(self.owner, {self.bone: channels.LOCATION}, into)
+
+    def key_values(self, frames: Array) -> Array:
+        """What is keyed (F, 1 or 3) as animated over these frames."""
+        return animated(self.owner, self.bone, *self.channel, frames)
+
+    def number(self, keyed: Array) -> Array:
+        """The switch itself (F, 1) in what is keyed (F, 1 or 3)."""
+        return keyed[:, [max(self.index, 0)]]
+
+    def with_number(self, keyed: Array, values: Array) -> Array:
+        """What is keyed (F, 1 or 3) with values (F, 1) of the switch."""
+        keyed = keyed.copy()
+        keyed[:, [max(self.index, 0)]] = values
+        return keyed
 
     def value(self, state: str) -> float:
         """The value in a state."""
@@ -43,7 +93,7 @@ class SwitchProperty:
 
     def animated(self, frames: Array) -> Array:
         """The value (F, 1) over these frames."""
-        return animated(self.owner, self.bone, self.path, 1, frames)
+        return self.number(self.key_values(frames))
 
     def is_in(self, state: str, frames: Array) -> bool:
         """Whether the limb is in a state at all of these frames."""
@@ -62,6 +112,15 @@ def of(armature: bpy.types.Object, limb: LimbControls) -> list[SwitchProperty]:
     return list(dict.fromkeys(found))
 
 
+def is_animated(armature: bpy.types.Object, limb: LimbControls) -> bool:
+    """Whether the influence of a limb's inverse kinematics has keys or a driver."""
+    data, path = armature.animation_data, f"{data_paths.constraint_path(*limb.switch)}.influence"
+    if data is None:
+        return False
+    curves = actions.curves_at(data.action, data.action_slot, path, 1) if data.action is not None else []
+    return any(curve is not None for curve in curves) or data.drivers.find(path) is not None
+
+
 def _of_influence(
     armature: bpy.types.Object, limb: LimbControls, bone: str, constraint: str, *, inverted: bool
 ) -> SwitchProperty:
@@ -71,29 +130,52 @@ def _of_influence(
     if not driven:
         return SwitchProperty(armature, bone, data_paths.split_bone(path)[1], fk, ik)
     variables, line = driven.driver.variables, _straight_line(driven)
-    place = _place(armature, variables[0].targets[0]) if len(variables) == 1 else None
+    place = _place(armature, variables[0]) if len(variables) == 1 else None
     if place is None or line is None:
         raise RigError(
-            "IK-FK of '{bone}' is not driven by one custom property of a bone or of the armature; key the switch and "
-            "the controls by hand, or drive it by such a property.",
+            "IK-FK of '{bone}' is driven by nothing that could be keyed for a state; drive it in proportion by one "
+            "custom property, or by one local location, of a bone or an object, or key the switch and the controls by "
+            "hand.",
             bone=limb.goal,
         )
-    return SwitchProperty(*place, *((value - line[0]) / line[1] for value in (fk, ik)))
+    owner, name, rest, index = place
+    fk, ik = ((value - line[0]) / line[1] for value in (fk, ik))
+    return SwitchProperty(owner, name, rest, fk, ik, index)
 
 
-def _place(armature: bpy.types.Object, target: bpy.types.DriverTarget) -> tuple[bpy.types.ID, str, str] | None:
-    """Owner, bone and path of the custom property that a driver reads; None if it is none of the armature."""
+def _place(armature: bpy.types.Object, variable: bpy.types.DriverVariable) -> tuple[bpy.types.ID, str, str, int] | None:
+    """Owner, bone, path and index of the number that a driver reads; None if it is not one that can be keyed."""
+    target = variable.targets[0]
+    if variable.type == "TRANSFORMS":
+        return _slider(target)
     owner, path = target.id, target.data_path
+    if variable.type != "SINGLE_PROP" or owner is None:
+        return None
     if owner == armature and path.startswith(("data[", "data.")):
         owner, path = armature.data, path.removeprefix("data").removeprefix(".")
-    if owner not in (armature, armature.data) or not data_paths.split_key(path)[1]:
+    bone, rest = data_paths.split_bone(path) if isinstance(owner, bpy.types.Object) else ("", path)
+    found = _LOCATION.fullmatch(rest)
+    if found and isinstance(owner, bpy.types.Object):
+        return owner, bone, rest, int(found[1]) if found[1] else _AXES.index(found[2])
+    if not isinstance(owner, bpy.types.Object | bpy.types.Armature) or not data_paths.split_key(path)[1]:
         return None
     try:
         value = owner.path_resolve(path)
     except ValueError:
         return None
-    bone, rest = data_paths.split_bone(path) if owner == armature else ("", path)
-    return (owner, bone, rest) if isinstance(value, bool | int | float) else None
+    return (owner, bone, rest, -1) if isinstance(value, bool | int | float) else None
+
+
+def _slider(target: bpy.types.DriverTarget) -> tuple[bpy.types.ID, str, str, int] | None:
+    """The same for a location in local space, of what only its own channels move."""
+    owner, bone = target.id, target.bone_target
+    if owner is None or not target.transform_type.startswith("LOC_") or target.transform_space != "LOCAL_SPACE":
+        return None
+    item = owner.pose.bones.get(bone) if bone else owner
+    if item is None or any(not constraint.mute for constraint in item.constraints):
+        return None
+    axis = target.transform_type[-1].lower()
+    return owner, bone, f"location.{axis}", _AXES.index(axis)
 
 
 def _straight_line(curve: bpy.types.FCurve) -> tuple[float, float] | None:

@@ -8,6 +8,7 @@ from extension import load
 
 from ..rig import scenes
 
+errors = load("lookat_pd.errors")
 ik_switch = load("operators.ik_switch")
 
 
@@ -48,3 +49,29 @@ def test_it_is_grey_without_a_limb(human) -> None:
     scenes.select(human)
     human.data.bones.active = None
     assert ik_switch.why_not(bpy.context) == "Select a control of the arm or leg"
+
+
+def test_what_cannot_be_switched_is_known_before(human) -> None:
+    """For the drag, which goes on then: an action that another object plays too, and a range without length."""
+    context = bpy.context
+    ik_switch.arguments(context, human, "hand_ik.L", "FK")
+    context.scene.frame_end = context.scene.frame_start
+    with pytest.raises(errors.RigError, match="only frame 10"):
+        ik_switch.arguments(context, human, "hand_ik.L", "FK")
+    context.scene.frame_end = 16
+    other = scenes.ball()
+    data = other.animation_data_create()
+    data.action, data.action_slot = human.animation_data.action, human.animation_data.action_slot
+    before, keys = len(bpy.data.actions), scenes.fingerprint(human.animation_data.action)
+    with pytest.raises(errors.RigError, match="also animates 'Ball"):
+        ik_switch.arguments(context, human, "hand_ik.L", "FK")
+    assert len(bpy.data.actions) == before and scenes.fingerprint(human.animation_data.action) == keys
+    assert human.animation_data.action == data.action
+
+
+def test_the_arguments_of_a_drag_switch_the_limb(human) -> None:
+    arguments = ik_switch.arguments(bpy.context, human, "DEF-hand.L", "FK")
+    scenes.select(human, "head", "hand_ik.L")
+    assert bpy.ops.lookat_pd.ik_switch(**arguments) == {"FINISHED"}
+    scenes.goto(12)
+    assert human.pose.bones["upper_arm_parent.L"]["IK_FK"] == 1.0

@@ -244,3 +244,36 @@ def _solves(armature, bone: str, goal: str, pole: str, influence: float) -> None
     constraint.pole_angle = _pole_angle(armature, owner.parent.name, bone, pole)
     constraint.influence = influence
     constraint.keyframe_insert("influence", frame=1)
+
+
+def reaching_for(armature: bpy.types.Object, kind: str) -> bpy.types.Object:
+    """Let the left arm of a `posed` human reach for something else than a control of its armature; returns the object.
+
+    kind: an "object", a "bone" of another armature, or the "tip" of the hand, which is posed together with the arm.
+    """
+    bones = armature.pose.bones
+    goal, hand = bones["CTL_Hand_IK.L"], bones["Hand.L"]
+    solver, turn = bones["LowerArm.L"].constraints["IK"], hand.constraints["Turn"]
+    if kind == "tip":
+        hand.constraints.remove(turn)
+        bones["LowerArm.L"].constraints.remove(solver)
+        solver = hand.constraints.new("IK")
+        solver.target, solver.subtarget, solver.chain_count = armature, goal.name, 3
+        bpy.context.view_layer.update()
+        return armature
+    data = bpy.data.armatures.new("Props") if kind == "bone" else None
+    item = bpy.data.objects.new("Props", data)
+    bpy.context.scene.collection.objects.link(item)
+    if data is not None:
+        bpy.context.view_layer.objects.active = item
+        bpy.ops.object.mode_set(mode="EDIT")
+        edit = data.edit_bones.new("Grip")
+        edit.head, edit.tail = goal.head, goal.tail
+        bpy.ops.object.mode_set(mode="OBJECT")
+        bpy.context.view_layer.objects.active = armature
+    else:
+        item.matrix_world = armature.matrix_world @ goal.matrix
+    for constraint in (solver, turn):
+        constraint.target, constraint.subtarget = item, "Grip" if data is not None else ""
+    bpy.context.view_layer.update()
+    return item

@@ -10,7 +10,7 @@ import kept
 from extension import load
 from lookat_pd import rotation
 
-from .. import scenes
+from .. import control_rigs, scenes
 
 actions = load("rig.animation.actions")
 hitting = load("rig.dynamics.hitting")
@@ -367,6 +367,40 @@ def test_a_limb_that_only_inverse_kinematics_poses_gives_way(
         ]
         solved = result.angles[:24, result.tree.bones.index("forearm.L")]
         assert np.abs(rotation.distance(*bends) - solved).max() < 0.02 < solved.max()
+
+
+@pytest.mark.parametrize(
+    ("bone", "goal", "kind"),
+    [
+        ("LowerLeg.R", "CTL_Foot_IK.R", "in IK"),
+        *(("LowerArm.L", "CTL_Hand_IK.L", kind) for kind in ("in IK", "in FK", "NLA layer", "not switched")),
+    ],
+)
+def test_a_limb_whose_inverse_kinematics_has_keys_gives_way_in_fk(bone: str, goal: str, kind: str) -> None:
+    """As limbs do that switch by a property, if it is in IK then; a layer, and *Switch Limbs to FK* where it is off,
+    move its target instead."""
+    kept.scene(control_rigs.posed_scene)
+    armature = bpy.data.objects["Made"]
+    armature.pose.bones[bone].constraints["IK"].influence = in_ik = 0.0 if kind == "in FK" else 1.0
+    for frame in (1, 200):
+        armature.pose.bones[bone].constraints["IK"].keyframe_insert("influence", frame=frame)
+    armature.pose.bones["Hand.L"].constraints["Turn"].influence = in_ik
+    scenes.goto(1)
+    end = "Hand.L" if "Arm" in bone else "Foot.R"
+    frames = (7, 8, 12, 100)
+    before = scenes.poses(armature, frames, (end,))
+    into = "LAYER" if kind == "NLA layer" else "NEW"
+    result = run(armature, spec(bone, frame=8, impulse=6.0), into=into, switches=kind != "not switched", hips=0.0)
+    away = np.linalg.norm((scenes.poses(armature, frames, (end,)) - before)[..., :3, 3], axis=-1)[:, 0]
+    assert away[2] > 5e-3 and away[[0, 1, 3]].max() < 2e-4, away
+    assert result.switched == ((goal,) if kind == "in IK" else ())
+    moved = kind in ("NLA layer", "not switched")
+    assert (bone in result.bones) != moved and any(name.startswith("CTL_") for name in result.bones) >= moved
+    influences = [
+        armature.evaluated_get(scenes.goto(frame)).pose.bones[bone].constraints["IK"].influence
+        for frame in (7, 12, int(result.frames[-1]) + 1)
+    ]
+    assert influences == {"in IK": [1.0, 0.0, 1.0], "in FK": [0.0] * 3}.get(kind, [1.0] * 3)
 
 
 def test_a_limb_in_ik_whose_target_is_another_object_is_refused_with_the_remedy() -> None:

@@ -146,6 +146,23 @@ def test_targets_ease_in_and_out_at_the_ends_of_the_range() -> None:
     assert np.allclose(after[[0, -1]], before[[0, -1]], atol=1e-5)
     assert np.max(np.linalg.norm(after - followed(item), axis=-1)[9:14]) < 1e-3
     assert not found.in_reach[2, 0] and found.in_reach[2, 12]
+    # A target that takes effect at once would move it all the way from one frame to the next.
+    steps, away = np.linalg.norm(np.diff(after, axis=0), axis=-1), np.linalg.norm(followed(item) - before, axis=-1)
+    assert steps.max() < 3.0 * away.max() / 8.0
+
+
+def test_directions_and_orientations_ease_in_too() -> None:
+    armature = hero()
+    item = moving((0.8, -2.0, 1.4), "Ball")
+    item.rotation_euler = (0.4, 0.2, 1.0)
+    before = [axes(armature, name) for name in ("head", "hand.L")]
+    wanted = [to(item, "head", position=False, orientation="AIM")]
+    wanted += [to(item, "hand.L", position=False, orientation="TARGET")]
+    run(armature, [*pins(), *wanted], ease=8.0 / 24.0)
+    for name, old in zip(("head", "hand.L"), before, strict=True):
+        turned = rotation.distance(axes(armature, name), old)
+        assert turned[[0, -1]].max() < 1e-3 < 0.1 < turned.max()
+        assert np.abs(np.diff(turned)).max() < 3.0 * turned.max() / 8.0
 
 
 def test_balance_pins_the_feet_and_keeps_the_centre_of_mass_above_them() -> None:

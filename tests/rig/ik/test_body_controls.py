@@ -236,3 +236,26 @@ def test_a_pole_bends_a_limb_in_fk_and_is_refused_in_ik(human) -> None:
     assert np.max(rotation.angle_between(bend, there)) < 0.05
     with pytest.raises(errors.RigError, match="is in IK at frame 1, where the rig's own pole"):
         run(human, [*pins(), to(target("L"), "hand_ik.L", pole=pole)])
+
+
+@pytest.mark.parametrize("scale", [(-1.0, 1.0, 1.0), (-1.0, -1.0, -1.0)])
+def test_a_mirrored_human_is_refused_with_the_reason(scale) -> None:
+    """Blender turns the head of a generated rig round where its scale is negative."""
+    armature = kept.human()
+    head = scenes.poses(armature, (10,), ("DEF-spine.006",))
+    rest = armature.matrix_world.copy()
+    armature.scale = scale
+    bpy.context.view_layer.update()
+    seen = np.array(rest @ armature.matrix_world.inverted()) @ scenes.poses(armature, (10,), ("DEF-spine.006",))
+    assert np.abs(seen - head).max() > 0.5
+    count = len(bpy.data.actions)
+    steps = body_bake.bake(
+        bpy.context.scene,
+        armature,
+        [bodies.BodyEffector("hand_ik.L"), bodies.BodyEffector("foot_ik.L")],
+        body_bake.BodyTuning(),
+        options.BakeOptions(1, 8, "NEW"),
+    )
+    with pytest.raises(errors.RigError, match="mirrored by a negative scale"):
+        scenes.finish(steps)
+    assert len(bpy.data.actions) == count

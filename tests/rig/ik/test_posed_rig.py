@@ -16,6 +16,7 @@ body_bake = load("rig.ik.body_bake")
 contacts = load("rig.ik.contacts")
 contact_plan = load("rig.ik.contact_plan")
 limb_controls = load("rig.detection.limb_controls")
+limb_switch = load("rig.limbs.limb_switch")
 targets = load("rig.sampling.targets")
 options = load("rig.animation.bake_options")
 
@@ -136,3 +137,80 @@ def test_a_limb_that_is_switched_within_the_range_follows_in_both_states(human) 
     away = np.linalg.norm(heads(human, "Hand.L")[:, 0] - np.array(goal.location), axis=-1)
     assert away.max() < 2e-3, away
     assert {"CTL_Hand_IK.L", "UpperArm.L"} <= set(found.bones)
+
+
+def end_of(armature: bpy.types.Object, kind: str) -> np.ndarray:
+    bone = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["Hand.L"]
+    return np.array(armature.matrix_world @ (bone.tail if kind == "tip" else bone.head))
+
+
+@pytest.mark.parametrize("kind", ["object", "bone", "tip"])
+def test_a_hand_whose_target_is_no_control_of_its_limb_is_dragged_by_it(human, kind) -> None:
+    """An object, a bone of another armature, or a control of a chain that includes the hand."""
+    item = control_rigs.reaching_for(human, kind)
+    label = {"object": "Props", "bone": "Grip", "tip": "CTL_Hand_IK.L"}[kind]
+    begin, pose = end_of(human, kind), scenes.poses(human, (1,))
+    session = drag(human, "Hand.L")
+    assert session.bone == label and np.allclose(session.place, begin, atol=1e-6)
+    target = begin + np.array((0.0, -0.06, 0.04))
+    session.move(target)
+    assert np.linalg.norm(end_of(human, kind) - target) < 2e-3 and session.error < 2e-3
+    session.restore()
+    assert np.abs(scenes.poses(human, (1,)) - pose).max() < 1e-6
+    path = "location" if kind == "object" else f'pose.bones["{label}"].location'
+    item.keyframe_insert(path, frame=1)
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    session = drag(human, "Hand.L")
+    session.move(target)
+    assert session.keep()
+    scenes.goto(1)
+    assert np.linalg.norm(end_of(human, kind) - target) < 2e-3
+
+
+@pytest.mark.parametrize("kind", ["object", "bone", "tip"])
+def test_a_drag_of_the_arm_of_such_a_hand_names_the_hand(human, kind) -> None:
+    control_rigs.reaching_for(human, kind)
+    with pytest.raises(errors.RigError, match=r"'LowerArm.L' is posed by inverse kinematics; drag 'Hand.L'"):
+        drag(human, "LowerArm.L")
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("object", "whose target 'Props' is no bone of 'Made'; choose a bone of 'Made' as the target"),
+        ("bone", "whose target 'Grip' is no bone of 'Made'"),
+        ("tip", "poses 'Hand.L' together with its limb; let it pose the two bones above 'Hand.L' only"),
+    ],
+)
+@pytest.mark.parametrize("what", ["effectors", "contacts", "switch"])
+def test_what_keys_such_a_limb_says_what_to_do(human, kind, message, what) -> None:
+    control_rigs.reaching_for(human, kind)
+    scene, range_ = bpy.context.scene, options.BakeOptions(1, control_rigs.LAST, "NEW")
+    touch = contacts.Touch(contact_plan.Contact([(8, 14)], 0.1), None)
+    steps = {
+        "effectors": lambda: body_bake.bake(
+            scene, human, [body.BodyEffector("Hand.L")], body_bake.BodyTuning(), range_
+        ),
+        "contacts": lambda: contacts.clean_up_body(scene, human, {"Hand.L": touch}, range_),
+        "switch": lambda: limb_switch.switch(scene, human, ["Hand.L"], "FK", range_),
+    }
+    with pytest.raises(errors.RigError, match=message):
+        scenes.finish(steps[what]())
+
+
+def test_inverse_kinematics_without_a_target_poses_nothing(human) -> None:
+    """Blender has it for its own transform tools; nothing is evaluated."""
+    before = scenes.poses(human, (1, 9))
+    for name in ("Hand.R", "Head", "CTL_Head"):
+        solver = human.pose.bones[name].constraints.new("IK")
+        solver.chain_count = 3
+    human.pose.bones["Foot.L"].constraints.new("IK").target = human
+    assert np.array_equal(scenes.poses(human, (1, 9)), before)
+    session = drag(human, "Head")
+    session.move(session.place + np.array((0.0, -0.05, 0.0)))
+    assert session.error < 1e-3
+    session.restore()
+    session = drag(human, "Foot.L")
+    session.move(session.place + np.array((0.0, -0.05, 0.03)))
+    assert session.error < 1e-3
+    session.restore()

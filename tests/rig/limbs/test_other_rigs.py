@@ -14,6 +14,7 @@ from .. import control_rigs, scenes
 errors = load("lookat_pd.errors")
 limb_controls = load("rig.detection.limb_controls")
 limb_switch = load("rig.limbs.limb_switch")
+actions = load("rig.animation.actions")
 options = load("rig.animation.bake_options")
 
 FIRST, LAST = 8, 16
@@ -97,14 +98,93 @@ def test_a_switch_may_be_held_by_the_armature_its_data_or_any_bone(human, on_dat
     assert values == [1.0, 0.0, 0.0, 1.0]
 
 
-def test_a_switch_that_another_object_holds_is_refused(human) -> None:
-    ball = scenes.ball((0.0, 0.0, 0.0))
-    ball["arm"] = 1.0
-    held_by(human, ball, '["arm"]')
-    actions = len(bpy.data.actions)
-    with pytest.raises(errors.RigError, match="not driven by one custom property of a bone or of the armature"):
+@pytest.mark.parametrize("kind", ["property", "bone", "location", "slider", "bone slider"])
+@pytest.mark.parametrize("into", ["NEW", "CURRENT"])
+def test_a_switch_may_be_held_by_another_object_or_be_a_slider(human, kind, into) -> None:
+    """A custom property of an object or of a bone of it, or the location of either; it is keyed in the action of that
+    object."""
+    ball = scenes.figure("Other") if kind.startswith("bone") else scenes.ball((0.0, 0.0, 0.0))
+    holder = ball.pose.bones["head"] if kind.startswith("bone") else ball
+    if kind in ("property", "bone"):
+        holder["arm"] = 1.0
+        held_by(human, ball, 'pose.bones["head"]["arm"]' if kind == "bone" else '["arm"]')
+    else:
+        holder.location = (0.3, 0.2, 0.1)
+        held_by(human, ball, "location.z")
+        for variable in arm_variables(human):
+            if kind != "location":
+                variable.type = "TRANSFORMS"
+                target = variable.targets[0]
+                target.id, target.bone_target = ball, "head" if kind == "bone slider" else ""
+                target.transform_type, target.transform_space = "LOC_Z", "LOCAL_SPACE"
+        for curve in human.animation_data.drivers:
+            if curve.driver.variables[0] in arm_variables(human):
+                curve.driver.type, curve.driver.expression = "SCRIPTED", "value * 10"
+    if into == "CURRENT":
+        ball.animation_data_create()
+        ball.animation_data.action, ball.animation_data.action_slot = actions.new_action("Own", ball)
+    for _ in range(2):
+        # Blender evaluates a new driver before what it reads.
+        ball.update_tag()
+        human.update_tag()
+        bpy.context.view_layer.update()
+    before, around = seen(human, "hand"), (FIRST - 1, FIRST, LAST, LAST + 1)
+    found = run(human, ["CTL_Hand_IK.L"], "FK", into)
+    assert [limb.goal for limb in found.limbs] == ["CTL_Hand_IK.L"]
+    assert found.errors.max() < 5e-5 and np.abs(seen(human, "hand") - before)[..., :3, 3].max() < 5e-5
+    influence = [influence_of_arm(human, frame) for frame in around]
+    assert influence == pytest.approx([1.0, 0.0, 0.0, 1.0], abs=1e-6)
+    assert (ball.animation_data.action.name == "Own") == (into == "CURRENT")
+    if kind not in ("property", "bone"):
+        scenes.goto(FIRST)
+        assert list(holder.location) == pytest.approx([0.3, 0.2, 0.0], abs=1e-6)
+
+
+def arm_variables(armature: bpy.types.Object) -> list[bpy.types.DriverVariable]:
+    """Of the drivers that choose between IK and FK for the left arm."""
+    arm = tuple(f'pose.bones["{part}.L"]' for part in control_rigs.ARM)
+    drivers = (curve for curve in armature.animation_data.drivers if curve.data_path.startswith(arm))
+    return [curve.driver.variables[0] for curve in drivers]
+
+
+def influence_of_arm(armature: bpy.types.Object, frame: int) -> float:
+    limb = next(limb for limb in limb_controls.find(armature) if limb.goal == "CTL_Hand_IK.L")
+    return limb.influence(armature.evaluated_get(scenes.goto(frame)))
+
+
+@pytest.mark.parametrize("kind", ["world", "scene", "two"])
+def test_a_switch_that_cannot_be_keyed_is_refused_with_the_remedy(human, kind) -> None:
+    ball = scenes.ball((0.0, 0.0, 1.0))
+    for variable in arm_variables(human):
+        if kind == "world":
+            variable.type = "TRANSFORMS"
+            variable.targets[0].id = ball
+            variable.targets[0].transform_type, variable.targets[0].transform_space = "LOC_Z", "WORLD_SPACE"
+        elif kind == "scene":
+            variable.targets[0].id_type = "SCENE"
+            variable.targets[0].id, variable.targets[0].data_path = bpy.context.scene, '["arm"]'
+    if kind == "scene":
+        bpy.context.scene["arm"] = 1.0
+    if kind == "two":
+        for curve in human.animation_data.drivers:
+            curve.driver.variables.new()
+    count = len(bpy.data.actions)
+    with pytest.raises(errors.RigError, match="drive it in proportion by one custom property"):
         run(human, ["CTL_Hand_IK.L"], "FK")
-    assert len(bpy.data.actions) == actions
+    assert len(bpy.data.actions) == count
+
+
+def test_limbs_with_one_switch_are_switched_together(human) -> None:
+    """Otherwise the other arm would leave its pose."""
+    for curve in human.animation_data.drivers:
+        target = curve.driver.variables[0].targets[0]
+        target.data_path = target.data_path.replace('arm_ik.R"]', 'arm_ik.L"]')
+    human.update_tag()
+    names = [f"{part}.{side}" for side in "LR" for part in control_rigs.ARM]
+    before = scenes.poses(human, FRAMES, names)
+    found = run(human, ["CTL_Hand_IK.L"], "FK")
+    assert {limb.goal for limb in found.limbs} == {"CTL_Hand_IK.L", "CTL_Hand_IK.R"}
+    assert np.abs(scenes.poses(human, FRAMES, names) - before)[..., :3, 3].max() < 5e-5
 
 
 @pytest.fixture

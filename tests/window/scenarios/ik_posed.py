@@ -39,6 +39,19 @@ def _pixel(hands: Hands, point) -> tuple[int, int]:
     return round(region.x + at.x), round(region.y + at.y)
 
 
+def _shares_its_action() -> bpy.types.Object:
+    """Another object that plays the action of the rig, which can then not be written."""
+    other = bpy.data.objects.new("Other", None)
+    data = other.animation_data_create()
+    data.action, data.action_slot = _rig().animation_data.action, _rig().animation_data.action_slot
+    return other
+
+
+def _running() -> str:
+    """The text in the header of the viewport."""
+    return load("operators.ik_drag")._running[0]._header()
+
+
 def _click(hands: Hands) -> Waiting:
     """Start a drag by a click on the middle of the hand."""
     bone = _seen(hands).pose.bones[HAND]
@@ -88,6 +101,12 @@ def hand_of_a_posed_arm_clicked_dragged_and_switched(hands: Hands) -> Waiting:
     assert np.abs(_channels() - channels).max() < 1e-6
     assert _influence(hands) == 1.0
     yield from _click(hands)
+    other = _shares_its_action()
+    yield from hands.key("F")
+    yield 0.5
+    assert dragged() is not None and "also animates" in _running(), "refused, so the drag goes on and says why"
+    hands.look("refused to switch")
+    bpy.data.objects.remove(other)
     yield from hands.key("F")
     assert (yield from hands.until(lambda: _influence(hands) == 0.0, 20.0)), "not switched"
     yield 0.5
