@@ -433,6 +433,16 @@ def test_balance_takes_nothing_from_a_hand_in_reach(away: tuple[float, float, fl
     assert np.max(found.unbalanced) < 1e-4
 
 
+@pytest.mark.parametrize("away", [(0.3, -0.4, -0.5), (0.1, -0.7, 0.0)])
+def test_straight_knees_and_a_balance_take_few_iterations(away: tuple[float, float, float]) -> None:
+    """The way back to the initial pose does not swing from one side to the other while a hinge is at its end."""
+    body = figure()
+    found = body.solve([*body.feet(), body.hand("L", *away)], balance=balance())
+    assert np.max(found.errors) < 1e-4
+    assert np.max(found.unbalanced) < 1e-4
+    assert np.mean(found.iterations) < 30
+
+
 def balanced_poses(seed: int) -> tuple[list[ik.BodyObjective], Balance]:
     """Places of hands and feet at which a body in balance has them: those of random poses, each above a polygon around
     its own centre of mass."""
