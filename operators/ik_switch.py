@@ -72,7 +72,7 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        self.take_frames(context.scene)
+        self.take_frames(context)
         armature, bones = current.armature(context), [self.limb] if self.limb else _bones(context)
         into = self.into if armature.animation_data is not None and armature.animation_data.action else "NEW"
         options = BakeOptions(self.frame_start, self.frame_end, into)
