@@ -9,6 +9,7 @@ from fnmatch import fnmatchcase
 import bpy
 
 from ..lookat_pd.errors import RigError
+from ..rig.animation import key_extent
 from ..rig.detection import moving_actions
 from ..rig.detection.moving_actions import Playing
 from . import gltf_source, rigs
@@ -70,7 +71,7 @@ def run(task: ActionTask, one: Callable[[Row], bpy.types.Action]) -> None:
             rigs.use_action(task.rig, name, task.into)
         source = task.rig.animation_data.action if task.rig.animation_data else None
         before = _reference(task, source)
-        own: Row = {"rig": task.rig.name, "warnings": []}
+        own: Row = {"rig": task.rig.name, "warnings": _outside(task)}
         with task.console.portion(number, len(names)), _named(name if len(names) > 1 else None):
             action = one(own)
         rows.append({"source": None if source is None else source.name, **own})
@@ -82,6 +83,14 @@ def run(task: ActionTask, one: Callable[[Row], bpy.types.Action]) -> None:
         rigs.use_action(task.rig, str(names[0]), task.into)
         moving_actions.keep_on_tracks(task.rig, made)
     _report(task.row, rows)
+
+
+def _outside(task: ActionTask) -> list[str]:
+    """Warnings of a given range without keys."""
+    if task.options.range is None:
+        return []
+    found = (key_extent.outside(rig, *task.options.range) for rig in task.armatures)
+    return [str(note) for note in found if note is not None]
 
 
 def note_written(

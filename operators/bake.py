@@ -87,9 +87,12 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Baking look-at: {percent} %   Esc: cancel", percent=percent))
 
+    def animated(self, context: bpy.types.Context) -> list[bpy.types.Object]:
+        return list(dict.fromkeys(armature for armature, _ in _chosen(context, self.which)))
+
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        self.take_frames(context.scene)
+        self.take_frames(context)
         if self.which == "ACTIVE" and current.look_at_bone(context).lookat_pd.mute:
             raise RigError(what_is_shown(context))
         chosen = _chosen(context, self.which)

@@ -68,7 +68,7 @@ class LOOKAT_PD_OT_clean_foot_skate(job.Bake, bpy.types.Operator):
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        self.take_frames(context.scene)
+        self.take_frames(context)
         options = BakeOptions(self.frame_start, self.frame_end, self.into)
         detection = Detection(self.speed, self.height)
         self.job = skate.clean(context.scene, current.armature(context), options, detection, self.release)

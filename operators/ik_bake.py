@@ -52,7 +52,7 @@ class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        self.take_frames(context.scene)
+        self.take_frames(context)
         settings, bone = context.scene.lookat_pd_ik, current.bone(context)
         chain = ik_setup.chain(current.armature(context), bone.name, settings)
         goal = ik_setup.goal(chain, settings)

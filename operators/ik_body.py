@@ -78,7 +78,7 @@ class LOOKAT_PD_OT_ik_body_bake(job.Bake, bpy.types.Operator):
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        self.take_frames(context.scene)
+        self.take_frames(context)
         armature = current.armature(context)
         options = BakeOptions(self.frame_start, self.frame_end, self.into)
         effectors = body_settings.effectors(armature, np.arange(self.frame_start, self.frame_end + 1))

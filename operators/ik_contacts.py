@@ -79,7 +79,7 @@ class LOOKAT_PD_OT_ik_contacts(job.Bake, bpy.types.Operator):
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        self.take_frames(context.scene)
+        self.take_frames(context)
         settings, armature, bones = context.scene.lookat_pd_ik, current.armature(context), _bones(context)
         what = Detection(settings.contact_speed, settings.contact_height)
         if self.where == "MARKED":

@@ -94,7 +94,7 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        self.take_frames(context.scene)
+        self.take_frames(context)
         armature, bones = current.armature(context), [self.limb] if self.limb else _bones(context)
         options = BakeOptions(self.frame_start, self.frame_end, _into(armature, self.into))
         self.job = limb_switch.switch(context.scene, armature, bones, self.to, options)

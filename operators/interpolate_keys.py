@@ -58,7 +58,7 @@ class LOOKAT_PD_OT_interpolate_keys(job.Bake, bpy.types.Operator):
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        self.take_frames(context.scene)
+        self.take_frames(context)
         bones = current.selected_bones(context)
         request = setup.interpolation(context.scene, bones, self.frame_start, self.frame_end)
         self.job = interpolation.start(context.scene, current.armature(context), request, self.into)

@@ -4,7 +4,7 @@ No postponed annotations: Blender reads them.
 """
 
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -13,7 +13,9 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
+from ..rig.animation import key_extent
 from ..rig.sampling import sampler, scene_time
+from ..translations import messages
 from . import current
 
 _SLICE = 0.2
@@ -23,9 +25,13 @@ _AT_ONCE = 0.3
 
 
 class ModalJob(current.Explained):
-    """An operator that works through a generator: `start` sets `job`, `finish` receives its result."""
+    """An operator that works through a generator: `start` sets `job`, `finish` receives its result.
+
+    notes: warnings that are reported after the result.
+    """
 
     job: Generator[float, None, Any]
+    notes: Sequence[Message] = ()
 
     def why_not_now(self, context: bpy.types.Context) -> str | None:
         """The reason why it cannot start, as a sentence without full stop; None if it can."""
@@ -104,6 +110,8 @@ class ModalJob(current.Explained):
                     return {"RUNNING_MODAL"}
         except StopIteration as end:
             self.finish(context, end.value)
+            for note in self.notes:
+                self.report({"WARNING"}, messages.translate(note))  # pyright: ignore[reportAttributeAccessIssue]
             return {"FINISHED"}
         except LookAtError as error:
             return current.report_error(self, error)
@@ -153,10 +161,17 @@ class Frames:
         column.prop(self, "frame_start")
         column.prop(self, "frame_end")
 
-    def take_frames(self, scene: bpy.types.Scene) -> None:
+    def animated(self, context: bpy.types.Context) -> Sequence[bpy.types.Object | None]:
+        """The objects whose animation is baked."""
+        return [current.armature(context)]
+
+    def take_frames(self, context: bpy.types.Context) -> None:
         """With *Scene Range*, set the range to that of the scene, or of its preview if enabled, in frames of keys."""
+        scene = context.scene
         if self.use_scene_range:
             self.frame_start, self.frame_end = scene_range(scene)
+        found = (key_extent.outside(item, self.frame_start, self.frame_end) for item in self.animated(context))
+        self.notes = [note for note in found if note is not None]
 
 
 def scene_range(scene: bpy.types.Scene) -> tuple[int, int]:

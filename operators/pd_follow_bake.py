@@ -32,9 +32,12 @@ class LOOKAT_PD_OT_pd_follow_bake(job.Bake, bpy.types.Operator):
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Baking PD Follow: {percent} %   Esc: cancel", percent=percent))
 
+    def animated(self, context: bpy.types.Context) -> list[bpy.types.Object]:
+        return [pd_follow.owner(context).object]
+
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        self.take_frames(context.scene)
+        self.take_frames(context)
         first, last = scene_time.key_range(context.scene)
         played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
         options = bake_options.BakeOptions(self.frame_start, self.frame_end, self.into, played=played)

@@ -20,6 +20,8 @@ _BLOCKED = 0.05
 _LEAST_ALIKE, _ALIKE = 0.5, 0.9
 """Cosines of the angle between two ways, up to which and from which on the rest of the way is extrapolated not at all
 and fully."""
+_LARGE_PART = 0.7
+"""Fraction of the way back in one iteration, below which the movement in this counts as if it were this fraction."""
 _MOST_RATIO, _LARGEST_REST = 0.8, 0.1
 """Largest ratio of two ways, and largest rest [rad] of a joint."""
 
@@ -72,7 +74,7 @@ def iterate(problem: Problem, poses: Poses, iterations: int, tolerance: float, *
         return
     data = problem.some(poses.which)
     matrix = problem.space(len(rows))
-    relaxation = Relaxation.of(len(rows), matrix[0, 0].size, poses.gain)
+    relaxation = Relaxation.of(len(rows), len(problem.used), poses.gain)
     here, moved, ways = poses.pose, poses.displacement, []
     for iteration in range(iterations):
         ease, before, back = _EASY * _SLOWING**iteration, here, moved
@@ -136,7 +138,7 @@ def step(
     center = None if problem.balance is None else problem.balance_rows(state, data, matrix)
     z = problem.coordinates(data["start"], pose, displacement, turning)
     system = System(matrix, values, z, problem.levels, data["weights"].T, ease, center, relaxation, near)
-    way = system.solve(data)
+    way, after = system.solve(data)
     found, shift, size, ends = _moved(problem, pose, displacement, way, data, turning)
     stopped = np.zeros(len(size), dtype=bool)
     if problem.limited or ends.any():
@@ -147,14 +149,16 @@ def step(
             _fix_ends(problem, blocked, ends, turning)
         some = blocked.any(axis=(1, 2, 3))
         if some.any():
-            # Other coordinates are fixed than before.
-            relaxation.put(some, Relaxation.of(len(made[some]), way[0].size))
             again = system.held(some, blocked[some], made[some])
-            way[some] = again.solve({name: array[..., some] for name, array in data.items()}) + again.kept
+            less, part = again.solve({name: array[..., some] for name, array in data.items()})
+            way[some] = less + again.kept
+            after.put(some, part)
             found, shift, size, _ = _moved(problem, pose, displacement, way, data, turning)
         moved = np.linalg.norm(shift - displacement, axis=0)
         size = np.maximum(rotation.distance(found.T, pose.T).max(axis=1), moved)
-    return found, shift, size, stopped
+    relaxation.put(slice(None), after)
+    # A small part of the way back says little about how far it is.
+    return found, shift, size / np.minimum(after.gain[:, 0] / _LARGE_PART, 1.0), stopped
 
 
 def _moved(

@@ -200,7 +200,7 @@ class BodyPole(BodyObjective):
 
 @dataclass(frozen=True, eq=False)
 class Balance:
-    """The centre of mass above the support polygon.
+    """The centre of mass above the support polygon; where it would leave that, it moves along its edge.
 
     masses: (n,) of the joints, in any unit. centers: (..., n, 3), centre of each mass in the frame of its joint.
     polygon: (..., k, 3), points whose convex hull along `up` is the polygon. up: (..., 3). weight: (...), 0 to 1, as of

@@ -16,7 +16,7 @@ from ..rotation import Array
 from . import support
 from .batches import batch_front
 
-_GAIN, _LEAST_GAIN, _MOST_GAIN = 0.7, 0.4, 2.0
+_GAIN, _LEAST_GAIN, _MOST_GAIN = 0.7, 0.2, 2.0
 """Fraction of the way back to the initial pose in one iteration: at first, as 1 would overshoot where rotations are
 large; and its range near the objectives."""
 _NEAR = 0.03
@@ -40,31 +40,37 @@ class Relaxation:
 
     gain: (m, 1). back: (m, d), the way back in the last iteration, 0 where it is unknown. Near the objectives the gain
     is that of Irons and Tuck (1969), under which the last two ways back cancel as far as they can: it is close to 1
-    for small rotations, and for large ones small enough that the iteration does not overshoot.
+    for small rotations, and for large ones small enough that the iteration does not overshoot. held: (m,
+    n + 2), whether a coordinate of each joint was fixed, and whether the balance held the centre of mass at a point or
+    an edge: only ways back with the same of these are compared.
     """
 
     gain: Array
     back: Array
+    held: Array
 
     @classmethod
-    def of(cls, count: int, size: int, gain: Array | None = None) -> "Relaxation":
+    def of(cls, count: int, joints: int, gain: Array | None = None) -> "Relaxation":
         """Before the first iteration. gain: (m, 1), by default that for poses far from the objectives."""
-        return cls(np.full((count, 1), _GAIN) if gain is None else gain.copy(), np.zeros((count, size)))
+        gain = np.full((count, 1), _GAIN) if gain is None else gain.copy()
+        return cls(gain, np.zeros((count, 3 * joints + 3)), np.zeros((count, joints + 2), dtype=bool))
 
     def take(self, some: Array | slice) -> "Relaxation":
-        return Relaxation(self.gain[some], self.back[some])
+        return Relaxation(self.gain[some], self.back[some], self.held[some])
 
     def put(self, some: Array | slice, found: "Relaxation") -> None:
-        self.gain[some], self.back[some] = found.gain, found.back
+        self.gain[some], self.back[some], self.held[some] = found.gain, found.back, found.held
 
-    def after(self, back: Array, error: Array) -> "Relaxation":
-        """For a way back (m, d), at a sum of residuals (m, 1)."""
+    def after(self, back: Array, error: Array, held: Array) -> "Relaxation":
+        """For a way back (m, d) on which some coordinates are fixed, at a sum of residuals (m, 1)."""
         change = back - self.back
         along = -np.einsum("md,md->m", self.back, change)[:, None]
         square = np.einsum("md,md->m", change, change)[:, None]
         best = np.clip(self.gain * along / np.maximum(square, 1e-300), _LEAST_GAIN, _MOST_GAIN)
         known = self.back.any(axis=1, keepdims=True)
-        return Relaxation(np.where(known, np.where(error < _NEAR, best, _GAIN), self.gain), back)
+        same = (held == self.held).all(axis=1, keepdims=True)
+        gain = np.where(error < _NEAR, np.where(same, best, np.minimum(self.gain, _GAIN)), _GAIN)
+        return Relaxation(np.where(known, gain, self.gain), back, held)
 
 
 @dataclass(frozen=True)
@@ -93,7 +99,8 @@ class System:
 
     matrix: (m, r, 3, n + 1) for residuals (m, r); z: (m, 3, n + 1), the coordinates. levels: of the rows. weights:
     (m, r). ease: factor of the damping. center: (m, 2), of mass, if there is a balance. near: whether all objectives
-    are almost reached, so that they are solved at once. kept: (m, 3, n + 1), a part of the step that is fixed, or None.
+    are almost reached, so that they are solved at once. kept: (m, 3, n + 1), a part of the step that is fixed, or None;
+    blocked: (m, n), the joints of which.
     """
 
     matrix: Array
@@ -106,6 +113,7 @@ class System:
     relaxation: Relaxation
     near: bool = False
     kept: Array | None = None
+    blocked: Array | None = None
 
     def held(self, some: Array, blocked: Array, made: Array) -> "System":
         """The system of some poses (m,) without the blocked coordinates (s, n, 3, 3), which move as `made` (s, 3,
@@ -120,43 +128,74 @@ class System:
             rest[:, self.levels.balance] = 0.0
         matrix[..., :-1] -= np.einsum("mrcj,mjcd->mrdj", matrix[..., :-1], blocked)
         z[..., :-1] -= np.einsum("mjcd,mdj->mcj", blocked, z[..., :-1])
-        relaxation = Relaxation.of(len(z), z[0].size)
-        return System(matrix, rest, z, self.levels, self.weights[some], self.ease, center, relaxation, self.near, kept)
+        relaxation, fixed = self.relaxation.take(some), blocked.any(axis=(2, 3))
+        return System(
+            matrix, rest, z, self.levels, self.weights[some], self.ease, center, relaxation, self.near, kept, fixed
+        )
 
-    def solve(self, data: dict[str, Array]) -> Array:
-        """The step (m, 3, n + 1)."""
+    def solve(self, data: dict[str, Array]) -> tuple[Array, Relaxation]:
+        """The step (m, 3, n + 1), and the relaxation after it."""
         count, rows = self.values.shape
         matrix, z = self.matrix.reshape(count, rows, -1), self.z.reshape(count, -1)
         gram = matrix @ np.swapaxes(matrix, -1, -2)
         along = (matrix @ z[..., None])[..., 0]
         error = np.abs(self.values).sum(axis=-1, keepdims=True)
+        held = np.zeros(self.relaxation.held.shape, dtype=bool)
+        if self.blocked is not None:
+            held[:, :-2] = self.blocked
 
-        def step(some: Array | slice, values: Array, weights: Array) -> tuple[Array, Relaxation]:
-            forces = self._forces(gram[some], along[some], values, weights)
-            ways = np.swapaxes(matrix[some], -1, -2) @ forces
+        def step(
+            some: Array | slice, values: Array, weights: Array, across: Array | None = None
+        ) -> tuple[Array, Relaxation]:
+            rows, square, way = matrix[some], gram[some], along[some]
+            if across is not None:
+                rows, square, way = self._across(across, rows, square, way)
+            forces = self._forces(square, way, values, weights)
+            ways = np.swapaxes(rows, -1, -2) @ forces
             back = ways[..., 1] - z[some]
-            relaxation = self.relaxation.take(some).after(back, error[some])
+            relaxation = self.relaxation.take(some).after(back, error[some], held[some])
             # As small as the steps of objectives out of reach.
             gain = relaxation.gain / (1.0 + _SLOW * self.ease * error[some])
             return ways[..., 0] + gain * back, relaxation
 
-        weights, balance = self.weights, self.levels.balance
-        if self.center is not None:
-            weights = weights.copy()
-            weights[:, balance] = 0.0
+        if self.center is None:
+            found, relaxation = step(slice(None), self.values, self.weights)
+            return found.reshape(self.z.shape), relaxation
+        weights, balance = self.weights.copy(), self.levels.balance
+        weights[:, balance] = 0.0
         found, relaxation = step(slice(None), self.values, weights)
-        if self.center is not None:
-            # The centre of mass after a step without the balance.
-            moved = (matrix[:, balance] @ found[..., None])[..., 0]
-            out = support.outside(self.center + moved, batch_front(data["polygon"]))
-            leaves = np.linalg.norm(out, axis=-1) > 1e-9
-            if leaves.any():
-                values = self.values[leaves]
-                values[:, balance] = (moved + out)[leaves]
-                found[leaves], part = step(leaves, values, self.weights[leaves])
-                relaxation.put(leaves, part)
-        self.relaxation.put(slice(None), relaxation)
-        return found.reshape(self.z.shape)
+        polygon, some = batch_front(data["polygon"]), np.arange(count)
+        # Where the centre of mass leaves the polygon, it is held at the edge, along which it moves freely; where it
+        # would still leave, beyond a corner, it is held at a point.
+        for may_slide in (True, False):
+            moved = (matrix[some, balance] @ found[some, :, None])[..., 0]
+            place = self.center[some] + moved
+            out = support.outside(place, polygon[some])
+            far = np.linalg.norm(out, axis=-1)
+            leaves = far > 1e-9
+            if not leaves.any():
+                break
+            some, moved, place, out = some[leaves], moved[leaves], place[leaves], out[leaves]
+            across = out / far[leaves, None]
+            across = np.stack((across, np.stack((-across[:, 1], across[:, 0]), axis=-1)), axis=-2)
+            values, weights = self.values[some], self.weights[some]
+            values[:, balance] = (across @ (moved + out)[..., None])[..., 0]
+            slides = may_slide & ~support.is_corner(polygon[some], place + out)
+            weights[slides, balance.stop - 1] = 0.0
+            held[some, -1], held[some, -2] = slides, ~slides
+            found[some], part = step(some, values, weights, across)
+            relaxation.put(some, part)
+        return found.reshape(self.z.shape), relaxation
+
+    def _across(self, turns: Array, rows: Array, square: Array, way: Array) -> tuple[Array, Array, Array]:
+        """Rows (m, r, d), their products (m, r, r) and ways along them (m, r) with those of the balance turned by
+        matrices (m, 2, 2)."""
+        rows, square, way, balance = rows.copy(), square.copy(), way.copy(), self.levels.balance
+        rows[:, balance] = turns @ rows[:, balance]
+        square[:, balance] = turns @ square[:, balance]
+        square[:, :, balance] = square[:, :, balance] @ np.swapaxes(turns, -1, -2)
+        way[:, balance] = (turns @ way[:, balance, None])[..., 0]
+        return rows, square, way
 
     def _forces(self, gram: Array, along: Array, values: Array, weights: Array) -> Array:
         """The combinations (m, r, 2) of the rows whose sums are the step towards the objectives, and what keeps the way

@@ -5,7 +5,7 @@ import numpy as np
 from .. import rotation
 from ..rotation import Array
 
-_TINY = 1e-12
+_TINY, _SAME = 1e-12, 1e-9
 
 
 def ground(up: Array) -> Array:
@@ -37,6 +37,11 @@ def nearest(points: Array, places: Array) -> Array:
     best = np.argmin(np.sum((found - places[:, None]) ** 2, axis=-1), axis=-1)
     edge = found[np.arange(count), best]
     return np.where(_inside(points, places)[:, None], places, edge)
+
+
+def is_corner(points: Array, places: Array) -> Array:
+    """Whether each place (m, 2) is one of points (m, k, 2)."""
+    return (np.abs(points - places[:, None]).max(axis=-1) < _SAME).any(axis=-1)
 
 
 def _inside(points: Array, places: Array) -> Array:

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from ..animation import actions
+from ..animation import actions, data_paths
 
 Place = tuple[bpy.types.Object | None, str]
 """An object and a bone of it, "" for the object itself."""
 _CARRIERS = ("CHILD_OF", "ARMATURE", "COPY_TRANSFORMS", "COPY_LOCATION")
 """Constraints with which a bone moves with their target."""
+_PLACE_PATHS = ("location", "delta_location", "matrix", "head", "tail")
+"""What data paths of objects and pose bones begin with that lead to their places."""
 
 _HOLDERS = (bpy.types.Scene, bpy.types.Collection, bpy.types.WindowManager, bpy.types.Screen, bpy.types.WorkSpace)
 """What uses an object without being moved by it."""
@@ -81,7 +83,8 @@ def rides_at(
 ) -> NDArray[np.bool_]:
     """The frames (F,) at which an object, or a bone of it, moves with one of the bones or what is below them.
 
-    By parents, or by constraints of objects and of bones, with the influences that these have there.
+    By parents, by constraints of objects and of bones, with the influences that these have there, or by drivers of all
+    three channels of a location.
     """
     if not _rides(item, bone, armature, bones, bones, partial(_carriers, None)):
         return np.zeros(len(frames), dtype=bool)
@@ -126,17 +129,46 @@ def _own_carriers(item: bpy.types.Object, bone: str, inside: bool) -> Iterator[P
 
 
 def _carriers(frame: float | None, item: bpy.types.Object, bone: str, inside: bool) -> Iterator[Place]:
-    """What moves an object, or a bone of it, at a frame: objects by parents and constraints, bones by constraints of
-    their own and of their parents. frame: None for any."""
+    """What moves an object, or a bone of it, at a frame: objects by parents, constraints and drivers, bones by
+    constraints and drivers of their own and of their parents. frame: None for any."""
     if bone:
         place = item.pose.bones[bone]
         for link in (place, *place.parent_recursive):
             prefix = f'pose.bones["{bpy.utils.escape_identifier(link.name)}"].'
             carrying = [constraint for constraint in link.constraints if constraint.type in _CARRIERS]
             yield from _pulling(item, carrying, prefix, frame)
+            yield from _driving(item, prefix)
     if not inside:
         yield item.parent, item.parent_bone if item.parent_type == "BONE" else ""
         yield from _pulling(item, item.constraints, "", frame)
+        yield from _driving(item, "")
+
+
+def _driving(item: bpy.types.Object, prefix: str) -> Iterator[Place]:
+    """What drivers read for all three channels of a location of an object, or of a bone whose data path this is: where
+    objects and bones are, not their custom properties."""
+    data = item.animation_data
+    for name in ("location", "delta_location"):
+        read: list[set[Place]] = [set(), set(), set()]
+        for curve in () if data is None else data.drivers:
+            if curve.data_path == prefix + name and not curve.mute and curve.array_index < 3:
+                read[curve.array_index].update(
+                    place for variable in curve.driver.variables for place in _places(variable)
+                )
+        yield from read[0] & read[1] & read[2]
+
+
+def _places(variable: bpy.types.DriverVariable) -> Iterator[Place]:
+    """The objects and bones whose places a variable of a driver reads."""
+    for target in variable.targets:
+        if not isinstance(target.id, bpy.types.Object):
+            continue
+        if variable.type == "TRANSFORMS":
+            yield target.id, target.bone_target
+        elif variable.type == "SINGLE_PROP":
+            bone, path = data_paths.split_bone(target.data_path)
+            if path.lstrip(".").startswith(_PLACE_PATHS):
+                yield target.id, bone
 
 
 def _pulling(

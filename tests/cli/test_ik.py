@@ -56,6 +56,12 @@ def test_into(into, shot, call, tmp_path) -> None:
     assert off(output) < 1e-3
 
 
+def test_a_range_beside_the_keys_is_warned_of(shot, call, tmp_path) -> None:
+    words = ("ik", shot, "--bone", "foot.L", "--target", "Ball", "--output", tmp_path / "out.blend")
+    assert "has keys from frame" in " ".join(call(*words, "--range", 200, 220).row["warnings"])
+    assert not call(*words, "--range", 100, 130).row["warnings"]
+
+
 def test_a_point_a_tip_and_a_base(shot, call, tmp_path) -> None:
     output = tmp_path / "out.blend"
     words = ("--bone", SHIN, "--tip", "--base", THIGH, "--point", "0.2,-0.3,0.4", "--range", 1, 30)

@@ -57,6 +57,13 @@ def test_every_solver_has_its_item(hero, method) -> None:
     assert off(hero) < 1e-3
 
 
+def test_warns_of_a_range_beside_the_keys(hero, capfd) -> None:
+    assert bpy.ops.lookat_pd.ik_bake(use_scene_range=False, frame_start=40, frame_end=50) == {"FINISHED"}
+    assert "has keys from frame 1 to 20" in capfd.readouterr().out
+    assert bpy.ops.lookat_pd.ik_bake(use_scene_range=False, frame_start=20, frame_end=50) == {"FINISHED"}
+    assert "has keys from frame" not in capfd.readouterr().out
+
+
 def test_says_what_it_did(hero, capfd) -> None:
     bpy.ops.lookat_pd.ik_bake()
     assert "Baked 2 bones into a new action" in capfd.readouterr().out

@@ -1,5 +1,6 @@
 """A whole body with several objectives: what is reached, what gives way, and how the result moves in time."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
@@ -149,10 +150,18 @@ def rows(body: Figure, objectives: list[ik.BodyObjective], pose: Array, displace
     return np.concatenate(found, axis=-1)
 
 
-def away_from_nearest(body: Figure, objectives: list[ik.BodyObjective], found: ik.BodySolution, frame: int) -> float:
+def away_from_nearest(
+    body: Figure,
+    objectives: list[ik.BodyObjective],
+    found: ik.BodySolution,
+    frame: int,
+    held: Callable[[Array], Array] | None = None,
+) -> float:
     """The part of the rotations from the initial pose [rad] that no objective needs, with the Jacobian by differences;
-    without a posture."""
-    n, moving = len(body.parents), [body(name) for name in body.names if not name.startswith(("head", "toe", "finger"))]
+    without a posture. held: what else is kept, (m, r) of places (m, n, 3)."""
+    # The head matters to the centre of mass only.
+    idle = ("toe", "finger") if held else ("head", "toe", "finger")
+    n, moving = len(body.parents), [body(name) for name in body.names if not name.startswith(idle)]
     bone = np.linalg.norm(body.offsets[moving[1:]], axis=-1).mean()
     # The root costs as much for each root of a tenth of a bone's length as a joint for a radian.
     root = 0.1**0.5 * bone
@@ -160,7 +169,11 @@ def away_from_nearest(body: Figure, objectives: list[ik.BodyObjective], found: i
     changes = step * np.concatenate((np.zeros((1, count)), np.eye(count), -np.eye(count)))
     turns = changes[:, :-3].reshape(-1, n, 3)
     pose = rotation.multiply(found.rotations[frame], rotation.exp(turns))
-    values = rows(body, objectives, pose, found.displacement[frame] + root * changes[:, -3:])
+    displacement = found.displacement[frame] + root * changes[:, -3:]
+    values = rows(body, objectives, pose, displacement)
+    if held is not None:
+        places = forward(body.parents, body.offsets, pose)[1] + displacement[:, None]
+        values = np.concatenate((values, held(places)), axis=-1)
     jacobian = (values[1 : count + 1] - values[count + 1 :]).T / (2.0 * step)
     z = rotation.log(rotation.multiply(rotation.inverse(body.pose[frame]), found.rotations[frame]))
     z = np.concatenate((z.ravel(), found.displacement[frame] / root))
@@ -423,7 +436,7 @@ def test_the_centre_of_mass_stays_above_the_feet(away: tuple[float, float, float
     assert np.max(speed) < 0.25
 
 
-@pytest.mark.parametrize("away", [(0.1, -0.7, 0.0), (0.2, -0.45, -0.2), (0.0, -0.5, -0.3)])
+@pytest.mark.parametrize("away", [(0.1, -0.7, 0.0), (0.2, -0.45, -0.2), (0.0, -0.5, -0.3), (0.3, -0.3, 0.5)])
 def test_balance_takes_nothing_from_a_hand_in_reach(away: tuple[float, float, float]) -> None:
     body = figure()
     objectives = [*body.feet(), body.hand("L", *away)]
@@ -431,6 +444,35 @@ def test_balance_takes_nothing_from_a_hand_in_reach(away: tuple[float, float, fl
     found = body.solve(objectives, balance=balance())
     assert np.max(found.errors) < 5e-4
     assert np.max(found.unbalanced) < 1e-4
+
+
+@pytest.mark.parametrize("away", [(0.1, -0.7, 0.0), (0.0, -0.75, 0.1)])
+def test_in_balance_the_rotations_are_the_smallest(away: tuple[float, float, float]) -> None:
+    """The centre of mass stays behind the toes, and moves freely to both sides."""
+    body, scales = figure(), balance()
+    objectives = [*body.feet(), body.hand("L", *away)]
+    found = body.solve(objectives, balance=scales, posture=None)
+    centers = np.einsum("n,fnc->fc", np.asarray(scales.masses), body.solved_places(found))
+    toes = np.asarray(scales.polygon)[:, :, 1].min(axis=1)
+    frames = np.flatnonzero(np.abs(centers[:, 1] - toes) < 1e-5)
+    assert len(frames) > FRAMES // 4
+
+    def front(places: Array) -> Array:
+        return (places @ [0.0, 1.0, 0.0]) @ np.asarray(scales.masses)[:, None]
+
+    for frame in frames[::5].tolist():
+        assert away_from_nearest(body, objectives, found, frame) > 1e-2
+        assert away_from_nearest(body, objectives, found, frame, front) < 5e-4
+
+
+@pytest.mark.parametrize("away", [(0.3, -0.4, -0.5), (0.1, -0.7, 0.0)])
+def test_straight_knees_and_a_balance_take_few_iterations(away: tuple[float, float, float]) -> None:
+    """The way back to the initial pose does not swing from one side to the other while a hinge is at its end."""
+    body = figure()
+    found = body.solve([*body.feet(), body.hand("L", *away)], balance=balance())
+    assert np.max(found.errors) < 1e-4
+    assert np.max(found.unbalanced) < 1e-4
+    assert np.mean(found.iterations) < 30
 
 
 def balanced_poses(seed: int) -> tuple[list[ik.BodyObjective], Balance]:

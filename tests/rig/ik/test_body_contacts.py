@@ -297,6 +297,40 @@ def test_a_prop_in_the_own_hand_is_refused(frame: int, made: Any) -> None:
     assert not scenes.differences(before, scenes.snapshot())
 
 
+def driven(prop: bpy.types.Object, armature: bpy.types.Object, hand: str, kind: str) -> None:
+    """The prop is where the hand is, by drivers."""
+    for axis in range(3):
+        variable = prop.driver_add("location", axis).driver.variables.new()
+        variable.type, variable.name = kind, "place"
+        prop.animation_data.drivers[-1].driver.expression = "place"
+        target = variable.targets[0]
+        target.id = armature
+        if kind == "TRANSFORMS":
+            target.bone_target, target.transform_type = hand, f"LOC_{'XYZ'[axis]}"
+        else:
+            target.data_path = f'pose.bones["{hand}"].head[{axis}]'
+
+
+@pytest.mark.parametrize("kind", ["TRANSFORMS", "SINGLE_PROP"])
+def test_a_prop_in_the_other_hand_by_drivers_is_known(kind: str) -> None:
+    armature, prop = walker(), scenes.ball((0.0, -0.3, 1.1), "Cup")
+    driven(prop, armature, "hand.R", kind)
+    with pytest.raises(errors.RigError, match=r"'Cup' moves with 'hand\.R'; clean up"):
+        run(armature, {"hand.L": touch((10, 20), on=prop), "hand.R": touch((8, 40))})
+    with pytest.raises(errors.RigError, match=r"'Cup' moves with 'hand\.R' at frame 8"):
+        run(armature, {"hand.R": touch((8, 40), on=prop)})
+
+
+def test_a_driver_of_one_channel_or_by_a_custom_property_carries_nothing() -> None:
+    armature, prop = walker(), scenes.ball((0.0, -0.3, 1.1), "Cup")
+    driven(prop, armature, "hand.R", "SINGLE_PROP")
+    armature.pose.bones["hand.R"]["height"] = 1.1
+    for curve in list(prop.animation_data.drivers)[:2]:
+        curve.driver.variables[0].targets[0].data_path = 'pose.bones["hand.R"]["height"]'
+    frames = np.arange(1, 5)
+    assert not targets.rides_at(prop, "", armature, ["hand.R"], frames).any()
+
+
 def test_feet_and_a_hand_of_a_rigify_human() -> None:
     """Legs and the left arm in IK, the right one in FK: what the skin shows is held."""
     armature = kept.human()
