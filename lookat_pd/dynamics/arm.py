@@ -10,6 +10,7 @@ from .. import rotation
 from ..ik import Effector, Limits, damped
 from ..rotation import Array
 from .body import STILL, Body, matrices
+from .splines import SmoothCurve
 
 _CLOSE = 1e-6
 """Distances below this fraction of the arm's length count as zero."""
@@ -17,6 +18,10 @@ _DAMPING = 1e-4
 _JUMP = 11.0
 """Weight of the changes from and to rest. At a smooth start with jerk j the discrete torques of the first two samples
 are j h / 6 and j h: with this weight, their squared changes are (25 + 11) / 36 of the (j h)^2 of the integral."""
+_FINEST = 16
+"""Into how many parts the steps of a motion are divided at most to integrate its cost."""
+_INACCURATE = 0.01
+"""Difference between two extrapolations of the cost, as a fraction, above which it is integrated with more parts."""
 _STEP = 0.3
 """Largest correction in one iteration, as a fraction of the arm's length."""
 
@@ -328,47 +333,51 @@ class Arm:
         result[[0, -1]] *= np.sqrt(_JUMP)
         return result
 
-    def analysed(self, motion: Array, h: float) -> tuple[float, Array]:
-        """The cost of a motion (N + 1, a, 4), and the torques (N + 3, a, 3) of the joints that move, including the
-        holding torques before and after, for steps of h seconds: velocities are those of the previous step."""
+    def later(self, motion: Array, h: float) -> Array:
+        """The torques (N + 3, a, 3) of the joints that move, including the holding torques before and after, for steps
+        of h seconds of a motion (N + 1, a, 4): velocities are those of the previous step."""
         speeds = self.speeds(motion, h)
         before, after = speeds[:-1], speeds[1:]
-        later = motion, before, (after - before) / h
-        torques, made, *coarse = self._together(self._states(motion, h), later, *self._coarser(motion, h))
-        cost = self._converged(_half_square(self.differences(torques, h)), coarse, h)
-        return cost, np.concatenate((torques[:1], made, torques[1:2]))[:, self.joints]
+        ends, still = motion[[0, -1]], np.zeros((2, *speeds.shape[1:]))
+        poses = np.concatenate((ends[:1], motion, ends[1:]))
+        w = np.concatenate((self.outside[:1], before, self.outside[1:]))
+        dw = np.concatenate((still[:1], (after - before) / h, still[1:]))
+        return self.inverse(poses, w, dw)[:, self.joints]
 
-    def cost(self, motion: Array, h: float, known: float | None = None) -> float:
-        """Half the integral of the squared, weighted rates of torque [N^2 m^2/s].
+    def cost(self, motion: Array, h: float, *, rough: bool = False) -> float:
+        """Half the integral of the squared, weighted rates of torque [N^2 m^2/s] of the smooth motion through the
+        samples (N + 1, a, 4). rough: whether these may be uneven, so that more of the motion must be seen."""
+        count, curve = len(motion) - 1, self.curve(motion, h)
+        parts = 1 if count % 4 == 0 and not rough else 4
+        while True:
+            step = h / parts
+            torques = self.inverse(*self.moving(curve, step * np.arange(parts * count + 1.0)))
+            torques *= self.weights[:, None]
+            fine, coarse, coarsest = (_rate_integral(torques[::every], every * step) for every in (1, 2, 4))
+            # Extrapolated from two lengths of steps to none (Richardson).
+            found, before = fine + (fine - coarse) / 3.0, coarse + (coarse - coarsest) / 3.0
+            if parts >= _FINEST or abs(found - before) <= _INACCURATE * found:
+                return found
+            parts *= 2
 
-        known: half the sum of the squared `changes`, if it is.
-        """
-        parts = self._coarser(motion, h)
-        if known is not None:
-            return self._converged(known, self._together(*parts), h)
-        torques, *coarse = self._together(self._states(motion, h), *parts)
-        return self._converged(_half_square(self.differences(torques, h)), coarse, h)
+    def curve(self, motion: Array, h: float) -> SmoothCurve:
+        """The smooth motion through samples (N + 1, a, 4), in quaternions that need not be normalized; without
+        acceleration at its ends."""
+        samples = rotation.align_hemisphere(motion)
+        ends, w = samples[[0, -1]], self.outside
+        spins = np.concatenate((np.zeros((*w.shape[:-1], 1)), w), axis=-1)
+        velocities = 0.5 * rotation.multiply(ends, spins)
+        return SmoothCurve.through(h, samples, velocities, -0.25 * rotation.dot(w, w)[..., None] * ends)
 
-    def _together(self, *parts: tuple[Array, Array, Array]) -> list[Array]:
-        """The torques (s, n, 3) of several parts, each poses, velocities and accelerations (s, a, ...)."""
-        if not parts:
-            return []
-        found = self.inverse(*(np.concatenate(kind) for kind in zip(*parts, strict=True)))
-        return np.split(found, np.cumsum([len(pose) for pose, _, _ in parts])[:-1])
-
-    def _coarser(self, motion: Array, h: float) -> list[tuple[Array, Array, Array]]:
-        """Every second sample of a motion (N + 1, a, 4), as for `_together`, if N is even."""
-        return [] if len(motion) < 5 or len(motion) % 2 == 0 else [self._states(motion[::2], 2.0 * h)]
-
-    def _converged(self, cost: float, coarse: list[Array], h: float) -> float:
-        """The cost extrapolated from steps of h and 2 h to none (Richardson), if the torques of `_coarser` are given.
-
-        The cost of smooth motions grows with finer steps; that of others is not extrapolated.
-        """
-        for torques in coarse:
-            cost += max(cost - _half_square(self.differences(torques, 2.0 * h)), 0.0) / 3.0
-        return cost
+    def moving(self, curve: SmoothCurve, times: Array) -> tuple[Array, Array, Array]:
+        """Poses (m, a, 4), velocities and accelerations (m, a, 3) at times (m,) of a curve."""
+        q, slope, bend = curve.at(times)
+        size, back = rotation.dot(q, q)[..., None], rotation.inverse(q)
+        w = 2.0 * rotation.multiply(back, slope)[..., 1:] / size
+        grows = 2.0 * rotation.dot(q, slope)[..., None] / size
+        return rotation.normalize(q), w, 2.0 * rotation.multiply(back, bend)[..., 1:] / size - grows * w
 
 
-def _half_square(changes: Array) -> float:
-    return 0.5 * float(np.sum(changes**2))
+def _rate_integral(torques: Array, step: float) -> float:
+    """Half the integral of the squared rates of torques (m, n, 3) that many seconds apart."""
+    return 0.5 * float(np.sum(np.diff(torques, axis=0) ** 2)) / step

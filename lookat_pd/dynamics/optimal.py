@@ -68,8 +68,8 @@ def optimized(
     stops: Sequence[tuple[int, int]] = (),
     spans: int = _SPANS,
 ) -> Generator[tuple[Array, float], bool | None, None]:
-    """Motion (N + 1, a, 4) and cost of each iteration, which decreases as long as limits, obstacles and line are
-    kept; arguments as for `smoothing.smoothed`.
+    """Motion (N + 1, a, 4) and cost of each iteration, which never rises as long as obstacles and line are kept;
+    arguments as for `smoothing.smoothed`.
 
     clearance: from obstacles that the arm goes around. kept: samples whose poses are kept. The motion must have the
     velocities of the arm at its ends; the last pose must be kept if the arm moves afterwards or has an orientation.
@@ -80,7 +80,7 @@ def optimized(
     problem = _Problem(arm, h, basis, fixed, motion, clearance, kept, line, stops)
     numbers = problem.restored(problem.first)
     cost, damping = problem.cost(numbers), _DAMPING
-    found = problem.allowed(numbers, cost)
+    found = problem.allowed(numbers)
     yield found
     recent = [cost]
     for _ in range(passes - 1):
@@ -93,15 +93,19 @@ def optimized(
             gained = cost - problem.cost(tried)
             if gained > 0.0:
                 # The sum that is minimized differs a little from the integral that is the cost.
-                allowed = problem.allowed(tried, cost - gained)
+                allowed = problem.allowed(tried)
                 if allowed[1] < found[1] or not (problem.is_kept(numbers) and problem.is_kept(tried)):
                     break
+                if gained < _CONVERGED * cost:
+                    return
             tries, damping = tries + 1, _MORE_DAMPING * damping
         else:
             return
         predicted = cost - 0.5 * float(np.sum((values + slopes @ step) ** 2))
         damping = max(_damping_factor(gained / max(predicted, 1e-300), tries) * damping, 1e-12)
-        numbers, cost, found = tried, cost - gained, allowed
+        numbers, cost = tried, cost - gained
+        if clearance is not None or line is not None or not allowed[1] > found[1]:
+            found = allowed
         yield found
         recent = [*recent[-_RECENT:], cost]
         if len(recent) > _RECENT and recent[0] - cost < _CONVERGED * cost:
@@ -218,11 +222,8 @@ class _Problem:
         """Whether nothing is beyond a limit or within an obstacle."""
         return self._is_free or not np.any(self._beyond(self.motion(numbers)))
 
-    def allowed(self, numbers: Array, cost: float) -> tuple[Array, float]:
-        """The motion (N + 1, a, 4) within the limits, and its cost, infinite if it misses a fixed position.
-
-        cost: half the sum of the squared residuals.
-        """
+    def allowed(self, numbers: Array) -> tuple[Array, float]:
+        """The motion (N + 1, a, 4) within the limits, and its cost, infinite if it misses a fixed position."""
         arm, motion = self._arm, self.motion(numbers)
         if arm.limits is not None:
             motion = arm.clamped(motion)
@@ -230,8 +231,7 @@ class _Problem:
             motion, off = arm.follow(motion, fitted(arm.points(motion), self._fixed))
             if off > arm.near:
                 return motion, np.inf
-        known = cost if self._is_free else None
-        return motion, arm.cost(motion, self._h, known)
+        return motion, arm.cost(motion, self._h, rough=not self._is_free)
 
     def cost(self, numbers: Array) -> float:
         return 0.5 * float(np.sum(self.changes(numbers) ** 2))

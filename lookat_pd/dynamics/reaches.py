@@ -5,6 +5,7 @@ The cost is half the integral of the squared torque changes, sum over joints. So
 
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,8 +30,10 @@ from .smoothing import smoothed
 from .splines import Spline
 
 METHODS = ("smoothing", "optimal")
-_LEAST_STEPS, _MOST_STEPS = 20, 40
-"""Steps between two fixed positions, independent of dt; the frames are sampled from a smooth curve through them."""
+_STEPS = 32
+"""Steps of a motion, independent of dt; the frames are sampled from a smooth curve through them."""
+_LEAST_STEPS, _MOST_STEPS = 24, 40
+"""Steps between two fixed positions of a motion with waypoints, which are at samples."""
 _MOST_PASSES = 100_000
 _WEAKEST = 1e-9
 _NUMBERS = 200
@@ -48,7 +51,13 @@ _ELBOWS = 16
 _DEEP = 0.01
 """Depth [m] within an obstacle that counts as much as twice the cost."""
 _TRIES = 3
-"""Number of starts that are tried until the result is clear of obstacles."""
+"""Number of further starts that are tried until the result is clear of obstacles."""
+_HEAT = 3
+"""Passes after which only the most promising of several searches goes on."""
+_FURTHER = 1.0
+"""Number of passes by which the costs of searches are extrapolated to compare them."""
+_SAME = 1e-6
+"""Largest angle [rad] between two starts that count as one."""
 _BRIEF = 1e-3
 """Time [s] within which limits stop a velocity."""
 _JUMP = 1.0
@@ -263,9 +272,9 @@ def _reaching(
     is_multiple = abs(frames * dt - duration) < 1e-6 * duration
     passed = {float(time) for hand in hands for time, _ in hand.via}
     most = _MOST_STEPS * (1 + len(passed) + is_approached)
-    steps = frames * int(np.ceil(_LEAST_STEPS / frames)) if is_multiple and 0 < frames <= most else most
-    # An even number, for the extrapolation of the cost.
-    steps *= 1 + steps % 2
+    steps = most if is_approached else _STEPS
+    if passed:
+        steps = frames * int(np.ceil(_LEAST_STEPS / frames)) if is_multiple and 0 < frames <= most else most
     h = duration / steps
     given = _fixed(hands, goal, duration, h, steps)
     line = None
@@ -277,26 +286,29 @@ def _reaching(
     around = Obstacles.none() if obstacles is None else obstacles
     if len(around) or (thickness > 0.0 and arm.pairs):
         clear = Clearance(arm, around, steps, motion, h, thickness)
-    costs, tries = [arm.cost(motion, h)], [motion]
+    costs = [arm.cost(motion, h, rough=True)]
     best = Best(clear, motion, costs[0], line, arm)
-    if method == "optimal":
-        tries = _starts(arm, motion, fixed, h, clear)
+    plain = _starts(arm, motion, fixed, h)
     chases = bool(np.any(speed))
     kept = [steps] if arm.is_oriented else []
-    stop = False
-    for begun in tries:
-        work = smoothed(arm, begun, h, given, passes)
-        if method == "optimal":
-            work = optimized(arm, begun, h, given, passes, clear, kept, line)
-        best, stop = yield from _improved(best, work, costs, passes, 0.0, 0.5 if chases else 1.0)
-        if stop or best.is_clear:
-            break
+    end = 0.5 if chases else 1.0
+    if method == "optimal":
+        works = [optimized(arm, begun, h, given, passes, clear, kept, line) for begun in plain]
+        best, stop = yield from _raced(best, works, costs, passes, end)
+        if clear is not None and not stop and not best.is_clear:
+            for begun in _detours(arm, motion, plain, fixed, h, clear):
+                work = optimized(arm, begun, h, given, passes, clear, kept, line)
+                best, stop = yield from _improved(best, work, costs, passes, 0.0, end)
+                if stop or best.is_clear:
+                    break
+    else:
+        best, stop = yield from _improved(best, smoothed(arm, motion, h, given, passes), costs, passes, 0.0, end)
     if chases:
         reached = best.motion
         arm, path, best = _chasing(arm, best, given, speed, h)
         costs = [best.cost]
         begun = _joined(replace(arm, before=None), reached, fixed, h)
-        best = best.better(begun, arm.cost(begun, h))
+        best = best.better(begun, arm.cost(begun, h, rough=True))
         work = optimized(arm, begun, h, given, 1 if stop else passes, clear, [steps], line)
         best, _ = yield from _improved(best, work, costs, passes, 0.5, 1.0)
     return finished(_sampled(arm, best, path, costs, duration, dt, h))
@@ -433,6 +445,49 @@ def _improved(
     return best, False
 
 
+def _raced(
+    best: "Best",
+    works: Sequence[Generator[tuple[Array, float], bool | None, None]],
+    costs: list[float],
+    passes: int,
+    end: float,
+) -> Generator[float, bool | None, tuple["Best", bool]]:
+    """The best motion of searches from several starts, of which all but the best end after a few passes, and whether it
+    was stopped. The number of passes is that of all together; the costs of those of the best search are added to
+    `costs`. end: completed fraction."""
+    given, made, stop = best, 0, False
+    found: list[tuple[Best, list[float]]] = []
+
+    def some(own: Best, work: Generator[tuple[Array, float], bool | None, None], most: int) -> Any:
+        nonlocal made, stop
+        spent: list[float] = []
+        while not stop and len(spent) < most:
+            item = next(work, None)
+            if item is None:
+                break
+            own, made = own.better(*item), made + 1
+            spent.append(item[1])
+            stop = bool((yield end * made / max(passes, 1)))
+        return own, spent
+
+    heat = passes if len(works) == 1 else min(_HEAT, -(-passes // len(works)))
+    for work in works:
+        found.append((yield from some(given, work, min(heat, passes - made))))
+    ahead = min(range(len(works)), key=lambda n: (found[n][0].depth, _promised(found[n][1])))
+    own, spent = found[ahead]
+    own, more = yield from some(own, works[ahead], passes - made)
+    found[ahead] = own, [*spent, *more]
+    own, spent = min(found, key=lambda item: (item[0].depth, item[0].cost))
+    costs += spent
+    return own, stop
+
+
+def _promised(costs: Sequence[float]) -> float:
+    """The cost that a search promises to reach: that of its last pass, if it falls further as it fell in that pass."""
+    falls = len(costs) > 1 and np.isfinite(costs[-2])
+    return costs[-1] * (costs[-1] / costs[-2]) ** _FURTHER if falls else min(costs, default=np.inf)
+
+
 def _possible(arm: Arm, velocities: Array) -> Array:
     """The velocities (a, 3) of the moving joints, of those (n, 3) of all, that their limits and locks allow."""
     turned = rotation.multiply(arm.rest, rotation.exp(_BRIEF * velocities[arm.joints]))
@@ -454,7 +509,7 @@ def _chasing(
     if off > arm.near:
         led = best.motion
         path = arm.points(led)
-    return arm, path, replace(best, motion=led, cost=arm.cost(led, h))
+    return arm, path, replace(best, motion=led, cost=arm.cost(led, h, rough=True))
 
 
 def _joining(arm: Arm, fixed: list[tuple[int, Array]], h: float) -> Array:
@@ -464,16 +519,22 @@ def _joining(arm: Arm, fixed: list[tuple[int, Array]], h: float) -> Array:
     return drift(arm.outside, last, h, (fixed[0][0], last - (fixed[-2][0] if len(fixed) > 1 else 0)))
 
 
-def _starts(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float, clear: Clearance | None) -> list[Array]:
-    """The motions to start from, the most promising first: another one is tried if the result is within an obstacle."""
-    plain = sorted((motion, _by_joints(arm, motion, fixed, h)), key=lambda start: arm.cost(start, h))
-    if arm.is_moving:
-        # The other start keeps the velocity of the hand, and not that of each joint.
-        plain = [_by_joints(arm, motion, fixed, h)]
-    if clear is None or clear.depth(plain[0]) <= TOUCHED:
-        return plain[:1]
+def _starts(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) -> list[Array]:
+    """The motions to start from if nothing is in the way: minimum jerk of the hand, and of the joints."""
+    joints = _by_joints(arm, motion, fixed, h)
+    # The first one keeps the velocity of the hand, and not that of each joint.
+    if arm.is_moving or rotation.distance(joints, motion).max() < _SAME:
+        return [joints]
+    return sorted((motion, joints), key=lambda start: arm.cost(start, h))
+
+
+def _detours(
+    arm: Arm, motion: Array, plain: Sequence[Array], fixed: list[tuple[int, Array]], h: float, clear: Clearance
+) -> list[Array]:
+    """The motions to start from if the result of those that are `plain` is within an obstacle, the most promising
+    first."""
     sample, places = clear.detours(plain[0])
-    found = [*plain, *_elbows(arm, motion, fixed, h), *_around(arm, fixed, len(motion) - 1, sample, places)]
+    found = [*_elbows(arm, motion, fixed, h), *_around(arm, fixed, len(motion) - 1, sample, places)]
     order = sorted(found, key=lambda start: (1.0 + (clear.depth(start) / _DEEP) ** 2) * arm.cost(start, h))
     return order[:_TRIES]
 
@@ -549,19 +610,17 @@ class Best:
 def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: float, dt: float, h: float) -> Reach:
     times = dt * np.arange(int(np.floor(duration / dt + 1e-6)) + 1)
 
-    def smooth(values: Array) -> Array:
-        return Spline.through(0.0, h, values, resting=True).at(times)[0]
-
-    shown = rotation.normalize(smooth(rotation.align_hemisphere(best.motion)))
+    shown, w, dw = arm.moving(arm.curve(best.motion, h), times)
+    shown = arm.clamped(shown)
     apart = None if best.clear is None else best.clear.apart(best.motion)
     return Reach(
         times,
         arm.whole(shown),
         arm.points(shown).reshape(len(times), arm.count, 3),
-        smooth(arm.torques(best.motion, h)),
+        arm.inverse(shown, w, dw),
         best.cost,
         np.array(costs),
-        smooth(path).reshape(len(times), arm.count, 3),
+        Spline.through(0.0, h, path, resting=True).at(times)[0].reshape(len(times), arm.count, 3),
         None if best.clear is None else best.clear.least(best.motion),
         None if apart is None else np.interp(times, h * np.arange(len(apart)), apart),
     )

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -33,8 +33,18 @@ _ATTEMPTS, _RECENT, _HELPS = 10, 3, 0.5
 attempts."""
 _CHECKED = 9
 """In how many frames of a hold this is checked at most."""
+TOUCHED = 0.01
+"""Depth [m] within an obstacle, which includes the thickness of the arm, or within another arm, that is reported."""
 _REMEMBERED = 3
 """How many attempts the next one is extrapolated from."""
+
+
+class Contact(NamedTuple):
+    """clearance: the smallest distance [m] of the arms from an obstacle, negative within one; None without obstacles.
+    crossed: the frames in which two arms are within each other."""
+
+    clearance: float | None
+    crossed: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -130,8 +140,9 @@ class ReachSolving:
 
     def corrected(
         self, evaluated: Callable[[Array, Array], Samples], *, plain: bool
-    ) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
-        """The reach with paths (F, k, 3), and the distances (k,) in the world of the hands from their goals on arrival.
+    ) -> Generator[float, None, tuple[dynamics.Reach, Array, Contact]]:
+        """The reach with paths (F, k, 3), the distances (k,) in the world of the hands from their goals on arrival, and
+        what the arms touch.
 
         evaluated: gives local rotations (K, n, 4) to the rig, and samples of it at some frames. Where constraints act,
         which the body of the solver does not have, hands miss their goals: the goals are displaced by that, and the
@@ -167,10 +178,22 @@ class ReachSolving:
             offsets = _extrapolated(tried)
         assert best is not None
         motion, held = best
-        rotations = yield from subrange(self._afterwards(motion, held), 0.8, 1.0)
+        rotations, back = yield from subrange(self._afterwards(motion, held), 0.8, 1.0)
         seen = evaluated(rotations, frames[:1])
         world = seen.worlds[0, :3, :3]
-        return motion, np.array([np.linalg.norm(world @ hand.missed(seen)[0]) for hand in self.hands])
+        misses = np.array([np.linalg.norm(world @ hand.missed(seen)[0]) for hand in self.hands])
+        return motion, misses, self._contact(motion, back, self.count + len(held) - 1)
+
+    def _contact(self, motion: dynamics.Reach, back: dynamics.Reach | None, returns: int) -> Contact:
+        """What the arms touch during a reach, and during one back that begins at the sampled frame `returns`."""
+        both = [(0, motion), *([] if back is None else [(returns, back)])]
+        clearances = [found.clearance for _, found in both if found.clearance is not None]
+        crossed: set[int] = set()
+        for first, found in both:
+            if found.apart is not None:
+                sampled = self.samples.frames[first : first + len(found.apart)]
+                crossed |= set(sampled[found.apart[: len(sampled)] < -TOUCHED].astype(int).tolist())
+        return Contact(min(clearances, default=None), tuple(sorted(crossed)))
 
     def _missed(self, seen: Samples) -> Array:
         """Where the hands are relative to their goals (k, c, 3) [m], in the frames from which the arms hang, in samples
@@ -254,9 +277,12 @@ class ReachSolving:
         """Whether the hands come to their faces along the normals of these, though nobody asked for it."""
         return self.request.is_faced and self.request.approach == "FREE" and self.request.method == "optimal"
 
-    def _afterwards(self, motion: dynamics.Reach, held: Array) -> Generator[float, None, Array]:
-        """The local rotations (K, n, 4) in all frames: a reach, the poses that are held, and what follows."""
-        moved = [motion.rotations, held]
+    def _afterwards(
+        self, motion: dynamics.Reach, held: Array
+    ) -> Generator[float, None, tuple[Array, dynamics.Reach | None]]:
+        """The local rotations (K, n, 4) in all frames: a reach, the poses that are held, and what follows; and the
+        reach back, if there is one."""
+        moved, found = [motion.rotations, held], None
         if self._returns:
             wanted = [self._wanted(n, place) for n, place in enumerate(motion.path[0])]
             begin = np.concatenate(moved)[-3:]
@@ -267,7 +293,7 @@ class ReachSolving:
             found = yield from self._reached(back, begin[-1], self._obstacles(self.count + len(held) - 1), before)
             moved.append(_ending(found.rotations, self._pose)[1:])
         made = np.concatenate(moved)[: len(self.samples.frames)]
-        return _joined(made, self.body.poses(self.samples), self._dt, self.request.blend)
+        return _joined(made, self.body.poses(self.samples), self._dt, self.request.blend), found
 
     def _reached(
         self,

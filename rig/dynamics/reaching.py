@@ -34,14 +34,12 @@ from .body_obstacles import Ball
 from .kept_results import KeptResults
 from .reach_hands import ReachingHand
 from .reach_request import ReachRequest
-from .reach_solving import AROUND, BEFORE, ReachSolving
+from .reach_solving import AROUND, BEFORE, TOUCHED, ReachSolving
 
 REACHED = " reach"
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.2, 0.9
 """Completed fractions after measuring masses, sampling and solving."""
 _FAR = 1e12
-_TOUCHED = 0.01
-"""Depth [m] within an obstacle, which includes the thickness of the arm, above which it is reported."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +48,8 @@ class ReachResult:
     straights: (F, 3) of each hand in the world, in the result and in the initial minimum-jerk reach; path, straight: of
     the first. costs: of each pass, starting with the minimum-jerk reach. cost: of the result. misses: distances (k,) of
     the hands from their goals in the world, as Blender evaluates them; missed: the largest. clearance: smallest
-    distance [m] from an obstacle, negative within one; None without obstacles. crossed: the frames of the reach in
-    which two arms are within each other.
+    distance [m] from an obstacle, negative within one; None without obstacles. crossed: the frames in which two arms
+    are within each other. Both are of the reach and of that back.
     """
 
     tree: Articulation
@@ -81,7 +79,7 @@ class ReachResult:
     @property
     def collision(self) -> Message | None:
         """What the animator should know if the arm touches an obstacle."""
-        if self.clearance is None or self.clearance > -_TOUCHED:
+        if self.clearance is None or self.clearance > -TOUCHED:
             return None
         return Message(
             "The arm comes {depth:.0f} mm too close to the body or an obstacle; add a waypoint, or allow more bones.",
@@ -261,7 +259,7 @@ def _work(
                 enough,
             )
             solved = solving.corrected(evaluated, plain=bone_attachment.is_plain(armature, (*turning, *effectors)))
-            motion, misses = yield from subrange(solved, _SAMPLED, _SOLVED)
+            motion, misses, contact = yield from subrange(solved, _SAMPLED, _SOLVED)
         action = work.commit(into, actions.baked_name(armature, into, REACHED))
     paths, straights = (
         tuple(hand.in_world(body, samples, lines[:, n]) for n, hand in enumerate(hands))
@@ -269,9 +267,8 @@ def _work(
     )
     costs = np.asarray(motion.costs)
     kept.add(armature, Plotted(next(_numbers), motion.cost, _finite(costs), paths, straights))
-    crossed = () if motion.apart is None else tuple(frames[motion.apart < -_TOUCHED].astype(int).tolist())
     return ReachResult(
-        body, action, frames, keyed, paths, straights, costs, motion.cost, misses, motion.clearance, crossed
+        body, action, frames, keyed, paths, straights, costs, motion.cost, misses, contact.clearance, contact.crossed
     )
 
 

@@ -36,6 +36,22 @@ def spatial(goal: object = (0.3, 0.3, 0.2), **given: object) -> Reach:
     return reach(body, SPATIAL, goal, 1.0, 1.0 / 30.0, **settings)  # type: ignore[arg-type]
 
 
+def arm_in_space(seed: int, n: int, turn: float) -> tuple[dynamics.Body, Array, Array, tuple[int, Array]]:
+    """A chain of n rods, its pose at the start, a goal and the effector. turn: [rad], about how far the joints rotate
+    to a pose with the hand at the goal."""
+    random = np.random.default_rng(seed)
+    body = trees.rods(random.uniform(0.1, 0.5, n).tolist(), random.uniform(0.2, 3.0, n).tolist())
+    start = rotation.exp(random.normal(0.0, 0.6, (n, 3)))
+    hand = n - 1, np.array([0.0, random.uniform(0.05, 0.4), 0.0])
+    end = rotation.multiply(start, rotation.exp(random.normal(0.0, turn, (n, 3))))
+    return body, start, hand_of(body, end, hand), hand
+
+
+def hand_of(body: dynamics.Body, pose: Array, hand: tuple[int, Array]) -> Array:
+    turned, places = body.forward(pose)
+    return places[hand[0]] + rotation.rotate(turned[hand[0]], hand[1])
+
+
 @both
 @settings(max_examples=6)
 @given(st.integers(0, 1000), st.booleans())
@@ -79,6 +95,52 @@ def test_the_cost_is_the_integral_of_the_squared_rate_of_torque(steps: int, damp
     arm = Arm(body, start, 1, np.array([0.0, 0.3, 0.0]), gravity, np.full(2, damping), np.ones(2))
     found = arm.cost(poses(law.smooth_step(np.linspace(0.0, 1.0, steps + 1))[0]), 1.0 / steps)
     assert_allclose(found, integral, rtol=0.005)
+
+
+def quadrature(found: Reach, body: dynamics.Body, gravity: Array, damping: float) -> float:
+    """The cost by MuJoCo's inverse dynamics at the frames, of velocities and accelerations by finite differences."""
+    engine, alone, dt = trees.mujoco(), trees.model(body), float(found.times[1])
+    alone.opt.gravity = gravity
+    data, order = engine.MjData(alone), trees.order(body)
+    steps = rotation.log(rotation.multiply(rotation.inverse(found.rotations[:-1]), found.rotations[1:])) / dt
+    still = np.zeros((1, *steps.shape[1:]))
+    w = np.concatenate((still, 0.5 * (steps[:-1] + steps[1:]), still))
+    dw = np.concatenate((still, np.diff(steps, axis=0) / dt, still))
+    torques = np.empty((len(w), alone.nv))
+    for frame, (pose, spin, rise) in enumerate(zip(found.rotations, w, dw, strict=True)):
+        data.qpos.reshape(-1, 4)[order] = pose
+        data.qvel.reshape(-1, 3)[order], data.qacc.reshape(-1, 3)[order] = spin, rise
+        engine.mj_inverse(alone, data)
+        torques[frame] = data.qfrc_inverse + damping * data.qvel
+    return 0.5 * float(np.sum(np.diff(torques, axis=0) ** 2)) / dt
+
+
+@both
+@settings(max_examples=5)
+@given(st.integers(0, 1000), st.integers(2, 4), st.sampled_from([0.0, 0.3]), st.booleans())
+def test_the_cost_is_that_of_the_motion_that_is_returned(
+    method: str, seed: int, joints: int, damping: float, passes_a_waypoint: bool
+) -> None:
+    body, start, goal, hand = arm_in_space(seed, joints, 0.5)
+    gravity = np.array([0.0, 0.0, -9.81])
+    via = [(0.5, 0.5 * (hand_of(body, start, hand) + goal) * 0.95)] if passes_a_waypoint else []
+    given = {"effector": hand, "gravity": gravity, "damping": damping, "method": method, "via": via, "passes": 12}
+    found = reach(body, start, goal, 1.0, 1.0 / 960.0, **given)
+    assert_allclose(found.cost, quadrature(found, body, gravity, damping), rtol=0.005)
+    rates = np.diff(found.torques, axis=0) * 960.0
+    assert_allclose(found.cost, 0.5 * np.sum(rates**2) / 960.0, rtol=0.005)
+
+
+@settings(max_examples=12)
+@given(st.integers(0, 1000), st.integers(1, 4), st.sampled_from([0.0, 0.3]), st.sampled_from([0.15, 0.5, 1.0]))
+def test_the_optimum_costs_no_more_than_smoothing_with_any_arm(
+    seed: int, joints: int, damping: float, turn: float
+) -> None:
+    body, start, goal, hand = arm_in_space(seed, joints, turn)
+    given = {"effector": hand, "damping": damping}
+    smooth = reach(body, start, goal, 1.0, 1.0 / 24.0, method="smoothing", passes=30, **given)
+    found = reach(body, start, goal, 1.0, 1.0 / 24.0, **given)
+    assert found.cost <= smooth.cost <= smooth.costs[0]
 
 
 @both
@@ -281,9 +343,13 @@ SPINS = np.array([[0.4, 0.2, 1.0], [0.0, 0.3, -1.0], [0.0, 0.0, 0.3]])
 
 
 def ends(found: Reach, dt: float) -> tuple[Array, Array]:
-    """The velocities of the joints at the start and of the hand at the end, by differences of second order."""
-    q = rotation.log(rotation.multiply(rotation.inverse(found.rotations[0]), found.rotations[1:3]))
-    return (4.0 * q[0] - q[1]) / (2.0 * dt), (3.0 * found.path[-1] - 4.0 * found.path[-2] + found.path[-3]) / (2.0 * dt)
+    """The velocities of the joints at the start and of the hand at the end, by differences of third order."""
+    q = rotation.log(rotation.multiply(rotation.inverse(found.rotations[0]), found.rotations[1:4]))
+    last = found.path[-1:-5:-1]
+    return (
+        (18.0 * q[0] - 9.0 * q[1] + 2.0 * q[2]) / (6.0 * dt),
+        (11.0 * last[0] - 18.0 * last[1] + 9.0 * last[2] - 2.0 * last[3]) / (6.0 * dt),
+    )
 
 
 @pytest.mark.parametrize("velocities", [None, SPINS, 3.0 * SPINS])

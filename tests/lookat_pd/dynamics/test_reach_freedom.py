@@ -67,3 +67,32 @@ def test_the_cost_decreases_over_the_passes_of_the_optimum(name: str) -> None:
     passes = optimal.costs[1:]
     assert np.all(np.diff(passes) <= 1e-9 * passes[0])
     assert optimal.cost == optimal.costs.min()
+
+
+def there_and_back(locks: list, spread: list[Array], seed: int) -> tuple[Reach, Reach]:
+    """A reach of the arm, or of its first bones, and the one back from its last pose, without friction. spread: (n, 3),
+    of the angles at both ends of the way there; elbows are bent."""
+    lengths, masses, _ = ARMS["seven degrees of freedom"]
+    n, random = len(locks), np.random.default_rng(seed)
+    body, hand = trees.rods(lengths[:n], masses[:n]), (n - 1, (0.0, lengths[n - 1], 0.0))
+    turns = random.normal(0.0, 1.0, (2, n, 3)) * spread
+    turns[:, 1, 0] = random.uniform(0.3, 1.5, 2)
+    start, end = rotation.exp(turns)
+    turned, places = body.forward(end)
+    goal = places[-1] + rotation.rotate(turned[-1], hand[1])
+    given = {"effector": hand, "limits": ik.Limits(locks=locks)}
+    there = reach(body, start, goal, 1.0, 1.0 / 24.0, **given)
+    return there, reach(body, there.rotations[-1], there.path[0], 1.0, 1.0 / 24.0, **given)
+
+
+def test_the_way_back_is_that_there_where_the_place_of_the_hand_gives_the_pose() -> None:
+    """In space, under gravity. Some of the searches end in other minima."""
+    apart, ratios = [], []
+    for seed in range(8):
+        there, back = there_and_back([(False, True, False), ABOUT_X], [[0.5, 0.0, 0.5], [0.0] * 3], seed)
+        way = np.linalg.norm(there.path[-1] - there.path[0])
+        apart.append(np.abs(back.path[::-1] - there.path).max() / way)
+        assert rotation.distance(back.rotations[-1], there.rotations[0]).max() < 1e-2
+        ratios.append(back.cost / there.cost)
+    assert np.median(apart) < 0.01
+    assert_allclose(np.median(ratios), 1.0, atol=0.01)

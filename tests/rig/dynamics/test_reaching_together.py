@@ -20,6 +20,7 @@ errors = load("lookat_pd.errors")
 targets = load("rig.sampling.targets")
 Target = targets.Target
 Waypoint = load("rig.dynamics.reach_request").Waypoint
+Ball = load("rig.dynamics.body_obstacles").Ball
 
 ROWS = (
     ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),
@@ -200,6 +201,22 @@ def test_hands_that_exchange_their_places_do_not_come_through_each_other() -> No
     assert results[0].crossing is None and results[0].crossed == ()
     told = dataclasses.replace(results[1], crossed=(9, 14))
     assert "frames 9 to 14" in str(told.crossing)
+
+
+def test_what_the_way_back_touches_is_said_too() -> None:
+    """An obstacle that is far away on the way there and where the hand comes back to afterwards."""
+    found = []
+    for onto in (False, True):
+        armature = hero(frames=(1, 80))
+        here = place(armature, "hand.L", 1)
+        ball = bpy.data.objects.new("Ball", None)
+        bpy.context.scene.collection.objects.link(ball)
+        for frame, at in ((25, here + 3.0), (26, here if onto else here + 3.0)):
+            ball.location = at
+            ball.keyframe_insert("location", frame=frame)
+        found.append(run(armature, after="return", passes=10, obstacles=(Ball(Target(ball), 0.08),)))
+    assert found[0].collision is None
+    assert found[1].clearance < -0.05 and found[1].collision is not None
 
 
 def _between(armature: bpy.types.Object, frame: int) -> float:
