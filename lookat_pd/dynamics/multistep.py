@@ -1,4 +1,4 @@
-"""Joints whose torques are those for another body, and nothing else disturbs them: few long steps of high order.
+"""Joints that one thing alone disturbs, torques for another body or limited ones: few long steps of high order.
 
 What is solved for is the deviation from the law's undisturbed motion, which is smooth between two keys: its velocity by
 implicit backward differences of third order, in which the mass matrices are those of a pose extrapolated from the steps
@@ -74,10 +74,11 @@ class SmoothStretch:
         place = np.clip((t - self.times[0]) / h, 0.0, len(self.times) - 1.0)
         low = np.minimum((place + 1e-9).astype(int), len(self.times) - 2)
         part = np.clip(place - low, 0.0, 1.0)[:, None, None]
-        turns = rotation.log(rotation.multiply(rotation.inverse(self.relative[:-1]), self.relative[1:]))
-        ends = rates(turns, self.spins[1:])
-        turn = _cubic(np.zeros(3), turns[low], self.spins[low], ends[low], part, h)
-        relative = rotation.multiply(self.relative[low], rotation.exp(turn))
+        slow = rotation.multiply(self.relative, _pure(0.5 * self.spins))
+        begin, end = self.relative[low], self.relative[low + 1]
+        # Cubics of nearby quaternions of one sign are rotations up to their length.
+        sign = np.where(rotation.dot(begin, end) < 0.0, -1.0, 1.0)[..., None]
+        relative = rotation.normalize(_cubic(begin, sign * end, slow[low], sign * slow[low + 1], part, h))
         return relative, self._torques_at(low, part, h)
 
     def _torques_at(self, low: NDArray[np.int_], part: Array, h: float) -> Array:
@@ -86,8 +87,13 @@ class SmoothStretch:
         return _cubic(self.torques[low], self.torques[low + 1], rising[low], rising[low + 1], part, h)
 
 
+def _pure(vectors: Array) -> Array:
+    """Quaternions (..., 4) of these vectors (..., 3) and no scalar."""
+    return np.concatenate((np.zeros((*vectors.shape[:-1], 1)), vectors), axis=-1)
+
+
 def _cubic(begin: Array, end: Array, slow: Array, fast: Array, part: Array, h: float) -> Array:
-    """Values (m, n, 3) at fractions (m, 1, 1) of steps of length h with these values and slopes at their ends."""
+    """Values (m, ...) at fractions (m, 1, 1) of steps of length h with these values and slopes at their ends."""
     rest = 1.0 - part
     return begin + part * part * (3.0 - 2.0 * part) * (end - begin) + part * rest * h * (rest * slow - part * fast)
 
@@ -142,14 +148,17 @@ class Grid(NamedTuple):
     def rows(self, rows: slice | list[int] | NDArray[np.int_]) -> "Grid":
         pose, w, dw = self.joints
         own = pose[rows], w[rows], dw[rows]
-        return Grid(
-            self.times[rows], self.coordinates[rows], self.velocities[rows], self.accelerations[rows], own
-        )
+        return Grid(self.times[rows], self.coordinates[rows], self.velocities[rows], self.accelerations[rows], own)
 
 
 class Multistep(ABC):
-    """Steps of the deviation of a body from a motion, in which an engine has the mass matrices. Subclasses solve for the
-    velocity at the end of a step."""
+    """Steps of the deviation of a body from a motion; an engine has its mass matrices. Subclasses solve for the velocity
+    at the end of a step.
+
+    halved: whether the first two steps of an interval are halved.
+    """
+
+    halved = False
 
     def __init__(self, body: Body, motion: Motion, gravity: Array, engine: Engine, root: RootPath | None) -> None:
         self._body, self._motion, self._gravity, self._root = body, motion, gravity, root
@@ -171,32 +180,41 @@ class Multistep(ABC):
         """
 
     def _steps(self, last: float) -> tuple[list[int], list[Array]]:
-        """The intervals, and for each of them the times of the ends of its steps and of half of the first one, which
-        comes second."""
-        ends = np.append(self._motion.times, last)
+        """The intervals, and for each of them the times of the ends of its steps, and some between the first ones."""
+        keys = np.append(self._motion.times, last)
         intervals, times = [], []
-        for interval, length in enumerate(np.diff(ends)):
+        for interval, length in enumerate(np.diff(keys)):
             if length > _NO_TIME:
                 h = np.clip(_PART / self._motion.frequency[interval].max(), _SHORTEST, _LONGEST)
-                steps = max(1, int(np.ceil(length / h - 1e-9)))
-                shares = np.insert(np.arange(steps + 1.0), 1, 0.5) / steps
+                steps = max(2 if self.halved else 1, int(np.ceil(length / h - 1e-9)))
+                early = ([1, 1, 2], [0.25, 0.5, 1.5]) if self.halved else ([1], [0.5])
                 intervals.append(interval)
-                times.append(ends[interval] + length * shares)
+                times.append(keys[interval] + length * np.insert(np.arange(steps + 1.0), *early) / steps)
         return intervals, times
 
-    def _solve(self, interval: int, grid: Grid, begin: Array, speed: Array, places: Array, gaps: Array) -> None:
-        """Write the coordinates (s, nq) and the velocities of the deviation (s, nv) in an interval that begins with
-        these coordinates (nq,) and this velocity (nv,)."""
+    def _ends(self, grid: Grid) -> NDArray[np.int_]:
+        """The rows of the ends of steps in an interval."""
+        return np.delete(np.arange(len(grid.times)), [1, 2, 4] if self.halved else [1])
+
+    def _solve(self, interval: int, grid: Grid, begin: Array, speed: Array) -> tuple[Array, Array]:
+        """Coordinates (s, nq) and velocities of the deviation (s, nv) at the ends of the steps of an interval, which
+        begins with these coordinates (nq,) and this velocity (nv,)."""
         frequency = self._frequency(interval)
         coarse, slow = self._euler(grid.rows([0, 2]), frequency, begin, speed)
         fine, fast = self._euler(grid.rows([0, 1, 2]), frequency, begin, speed)
+        places, gaps = np.empty(grid.coordinates.shape), np.empty(grid.accelerations.shape)
         # The second row is half of the first step.
         places[:2], gaps[:2] = begin, speed
         self._engine.moved(fine, self._engine.between(coarse, fine))
         places[2], gaps[2] = fine, 2.0 * fast - slow
-        rest = slice(1, None)
-        self._stepped(_SECOND, grid.rows(slice(1, 4)), frequency, places[rest], gaps[rest], 1)
-        self._stepped(_THIRD, grid.rows(rest), frequency, places[rest], gaps[rest], 2)
+        even = slice(1, 6 if self.halved else None)
+        self._stepped(_SECOND, grid.rows(slice(1, 4)), frequency, places[even], gaps[even], 1)
+        self._stepped(_THIRD, grid.rows(even), frequency, places[even], gaps[even], 2)
+        ends = self._ends(grid)
+        places, gaps = places[ends], gaps[ends]
+        if self.halved:
+            self._stepped(_THIRD, grid.rows(ends), frequency, places, gaps, 2)
+        return places, gaps
 
     def _euler(self, grid: Grid, frequency: Array, begin: Array, speed: Array) -> tuple[Array, Array]:
         """Coordinates (nq,) and velocity (nv,) of the deviation at the end of a few steps of the implicit Euler
@@ -206,9 +224,7 @@ class Multistep(ABC):
         self._stepped(_EULER, grid, frequency, places, gaps, 0)
         return places[-1], gaps[-1]
 
-    def _stepped(
-        self, formula: _Formula, grid: Grid, frequency: Array, places: Array, gaps: Array, first: int
-    ) -> None:
+    def _stepped(self, formula: _Formula, grid: Grid, frequency: Array, places: Array, gaps: Array, first: int) -> None:
         """Write coordinates (s + 1, nq) and velocities of the deviation (s + 1, nv) after the step `first`."""
         steps, h, count = len(grid.times) - 1, float(grid.times[-1] - grid.times[-2]), len(formula.past)
         if first >= steps:
@@ -288,18 +304,20 @@ class ReferenceSimulation(Multistep):
         """The intervals between all keys, and one after the last key up to `last` [s]; None if a joint moves so fast
         that its speed has to be limited. Yields the completed fraction."""
         intervals, times = self._steps(last)
-        ends: list[int] = np.cumsum([len(part) for part in times]).tolist()
         whole = self._grid(np.concatenate(times), np.repeat(intervals, [len(part) for part in times]))
-        places, gaps = np.empty(whole.coordinates.shape), np.empty(whole.accelerations.shape)
-        speed = np.zeros(gaps.shape[1])
-        for interval, end, part in zip(intervals, ends, times, strict=True):
-            rows = slice(end - len(part), end)
-            grid = whole.rows(rows)
-            self._solve(interval, grid, grid.coordinates[0], speed, places[rows], gaps[rows])
+        speed, begin = np.zeros(whole.accelerations.shape[1]), 0
+        rows, found = [], []
+        for interval, part in zip(intervals, times, strict=True):
+            grid = whole.rows(slice(begin, begin + len(part)))
+            places, gaps = self._solve(interval, grid, grid.coordinates[0], speed)
+            rows.append(begin + self._ends(grid))
+            found.append((places, gaps))
+            begin += len(part)
             if interval < len(self._motion.times) - 1:
-                speed = self._speed(whole.rows([end - 1]), places[end - 1], gaps[end - 1])
+                speed = self._speed(grid.rows([-1]), places[-1], gaps[-1])
             yield float((part[-1] - times[0][0]) / (last - times[0][0]))
-        return self._courses(whole, [end - len(part) for end, part in zip(ends, times, strict=True)], places, gaps)
+        places, gaps = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return self._courses(whole.rows(np.concatenate(rows)), np.array([len(each) for each in rows]), places, gaps)
 
     def _prepare(self, grid: Grid, slope: float, firm: Array, strength: Array) -> None:
         self._rising, self._firm, self._strength = slope * grid.accelerations, firm, strength
@@ -319,16 +337,13 @@ class ReferenceSimulation(Multistep):
             speed[self._extra :] = (rotation.rotate(apart, w) - spin)[0, self._order].ravel()
         return speed
 
-    def _courses(self, grid: Grid, begins: list[int], places: Array, gaps: Array) -> list[SmoothStretch] | None:
-        """The intervals that begin at these rows of the grid, corrected and with their torques; None if a joint is too
-        fast."""
-        rows = np.delete(np.arange(len(places)), np.array(begins) + 1)
-        grid = grid.rows(rows)
-        apart, w, spin = self._turned(grid, places[rows], gaps[rows])
+    def _courses(self, grid: Grid, counts: NDArray[np.int_], places: Array, gaps: Array) -> list[SmoothStretch] | None:
+        """The intervals with so many rows of the grid, corrected and with their torques; None if a joint is too fast."""
+        apart, w, spin = self._turned(grid, places, gaps)
         if too_fast(w, spin):
             return None
-        firsts = np.array(begins) - np.arange(len(begins))
-        lasts = np.append(firsts[1:], len(rows)) - 1
+        lasts = np.cumsum(counts) - 1
+        firsts = lasts + 1 - counts
         own = w - rotation.rotate(rotation.inverse(apart), spin)
         rises = [
             slopes(own[first : end + 1], float(grid.times[first + 1] - grid.times[first]))
@@ -337,9 +352,9 @@ class ReferenceSimulation(Multistep):
         error, length = rotation.log(apart[lasts]), grid.times[lasts] - grid.times[firsts]
         rate = rates(error, own[lasts]) * self._keeps_speed
         # After the last key nothing is corrected.
-        is_key = (np.arange(len(begins)) < len(self._motion.times) - 1)[:, None, None]
+        is_key = (np.arange(len(counts)) < len(self._motion.times) - 1)[:, None, None]
         error, rate = error * is_key, rate * is_key
-        which = np.repeat(np.arange(len(begins)), lasts + 1 - firsts)
+        which = np.repeat(np.arange(len(counts)), counts)
         long = length[which][:, None, None]
         share = (grid.times - grid.times[firsts][which])[:, None, None] / long
         error_of, rate_of = error[which] / long, rate[which]

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from ..rotation import Array
 from .engine import UNMOVED, Engine
 
-_ROUNDS = 10
+_ROUNDS = 5
 """Largest number of Newton's steps; then the torques are clipped."""
-_ACCURACY = 0.005
+_ACCURACY = 0.01
 """Fraction of a limit by which the torque of a weak joint may exceed it before it is clipped."""
 _LEAST = 0.3
 """Smallest factor by which Newton's step shortens what is missing."""
@@ -47,7 +47,8 @@ class Muscles:
         engine.place()
         own = np.diagonal(engine.mass_matrix())
         big = UNMOVED * float(own.sum())
-        self._rigid = np.repeat(np.where(passive, 0.0, big), 3 // axes)[:, None]
+        self._powerless = self._limit == 0.0
+        self._rigid = np.where(np.repeat(passive, 3 // axes)[:, None] | self._powerless, 0.0, big)
         self._fixed = np.where(np.append(np.zeros(self._extra, dtype=bool), free.ravel()), 0.0, big)
         self._free = free.reshape(-1, axes).astype(float)
         self._inertia = own[self._extra :].reshape(-1, axes).mean(axis=1, keepdims=True)
@@ -56,6 +57,7 @@ class Muscles:
         self._even = np.eye(axes)[self._rows, self._columns]
         self._sum = np.ones((axes, 1))
         self._most, self._all_free = (1.0 + _ACCURACY) * self._limit, bool(np.all(free))
+        self._back = -_ACCURACY * self._limit / self._inertia
         self._missed, self._any_weak = np.zeros(self._free.shape), False
         self._none = np.zeros(len(driven), dtype=bool)
 
@@ -72,7 +74,9 @@ class Muscles:
                 return wanted, needed, self._none
             missed = self._guess(acting, size)
         diagonal = self._fixed if extra is None else self._fixed + extra
-        for left in range(_ROUNDS, 0, -1):
+        left = _ROUNDS
+        while True:
+            left -= 1
             # Nothing is missing at joints that are strong enough: these are locked.
             length = np.maximum(self._sizes(missed), _NOTHING)
             toward = missed / length
@@ -85,15 +89,15 @@ class Muscles:
             along = (found * toward) @ self._sum
             push += rotor * (found - along * toward)
             size = self._sizes(push)
-            wrong = (size > most) | (along < 0.0)
-            if left == 1 or not wrong.any():
+            wrong = (size > most) | (along < self._back)
+            if not left or not wrong.any():
                 break
             shorter = along > _LEAST * length
             fresh = wrong & (length == _NOTHING)
             missed = np.where(shorter, found, _LEAST * missed) * (along >= 0.0)
             if fresh.any():
                 missed = np.where(fresh, self._guess(push, size), missed)
-        weak = along > 0.0
+        weak = (along > 0.0) | self._powerless
         self._missed = np.where(along > _LEAST * length, found, missed) * weak
         self._any_weak = bool(weak.any())
         push *= np.minimum(1.0, limit / np.maximum(size, _NOTHING))

@@ -37,11 +37,17 @@ class WeakStretch(SmoothStretch):
 class WeakSimulation(Multistep):
     """The motion of a body through the keys of a motion if its torques are limited."""
 
+    # Where a key begins with more than there is, what is missing changes fastest.
+    halved = True
+
     def __init__(self, body: Body, motion: Motion, gravity: Array, given: Disturbances, root: RootPath | None) -> None:
         engine = Engine(body, gravity, moving_root=root is not None)
         super().__init__(body, motion, gravity, engine, root)
         assert given.torque_limit is not None
         self._limit, self._free, order = given.torque_limit, given.free, engine.order
+        self._found: list[tuple[Array, NDArray[np.bool_]]] = []
+        roots = np.argmax(body.ancestors, axis=1)
+        self._together = roots[:, None] == roots
         pose = motion.at(motion.times[:1])[0][0]
         engine.q[-len(order) :] = pose[order]
         driven = np.isfinite(self._limit).any(axis=1)
@@ -53,27 +59,34 @@ class WeakSimulation(Multistep):
         """The intervals between all keys, and one after the last key up to `last` [s]; None if a joint moves so fast
         that its speed has to be limited. Yields the completed fraction."""
         intervals, times = self._steps(last)
+        whole = self._grid(np.concatenate(times), np.repeat(intervals, [len(part) for part in times]))
         stretches: list[SmoothStretch] = []
-        on_course, place, speed = True, np.zeros(0), np.zeros(0)
+        on_course, place, speed = True, whole.coordinates[0], np.zeros(whole.accelerations.shape[1])
+        begin = 0
         for interval, part in zip(intervals, times, strict=True):
-            grid = self._grid(part, np.full(len(part), interval))
-            stretch = None
+            grid = whole.rows(slice(begin, begin + len(part)))
+            begin += len(part)
             if on_course:
-                place, speed = grid.coordinates[0], np.zeros(grid.accelerations.shape[1])
-                stretch = self._undisturbed(interval, grid)
-                on_course = stretch is not None
-            if stretch is None:
-                try:
-                    stretch, place, speed = self._stretch(interval, grid, place, speed)
-                except _TooFast:
-                    return None
+                place, stretch = grid.coordinates[0], self._undisturbed(interval, grid)
+                if stretch is not None:
+                    stretches.append(stretch)
+                    continue
+                on_course = False
+            try:
+                stretch, place, speed = self._stretch(interval, grid, place, speed)
+            except _TooFast:
+                return None
             stretches.append(stretch)
             yield float((part[-1] - times[0][0]) / (last - times[0][0]))
         return stretches
 
     def _undisturbed(self, interval: int, grid: Grid) -> SmoothStretch | None:
         """The interval if its torques suffice for the law."""
-        grid = grid.rows(_ends(grid))
+        self._found = []
+        self._begin(interval, grid, grid.coordinates[0], np.zeros(grid.accelerations.shape[1]))
+        if np.any(self._found[0][1]):
+            return None
+        grid = grid.rows(self._ends(grid))
         nothing = np.zeros(grid.joints[1].shape)
         still = Deviation(rotation.identity(*nothing.shape[:2]), nothing, nothing)
         torques = self._torques(grid, still)
@@ -81,19 +94,15 @@ class WeakSimulation(Multistep):
             return None
         return WeakStretch(grid.times, *still[:2], torques, np.linalg.norm(self._motion.left[interval], axis=-1))
 
-    def _stretch(
-        self, interval: int, grid: Grid, place: Array, speed: Array
-    ) -> tuple[SmoothStretch, Array, Array]:
+    def _stretch(self, interval: int, grid: Grid, place: Array, speed: Array) -> tuple[SmoothStretch, Array, Array]:
         """The interval from a state on, coordinates (nq,) and the velocity (nv,) of the deviation, and that at its
         end."""
-        places, gaps = np.empty(grid.coordinates.shape), np.empty(grid.accelerations.shape)
-        self._found: list[tuple[Array, NDArray[np.bool_]]] = []
+        self._found = []
         self._begin(interval, grid, place, speed)
-        self._solve(interval, grid, place, speed, places, gaps)
-        # Between the first state and that after a step are the coarse step and half of it.
-        found = self._found[:1] + self._found[3:]
-        ends = _ends(grid)
-        grid, places, gaps = grid.rows(ends), places[ends], gaps[ends]
+        places, gaps = self._solve(interval, grid, place, speed)
+        # Among the first ones are a coarse step and those between the ends.
+        found = [self._found[at] for at in (0, 4, 6)] + self._found[7:]
+        grid = grid.rows(self._ends(grid))
         apart, w, spin = self._turned(grid, places, gaps)
         if too_fast(w, spin):
             raise _TooFast
@@ -149,7 +158,11 @@ class WeakSimulation(Multistep):
         suffice for that too."""
         error = rotation.log(deviation.relative[-1])
         since = np.where(weak.any(axis=0), len(weak) - np.argmax(weak[::-1], axis=0), 0)
-        reached = np.any(error, axis=-1) & (since < len(weak) - 1)
+        weak_at_end = since >= len(weak) - 1
+        # The quintic accelerates to both sides: a weak joint of the same tree would need more than its limit for one.
+        reached = np.any(error, axis=-1) & ~(self._together @ weak_at_end)
+        if not np.any(reached):
+            return None
         begin = grid.times[np.minimum(since, len(weak) - 2)][:, None]
         length = grid.times[-1] - begin
         share = np.clip((grid.times[:, None, None] - begin) / length, 0.0, 1.0)
@@ -157,8 +170,6 @@ class WeakSimulation(Multistep):
         # Only the changes of the torques are those of derivatives of the samples.
         rest = torques - self._torques(grid, deviation)
         for _ in range(_ROUNDS):
-            if not np.any(reached):
-                return None
             led = deviation.turned(*(bend * reached[:, None] for bend in bends))
             needed = rest + self._torques(grid, led)
             over = self._exceeded(needed)
@@ -167,6 +178,8 @@ class WeakSimulation(Multistep):
             if not np.any(reached & over):
                 return None
             reached &= ~over
+            if not np.any(reached):
+                return None
         return None
 
     def _exceeded(self, torques: Array) -> NDArray[np.bool_]:
@@ -174,11 +187,6 @@ class WeakSimulation(Multistep):
         acting = torques * self._free
         size = np.linalg.norm(acting, axis=-1, keepdims=True) if self._limit.shape[1] == 1 else np.abs(acting)
         return np.any(size > self._limit * (1.0 + _OVER), axis=(0, 2))
-
-
-def _ends(grid: Grid) -> NDArray[np.int_]:
-    """The rows of the ends of steps; the second row is half of the first one."""
-    return np.delete(np.arange(len(grid.times)), 1)
 
 
 def _step(grid: Grid) -> float:
