@@ -181,6 +181,7 @@ class Engine:
         self._heavy = 0.0
         self._diagonal = model.M_rowadr + model.M_rownnz - 1
         self._own, self._made = np.zeros(model.nv), False
+        self._places, self._among = np.zeros((0, 0), dtype=int), np.zeros((0, 0))
 
     def copied(self) -> "Engine":
         """Another engine in the same state, in a fraction of the time that the first one takes."""
@@ -205,6 +206,10 @@ class Engine:
             below[model.body_parentid[bone]] += below[bone]
         model.body_subtreemass[:] = below
 
+    def put(self, coordinates: Array, velocities: Array) -> None:
+        """Set MuJoCo's coordinates (nq,) and velocities (nv,); `place` comes next."""
+        self.data.qpos[:], self.data.qvel[:] = coordinates, velocities
+
     def place(self) -> None:
         """Update everything that depends on the state; call it before the other methods."""
         self.place_still()
@@ -227,14 +232,35 @@ class Engine:
         """Prepare `solve`: with `extra` (3 m,) on the diagonal of the mass matrix; driven degrees of freedom are
         locked."""
         data, armature = self.data, self._armature
-        if not self._made:
+        if not self._made or self._places.size:
             armature[:] = 0.0
             self._mujoco.mj_makeM(self.model, data)
             self._own, self._made = data.M[self._diagonal], True
+            self._places = np.zeros((0, 0), dtype=int)
         armature[:] = extra
         if driven is not None:
             armature[driven] = self._unmoved()
         data.M[self._diagonal] = self._own + armature
+        self._mujoco.mj_factorM(self.model, data)
+
+    def blocks(self, first: int, size: int) -> NDArray[np.int_]:
+        """Where `factor_blocks` adds to the mass matrix: the entries (b, e) on and below the diagonal, row by row, of
+        blocks of so many degrees of freedom, of one joint each, from the first one on."""
+        rows, columns = np.tril_indices(size)
+        diagonal = self._diagonal[first:].reshape(-1, size)
+        return diagonal[:, rows] - (rows - columns)
+
+    def factor_blocks(self, extra: Array, places: NDArray[np.int_], blocks: Array) -> None:
+        """As `factor`, with blocks (b, e) of symmetric matrices in addition; `places` as found by `blocks`. If it is
+        repeated in one place, `extra` is that of the first time."""
+        data = self.data
+        if places is not self._places or not self._made:
+            self._armature[:] = 0.0
+            self._mujoco.mj_makeM(self.model, data)
+            self._own, self._made = data.M[self._diagonal], True
+            data.M[self._diagonal] += extra
+            self._places, self._among = places, data.M[places]
+        data.M[places] = self._among + blocks
         self._mujoco.mj_factorM(self.model, data)
 
     def factor_own(self) -> None:

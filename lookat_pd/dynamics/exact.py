@@ -62,6 +62,11 @@ def only_reference(given: Disturbances) -> bool:
     return given.reference is not None and given.limits is None and not others
 
 
+def only_weak(given: Disturbances) -> bool:
+    """Whether nothing but torques that do not suffice disturb the motion."""
+    return given.torque_limit is not None and given.limits is None and has_closed_form(given)
+
+
 @dataclass(frozen=True)
 class Plan:
     """The motion to find: of a body through keys (k, n, 4), clamped to `allowed`, at `frames` (F,) [s]."""

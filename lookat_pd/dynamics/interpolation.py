@@ -24,6 +24,7 @@ from .hinges import Hinges
 from .multistep import ReferenceSimulation, SmoothStretch
 from .root_path import RootPath
 from .simulation import Disturbances, Simulation, Stretch
+from .weak import WeakSimulation
 
 INERTIAS = ("true", "reference")
 KINDS = ("auto", "pass", "stop")
@@ -142,6 +143,8 @@ def interpolating(
     last, passes = max(times[-1] + settle, frames[-1]), velocities is not None
     if exact.only_reference(disturbances):
         stretches = yield from ReferenceSimulation(*given, keeps_speed=passes).run(last)
+    elif exact.only_weak(disturbances):
+        stretches = yield from WeakSimulation(*given).run(last)
     if stretches is None:
         stretches = yield from Simulation(*given, keeps_speed=passes).run(last)
     found = _sampled(frames, joints.poses(keys), motion, stretches, disturbances)

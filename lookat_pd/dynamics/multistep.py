@@ -1,4 +1,4 @@
-"""Joints whose torques are those for another body, and nothing else disturbs them: few long steps of high order.
+"""Joints that one thing alone disturbs, torques for another body or limited ones: few long steps of high order.
 
 What is solved for is the deviation from the law's undisturbed motion, which is smooth between two keys: its velocity by
 implicit backward differences of third order, in which the mass matrices are those of a pose extrapolated from the steps
@@ -7,6 +7,7 @@ acceleration of the law jumps, is that of the implicit Euler method, extrapolate
 Wanner, Solving Ordinary Differential Equations II, 1996). The frames are sampled from the cubics between the steps.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Generator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..rotation import Array
 from .body import Body
+from .engine import Engine
 from .law import Motion, late_slope, rates, smooth_step, turning
 from .reference import Reference
 from .root_path import RootPath
@@ -72,38 +74,48 @@ class SmoothStretch:
         place = np.clip((t - self.times[0]) / h, 0.0, len(self.times) - 1.0)
         low = np.minimum((place + 1e-9).astype(int), len(self.times) - 2)
         part = np.clip(place - low, 0.0, 1.0)[:, None, None]
-        turns = rotation.log(rotation.multiply(rotation.inverse(self.relative[:-1]), self.relative[1:]))
-        ends = rates(turns, self.spins[1:])
-        turn = _cubic(np.zeros(3), turns[low], self.spins[low], ends[low], part, h)
-        relative = rotation.multiply(self.relative[low], rotation.exp(turn))
-        rising = _slopes(self.torques, h)
-        return relative, _cubic(self.torques[low], self.torques[low + 1], rising[low], rising[low + 1], part, h)
+        slow = rotation.multiply(self.relative, _pure(0.5 * self.spins))
+        begin, end = self.relative[low], self.relative[low + 1]
+        # Cubics of nearby quaternions of one sign are rotations up to their length.
+        sign = np.where(rotation.dot(begin, end) < 0.0, -1.0, 1.0)[..., None]
+        relative = rotation.normalize(_cubic(begin, sign * end, slow[low], sign * slow[low + 1], part, h))
+        return relative, self._torques_at(low, part, h)
+
+    def _torques_at(self, low: NDArray[np.int_], part: Array, h: float) -> Array:
+        """Torques (m, n, 3) at fractions (m, 1, 1) of the steps of h seconds with these numbers (m,)."""
+        rising = slopes(self.torques, h)
+        return _cubic(self.torques[low], self.torques[low + 1], rising[low], rising[low + 1], part, h)
+
+
+def _pure(vectors: Array) -> Array:
+    """Quaternions (..., 4) of these vectors (..., 3) and no scalar."""
+    return np.concatenate((np.zeros((*vectors.shape[:-1], 1)), vectors), axis=-1)
 
 
 def _cubic(begin: Array, end: Array, slow: Array, fast: Array, part: Array, h: float) -> Array:
-    """Values (m, n, 3) at fractions (m, 1, 1) of steps of length h with these values and slopes at their ends."""
+    """Values (m, ...) at fractions (m, 1, 1) of steps of length h with these values and slopes at their ends."""
     rest = 1.0 - part
     return begin + part * part * (3.0 - 2.0 * part) * (end - begin) + part * rest * h * (rest * slow - part * fast)
 
 
-class _Deviation(NamedTuple):
+class Deviation(NamedTuple):
     """Rotations (s, n, 4) from the law's motion, their angular velocities and accelerations (s, n, 3)."""
 
     relative: Array
     spins: Array
     rises: Array
 
-    def turned(self, turn: Array, turning_at: Array, rising: Array) -> "_Deviation":
+    def turned(self, turn: Array, turning_at: Array, rising: Array) -> "Deviation":
         """The deviation followed by rotation vectors (s, n, 3) with these two derivatives."""
         after = rotation.exp(turn)
         back = rotation.inverse(after)
         spin, rise = turning(turn, turning_at, rising)
         before = rotation.rotate(back, self.spins)
         rise += rotation.rotate(back, self.rises) + rotation.cross(before, spin)
-        return _Deviation(rotation.multiply(self.relative, after), before + spin, rise)
+        return Deviation(rotation.multiply(self.relative, after), before + spin, rise)
 
 
-def _slopes(values: Array, h: float) -> Array:
+def slopes(values: Array, h: float) -> Array:
     """Derivatives of samples (s, ...) h apart, of fourth order if they are five or more."""
     if len(values) < 5:
         return np.gradient(values, h, axis=0) if len(values) > 1 else np.zeros_like(values)
@@ -116,22 +128,160 @@ def _slopes(values: Array, h: float) -> Array:
     return result / h
 
 
-class _Grid(NamedTuple):
-    """The law at the ends of steps: times (s,), coordinates (s, nq), accelerations (s, nv), poses, velocities and
-    accelerations of the joints in the order of the body."""
+def too_fast(w: Array, spin: Array) -> bool:
+    """Whether velocities (s, n, 3) have to be limited, those of the law being `spin` (s, n, 3)."""
+    fastest = np.maximum(_FASTEST, 2.0 * np.sqrt(rotation.dot(spin, spin).max(axis=1)))
+    return not np.all(rotation.dot(w, w) <= (fastest * fastest)[:, None])
+
+
+class Grid(NamedTuple):
+    """The law at the ends of steps: times (s,), coordinates (s, nq), velocities and accelerations (s, nv), of which a
+    root has no linear velocity, which acts on nothing; poses, velocities and accelerations of the joints in the order
+    of the body."""
 
     times: Array
     coordinates: Array
+    velocities: Array
     accelerations: Array
     joints: tuple[Array, Array, Array]
 
-    def rows(self, rows: slice | list[int] | NDArray[np.int_]) -> "_Grid":
+    def rows(self, rows: slice | list[int] | NDArray[np.int_]) -> "Grid":
         pose, w, dw = self.joints
         own = pose[rows], w[rows], dw[rows]
-        return _Grid(self.times[rows], self.coordinates[rows], self.accelerations[rows], own)
+        return Grid(self.times[rows], self.coordinates[rows], self.velocities[rows], self.accelerations[rows], own)
 
 
-class ReferenceSimulation:
+class Multistep(ABC):
+    """Steps of the deviation of a body from a motion; an engine has its mass matrices. Subclasses solve for the velocity
+    at the end of a step.
+
+    halved: whether the first two steps of an interval are halved.
+    """
+
+    halved = False
+
+    def __init__(self, body: Body, motion: Motion, gravity: Array, engine: Engine, root: RootPath | None) -> None:
+        self._body, self._motion, self._gravity, self._root = body, motion, gravity, root
+        self._extra = 0 if root is None else 6
+        self._engine, self._order = engine, engine.order
+
+    @abstractmethod
+    def _prepare(self, grid: Grid, slope: float, firm: Array, strength: Array) -> None:
+        """Start steps between the rows of a grid. With a change of velocity by `slope` times the acceleration, feedback
+        resists a velocity by the factors `firm` (nv,), and the distance to the law's motion adds `strength` (nv,) times
+        itself to it."""
+
+    @abstractmethod
+    def _gap(self, row: int, near: Array, distance: Array, past: Array, ahead: Array) -> Array:
+        """The velocity (nv,) of the deviation in a row of the grid.
+
+        near: (nq,), the coordinates there if the velocity is as extrapolated, `ahead` (nv,). distance: (nv,), from the
+        coordinates that they would be at rest to the law's. past: (nv,), the velocity without acceleration.
+        """
+
+    def _steps(self, last: float) -> tuple[list[int], list[Array]]:
+        """The intervals, and for each of them the times of the ends of its steps, and some between the first ones."""
+        keys = np.append(self._motion.times, last)
+        intervals, times = [], []
+        for interval, length in enumerate(np.diff(keys)):
+            if length > _NO_TIME:
+                h = np.clip(_PART / self._motion.frequency[interval].max(), _SHORTEST, _LONGEST)
+                steps = max(2 if self.halved else 1, int(np.ceil(length / h - 1e-9)))
+                early = ([1, 1, 2], [0.25, 0.5, 1.5]) if self.halved else ([1], [0.5])
+                intervals.append(interval)
+                times.append(keys[interval] + length * np.insert(np.arange(steps + 1.0), *early) / steps)
+        return intervals, times
+
+    def _ends(self, grid: Grid) -> NDArray[np.int_]:
+        """The rows of the ends of steps in an interval."""
+        return np.delete(np.arange(len(grid.times)), [1, 2, 4] if self.halved else [1])
+
+    def _solve(self, interval: int, grid: Grid, begin: Array, speed: Array) -> tuple[Array, Array]:
+        """Coordinates (s, nq) and velocities of the deviation (s, nv) at the ends of the steps of an interval, which
+        begins with these coordinates (nq,) and this velocity (nv,)."""
+        frequency = self._frequency(interval)
+        coarse, slow = self._euler(grid.rows([0, 2]), frequency, begin, speed)
+        fine, fast = self._euler(grid.rows([0, 1, 2]), frequency, begin, speed)
+        places, gaps = np.empty(grid.coordinates.shape), np.empty(grid.accelerations.shape)
+        # The second row is half of the first step.
+        places[:2], gaps[:2] = begin, speed
+        self._engine.moved(fine, self._engine.between(coarse, fine))
+        places[2], gaps[2] = fine, 2.0 * fast - slow
+        even = slice(1, 6 if self.halved else None)
+        self._stepped(_SECOND, grid.rows(slice(1, 4)), frequency, places[even], gaps[even], 1)
+        self._stepped(_THIRD, grid.rows(even), frequency, places[even], gaps[even], 2)
+        ends = self._ends(grid)
+        places, gaps = places[ends], gaps[ends]
+        if self.halved:
+            self._stepped(_THIRD, grid.rows(ends), frequency, places, gaps, 2)
+        return places, gaps
+
+    def _euler(self, grid: Grid, frequency: Array, begin: Array, speed: Array) -> tuple[Array, Array]:
+        """Coordinates (nq,) and velocity (nv,) of the deviation at the end of a few steps of the implicit Euler
+        method."""
+        places, gaps = np.empty(grid.coordinates.shape), np.empty(grid.accelerations.shape)
+        places[0], gaps[0] = begin, speed
+        self._stepped(_EULER, grid, frequency, places, gaps, 0)
+        return places[-1], gaps[-1]
+
+    def _stepped(self, formula: _Formula, grid: Grid, frequency: Array, places: Array, gaps: Array, first: int) -> None:
+        """Write coordinates (s + 1, nq) and velocities of the deviation (s + 1, nv) after the step `first`."""
+        steps, h, count = len(grid.times) - 1, float(grid.times[-1] - grid.times[-2]), len(formula.past)
+        if first >= steps:
+            return
+        engine, law = self._engine, grid.coordinates
+        slope, end = h * formula.slope, h * formula.end
+        weights = np.stack((formula.ahead, formula.past, h * formula.path))[:, ::-1].copy()
+        self._prepare(grid, slope, slope * frequency * (2.0 + frequency * end), slope * frequency**2)
+        for step in range(first, steps):
+            ahead, past, path = weights @ gaps[step + 1 - count : step + 1]
+            path += engine.between(law[step], law[step + 1])
+            near, place, distance = places[step].copy(), places[step + 1], end * ahead
+            engine.moved(near, path + distance)
+            distance += engine.between(near, law[step + 1])
+            gaps[step + 1] = gap = self._gap(step + 1, near, distance, past, ahead)
+            place[:] = places[step]
+            path += end * gap
+            engine.moved(place, path)
+
+    def _frequency(self, interval: int) -> Array:
+        """Rates (nv,) of the law in an interval."""
+        return np.concatenate((np.ones(self._extra), np.repeat(self._motion.frequency[interval][self._order], 3)))
+
+    def _grid(self, times: Array, intervals: Array) -> Grid:
+        joints = self._motion.at(times, intervals)
+        q, w, dw = (values[:, self._order] for values in joints)
+        position, velocities, accelerations = None, w.reshape(len(times), -1), dw.reshape(len(times), -1)
+        if self._root is not None:
+            position, turn = self._root.at(times)
+            root, back = self._root.motion(times), rotation.inverse(turn)
+            spin, spun = rotation.rotate(back, root.turn), rotation.rotate(back, root.turn_acceleration)
+            velocities = np.concatenate((np.zeros(spin.shape), spin, velocities), axis=1)
+            accelerations = np.concatenate((root.acceleration, spun, accelerations), axis=1)
+            q = np.concatenate((turn[:, None], q), axis=1)
+        coordinates = np.ascontiguousarray(self._engine.coordinates(q, position))
+        return Grid(times, coordinates, velocities, np.ascontiguousarray(accelerations), joints)
+
+    def _turned(self, grid: Grid, places: Array, gaps: Array) -> tuple[Array, Array, Array]:
+        """The rotations (s, n, 4) from the law's motion, the velocities (s, n, 3), and the law's own."""
+        own, spin, _ = grid.joints
+        poses, w = np.empty_like(own), np.empty_like(spin)
+        poses[:, self._order] = places[:, -4 * len(self._order) :].reshape(own.shape)
+        w[:, self._order] = gaps[:, self._extra :].reshape(spin.shape)
+        return rotation.multiply(rotation.inverse(own), poses), w + spin, spin
+
+    def _torques(self, grid: Grid, deviation: Deviation) -> Array:
+        """The torques (s, n, 3) for a deviation from the law's motion."""
+        own, spin, change = grid.joints
+        back = rotation.inverse(deviation.relative)
+        seen = rotation.rotate(back, spin)
+        w, dw = seen + deviation.spins, rotation.rotate(back, change) + rotation.cross(seen, deviation.spins)
+        dw += deviation.rises
+        root = None if self._root is None else self._root.motion(grid.times)
+        return self._body.inverse(rotation.multiply(own, deviation.relative), w, dw, self._gravity, root=root)
+
+
+class ReferenceSimulation(Multistep):
     """The motion of a body through the keys of a motion if its torques are those for another one."""
 
     def __init__(
@@ -147,92 +297,39 @@ class ReferenceSimulation:
         """keeps_speed: whether the joints pass their keys at the speed of the motion."""
         assert given.reference is not None
         self._reference = Reference(body, given.reference, given.free, moving_root=root is not None)
-        self._body, self._motion, self._gravity, self._root = body, motion, gravity, root
-        self._extra = 0 if root is None else 6
-        self._engine = self._reference.true
-        self._order = self._engine.order
+        super().__init__(body, motion, gravity, self._reference.true, root)
         self._keeps_speed = keeps_speed
 
     def run(self, last: float) -> Generator[float, None, list[SmoothStretch] | None]:
         """The intervals between all keys, and one after the last key up to `last` [s]; None if a joint moves so fast
         that its speed has to be limited. Yields the completed fraction."""
         intervals, times = self._steps(last)
-        ends: list[int] = np.cumsum([len(part) for part in times]).tolist()
         whole = self._grid(np.concatenate(times), np.repeat(intervals, [len(part) for part in times]))
-        places, gaps = np.empty(whole.coordinates.shape), np.empty(whole.accelerations.shape)
-        speed = np.zeros(gaps.shape[1])
-        for interval, end, part in zip(intervals, ends, times, strict=True):
-            rows = slice(end - len(part), end)
-            self._solve(interval, whole.rows(rows), speed, places[rows], gaps[rows])
+        speed, begin = np.zeros(whole.accelerations.shape[1]), 0
+        rows, found = [], []
+        for interval, part in zip(intervals, times, strict=True):
+            grid = whole.rows(slice(begin, begin + len(part)))
+            places, gaps = self._solve(interval, grid, grid.coordinates[0], speed)
+            rows.append(begin + self._ends(grid))
+            found.append((places, gaps))
+            begin += len(part)
             if interval < len(self._motion.times) - 1:
-                speed = self._speed(whole.rows([end - 1]), places[end - 1], gaps[end - 1])
+                speed = self._speed(grid.rows([-1]), places[-1], gaps[-1])
             yield float((part[-1] - times[0][0]) / (last - times[0][0]))
-        return self._courses(whole, [end - len(part) for end, part in zip(ends, times, strict=True)], places, gaps)
+        places, gaps = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return self._courses(whole.rows(np.concatenate(rows)), np.array([len(each) for each in rows]), places, gaps)
 
-    def _steps(self, last: float) -> tuple[list[int], list[Array]]:
-        """The intervals, and for each of them the times of the ends of its steps and of half of the first one, which
-        comes second."""
-        ends = np.append(self._motion.times, last)
-        intervals, times = [], []
-        for interval, length in enumerate(np.diff(ends)):
-            if length > _NO_TIME:
-                h = np.clip(_PART / self._motion.frequency[interval].max(), _SHORTEST, _LONGEST)
-                steps = max(1, int(np.ceil(length / h - 1e-9)))
-                shares = np.insert(np.arange(steps + 1.0), 1, 0.5) / steps
-                intervals.append(interval)
-                times.append(ends[interval] + length * shares)
-        return intervals, times
+    def _prepare(self, grid: Grid, slope: float, firm: Array, strength: Array) -> None:
+        self._rising, self._firm, self._strength = slope * grid.accelerations, firm, strength
+        self._reference.begin(firm)
 
-    def _solve(self, interval: int, grid: _Grid, speed: Array, places: Array, gaps: Array) -> None:
-        """Write the coordinates (s, nq) and the velocities of the deviation (s, nv) in an interval; the deviation is 0
-        at the start, and its velocity (nv,) is given."""
-        frequency = self._frequency(interval)
-        coarse, slow = self._euler(grid.rows([0, 2]), frequency, speed)
-        fine, fast = self._euler(grid.rows([0, 1, 2]), frequency, speed)
-        # The second row is half of the first step.
-        places[:2], gaps[:2] = grid.coordinates[0], speed
-        self._engine.moved(fine, self._engine.between(coarse, fine))
-        places[2], gaps[2] = fine, 2.0 * fast - slow
-        rest = slice(1, None)
-        self._stepped(_SECOND, grid.rows(slice(1, 4)), frequency, places[rest], gaps[rest], 1)
-        self._stepped(_THIRD, grid.rows(rest), frequency, places[rest], gaps[rest], 2)
+    def _gap(self, row: int, near: Array, distance: Array, past: Array, ahead: Array) -> Array:
+        push = self._rising[row]
+        distance *= self._strength
+        distance += push
+        return self._reference.gap(near, distance, push - past, self._firm)
 
-    def _euler(self, grid: _Grid, frequency: Array, begin: Array) -> tuple[Array, Array]:
-        """Coordinates (nq,) and velocity (nv,) of the deviation at the end of a few steps of the implicit Euler
-        method."""
-        places, gaps = np.empty(grid.coordinates.shape), np.empty(grid.accelerations.shape)
-        places[0], gaps[0] = grid.coordinates[0], begin
-        self._stepped(_EULER, grid, frequency, places, gaps, 0)
-        return places[-1], gaps[-1]
-
-    def _stepped(
-        self, formula: _Formula, grid: _Grid, frequency: Array, places: Array, gaps: Array, first: int
-    ) -> None:
-        """Write coordinates (s + 1, nq) and velocities of the deviation (s + 1, nv) after the step `first`."""
-        steps, h, count = len(grid.times) - 1, float(grid.times[-1] - grid.times[-2]), len(formula.past)
-        if first >= steps:
-            return
-        engine, reference, law = self._engine, self._reference, grid.coordinates
-        slope, end = h * formula.slope, h * formula.end
-        firm, strength = slope * frequency * (2.0 + frequency * end), slope * frequency**2
-        weights = np.stack((formula.ahead, formula.past, h * formula.path))[:, ::-1].copy()
-        rising = slope * grid.accelerations
-        reference.begin(firm)
-        for step in range(first, steps):
-            ahead, past, path = weights @ gaps[step + 1 - count : step + 1]
-            path += engine.between(law[step], law[step + 1])
-            ahead *= end
-            near, place, push = places[step].copy(), places[step + 1], rising[step + 1]
-            engine.moved(near, path + ahead)
-            ahead += engine.between(near, law[step + 1])
-            ahead *= strength
-            ahead += push
-            gaps[step + 1] = gap = reference.gap(near, ahead, push - past, firm)
-            place[:] = places[step]
-            path += end * gap
-            engine.moved(place, path)
-
-    def _speed(self, grid: _Grid, place: Array, gap: Array) -> Array:
+    def _speed(self, grid: Grid, place: Array, gap: Array) -> Array:
         """The velocity (nv,) of the deviation at a key, of which the grid is, after its correction."""
         speed = np.zeros(len(gap))
         if not self._keeps_speed:
@@ -240,28 +337,24 @@ class ReferenceSimulation:
             speed[self._extra :] = (rotation.rotate(apart, w) - spin)[0, self._order].ravel()
         return speed
 
-    def _courses(self, grid: _Grid, begins: list[int], places: Array, gaps: Array) -> list[SmoothStretch] | None:
-        """The intervals that begin at these rows of the grid, corrected and with their torques; None if a joint is too
-        fast."""
-        rows = np.delete(np.arange(len(places)), np.array(begins) + 1)
-        grid = grid.rows(rows)
-        apart, w, spin = self._turned(grid, places[rows], gaps[rows])
-        fastest = np.maximum(_FASTEST, 2.0 * np.sqrt(rotation.dot(spin, spin).max(axis=1)))
-        if not np.all(rotation.dot(w, w) <= (fastest * fastest)[:, None]):
+    def _courses(self, grid: Grid, counts: NDArray[np.int_], places: Array, gaps: Array) -> list[SmoothStretch] | None:
+        """The intervals with so many rows of the grid, corrected and with their torques; None if a joint is too fast."""
+        apart, w, spin = self._turned(grid, places, gaps)
+        if too_fast(w, spin):
             return None
-        firsts = np.array(begins) - np.arange(len(begins))
-        lasts = np.append(firsts[1:], len(rows)) - 1
+        lasts = np.cumsum(counts) - 1
+        firsts = lasts + 1 - counts
         own = w - rotation.rotate(rotation.inverse(apart), spin)
         rises = [
-            _slopes(own[first : end + 1], float(grid.times[first + 1] - grid.times[first]))
+            slopes(own[first : end + 1], float(grid.times[first + 1] - grid.times[first]))
             for first, end in zip(firsts, lasts, strict=True)
         ]
         error, length = rotation.log(apart[lasts]), grid.times[lasts] - grid.times[firsts]
         rate = rates(error, own[lasts]) * self._keeps_speed
         # After the last key nothing is corrected.
-        is_key = (np.arange(len(begins)) < len(self._motion.times) - 1)[:, None, None]
+        is_key = (np.arange(len(counts)) < len(self._motion.times) - 1)[:, None, None]
         error, rate = error * is_key, rate * is_key
-        which = np.repeat(np.arange(len(begins)), lasts + 1 - firsts)
+        which = np.repeat(np.arange(len(counts)), counts)
         long = length[which][:, None, None]
         share = (grid.times - grid.times[firsts][which])[:, None, None] / long
         error_of, rate_of = error[which] / long, rate[which]
@@ -269,42 +362,7 @@ class ReferenceSimulation:
             -(long * part * error_of + long * late * rate_of) / long**order
             for order, (part, late) in enumerate(zip(smooth_step(share), late_slope(share), strict=True))
         )
-        found = _Deviation(apart, own, np.concatenate(rises)).turned(*bends)
+        found = Deviation(apart, own, np.concatenate(rises)).turned(*bends)
         torques = self._torques(grid, found)
         pieces = (np.split(values, firsts[1:]) for values in (grid.times, found.relative, found.spins, torques))
         return [SmoothStretch(*parts) for parts in zip(*pieces, np.linalg.norm(error, axis=-1), strict=True)]
-
-    def _frequency(self, interval: int) -> Array:
-        """Rates (nv,) of the law in an interval."""
-        return np.concatenate((np.ones(self._extra), np.repeat(self._motion.frequency[interval][self._order], 3)))
-
-    def _grid(self, times: Array, intervals: Array) -> _Grid:
-        joints = self._motion.at(times, intervals)
-        q, _, dw = (values[:, self._order] for values in joints)
-        position, accelerations = None, dw.reshape(len(times), -1)
-        if self._root is not None:
-            position, turn = self._root.at(times)
-            root = self._root.motion(times)
-            spun = rotation.rotate(rotation.inverse(turn), root.turn_acceleration)
-            accelerations = np.concatenate((root.acceleration, spun, accelerations), axis=1)
-            q = np.concatenate((turn[:, None], q), axis=1)
-        coordinates = np.ascontiguousarray(self._engine.coordinates(q, position))
-        return _Grid(times, coordinates, np.ascontiguousarray(accelerations), joints)
-
-    def _turned(self, grid: _Grid, places: Array, gaps: Array) -> tuple[Array, Array, Array]:
-        """The rotations (s, n, 4) from the law's motion, the velocities (s, n, 3), and the law's own."""
-        own, spin, _ = grid.joints
-        poses, w = np.empty_like(own), np.empty_like(spin)
-        poses[:, self._order] = places[:, -4 * len(self._order) :].reshape(own.shape)
-        w[:, self._order] = gaps[:, self._extra :].reshape(spin.shape)
-        return rotation.multiply(rotation.inverse(own), poses), w + spin, spin
-
-    def _torques(self, grid: _Grid, deviation: _Deviation) -> Array:
-        """The torques (s, n, 3) for a deviation from the law's motion."""
-        own, spin, change = grid.joints
-        back = rotation.inverse(deviation.relative)
-        seen = rotation.rotate(back, spin)
-        w, dw = seen + deviation.spins, rotation.rotate(back, change) + rotation.cross(seen, deviation.spins)
-        dw += deviation.rises
-        root = None if self._root is None else self._root.motion(grid.times)
-        return self._body.inverse(rotation.multiply(own, deviation.relative), w, dw, self._gravity, root=root)

@@ -127,7 +127,8 @@ class Simulation:
         self.muscles = None
         if limit is not None:
             mobile = disturbances.free[engine.order]
-            self.muscles = Muscles(engine, limit[engine.order], self.soft[extra::3], mobile)
+            loose = disturbances.passive[engine.order]
+            self.muscles = Muscles(engine, limit[engine.order], self.soft[extra::3], loose, mobile)
         bare = disturbances.limits is None and disturbances.reference is None and not np.any(disturbances.damping)
         self.on_course = bare and not self.any_passive and root is None
         self.before = np.zeros(3 * n + extra)
@@ -224,9 +225,7 @@ class Simulation:
             wanted = wanted - engine.solve(np.where(self.passive, self._needed_for(wanted, h), 0.0)[None])[0]
         torques, weak = self._needed_for(wanted, h), self.none
         if self.muscles is not None:
-            wanted, torques, weak = self.muscles.weakened(
-                wanted, torques, h * drag, self.passive, lambda other: self._needed_for(other, h)
-            )
+            wanted, torques, weak = self.muscles.weakened(wanted, torques, h * drag if self.resisted else None)
         v += h * wanted
         self._slowed()
         engine.advance(h)

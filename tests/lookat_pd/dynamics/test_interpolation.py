@@ -405,6 +405,37 @@ def test_a_limit_that_bites_at_first_still_lets_the_key_be_hit() -> None:
     assert rotation.distance(weak.rotations, strong.rotations).max() > np.radians(0.5)
 
 
+@engine
+@pytest.mark.parametrize("seed", range(4))
+def test_a_weak_tree_moves_the_same_whatever_the_step(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    body = trees.body(3 + seed, seed, spread=0.3)
+    keys = rotation.exp(np.random.default_rng(seed).normal(scale=0.6, size=(5, 3 + seed, 3)))
+    times = np.array([0.0, 0.5, 1.0, 1.4, 2.0])
+    strong = interpolate(body, keys, times, 1.0 / 60.0)
+    limit = 0.5 * np.linalg.norm(strong.torques, axis=-1).max(axis=0)
+    found = interpolate(body, keys, times, 1.0 / 60.0, torque_limit=limit)
+    for name in ("_PART", "_SHORTEST", "_LONGEST"):
+        monkeypatch.setattr(dynamics.multistep, name, 0.25 * getattr(dynamics.multistep, name))
+    fine = interpolate(body, keys, times, 1.0 / 60.0, torque_limit=limit)
+    assert rotation.distance(found.rotations, strong.rotations).max() > 0.05
+    assert rotation.distance(found.rotations, fine.rotations).max() < 0.02
+
+
+@engine
+def test_an_arm_that_is_far_too_weak_converges_with_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twelve rods of which the first would need a thousand times its torque."""
+    body, keys = trees.rods([0.2] * 12, [1.0] * 12), rotation.exp(np.random.default_rng(1).normal(0.0, 0.3, (3, 12, 3)))
+    times = np.array([0.0, 0.5, 1.0])
+    poses = []
+    for _ in range(4):
+        poses.append(interpolate(body, keys, times, 1.0 / 60.0, torque_limit=20.0).rotations)
+        for name in ("_PART", "_SHORTEST", "_LONGEST"):
+            monkeypatch.setattr(dynamics.multistep, name, 0.5 * getattr(dynamics.multistep, name))
+    apart = [rotation.distance(pose, poses[-1]).max() for pose in poses[:-1]]
+    # By less than a seventh it would be of first order.
+    assert apart[2] < 0.1 * apart[0] < 0.01
+
+
 def half_way(found: Interpolation, joint: int) -> float:
     """When a joint has gone half of its way to the last pose."""
     way = rotation.distance(found.rotations[:1], found.rotations)[:, joint]

@@ -1,0 +1,193 @@
+"""Joints that are too weak for the law, and nothing else disturbs them: few long steps of high order."""
+
+from collections.abc import Generator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import rotation
+from ..rotation import Array
+from .body import Body
+from .engine import Engine
+from .law import Motion, smooth_step
+from .multistep import Deviation, Grid, Multistep, SmoothStretch, slopes, too_fast
+from .muscles import Muscles
+from .root_path import RootPath
+from .simulation import Disturbances
+
+_OVER = 1e-9
+"""Fraction of a torque limit by which rounding may exceed it."""
+_DIVERGED = 1e8
+"""Sum of squares of all velocities [rad^2/s^2] of a motion that has no meaning."""
+_ROUNDS = 4
+"""How often joints are taken out of the correction because their torques do not suffice for it."""
+
+
+class _TooFast(Exception):
+    """A joint moves so fast that its speed has to be limited."""
+
+
+class WeakStretch(SmoothStretch):
+    """With torques that stay within their limits between the steps, too."""
+
+    def _torques_at(self, low: NDArray[np.int_], part: Array, h: float) -> Array:
+        return (1.0 - part) * self.torques[low] + part * self.torques[low + 1]
+
+
+class WeakSimulation(Multistep):
+    """The motion of a body through the keys of a motion if its torques are limited."""
+
+    # Where a key begins with more than there is, what is missing changes fastest.
+    halved = True
+
+    def __init__(self, body: Body, motion: Motion, gravity: Array, given: Disturbances, root: RootPath | None) -> None:
+        engine = Engine(body, gravity, moving_root=root is not None)
+        super().__init__(body, motion, gravity, engine, root)
+        assert given.torque_limit is not None
+        self._limit, self._free, order = given.torque_limit, given.free, engine.order
+        self._found: list[tuple[Array, NDArray[np.bool_]]] = []
+        roots = np.argmax(body.ancestors, axis=1)
+        self._together = roots[:, None] == roots
+        pose = motion.at(motion.times[:1])[0][0]
+        engine.q[-len(order) :] = pose[order]
+        driven = np.isfinite(self._limit).any(axis=1)
+        self._muscles = Muscles(
+            engine, self._limit[order], driven[order], np.zeros(len(order), dtype=bool), given.free[order]
+        )
+
+    def run(self, last: float) -> Generator[float, None, list[SmoothStretch] | None]:
+        """The intervals between all keys, and one after the last key up to `last` [s]; None if a joint moves so fast
+        that its speed has to be limited. Yields the completed fraction."""
+        intervals, times = self._steps(last)
+        whole = self._grid(np.concatenate(times), np.repeat(intervals, [len(part) for part in times]))
+        stretches: list[SmoothStretch] = []
+        on_course, place, speed = True, whole.coordinates[0], np.zeros(whole.accelerations.shape[1])
+        begin = 0
+        for interval, part in zip(intervals, times, strict=True):
+            grid = whole.rows(slice(begin, begin + len(part)))
+            begin += len(part)
+            if on_course:
+                place, stretch = grid.coordinates[0], self._undisturbed(interval, grid)
+                if stretch is not None:
+                    stretches.append(stretch)
+                    continue
+                on_course = False
+            try:
+                stretch, place, speed = self._stretch(interval, grid, place, speed)
+            except _TooFast:
+                return None
+            stretches.append(stretch)
+            yield float((part[-1] - times[0][0]) / (last - times[0][0]))
+        return stretches
+
+    def _undisturbed(self, interval: int, grid: Grid) -> SmoothStretch | None:
+        """The interval if its torques suffice for the law."""
+        self._found = []
+        self._begin(interval, grid, grid.coordinates[0], np.zeros(grid.accelerations.shape[1]))
+        if np.any(self._found[0][1]):
+            return None
+        grid = grid.rows(self._ends(grid))
+        nothing = np.zeros(grid.joints[1].shape)
+        still = Deviation(rotation.identity(*nothing.shape[:2]), nothing, nothing)
+        torques = self._torques(grid, still)
+        if np.any(self._exceeded(torques)):
+            return None
+        return WeakStretch(grid.times, *still[:2], torques, np.linalg.norm(self._motion.left[interval], axis=-1))
+
+    def _stretch(self, interval: int, grid: Grid, place: Array, speed: Array) -> tuple[SmoothStretch, Array, Array]:
+        """The interval from a state on, coordinates (nq,) and the velocity (nv,) of the deviation, and that at its
+        end."""
+        self._found = []
+        self._begin(interval, grid, place, speed)
+        places, gaps = self._solve(interval, grid, place, speed)
+        # Among the first ones are a coarse step and those between the ends.
+        found = [self._found[at] for at in (0, 4, 6)] + self._found[7:]
+        grid = grid.rows(self._ends(grid))
+        apart, w, spin = self._turned(grid, places, gaps)
+        if too_fast(w, spin):
+            raise _TooFast
+        own = w - rotation.rotate(rotation.inverse(apart), spin)
+        torques, weak = np.empty(own.shape), np.empty(own.shape[:2], dtype=bool)
+        torques[:, self._order] = np.stack([each[0] for each in found])[:, self._extra :].reshape(own.shape)
+        weak[:, self._order] = np.stack([each[1] for each in found])
+        left = np.zeros(len(self._order))
+        place, speed = places[-1], gaps[-1]
+        if interval < len(self._motion.times) - 1:
+            left = rotation.angle(apart[-1])
+            reached = self._corrected(grid, Deviation(apart, own, slopes(own, _step(grid))), torques, weak)
+            if reached is not None:
+                (apart, own, _), torques = reached
+                place, speed = place.copy(), speed.copy()
+                q = rotation.normalize(rotation.multiply(grid.joints[0][-1], apart[-1]))
+                place[-q.size :] = q[self._order].ravel()
+                w = rotation.rotate(rotation.inverse(apart[-1]), spin[-1]) + own[-1]
+                speed[self._extra :] = (w - spin[-1])[self._order].ravel()
+        return WeakStretch(grid.times, apart, own, torques, left), place, speed
+
+    def _begin(self, interval: int, grid: Grid, place: Array, speed: Array) -> None:
+        """The torques at the start of an interval."""
+        frequency = self._frequency(interval)
+        back = frequency * self._engine.between(place, grid.coordinates[0]) - 2.0 * speed
+        self._weakened(place, grid.velocities[0] + speed, grid.accelerations[0] + frequency * back)
+
+    def _prepare(self, grid: Grid, slope: float, firm: Array, strength: Array) -> None:
+        self._slope, self._part, self._strength = slope, 1.0 / (1.0 + firm), strength
+        self._rising, self._spins = slope * grid.accelerations, grid.velocities
+
+    def _gap(self, row: int, near: Array, distance: Array, past: Array, ahead: Array) -> Array:
+        before = past - self._rising[row]
+        wanted = (past + self._strength * distance) * self._part - before
+        gap = before + self._slope * self._weakened(near, ahead + self._spins[row], wanted / self._slope)
+        if not gap @ gap < _DIVERGED:
+            raise _TooFast
+        return gap
+
+    def _weakened(self, place: Array, velocity: Array, wanted: Array) -> Array:
+        """The accelerations (nv,) in a state, with those that the law requires."""
+        engine = self._engine
+        engine.put(place, velocity)
+        engine.place()
+        accelerations, torques, weak = self._muscles.weakened(wanted, engine.inverse(wanted), None)
+        self._found.append((torques, weak))
+        return accelerations
+
+    def _corrected(
+        self, grid: Grid, deviation: Deviation, torques: Array, weak: NDArray[np.bool_]
+    ) -> tuple[Deviation, Array] | None:
+        """The interval led to its key by a quintic, from where the torques suffice again, and its torques, if they
+        suffice for that too."""
+        error = rotation.log(deviation.relative[-1])
+        since = np.where(weak.any(axis=0), len(weak) - np.argmax(weak[::-1], axis=0), 0)
+        weak_at_end = since >= len(weak) - 1
+        # The quintic accelerates to both sides: a weak joint of the same tree would need more than its limit for one.
+        reached = np.any(error, axis=-1) & ~(self._together @ weak_at_end)
+        if not np.any(reached):
+            return None
+        begin = grid.times[np.minimum(since, len(weak) - 2)][:, None]
+        length = grid.times[-1] - begin
+        share = np.clip((grid.times[:, None, None] - begin) / length, 0.0, 1.0)
+        bends = [-part * error / length**order for order, part in enumerate(smooth_step(share))]
+        # Only the changes of the torques are those of derivatives of the samples.
+        rest = torques - self._torques(grid, deviation)
+        for _ in range(_ROUNDS):
+            led = deviation.turned(*(bend * reached[:, None] for bend in bends))
+            needed = rest + self._torques(grid, led)
+            over = self._exceeded(needed)
+            if not np.any(over):
+                return led, needed
+            if not np.any(reached & over):
+                return None
+            reached &= ~over
+            if not np.any(reached):
+                return None
+        return None
+
+    def _exceeded(self, torques: Array) -> NDArray[np.bool_]:
+        """The joints (n,) whose limits torques (s, n, 3) exceed."""
+        acting = torques * self._free
+        size = np.linalg.norm(acting, axis=-1, keepdims=True) if self._limit.shape[1] == 1 else np.abs(acting)
+        return np.any(size > self._limit * (1.0 + _OVER), axis=(0, 2))
+
+
+def _step(grid: Grid) -> float:
+    return float(grid.times[-1] - grid.times[-2])
