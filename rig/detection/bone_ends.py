@@ -15,6 +15,8 @@ _AT_TAIL, _MOST = 0.5, 0.5
 many are."""
 _ALIKE = 0.02
 """Of the distance of the farthest child: children that differ by less are a pair, such as two thighs."""
+_DOT = 0.1
+"""Of the distances between joints: bones that are mostly shorter are dots, as in a file in other units."""
 _LAST = 0.5
 """Longest last bone of a pair, as a part of the one above it: hands and feet are shorter than forearms and shins."""
 
@@ -24,6 +26,7 @@ def with_ends(skeleton: Skeleton) -> Skeleton:
 
     A bone with several children ends at the farthest one that is not one of a pair. One without children continues the
     bone above, at most as far as its own tail is and for the length of that bone, or half of it if it is one of a pair.
+    Where all bones are dots, their tails do not bound the last bone of a line.
     """
     own = np.linalg.norm(skeleton.tails - skeleton.heads, axis=-1)
     near = SAME_PLACE * skeleton.size
@@ -42,7 +45,12 @@ def with_ends(skeleton: Skeleton) -> Skeleton:
     lengths = np.linalg.norm(above, axis=-1)
     paired = (np.abs(lengths[:, None] - lengths) < _ALIKE * lengths).sum(axis=1) > 1
     most = np.where(paired, _LAST, 1.0)
-    along[last] = above * np.minimum(own[last] / lengths, most)[:, None]
+    own_length = own[last] / lengths
+    if np.median(own[parents] / np.linalg.norm(along[parents], axis=-1)) < _DOT:
+        ends = skeleton.heads[[int(skeleton.parents[bone]) for bone in last]] + above
+        in_line = np.linalg.norm(skeleton.heads[last] - ends, axis=-1) < _AT_TAIL * lengths
+        own_length[in_line] = np.inf
+    along[last] = above * np.minimum(own_length, most)[:, None]
     return replace(skeleton, tails=skeleton.heads + along)
 
 

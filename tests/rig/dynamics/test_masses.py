@@ -141,6 +141,17 @@ def test_bones_that_all_point_along_one_axis_weigh_what_is_between_their_joints(
     np.testing.assert_allclose(*moments, rtol=1e-4)
 
 
+def test_last_bones_have_mass_and_size_where_all_bones_are_dots() -> None:
+    """As files in another unit leave them."""
+    rows = [(name, parent, head, tuple(np.add(head, (0, 0, 0.001)))) for name, parent, head, _ in HUMAN]
+    found = of(scenes.figure(rows=rows))
+    assert found.human and weight(found, "head") > 0.3 * weight(found, "neck")
+    for name in ("head", "hand.L", "shin.R"):
+        moments = np.linalg.eigvalsh(found.properties.inertia[found.bones.index(name)])
+        # Of a ball, whose radius is a hundredth of the body's height.
+        assert moments.max() > 0.4 * weight(found, name) * 0.018**2, name
+
+
 def test_on_all_fours_it_is_no_human() -> None:
     rows = [
         (name, parent, *((x, z, 1.0 - y) for x, y, z in ends))
