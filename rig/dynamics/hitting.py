@@ -244,7 +244,7 @@ def _work(
         (
             *moved,
             *tree.seen(armature, turning, weights.bones),
-            *(hit.bone for hit in request.hits),
+            *joints.struck,
             *joints.hit,
             *switches,
             *(name for limb in joints.goals for name in limb.sampled),
@@ -329,10 +329,10 @@ def _given(
     found, sources = [], iter(samples.targets)
     orientations, _ = body.base_pose(samples)
     worlds = rotation.from_matrix(samples.worlds[:, :3, :3])
-    for hit, joint in zip(request.hits, joints.hit, strict=True):
+    for hit, joint, struck in zip(request.hits, joints.hit, joints.struck, strict=True):
         k = int(np.searchsorted(samples.frames, hit.frame))
-        row, end = samples.bones.index(hit.bone), samples.bones.index(joint)
-        middle = 0.5 * body.armature.data.bones[hit.bone].length * samples.sizes[k, row]
+        row, end = samples.bones.index(struck), samples.bones.index(joint)
+        middle = 0.5 * body.armature.data.bones[struck].length * samples.sizes[k, row]
         point = samples.positions[k, row] + rotation.rotate(samples.rotations[k, row], np.array((0.0, middle, 0.0)))
         direction = np.array(hit.direction, dtype=float)
         if hit.source is not None:
