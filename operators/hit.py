@@ -83,7 +83,8 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
             ),
         )
         message = Message(
-            "Baked {hits} hits, frames {first} to {last} ({seconds:.2f} s); the largest angle reduces impulses: {listed}.",
+            "Baked {hits} hits, frames {first} to {last} ({seconds:.2f} s); the largest angle reduces impulses: "
+            "{listed}.",
             listed=named,
             **values,
         )
