@@ -150,6 +150,19 @@ def test_the_chest_goes_where_it_is_pushed(direction: tuple[float, float, float]
     assert moved @ np.array(direction) > 0.9 * np.linalg.norm(moved) > 0.02
 
 
+def test_bones_that_point_aside_are_hit_between_their_joints() -> None:
+    """A symmetric figure that is hit from the front turns about the axis from left to right alone."""
+    rows = [(name, parent, head, tuple(np.add(head, (0.05, 0.0, 0.0)))) for name, parent, head, _ in ROWS]
+    armature = scenes.figure(rows=rows)
+    scenes.animate(armature, frames=(1,), size=0.0)
+    before = turns(armature, (FRAME + 4,), ("head",))["head"][0]
+    run(armature, spec("head", impulse=3.0))
+    turn = rotation.log(
+        rotation.multiply(turns(armature, (FRAME + 4,), ("head",))["head"][0], rotation.inverse(before))
+    )
+    assert np.abs(turn[0]) > 0.05 > 100.0 * np.abs(turn[1:]).max()
+
+
 def test_a_hit_from_an_object_is_a_hit_in_its_direction() -> None:
     armature = hero()
     ball = scenes.ball((0.3, -2.0, 1.4))

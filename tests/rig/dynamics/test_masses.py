@@ -141,9 +141,10 @@ def test_bones_that_all_point_along_one_axis_weigh_what_is_between_their_joints(
     np.testing.assert_allclose(*moments, rtol=1e-4)
 
 
-def test_last_bones_have_mass_and_size_where_all_bones_are_dots() -> None:
-    """As files in another unit leave them."""
-    rows = [(name, parent, head, tuple(np.add(head, (0, 0, 0.001)))) for name, parent, head, _ in HUMAN]
+@pytest.mark.parametrize("length", [0.001, 0.03])
+def test_last_bones_have_mass_and_size_where_tails_say_nothing(length: float) -> None:
+    """Dots, as files in another unit leave them, and short bones of one length."""
+    rows = [(name, parent, head, tuple(np.add(head, (0, 0, length)))) for name, parent, head, _ in HUMAN]
     found = of(scenes.figure(rows=rows))
     assert found.human and weight(found, "head") > 0.3 * weight(found, "neck")
     for name in ("head", "hand.L", "shin.R"):
