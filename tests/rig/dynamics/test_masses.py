@@ -97,6 +97,16 @@ def test_children_and_giants_keep_their_size(size: float) -> None:
     assert of(armature).total == pytest.approx(plain * size**3, rel=1e-4)
 
 
+def test_a_bone_too_heavy_for_a_human_is_named_however_the_mass_is_distributed() -> None:
+    armature = by_volume(scenes.figure(rows=HUMAN))
+    armature.lookat_pd_body.radius, armature.lookat_pd_body.total_mass = 0.5, 280.0
+    found = of(armature)
+    assert found.heaviest[1] > 60.0 and "thigh" in str(masses.warning(armature, found))
+    beast = by_volume(scenes.figure("Beast", [("body", None, (0, 0, 1), (0, 1, 1))]))
+    beast.lookat_pd_body.total_mass = 280.0
+    assert masses.warning(beast, of(beast)) is None
+
+
 def test_masses_that_are_probably_a_mistake_are_named() -> None:
     armature = scenes.figure(rows=HUMAN)
     assert masses.warning(armature, of(armature)) is None
