@@ -73,12 +73,18 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
         named = joined(
             ", ",
             (
-                Message("{frame} '{bone}' {factor:.0%}", frame=hit.frame, bone=hit.bone, factor=hit.factor)
+                Message(
+                    "frame {frame} '{bone}' to {percent:.3g} %",
+                    frame=hit.frame,
+                    bone=hit.bone,
+                    percent=100.0 * hit.factor,
+                )
                 for hit in result.reduced[:_FEW]
             ),
         )
         message = Message(
-            "Baked {hits} hits, frames {first} to {last} ({seconds:.2f} s); the largest angle reduces {listed}.",
+            "Baked {hits} hits, frames {first} to {last} ({seconds:.2f} s); the largest angle reduces impulses: "
+            "{listed}.",
             listed=named,
             **values,
         )

@@ -6,7 +6,7 @@ from bpy.app.translations import pgettext_iface as iface_
 from ..operators import current, interpolate_keys, reach
 from ..rig.dynamics import display, masses, reaching
 from ..translations import messages
-from . import compare_ghost, dynamics_plots, presets
+from . import compare_ghost, dynamics_plots, presets, status
 from .sidebar import ArmaturePanel, SidebarPanel
 
 
@@ -26,7 +26,7 @@ class LOOKAT_PD_PT_dynamics(SidebarPanel, bpy.types.Panel):
         if current.why_no_armature(context) is None:
             _draw_interpolation(layout, settings)
         if reason is not None:
-            layout.label(text=reason, icon="INFO")
+            status.draw_reason(layout, context, reason)
         row = layout.row()
         row.scale_y = 1.3
         row.operator_context = "INVOKE_DEFAULT"
@@ -80,14 +80,14 @@ class LOOKAT_PD_PT_dynamics_body(_SubPanel, bpy.types.Panel):
         layout.prop(scene.lookat_pd_dynamics, "show_masses")
         found, problem = display.summary(scene, armature)
         if found is None:
-            layout.label(text=messages.translate(problem), icon="INFO", translate=False)
+            status.draw_reason(layout, context, problem)
             return
         layout.label(text=iface_("{:.1f} kg in {} bones").format(found.total, len(found.bones)), translate=False)
         name, most = found.heaviest
         layout.label(text=iface_("Heaviest: {}, {:.1f} kg").format(name, most), translate=False)
         warning = masses.warning(armature, found)
         if warning is not None:
-            layout.label(text=messages.translate(warning), icon="ERROR", translate=False)
+            status.draw_long(layout, context, messages.translate(warning), "ERROR")
         bone = current.bone(context)
         if bone is not None and bone.name in found.bones:
             share = found.properties.mass[found.bones.index(bone.name)]
@@ -143,7 +143,7 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
             column.prop(settings, "blend", text="Blend (s)")
         reason = reach.why_not(context)
         if reason is not None:
-            layout.label(text=reason, icon="INFO")
+            status.draw_reason(layout, context, reason)
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.reach", icon="KEYFRAME_HLT")

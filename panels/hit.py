@@ -4,7 +4,7 @@ import bpy
 
 from ..operators import current, hit
 from ..rig.dynamics import hitting
-from . import dynamics_plots
+from . import dynamics_plots, status
 from .sidebar import ArmaturePanel
 
 
@@ -34,7 +34,7 @@ class LOOKAT_PD_PT_dynamics_hit(ArmaturePanel, bpy.types.Panel):
         column.prop(settings, "use_relative")
         reason = hit.why_not(context)
         if reason is not None:
-            layout.label(text=reason, icon="INFO")
+            status.draw_reason(layout, context, reason)
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.hit", icon="KEYFRAME_HLT")

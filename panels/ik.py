@@ -9,7 +9,6 @@ from ..operators import current, ik_bake, ik_body, ik_contacts, ik_switch
 from ..rig.detection import body_joints, limb_controls
 from ..rig.ik import preview as ik_preview
 from ..rig.ik import setup as ik_setup
-from ..translations import messages
 from . import plots, status
 from .sidebar import SidebarPanel
 
@@ -26,7 +25,7 @@ class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
         layout, settings = current.prepared(self.layout), context.scene.lookat_pd_ik
         reason = current.why_no_armature(context)
         if reason is not None:
-            _draw_reason(layout, context, reason)
+            status.draw_reason(layout, context, reason)
             return
         row = layout.row()
         row.scale_y = 1.3
@@ -56,7 +55,7 @@ class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
             row.operator("lookat_pd.ik_pin", text="", icon="PINNED")
         reason = ik_bake.why_no_chain(context)
         if reason is not None:
-            _draw_reason(layout, context, reason)
+            status.draw_reason(layout, context, reason)
 
     @staticmethod
     def _draw_goal(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
@@ -75,7 +74,7 @@ class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
         row.operator("lookat_pd.ik_bake", icon="KEYFRAME_HLT")
         reason = ik_bake.why_not(context)
         if reason is not None and ik_bake.why_no_chain(context) is None:
-            _draw_reason(layout, context, reason)
+            status.draw_reason(layout, context, reason)
 
 
 class _SubPanel(SidebarPanel):
@@ -156,7 +155,7 @@ class LOOKAT_PD_PT_ik_body(_SubPanel, bpy.types.Panel):
         layout.prop(context.scene.lookat_pd_ik, "hold_effectors")
         reason = ik_body.why_not(context)
         if reason is not None:
-            _draw_reason(layout, context, reason)
+            status.draw_reason(layout, context, reason)
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.ik_body_bake", icon="KEYFRAME_HLT")
@@ -212,7 +211,7 @@ class LOOKAT_PD_PT_ik_contacts(_SubPanel, bpy.types.Panel):
         if reason is None and not scene.use_preview_range:
             reason = "Set a preview range (P in the timeline) to mark a contact"
         if reason is not None:
-            _draw_reason(layout, context, reason)
+            status.draw_reason(layout, context, reason)
 
 
 class LOOKAT_PD_PT_ik_switch(_SubPanel, bpy.types.Panel):
@@ -230,12 +229,7 @@ class LOOKAT_PD_PT_ik_switch(_SubPanel, bpy.types.Panel):
         row.operator("lookat_pd.ik_switch", text="Switch to IK").to = "IK"
         reason = ik_switch.why_not(context)
         if reason is not None:
-            _draw_reason(layout, context, reason)
-
-
-def _draw_reason(layout: bpy.types.UILayout, context: bpy.types.Context, reason: str) -> None:
-    """Why something cannot be done, over as many lines as that needs."""
-    status.draw_long(layout, context, messages.translate(reason), "INFO")
+            status.draw_reason(layout, context, reason)
 
 
 def _draw_convergence(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

@@ -69,6 +69,11 @@ def _solved(found: live.Status) -> str:
     )
 
 
+def draw_reason(layout: bpy.types.UILayout, context: bpy.types.Context, reason: str) -> None:
+    """Why something cannot be done, over as many lines as that needs."""
+    draw_long(layout, context, messages.translate(reason), "INFO")
+
+
 def draw_long(layout: bpy.types.UILayout, context: bpy.types.Context, text: str, icon: str) -> None:
     """A sentence over as many lines as it needs."""
     column = layout.column(align=True)

@@ -44,6 +44,15 @@ AUTOMATIC, PASSES, STOPS = range(3)
 _AHEAD = 1.25
 """Largest speed at an automatic key, relative to the mean speeds on both sides: a tense joint would otherwise step back
 before it passes."""
+_SLACK = 4.0
+"""Sharpness up to which a joint may be twice as fast as its mean speed at the end of an interval without drawing back
+first; above it, the part beyond the mean speed decreases by the power 3/2. Found for joints that start at rest."""
+_RETURNED = 6.6384
+"""Time times frequency after which a hundredth of a swing is left."""
+_HASTY = 4.0
+"""Least time times frequency for a swing: in less time the correction at its end would make it shorter."""
+_DRAWS_BACK = 1.5
+"""Times the speed without drawing back, up to which joints come to the last key for a swing in little time."""
 _REVERSED = 0.7
 """Cosine of the angle to a direction that counts as reversed: 135 degrees."""
 
@@ -56,6 +65,27 @@ def sharpness(residual: Array) -> Array:
         # Starting above the root of a concave function, Newton's method never overshoots.
         n = n - (np.log1p(n) - n - logarithm) * (1.0 + n) / -n
     return n
+
+
+def swing_frequency(sharp: Array, interval: float, swing_past: float) -> Array:
+    """The largest frequency [rad/s] of joints (n,) that swing past the last key, at the end of an interval [s], by a
+    fraction of its distance. sharp: (n,), their `sharpness`.
+
+    The larger it is, the faster they must be at the key, and beyond a number of times the mean speed they would draw
+    back first: twice with little tension, hardly more than once with much.
+    """
+    return np.minimum(sharp, _fastest(sharp) / (np.e * swing_past)) / interval
+
+
+def _fastest(sharp: Array) -> Array:
+    """The largest speed at the end of an interval to which joints (n,) come without drawing back, in mean speeds."""
+    return 1.0 + np.minimum(1.0, (_SLACK / sharp) ** 1.5)
+
+
+def swing_time(sharp: Array, interval: float, swing_past: float) -> Array:
+    """The time [s] (n,) in which joints come back to the last key but for a hundredth of their speed, as of
+    `swing_frequency`."""
+    return _RETURNED / swing_frequency(sharp, interval, swing_past)
 
 
 def smooth_step(t: Array) -> tuple[Array, Array, Array]:
@@ -164,7 +194,8 @@ def through(
     velocities: (k, n, 3) [rad/s] of each joint at the keys, in its own frame; the motion is at rest `settle` seconds
     after the last key. None: at rest at the first key, and each later key is a goal at rest, which the motion passes
     at the speed that it has left. swing_past: with velocities, how far it goes beyond the last key before it returns,
-    as a fraction of the last distance.
+    as a fraction of the last distance, slowly enough not to draw back first if `settle` leaves it the `swing_time`. In
+    much less time it goes less far.
     """
     k, n = keys.shape[:2]
     goals = np.concatenate((keys[1:], keys[-1:]))
@@ -180,8 +211,13 @@ def through(
         spread = left[:, None] * _BASIS[0][:, None, None]
         return Motion(times, np.append(lengths, _LONG), goals, course, error, speed, build, left, spread, frequency)
     velocities = velocities.copy()
-    # The way beyond the key of a joint that starts there at speed v is v / (e w).
-    velocities[-1] -= swing_past * np.e * frequency[-1][:, None] * start[-2]
+    if swing_past:
+        sharp, interval = sharpness(residual), float(lengths[-1])
+        slow = swing_frequency(sharp, interval, swing_past)
+        frequency[-1] = np.minimum(frequency[-1], np.maximum(slow, _HASTY / settle if settle > 0.0 else 0.0))
+        # The way beyond the key of a joint that starts there at speed v is v / (e w).
+        fast = np.minimum(swing_past * np.e * frequency[-1] * interval, _DRAWS_BACK * _fastest(sharp))
+        velocities[-1] -= (fast / interval)[:, None] * start[-2]
     course[:-1] = velocities[1:]
     lengths = np.append(lengths, settle if settle > 0.0 else _LONG)
     error = start + course * lengths[:, None, None]

@@ -90,6 +90,13 @@ def euler_angles(xp: Arithmetic, q: Quaternion, order: EulerAxes) -> tuple[list[
     return one, two
 
 
+def smaller_angles(xp: Arithmetic, one: list[Number], two: list[Number]) -> list[Number]:
+    """Of two sets of Euler angles the one with the smaller sum of angles, as Blender chooses, from -pi to pi."""
+    short = [[(angle + math.pi) % (2.0 * math.pi) - math.pi for angle in angles] for angles in (one, two)]
+    sums = [abs(x) + abs(y) + abs(z) for x, y, z in short]
+    return [xp.where(sums[0] > sums[1], b, a) for a, b in zip(*short, strict=True)]
+
+
 def _matrix(q: Quaternion) -> list[list[Number]]:
     """The rotation matrix, by rows."""
     w, x, y, z = q

@@ -19,6 +19,7 @@ from .angles import (
     from_euler,
     from_swing_and_twist,
     nearest_within,
+    smaller_angles,
     swing_and_twist,
     turning_axes,
 )
@@ -28,6 +29,8 @@ _SHORT_OF_HALF_TURN = 1e-8
 """Square of the cosine of the half angle that a limited swing keeps: for half a turn the twist is undefined."""
 _INSIDE = 1e-9
 """Angle [rad] by which both kinds of limits together may be exceeded before the joint keeps its pose."""
+_EULER_ROUNDS = 4
+"""Times that Euler angles are clamped at most."""
 _ALTERNATIONS = 12
 
 
@@ -173,12 +176,15 @@ class JointLimits:
         return x * factor, z * factor
 
     def _eulered(self, xp: Arithmetic, q: Quaternion) -> Quaternion:
-        """Within the Euler ranges. A rotation has two sets of angles: the one closer to the ranges is clamped."""
+        """Within the Euler ranges. A rotation has two sets of angles: as in Blender, the one with smaller angles is
+        clamped. Where that makes the other one smaller, the result is clamped again."""
         low, high = self.euler or ((), ())
-        one, two = euler_angles(xp, q, self.order)
-        first, second = (
-            [nearest_within(xp, e, low[n], high[n]) for n, e in enumerate(angles)] for angles in (one, two)
-        )
-        miss = distance(one, first) - distance(two, second)
-        e = [xp.where(miss > 1e-12, b, a) for a, b in zip(first, second, strict=True)]
-        return from_euler(xp, e, self.order, low, high)
+        for _ in range(_EULER_ROUNDS):
+            angles = smaller_angles(xp, *euler_angles(xp, q, self.order))
+            e = [nearest_within(xp, angle, low[n], high[n]) for n, angle in enumerate(angles)]
+            changed = distance(angles, e) > _INSIDE
+            clamped = from_euler(xp, e, self.order, low, high)
+            q = tuple(xp.where(changed, b, a) for a, b in zip(q, clamped, strict=True))
+            if not xp.some(changed):
+                break
+        return q

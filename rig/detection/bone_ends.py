@@ -15,6 +15,12 @@ _AT_TAIL, _MOST = 0.5, 0.5
 many are."""
 _ALIKE = 0.02
 """Of the distance of the farthest child: children that differ by less are a pair, such as two thighs."""
+_DOT = 0.1
+"""Of the distances between joints: bones that are mostly shorter are dots, as in a file in other units."""
+_ANKLE = 0.25
+"""Length of the last bone of a pair whose tail says nothing, as a part of the one above it."""
+_SAME_LENGTH = 0.01
+"""Of the longest bone: the difference up to which all bones are of one length."""
 _LAST = 0.5
 """Longest last bone of a pair, as a part of the one above it: hands and feet are shorter than forearms and shins."""
 
@@ -24,6 +30,8 @@ def with_ends(skeleton: Skeleton) -> Skeleton:
 
     A bone with several children ends at the farthest one that is not one of a pair. One without children continues the
     bone above, at most as far as its own tail is and for the length of that bone, or half of it if it is one of a pair.
+    Where all bones are dots or of one length, their tails say nothing about the last one, and one of a pair has a
+    quarter of the length above it, as the height of an ankle.
     """
     own = np.linalg.norm(skeleton.tails - skeleton.heads, axis=-1)
     near = SAME_PLACE * skeleton.size
@@ -42,7 +50,13 @@ def with_ends(skeleton: Skeleton) -> Skeleton:
     lengths = np.linalg.norm(above, axis=-1)
     paired = (np.abs(lengths[:, None] - lengths) < _ALIKE * lengths).sum(axis=1) > 1
     most = np.where(paired, _LAST, 1.0)
-    along[last] = above * np.minimum(own[last] / lengths, most)[:, None]
+    own_length = own[last] / lengths
+    dots = np.median(own[parents] / np.linalg.norm(along[parents], axis=-1)) < _DOT
+    if dots or np.ptp(own) < _SAME_LENGTH * own.max():
+        ends = skeleton.heads[[int(skeleton.parents[bone]) for bone in last]] + above
+        in_line = np.linalg.norm(skeleton.heads[last] - ends, axis=-1) < _AT_TAIL * lengths
+        own_length[in_line] = np.where(paired, _ANKLE, 1.0)[in_line]
+    along[last] = above * np.minimum(own_length, most)[:, None]
     return replace(skeleton, tails=skeleton.heads + along)
 
 

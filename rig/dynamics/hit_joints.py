@@ -1,8 +1,9 @@
 """Which bones give way to hits: those that are hit, the bones above them up to the hips, and what hangs on these."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import dropwhile
 
 import bpy
 
@@ -22,11 +23,12 @@ _SMALL = words.DIGIT | words.FACE | words.HELPER
 
 @dataclass(frozen=True)
 class HitJoints:
-    """Bones that turn by hits. hit: of each hit, the bone that turns for it. line: those and the bones above that give
-    way. followers: bones below these that give way as well. switched: limbs that switch between IK and FK. goals:
-    limbs in IK without a switch."""
+    """Bones that turn by hits. hit: of each hit, the bone that turns for it. struck: of each hit, the bone in whose
+    middle it acts. line: the bones of `hit` and those above that give way. followers: bones below these that give way
+    as well. switched: limbs that switch between IK and FK. goals: limbs in IK without a switch."""
 
     hit: tuple[str, ...]
+    struck: tuple[str, ...]
     line: tuple[str, ...]
     followers: tuple[str, ...]
     switched: tuple[LimbControls, ...]
@@ -67,7 +69,8 @@ def find(
     """
     armature = editable.check_bones(armature, bones)
     legs = _legs(armature)
-    hit, line = [], dict[str, None]()
+    moving = {*heavy, *limb_controls.controls_of(armature, heavy).values()}
+    hit, struck, line = [], [], dict[str, None]()
     for bone in bones:
         control = limb_controls.control_of(armature, bone)
         if control == bone:
@@ -81,8 +84,16 @@ def find(
             raise RigError(
                 "Bone '{bone}' holds the whole body and cannot give way; hit a bone above or below the hips.", bone=bone
             )
-        hit.append(control)
-        line |= dict.fromkeys(above[: length or None])
+        loaded = _with_mass(armature, above, moving)
+        if not loaded:
+            raise RigError(
+                "Bone '{bone}' and the bones above it move no mass; hit a bone of the body, or give the bone a mass.",
+                bone=bone,
+            )
+        hit.append(loaded[0])
+        # A control may be anywhere; what it turns is hit.
+        struck.append(control if loaded[0] == control and not armature.data.bones[bone].use_deform else bone)
+        line |= dict.fromkeys(loaded[: length or None])
     own = [limb for limb in limb_controls.find(armature) if limb.direct and switch_property.is_animated(armature, limb)]
     switches = [limb.switch for limb in own] if keeps_switches else []
     goals = hit_goals.find(armature, line, but=switches)
@@ -95,7 +106,7 @@ def find(
     # Limbs whose goals are moved need not switch.
     found = (limb for limb in limb_controls.find(armature) if not posed & set(limb.turned))
     switched = [limb for limb in found if concerned & set(limb.turned)]
-    return HitJoints(tuple(hit), tuple(line), tuple(followers), tuple(switched), tuple(goals))
+    return HitJoints(tuple(hit), tuple(struck), tuple(line), tuple(followers), tuple(switched), tuple(goals))
 
 
 def _legs(armature: bpy.types.Object) -> list[str]:
@@ -120,6 +131,15 @@ def _below_hips(armature: bpy.types.Object, line: Sequence[str], legs: Sequence[
     if found and not legs and len(found) > 1 and bones[found[-1]].parent is None:
         found.pop()
     return found
+
+
+def _with_mass(armature: bpy.types.Object, line: list[str], moving: Collection[str]) -> list[str]:
+    """A line, its end first, without the bones at its end that carry none of `moving`: a finger, an ear, a handle."""
+
+    def carries(name: str) -> bool:
+        return name in moving or any(bone.name in moving for bone in armature.pose.bones[name].children_recursive)
+
+    return list(dropwhile(lambda name: not carries(name), line))
 
 
 def _followers(armature: bpy.types.Object, line: Iterable[str], heavy: Sequence[str]) -> list[str]:

@@ -84,7 +84,10 @@ class HitSettings(bpy.types.PropertyGroup):
     settle_time: FloatProperty(
         override=_EDITABLE,
         name="Settle Time",
-        description="Time in seconds after which 3 % of the largest deviation from the animation is left",
+        description=(
+            "Time in seconds, from the middle of the contact, after which 3 % of the largest deviation from the "
+            "animation is left"
+        ),
         default=hitting.SETTLE,
         min=SHORTEST,
         soft_max=3.0,

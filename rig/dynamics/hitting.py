@@ -22,7 +22,8 @@ from ..animation import actions
 from ..animation.bake_options import BakeOptions, check_frames
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION
-from ..detection import body_joints, limb_controls
+from ..detection import body_joints, limb_controls, rest
+from ..detection.bone_ends import with_ends
 from ..detection.limb_controls import LimbControls
 from ..limbs import limb_switch
 from ..sampling import suspend, targets
@@ -252,7 +253,7 @@ def _work(
         (
             *moved,
             *tree.seen(armature, turning, weights.bones),
-            *(hit.bone for hit in request.hits),
+            *joints.struck,
             *joints.hit,
             *switches,
             *(name for limb in joints.goals for name in limb.sampled),
@@ -325,8 +326,9 @@ def _sample(
 
 def _relative(armature: bpy.types.Object, weights: Masses, unit: float) -> float:
     """The impulse that turns this body as 1 N s turns one of 70 kg and 1.75 m: it grows with mass times length."""
-    bones = [armature.data.bones[name] for name in weights.bones]
-    ends = np.array([point for bone in bones for point in (bone.head_local, bone.tail_local)])
+    skeleton = with_ends(rest.skeleton(armature))
+    rows = [skeleton.index(name) for name in weights.bones]
+    ends = np.concatenate((skeleton.heads[rows], skeleton.tails[rows]))
     return weights.total / _MASS * float(np.ptp(ends, axis=0).max()) * unit / _STATURE
 
 
@@ -337,11 +339,14 @@ def _given(
     found, sources = [], iter(samples.targets)
     orientations, _ = body.base_pose(samples)
     worlds = rotation.from_matrix(samples.worlds[:, :3, :3])
-    for hit, joint in zip(request.hits, joints.hit, strict=True):
+    ends = with_ends(rest.skeleton(body.armature))
+    for hit, joint, struck in zip(request.hits, joints.hit, joints.struck, strict=True):
         k = int(np.searchsorted(samples.frames, hit.frame))
-        row, end = samples.bones.index(hit.bone), samples.bones.index(joint)
-        middle = 0.5 * body.armature.data.bones[hit.bone].length * samples.sizes[k, row]
-        point = samples.positions[k, row] + rotation.rotate(samples.rotations[k, row], np.array((0.0, middle, 0.0)))
+        row, end = samples.bones.index(struck), samples.bones.index(joint)
+        bone = ends.index(struck)
+        along = rotation.rotate(rotation.inverse(ends.rotations[bone]), ends.tails[bone] - ends.heads[bone])
+        middle = 0.5 * samples.sizes[k, row] * along
+        point = samples.positions[k, row] + rotation.rotate(samples.rotations[k, row], middle)
         direction = np.array(hit.direction, dtype=float)
         if hit.source is not None:
             direction = samples.worlds[k, :3, :3] @ (point - next(sources)[k])

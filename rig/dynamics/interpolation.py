@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lookat_pd import dynamics, rotation
+from ...lookat_pd.dynamics import law
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.pd.second_order import substeps
 from ...lookat_pd.progress import subrange
@@ -38,8 +39,6 @@ _MISSED = np.radians(0.05)
 """Angle above which a key counts as missed."""
 _HIT = 1e-5
 """Angle [rad] within which a key is reached up to rounding."""
-_RETURNED = 6.6384
-"""Settle time times frequency after which one per cent of a swing is left."""
 _STILL = 1e-6
 """Metres and radians below which the base is at rest."""
 _SAME = 1e-3
@@ -175,8 +174,9 @@ def _settle(
     """The time [s] after the last key: what was asked for, else as long as bones that swing past it need."""
     if request.settle or not (request.swing_past and request.passes):
         return request.settle
-    tension = min(actuation.settings(scene, armature.pose.bones[name]).tension for name in found.bones)
-    return float(_RETURNED / tension * (found.frames[-1] - found.frames[-2]) * seconds_per_frame(scene))
+    tensions = np.array([actuation.settings(scene, armature.pose.bones[name]).tension for name in found.bones])
+    interval = float(found.frames[-1] - found.frames[-2]) * seconds_per_frame(scene)
+    return float(law.swing_time(tensions, interval, request.swing_past).max())
 
 
 @dataclass(frozen=True)

@@ -78,11 +78,19 @@ def warning(armature: bpy.types.Object, found: Masses) -> Message | None:
             armature=armature.name,
             total=found.total,
         )
-    if found.human and most > _HEAVY_BONE and not armature.pose.bones[bone].lookat_pd_body.mass:
+    is_given = bool(armature.pose.bones[bone].lookat_pd_body.mass)
+    if most > _HEAVY_BONE and not is_given and (found.human or _is_human(armature)):
         return Message(
             "Bone '{bone}' weighs {mass:,.0f} kg; set its mass, or the total mass of the body.", bone=bone, mass=most
         )
     return None
+
+
+def _is_human(armature: bpy.types.Object) -> bool:
+    """Whether the proportions are those of a human, however the mass is distributed."""
+    skeleton = with_ends(rest.skeleton(armature))
+    anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
+    return body_segments.human(anatomy, heavy_rows(armature, skeleton)) is not None
 
 
 def metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:

@@ -304,8 +304,8 @@ class DynamicsSettings(bpy.types.PropertyGroup):
     swing_past: FloatProperty(
         name="Swing Past",
         description=(
-            "How far the bones go beyond the last key before they return, as a fraction of the last distance; "
-            "without a settle time they take as long as they need"
+            "How far the bones go beyond the last key before they return, as a fraction of the last distance. "
+            "Without a settle time they take as long as they need; in less time they draw back before the key"
         ),
         subtype="FACTOR",
         default=0.0,

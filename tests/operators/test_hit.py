@@ -1,5 +1,7 @@
 """The operators of hits: what a press adds and bakes, what is reported, when they are disabled."""
 
+import re
+
 import bpy
 import numpy as np
 import pytest
@@ -66,6 +68,18 @@ def test_a_bone_that_is_gone_is_one_clear_error(hero) -> None:
     with pytest.raises(RuntimeError, match="has no bone 'gone'"):
         BAKE()
     assert hero.animation_data.action.name == "Sway" and len(bpy.data.actions) == 1
+
+
+@pytest.mark.parametrize(
+    ("impulse", "words"), [(400.0, r"frame 1 'head' to \d\d?(\.\d+)? %\."), (20.0, "turns most, by")]
+)
+def test_the_report_says_to_how_much_an_impulse_is_reduced(hero, impulse, words, monkeypatch) -> None:
+    reports: list[str] = []
+    monkeypatch.setattr(load("operators.current"), "report_info", lambda operator, text: reports.append(str(text)))
+    ADD()
+    hero.lookat_pd_hits.hits[0].bone, hero.lookat_pd_hits.hits[0].impulse = "head", impulse
+    assert BAKE() == {"FINISHED"}
+    assert len(reports) == 1 and re.search(words, reports[0])
 
 
 def test_every_setting_matters(hero) -> None:

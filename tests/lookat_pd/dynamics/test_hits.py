@@ -107,6 +107,14 @@ def test_with_a_contact_time_the_first_frame_is_no_jolt(fps: int) -> None:
     assert np.abs(np.diff(steps, prepend=0.0)).max() < 0.8 * np.abs(np.diff(at_once, prepend=0.0)).max()
 
 
+@pytest.mark.parametrize("contact", [0.0, 0.05, 0.2])
+def test_a_settle_time_after_the_middle_of_the_contact_3_percent_are_left(contact: float) -> None:
+    times = np.linspace(0.0, SETTLE, 2001)
+    largest = hits.impulse_response(times, SETTLE, contact=contact).max()
+    left = hits.impulse_response(0.5 * contact + SETTLE, SETTLE, contact=contact) / largest
+    assert left == pytest.approx(0.03, abs=0.01)
+
+
 def test_small_impulses_act_in_proportion_and_hits_add_up() -> None:
     body = trees.body(5, 1)
     animated = still(body)

@@ -243,6 +243,23 @@ def test_swinging_past_goes_as_far_as_asked_and_comes_back_to_rest(residual: flo
     assert abs(path[-1] - path[-2]) < 1e-4
 
 
+@pytest.mark.parametrize("swing_past", [0.1, 0.3, 0.5, 1.0])
+@pytest.mark.parametrize("residual", [0.001, 0.01, STEADY])
+@pytest.mark.parametrize("angles", [(0.0, 1.0), (0.0, 0.5, 1.5)])
+def test_joints_do_not_draw_back_before_they_swing_past(
+    angles: tuple[float, ...], residual: float, swing_past: float
+) -> None:
+    """With the time that it takes."""
+    times = np.arange(len(angles)) * 0.8
+    settle = law.swing_time(law.sharpness(np.array(residual)), 0.8, swing_past)
+    found = passed(turned(*angles), times, settle=float(settle), swing_past=swing_past, residual=residual)
+    path = rotation.log(found.rotations[:, 0])[:, 2]
+    past = swing_past * (angles[-1] - angles[-2])
+    assert np.diff(path[found.times <= times[-1]]).min() > -1e-4
+    assert_allclose(path.max(), angles[-1] + past, atol=0.02 * past + 0.002)
+    assert_allclose(path[-1], angles[-1], atol=0.02)
+
+
 @engine
 @hindered
 def test_passed_keys_are_hit_with_something_in_the_way_too(hindrance: dict) -> None:

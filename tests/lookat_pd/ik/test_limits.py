@@ -121,9 +121,12 @@ def test_euler_ranges_are_kept_in_their_order(seed: int, order: str) -> None:
     limits = Limits(euler_minimum=minimum, euler_maximum=maximum, euler_order=order)
     q = limits.clamp(rotation.normalize(random.normal(size=(20, 5, 4))))
     assert np.max(off_range(rotation.to_euler(q, order), minimum, maximum)) < INSIDE
-    inside = rotation.from_euler(random.uniform(minimum, maximum, (20, 5, 3)), order)
+    angles = random.uniform(minimum, maximum, (20, 5, 3))
+    inside = rotation.from_euler(angles, order)
+    # Blender reads others as their second set of angles, whose sum is smaller.
+    read = np.abs(angles).sum(axis=-1) < 1.5 * np.pi - 1e-6
     moved = rotation.multiply(rotation.inverse(inside), limits.clamp(inside))
-    assert np.max(rotation.angle(moved)) < INSIDE
+    assert read.any() and np.max(rotation.angle(moved)[read]) < INSIDE
 
 
 @given(seeds)

@@ -150,6 +150,19 @@ def test_the_chest_goes_where_it_is_pushed(direction: tuple[float, float, float]
     assert moved @ np.array(direction) > 0.9 * np.linalg.norm(moved) > 0.02
 
 
+def test_bones_that_point_aside_are_hit_between_their_joints() -> None:
+    """A symmetric figure that is hit from the front turns about the axis from left to right alone."""
+    rows = [(name, parent, head, tuple(np.add(head, (0.05, 0.0, 0.0)))) for name, parent, head, _ in ROWS]
+    armature = scenes.figure(rows=rows)
+    scenes.animate(armature, frames=(1,), size=0.0)
+    before = turns(armature, (FRAME + 4,), ("head",))["head"][0]
+    run(armature, spec("head", impulse=3.0))
+    turn = rotation.log(
+        rotation.multiply(turns(armature, (FRAME + 4,), ("head",))["head"][0], rotation.inverse(before))
+    )
+    assert np.abs(turn[0]) > 0.05 > 100.0 * np.abs(turn[1:]).max()
+
+
 def test_a_hit_from_an_object_is_a_hit_in_its_direction() -> None:
     armature = hero()
     ball = scenes.ball((0.3, -2.0, 1.4))
@@ -231,6 +244,19 @@ def test_what_cannot_be_is_refused(hits: tuple, words: str) -> None:
     assert armature.animation_data.action.name == "Sway" and len(bpy.data.actions) == 1
 
 
+def test_what_moves_no_mass_passes_the_hit_on_to_what_it_hangs_on() -> None:
+    rows = [("horn", "head", (0, -0.1, 1.8), (0, -0.3, 1.9)), ("prop", "root", (1.0, 0, 0), (1.0, 0, 0.2))]
+    armature = scenes.figure(rows=(*ROWS, *rows))
+    for name in ("horn", "prop"):
+        armature.data.bones[name].use_deform = False
+    scenes.animate(armature)
+    with pytest.raises(errors.LookAtError, match="'prop' and the bones above it move no mass"):
+        run(armature, spec("prop"))
+    result = run(armature, spec("horn", impulse=5.0, direction=(1.0, 0.0, 0.0)), length=1)
+    assert result.outcomes[0].bone == "horn" and "horn" not in result.bones
+    assert np.degrees(result.angles[:, result.tree.bones.index("head")].max()) > 3.0
+
+
 def test_stopping_leaves_nothing_behind() -> None:
     armature = hero()
     steps = hitting.start(bpy.context.scene, armature, hitting.HitRequest((spec(),)))
@@ -253,6 +279,19 @@ def test_controls_of_a_generated_rig() -> None:
     assert "head" in result.bones and not any(name.startswith(("DEF-", "ORG-", "MCH-")) for name in result.bones)
     with pytest.raises(errors.LookAtError, match="enable 'Switch Limbs to FK'"):
         run(armature, spec("hand_ik.L", frame=20), switches=False)
+
+
+def test_a_control_is_hit_in_the_middle_of_what_it_turns() -> None:
+    """Wherever the control itself is: that of the chest lies at the waist."""
+    armature = kept.human()
+    action, slot = armature.animation_data.action, armature.animation_data.action_slot
+    start = leaning(armature, "DEF-spine.003", 24)
+    by_control = run(armature, spec("chest", frame=20, impulse=30.0))
+    moved = leaning(armature, "DEF-spine.003", 24) - start
+    assert moved @ np.array(BACK) > 0.9 * np.linalg.norm(moved) > 0.02
+    armature.animation_data.action, armature.animation_data.action_slot = action, slot
+    directly = run(armature, spec("DEF-spine.003", frame=20, impulse=30.0))
+    assert np.abs(directly.angles - by_control.angles).max() < 0.02 * directly.angles.max()
 
 
 @pytest.mark.parametrize(("control", "end"), [("hand_ik.L", "DEF-hand.L"), ("foot_ik.R", "DEF-foot.R")])

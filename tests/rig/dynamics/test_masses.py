@@ -97,6 +97,16 @@ def test_children_and_giants_keep_their_size(size: float) -> None:
     assert of(armature).total == pytest.approx(plain * size**3, rel=1e-4)
 
 
+def test_a_bone_too_heavy_for_a_human_is_named_however_the_mass_is_distributed() -> None:
+    armature = by_volume(scenes.figure(rows=HUMAN))
+    armature.lookat_pd_body.radius, armature.lookat_pd_body.total_mass = 0.5, 280.0
+    found = of(armature)
+    assert found.heaviest[1] > 60.0 and "thigh" in str(masses.warning(armature, found))
+    beast = by_volume(scenes.figure("Beast", [("body", None, (0, 0, 1), (0, 1, 1))]))
+    beast.lookat_pd_body.total_mass = 280.0
+    assert masses.warning(beast, of(beast)) is None
+
+
 def test_masses_that_are_probably_a_mistake_are_named() -> None:
     armature = scenes.figure(rows=HUMAN)
     assert masses.warning(armature, of(armature)) is None
@@ -139,6 +149,18 @@ def test_bones_that_all_point_along_one_axis_weigh_what_is_between_their_joints(
         for item in (found, plain)
     ]
     np.testing.assert_allclose(*moments, rtol=1e-4)
+
+
+@pytest.mark.parametrize("length", [0.001, 0.03])
+def test_last_bones_have_mass_and_size_where_tails_say_nothing(length: float) -> None:
+    """Dots, as files in another unit leave them, and short bones of one length."""
+    rows = [(name, parent, head, tuple(np.add(head, (0, 0, length)))) for name, parent, head, _ in HUMAN]
+    found = of(scenes.figure(rows=rows))
+    assert found.human and weight(found, "head") > 0.3 * weight(found, "neck")
+    for name in ("head", "hand.L", "shin.R"):
+        moments = np.linalg.eigvalsh(found.properties.inertia[found.bones.index(name)])
+        # Of a ball, whose radius is a hundredth of the body's height.
+        assert moments.max() > 0.4 * weight(found, name) * 0.018**2, name
 
 
 def test_on_all_fours_it_is_no_human() -> None:
