@@ -47,7 +47,7 @@ class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
         if settings.extent == "LENGTH":
             column.prop(settings, "length")
         column.prop(settings, "orientation", text="Rotation")
-        layout.prop(settings, "pole")
+        _draw_pole(layout, settings)
         bone = current.bone(context)
         if bone is not None:
             row = layout.row(align=True)
@@ -172,7 +172,7 @@ class LOOKAT_PD_PT_ik_body(_SubPanel, bpy.types.Panel):
         column.prop(item, "orientation", text="Rotation")
         if item.target is not None:
             column.prop(item, "use_offset")
-        column.prop(item, "pole")
+        _draw_pole(column, item)
         column = layout.column(align=True)
         column.prop(item, "weight")
         column.prop(item, "priority")
@@ -230,6 +230,15 @@ class LOOKAT_PD_PT_ik_switch(_SubPanel, bpy.types.Panel):
         reason = ik_switch.why_not(context)
         if reason is not None:
             status.draw_reason(layout, context, reason)
+
+
+def _draw_pole(layout: bpy.types.UILayout, settings) -> None:
+    """The pole target, with more room for its label than properties have: the Japanese one is long."""
+    split = layout.split(factor=0.45)
+    row = split.row()
+    row.alignment = "RIGHT"
+    row.label(text="Pole Target")
+    split.prop(settings, "pole", text="")
 
 
 def _draw_convergence(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:

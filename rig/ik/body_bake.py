@@ -240,7 +240,7 @@ class BodyWork:
             name = self.options.name or actions.baked_name(armature, self.options.into, self.called)
             action = work.commit(self.options.into, name)
         away, turned = self._errors(objectives, errors)
-        weights = np.array([self._weight(effector) * self._ease(effector) for effector in self.effectors])
+        weights = np.array([np.minimum(self._weight(item), self._share(item)) for item in self.effectors])
         scale = in_world(np.ones(len(self.frames)), samples)
         return BodyBakeResult(
             body,
@@ -307,7 +307,7 @@ class BodyWork:
                     away = rotation.rotate(worlds[0], place[0] - target[0])
                     target = target + rotation.rotate(rotation.inverse(worlds), away)
             point = self.tip(joint, samples) if effector.tip else np.zeros(3)
-            ease, aimed = self._ease(effector)[:, None], target
+            ease, aimed = self._share(effector)[:, None], target
             if np.any(ease < 1.0):
                 seen = rotation.rotate(lying, self.body.aims[k])
                 ahead = place + np.linalg.norm(target - place, axis=-1, keepdims=True) * seen
@@ -347,7 +347,7 @@ class BodyWork:
                 frame=int(self.frames[np.argmax(self.ik[:, limb] > 0.0)]),
             )
         bend = pose.positions[:, self.body.parents[joint]]
-        pole = bend + self._ease(effector)[:, None] * (pole - bend)
+        pole = bend + self._share(effector)[:, None] * (pole - bend)
         return ik.BodyPole(joint, pole, bones, weight=weight, priority=LOW)
 
     def tip(self, joint: int, samples: Samples) -> Array:
@@ -449,11 +449,13 @@ class BodyWork:
         """The weight (F,) of an effector."""
         return np.broadcast_to(np.clip(effector.weight, 0.0, 1.0), (len(self.frames),))
 
-    def _ease(self, effector: BodyEffector) -> Array:
-        """How far (F,) the target of an effector is from the animation to itself, 0 at the ends of the range to 1."""
+    def _share(self, effector: BodyEffector) -> Array:
+        """How far (F,) what an effector is to reach is from the animation, 0, to its target, 1: by its weight, which
+        alone would bring it near its target at a third already, and 0 at the ends of a range that is eased."""
         if effector.is_pin or effector.contact is not None:
             return np.ones(len(self.frames))
-        return goals.ease_in_and_out(len(self.frames), self.tuning.ease / seconds_per_frame(self.scene))
+        ease = goals.ease_in_and_out(len(self.frames), self.tuning.ease / seconds_per_frame(self.scene))
+        return ease * self._weight(effector)
 
     # Solving and writing
 

@@ -238,6 +238,20 @@ def test_a_pole_bends_a_limb_in_fk_and_is_refused_in_ik(human) -> None:
         run(human, [*pins(), to(target("L"), "hand_ik.L", pole=pole)])
 
 
+def test_a_weight_is_about_the_part_of_the_way_to_the_target(human) -> None:
+    """A hand in IK and one in FK; else a weight with keys would be a jump at its begin."""
+    before, weights = poses(human, *HANDS)[..., :3, 3], np.linspace(0.0, 1.0, LAST)
+    run(human, [*pins(), *(to(target(name[-1]), name, weight=weights) for name in HANDS)])
+    after = poses(human, *HANDS)[..., :3, 3]
+    goals = np.array(
+        [[(scenes.goto(f), target(side).matrix_world.translation.copy())[1] for side in "LR"] for f in FRAMES]
+    )
+    way, left = (np.linalg.norm(places - goals, axis=-1) for places in (before, after))
+    reached = 1.0 - left / way
+    assert np.abs(reached - weights[:, None]).max() < 0.2
+    assert np.diff(reached, axis=0).max() < 3.0 / LAST
+
+
 @pytest.mark.parametrize("scale", [(-1.0, 1.0, 1.0), (-1.0, -1.0, -1.0)])
 def test_a_mirrored_human_is_refused_with_the_reason(scale) -> None:
     """Blender turns the head of a generated rig round where its scale is negative."""

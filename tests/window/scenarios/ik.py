@@ -326,3 +326,39 @@ def ik_bake_stopped_by_esc(hands: Hands) -> Waiting:
     assert armature().animation_data.action.name == "Sway"
     scene.frame_end = 60
     assert np.array_equal(pose(), before)
+
+
+@script(needs=("panels.ik",))
+def joint_settings_undone_and_redone(hands: Hands) -> Waiting:
+    """The check box of a joint and its stiffness, by the mouse: each is one undo step."""
+    yield from _begin(hands)
+    yield from hands.key("ESC")
+    armature().data.bones.active = armature().data.bones[BONE]
+    bpy.ops.ed.undo_push(message="Ready")
+
+    def joints() -> list[tuple]:
+        items = [bone.lookat_pd_ik_joint for bone in armature().pose.bones]
+        return [(item.use_custom, item.part, item.stiffness, item.minimum, item.maximum) for item in items]
+
+    with opened("ik_joints"):
+        yield from hands.sidebar()
+        yield 0.3
+        known = [joints()]
+        yield from hands.click((yield from hands.find("use_custom", across=0.08)))
+        yield 0.3
+        known.append(joints())
+        assert [old != new for old, new in zip(*known, strict=True)].count(True) == 1, known
+        slider = yield from hands.find("stiffness")
+        yield from hands.drag((slider.x, slider.y), (slider.x + 40, slider.y))
+        yield 0.3
+        known.append(joints())
+        assert known[2] != known[1], "the slider does nothing"
+        hands.look("joints")
+        for wanted in (1, 0):
+            yield from hands.undo()
+            yield 0.3
+            assert joints() == known[wanted], f"undo {wanted}"
+        for wanted in (1, 2):
+            yield from hands.redo()
+            yield 0.3
+            assert joints() == known[wanted], f"redo {wanted}"

@@ -6,7 +6,6 @@ import bpy
 import numpy as np
 from bpy_extras import view3d_utils
 from windowed.hands import VIEWPORT, Hands, Waiting
-from windowed.panels import opened
 from windowed.scripts import script
 
 from extension import load
@@ -185,37 +184,3 @@ def skin_clicked_whose_control_is_hidden(hands: Hands) -> Waiting:
     yield 0.3
     assert [item.is_visible for item in rig.data.collections_all] == visible
     assert np.array_equal(_channels(), channels)
-
-
-@script(needs=("panels.ik",))
-def joint_settings_undone_and_redone(hands: Hands) -> Waiting:
-    """The check box of a joint and its stiffness, by the mouse: each is one undo step."""
-    yield from _begin(hands)
-
-    def joints() -> list[tuple[bool, str, float]]:
-        items = [bone.lookat_pd_ik_joint for bone in _rig().pose.bones]
-        return [(item.use_custom, item.part, round(item.stiffness, 6), item.minimum, item.maximum) for item in items]
-
-    with opened("ik_joints"):
-        yield from hands.sidebar()
-        yield 0.5
-        known = [joints()]
-        yield from hands.click((yield from hands.find("use_custom", across=0.08)))
-        yield 0.3
-        known.append(joints())
-        changed = [bone for bone, old, new in zip(_rig().pose.bones, *known, strict=True) if old != new]
-        assert len(changed) == 1 and changed[0].lookat_pd_ik_joint.use_custom, changed
-        slider = yield from hands.find("stiffness")
-        yield from hands.drag((slider.x, slider.y), (slider.x + 40, slider.y))
-        yield 0.3
-        known.append(joints())
-        assert known[2] != known[1], "the slider does nothing"
-        hands.look("joints")
-        for wanted in (1, 0):
-            yield from hands.undo()
-            yield 0.3
-            assert joints() == known[wanted], f"undo {wanted}"
-        for wanted in (1, 2):
-            yield from hands.redo()
-            yield 0.3
-            assert joints() == known[wanted], f"redo {wanted}"
