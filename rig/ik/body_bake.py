@@ -570,10 +570,13 @@ class _Verified:
     def steps(self, transaction: BakeTransaction) -> Generator[float, None, tuple[Array, Array, list[str]]]:
         """The errors (F, objectives) as measured, the distances (F,) from balance, and the bones with keys."""
         controls, pose, found, size = self.controls, self.pose, self.found, self.pose.size
+        # Solved again from what the controls made of a pose, a weight below 1 would go further to its target.
+        aims, soft = settled(self.objectives, self.work.body.parents, *pose.solved(found))
+        expected = np.where(soft, 0.0, found.errors)
         moves = best = controls.none
         seen, written = self.samples, []
         errors, unbalanced = measured(self.objectives, BodyPose(self.work.body, seen)), found.unbalanced
-        least = np.full(len(errors), np.inf)
+        least, nearest = np.full(len(errors), np.inf), errors
         for turn in range(_PASSES):
             moves = controls.realize(moves, seen, *pose.solved(found)).where(self.changing, controls.none)
             written = controls.write(transaction, moves, size)
@@ -581,16 +584,18 @@ class _Verified:
                 return errors, unbalanced, written
             seen = yield from self._sampled(0.5 + 0.4 * turn / _PASSES)
             pose = self.work.pose(seen)
-            now = measured(self.objectives, BodyPose(self.work.body, seen))
-            total = score(self.objectives, now, self.pose.size)
+            there = BodyPose(self.work.body, seen)
+            now = measured(aims, there)
+            total = score(aims, now, self.pose.size)
             better = total < least
             best, least = moves.where(better, best), np.where(better, total, least)
-            errors = np.where(better[:, None], now, errors)
-            worse = np.maximum(errors - found.errors, 0.0)
-            if np.all(score(self.objectives, worse, self.pose.size) < AS_SOLVED) or turn == _PASSES - 1:
+            nearest = np.where(better[:, None], now, nearest)
+            errors = np.where(better[:, None], measured(self.objectives, there), errors)
+            worse = np.maximum(nearest - expected, 0.0)
+            if np.all(score(aims, worse, self.pose.size) < AS_SOLVED) or turn == _PASSES - 1:
                 break
-            found = yield from self.work._solve_all(pose, self.objectives, self.balance, 0.3)
-            unbalanced = found.unbalanced
+            found = yield from self.work._solve_all(pose, aims, self.balance, 0.3)
+            expected, unbalanced = found.errors, found.unbalanced
         written = controls.write(transaction, best, size)
         return errors, unbalanced, written
 
@@ -608,6 +613,41 @@ class _Verified:
         for seen in self.sampler.sample(self.work.frames.tolist()):  # noqa: B007
             yield share
         return seen
+
+
+def settled(
+    objectives: Objectives, parents: Sequence[int], turns: Array, places: Array
+) -> tuple[list[tuple[int, ik.BodyObjective]], Array]:
+    """Objectives that a solved pose meets where their weights are between 0 and 1, with a weight of 1 there, and where
+    (F, objectives) that is. turns, places: (F, n, 4), (F, n, 3)."""
+    found, where = [], np.zeros((len(turns), len(objectives)), dtype=bool)
+    for n, (k, objective) in enumerate(objectives):
+        weight = np.broadcast_to(np.asarray(objective.weight), len(turns))
+        soft = (weight > 0.0) & (weight < 1.0)
+        where[:, n] = soft
+        if soft.any():
+            met, lying, place = {}, turns[:, objective.joint], places[:, objective.joint]
+            if isinstance(objective, ik.BodyPosition):
+                met["target"] = place + rotation.rotate(lying, objective.offset)
+            elif isinstance(objective, ik.BodyOrientation):
+                met["orientation"] = lying
+            elif isinstance(objective, ik.BodyAim):
+                away = np.linalg.norm(np.asarray(objective.target) - place, axis=-1, keepdims=True)
+                met["target"] = place + away * rotation.rotate(lying, rotation.normalize(objective.axis))
+            elif isinstance(objective, ik.BodyPole):
+                met["target"] = places[:, _line(objective, parents)[1:-1]].mean(axis=1)
+            kept = {name: np.where(soft[:, None], value, getattr(objective, name)) for name, value in met.items()}
+            objective = replace(objective, weight=np.where(soft, 1.0, weight), **kept)
+        found.append((k, objective))
+    return found, where
+
+
+def _line(objective: ik.BodyPole, parents: Sequence[int]) -> list[int]:
+    """The joints of a limb with a pole, from its end to its base."""
+    line = [objective.joint]
+    for _ in range(objective.bones):
+        line.append(parents[line[-1]])
+    return line
 
 
 def measured(objectives: Objectives, pose: BodyPose) -> Array:
@@ -631,9 +671,7 @@ def measured(objectives: Objectives, pose: BodyPose) -> Array:
 
 def _bend_error(objective: ik.BodyPole, pose: BodyPose) -> Array:
     """The angle (F,) about the line of a limb between its bend and its pole."""
-    line = [objective.joint]
-    for _ in range(objective.bones):
-        line.append(pose.parents[line[-1]])
+    line = _line(objective, pose.parents)
     base = pose.positions[:, line[-1]]
     along = rotation.normalize(pose.positions[:, line[0]] - base)
     middle = pose.positions[:, line[1:-1]].mean(axis=1)

@@ -109,6 +109,20 @@ def test_any_bone_of_a_hand_leads_to_what_moves_it(human) -> None:
         assert away(human, bone, target(side)) < 1e-3
 
 
+def test_a_weight_below_one_goes_no_further_by_corrections(human, monkeypatch) -> None:
+    """The controls are corrected until they have the solved pose; the hands stay between animation and target."""
+    effectors = [*(to(target(bone[-1]), bone, weight=0.4) for bone in ("hand_ik.L", "hand_fk.R")), *pins()]
+    animated = [away(human, bone, target(bone[-1])) for bone in HANDS]
+    data = human.animation_data
+    action, slot = data.action, data.action_slot
+    once = run(human, effectors).errors[:2]
+    data.action, data.action_slot = action, slot
+    monkeypatch.setattr(body_bake, "AS_SOLVED", 0.0)
+    often = run(human, effectors).errors[:2]
+    assert np.all(once.max(axis=-1) > 0.1 * np.array(animated))
+    assert np.allclose(often, once, rtol=0.02)
+
+
 def test_balance_and_a_look(human) -> None:
     target("L").animation_data_clear()
     target("L").location = (0.3, -0.55, 0.6)
