@@ -3,9 +3,8 @@
 The cost is half the integral of the squared torque changes, sum over joints. Source: Uno, Kawato, Suzuki, 1989.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +12,7 @@ from numpy.typing import ArrayLike
 from .. import rotation
 from ..checks import LARGEST, LATEST, SHORTEST_STEP, array, check_memory, is_one_of, number, shown, time_step, whole
 from ..errors import InvalidArgument
-from ..ik import Limits, solve_tree
+from ..ik import Limits
 from ..ik.checks import same_joints
 from ..progress import drained
 from ..rotation import Array
@@ -22,10 +21,11 @@ from .arm import Arm
 from .arms import Arms
 from .body import Body
 from .engine import finished
-from .law import smooth_step
-from .obstacles import TOUCHED, Clearance, Obstacles
+from .obstacles import Clearance, Obstacles
 from .optimal import ApproachLine, optimized
-from .paths import drift, minimum_jerk
+from .reach_poses import HIT, first_motion, joined, lengths, straight
+from .reach_search import Best, improved, raced
+from .reach_starts import detours, starts
 from .smoothing import smoothed
 from .splines import Spline
 
@@ -38,30 +38,8 @@ _MOST_PASSES = 100_000
 _WEAKEST = 1e-9
 _NUMBERS = 200
 """For each joint at each frame a reach holds at most so many numbers at a time."""
-_HIT = 1e-5
-"""Tolerance [m] at the goal."""
-_ALIGNED = 1e-4
-"""Tolerance [rad] of the orientation at the goal."""
-_LAST_STEPS = 50
-"""Largest number of final steps from the pose of inverse kinematics to the goal."""
-_BESIDE = 0.005
-"""Distance [m] from the line of an approach that counts as none."""
-_ELBOWS = 16
-"""Number of sides on which the elbow may be at the goal."""
-_DEEP = 0.01
-"""Depth [m] within an obstacle that counts as much as twice the cost."""
-_TRIES = 3
-"""Number of further starts that are tried until the result is clear of obstacles."""
-_HEAT = 3
-"""Passes after which only the most promising of several searches goes on."""
-_FURTHER = 1.0
-"""Number of passes by which the costs of searches are extrapolated to compare them."""
-_SAME = 1e-6
-"""Largest angle [rad] between two starts that count as one."""
 _BRIEF = 1e-3
 """Time [s] within which limits stop a velocity."""
-_JUMP = 1.0
-"""A larger rotation [rad] between two samples is a switch to another pose with the same position of the hand."""
 
 
 @dataclass(frozen=True)
@@ -69,10 +47,10 @@ class Reach:
     """What `reach` found, over F frames.
 
     times: (F,) [s]. rotations: (F, n, 4) local. path: (F, 3) [m], of the hand. torques: (F, n, 3) [N m]. cost: of this
-    motion; costs: of each pass, the minimum-jerk path first, infinite where it misses the goal. minimum_jerk:
-    (F, 3), that path. clearance: the smallest distance [m] of the arm from an obstacle, negative within one; None
-    without obstacles. apart: (F,) [m], the smallest distances between the arms of two hands, negative where they are
-    within each other; None if they do not avoid each other.
+    motion; costs: of each pass of the search that found it, the minimum-jerk path first, infinite where it misses the
+    goal. minimum_jerk: (F, 3), that path. clearance: the smallest distance [m] of the arm from an obstacle, negative
+    within one; None without obstacles. apart: (F,) [m], the smallest distances between the arms of two hands, negative
+    where they are within each other; None if they do not avoid each other.
     """
 
     times: Array
@@ -281,36 +259,36 @@ def _reaching(
     if is_approached:
         approach = np.concatenate([_of_three("approach", hand.approach) for hand in hands])
         given, line = _approached(arm, given, approach, speed, h)
-    path, fixed, motion = _first(arm, given, h, steps, [hand.name or str(n) for n, hand in enumerate(hands)])
+    path, fixed, motion = first_motion(arm, given, h, steps, [hand.name or str(n) for n, hand in enumerate(hands)])
     clear = None
     around = Obstacles.none() if obstacles is None else obstacles
     if len(around) or (thickness > 0.0 and arm.pairs):
         clear = Clearance(arm, around, steps, motion, h, thickness)
     costs = [arm.cost(motion, h, rough=True)]
     best = Best(clear, motion, costs[0], line, arm)
-    plain = _starts(arm, motion, fixed, h)
+    plain = starts(arm, motion, fixed, h)
     chases = bool(np.any(speed))
     kept = [steps] if arm.is_oriented else []
     end = 0.5 if chases else 1.0
     if method == "optimal":
         works = [optimized(arm, begun, h, given, passes, clear, kept, line) for begun in plain]
-        best, stop = yield from _raced(best, works, costs, passes, end)
+        best, stop = yield from raced(best, works, costs, passes, end)
         if clear is not None and not stop and not best.is_clear:
-            for begun in _detours(arm, motion, plain, fixed, h, clear):
+            for begun in detours(arm, motion, plain, fixed, h, clear):
                 work = optimized(arm, begun, h, given, passes, clear, kept, line)
-                best, stop = yield from _improved(best, work, costs, passes, 0.0, end)
+                best, stop = yield from improved(best, work, costs, passes, 0.0, end)
                 if stop or best.is_clear:
                     break
     else:
-        best, stop = yield from _improved(best, smoothed(arm, motion, h, given, passes), costs, passes, 0.0, end)
+        best, stop = yield from improved(best, smoothed(arm, motion, h, given, passes), costs, passes, 0.0, end)
     if chases:
         reached = best.motion
         arm, path, best = _chasing(arm, best, given, speed, h)
         costs = [best.cost]
-        begun = _joined(replace(arm, before=None), reached, fixed, h)
+        begun = joined(replace(arm, before=None), reached, fixed, h)
         best = best.better(begun, arm.cost(begun, h, rough=True))
         work = optimized(arm, begun, h, given, 1 if stop else passes, clear, [steps], line)
-        best, _ = yield from _improved(best, work, costs, passes, 0.5, 1.0)
+        best, _ = yield from improved(best, work, costs, passes, 0.5, 1.0)
     return finished(_sampled(arm, best, path, costs, duration, dt, h))
 
 
@@ -401,91 +379,23 @@ def _approached(
 
     speed: (3 k,) of the goals.
     """
-    sizes = _lengths(approach)
-    if np.any(sizes < _HIT):
+    sizes = lengths(approach)
+    if np.any(sizes < HIT):
         raise InvalidArgument("The approach has no length; enter a vector in metres, or leave it out.")
     since, begin = 0, arm.points(arm.rest)
     for sample, place in fixed[:-1]:
         since, begin = sample, np.where(np.isnan(place), begin, place)
     last, goal = fixed[-1]
     # Parts of equal jerk take times in proportion to the cube roots of their lengths.
-    way, end = (float(np.cbrt(_lengths(line).max())) for line in (goal - approach - begin, approach))
+    way, end = (float(np.cbrt(lengths(line).max())) for line in (goal - approach - begin, approach))
     first = since + int(np.clip(round((last - since) * way / (way + end)), 1, last - since - 2))
     places = goal - h * (last - np.arange(last + 1.0))[:, None] * speed
     line = ApproachLine(first, places, approach.reshape(-1, 3) / sizes[:, None])
     return [*fixed[:-1], (first, places[first] - approach), fixed[-1]], line
 
 
-def _lengths(vectors: Array) -> Array:
-    """The lengths (..., k) of vectors (..., 3 k)."""
-    return np.linalg.norm(vectors.reshape(*vectors.shape[:-1], -1, 3), axis=-1)
-
-
 def _four(values: ArrayLike) -> Array:
     return checks.exactly("orientation", values, 4)
-
-
-def _improved(
-    best: "Best",
-    work: Generator[tuple[Array, float], bool | None, None],
-    costs: list[float],
-    passes: int,
-    begin: float,
-    end: float,
-) -> Generator[float, bool | None, tuple["Best", bool]]:
-    """The best motion of a search, and whether it was stopped; adds the cost of each pass to `costs`.
-
-    begin, end: completed fractions.
-    """
-    for made, (found, cost) in enumerate(work):
-        best = best.better(found, cost)
-        costs.append(cost)
-        if (yield begin + (end - begin) * (made + 1) / max(passes, 1)):
-            return best, True
-    return best, False
-
-
-def _raced(
-    best: "Best",
-    works: Sequence[Generator[tuple[Array, float], bool | None, None]],
-    costs: list[float],
-    passes: int,
-    end: float,
-) -> Generator[float, bool | None, tuple["Best", bool]]:
-    """The best motion of searches from several starts, of which all but the best end after a few passes, and whether it
-    was stopped. The number of passes is that of all together; the costs of those of the best search are added to
-    `costs`. end: completed fraction."""
-    given, made, stop = best, 0, False
-    found: list[tuple[Best, list[float]]] = []
-
-    def some(own: Best, work: Generator[tuple[Array, float], bool | None, None], most: int) -> Any:
-        nonlocal made, stop
-        spent: list[float] = []
-        while not stop and len(spent) < most:
-            item = next(work, None)
-            if item is None:
-                break
-            own, made = own.better(*item), made + 1
-            spent.append(item[1])
-            stop = bool((yield end * made / max(passes, 1)))
-        return own, spent
-
-    heat = passes if len(works) == 1 else min(_HEAT, -(-passes // len(works)))
-    for work in works:
-        found.append((yield from some(given, work, min(heat, passes - made))))
-    ahead = min(range(len(works)), key=lambda n: (found[n][0].depth, _promised(found[n][1])))
-    own, spent = found[ahead]
-    own, more = yield from some(own, works[ahead], passes - made)
-    found[ahead] = own, [*spent, *more]
-    own, spent = min(found, key=lambda item: (item[0].depth, item[0].cost))
-    costs += spent
-    return own, stop
-
-
-def _promised(costs: Sequence[float]) -> float:
-    """The cost that a search promises to reach: that of its last pass, if it falls further as it fell in that pass."""
-    falls = len(costs) > 1 and np.isfinite(costs[-2])
-    return costs[-1] * (costs[-1] / costs[-2]) ** _FURTHER if falls else min(costs, default=np.inf)
 
 
 def _possible(arm: Arm, velocities: Array) -> Array:
@@ -504,107 +414,12 @@ def _chasing(
     back, ahead = (rotation.log(rotation.multiply(rotation.inverse(pose), other)) for other in beside)
     after = (ahead - back) / (2.0 * h)
     arm = replace(arm, after=after)
-    path = _straight(arm, fixed, h, speed)
+    path = straight(arm, fixed, h, speed)
     led, off = arm.follow(best.motion, path)
     if off > arm.near:
         led = best.motion
         path = arm.points(led)
     return arm, path, replace(best, motion=led, cost=arm.cost(led, h, rough=True))
-
-
-def _joining(arm: Arm, fixed: list[tuple[int, Array]], h: float) -> Array:
-    """Rotation vectors (N + 1, a, 3) that give a motion to the fixed positions, at rest at both ends, the velocities of
-    the arm there."""
-    last = fixed[-1][0]
-    return drift(arm.outside, last, h, (fixed[0][0], last - (fixed[-2][0] if len(fixed) > 1 else 0)))
-
-
-def _starts(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) -> list[Array]:
-    """The motions to start from if nothing is in the way: minimum jerk of the hand, and of the joints."""
-    joints = _by_joints(arm, motion, fixed, h)
-    # The first one keeps the velocity of the hand, and not that of each joint.
-    if arm.is_moving or rotation.distance(joints, motion).max() < _SAME:
-        return [joints]
-    return sorted((motion, joints), key=lambda start: arm.cost(start, h))
-
-
-def _detours(
-    arm: Arm, motion: Array, plain: Sequence[Array], fixed: list[tuple[int, Array]], h: float, clear: Clearance
-) -> list[Array]:
-    """The motions to start from if the result of those that are `plain` is within an obstacle, the most promising
-    first."""
-    sample, places = clear.detours(plain[0])
-    found = [*_elbows(arm, motion, fixed, h), *_around(arm, fixed, len(motion) - 1, sample, places)]
-    order = sorted(found, key=lambda start: (1.0 + (clear.depth(start) / _DEEP) ** 2) * arm.cost(start, h))
-    return order[:_TRIES]
-
-
-def _elbows(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) -> Generator[Array]:
-    """Motions (N + 1, a, 4) to the goal with the elbows on other sides: the last pose is rotated about the lines from
-    the shoulders to the hands, of one hand, or of all hands alternately."""
-    signs = [*np.eye(arm.count), (-1.0) ** np.arange(arm.count)]
-    for sign in signs[: 1 if arm.count == 1 else None]:
-        for angle in 2.0 * np.pi * np.arange(1, _ELBOWS) / _ELBOWS:
-            turned = motion.copy()
-            turned[-1] = arm.clamped(arm.swivelled(motion[-1], fixed[-1][1], angle * sign))
-            away = float(_lengths(arm.points(turned[-1]) - fixed[-1][1]).max())
-            if away > _HIT or arm.is_oriented:
-                turned[-1] = _solved(arm, turned[-1], fixed[-1][1], oriented=True)
-            yield _by_joints(arm, turned, fixed, h)
-
-
-def _around(
-    arm: Arm, fixed: list[tuple[int, Array]], steps: int, sample: int, places: Sequence[Array]
-) -> Generator[Array]:
-    """Motions (N + 1, a, 4) through the fixed positions and one place at a sample, as far as the arm can follow."""
-    begin, taken = arm.points(arm.rest), [at for at, _ in fixed]
-    for place in places:
-        through = fixed if sample in taken else sorted([*fixed, (sample, place)], key=lambda item: item[0])
-        times = np.array([0, *(at for at, _ in through)], dtype=float)
-        path = minimum_jerk(times, np.stack([begin, *(at for _, at in through)]), np.arange(steps + 1.0))
-        poses = [arm.rest]
-        for at, there in through:
-            poses.append(_solved(arm, poses[-1], there, oriented=at == steps))
-        led, off = arm.follow(_direct(poses, through, rotation.slerp), path)
-        if off <= arm.near and not _jumps(led):
-            yield led
-            continue
-        free = arm.clamped(_direct(poses, through, arm.between))
-        ends = arm.points(free)
-        if max(float(np.linalg.norm(ends[at] - there)) for at, there in fixed) <= _HIT:
-            yield free
-
-
-@dataclass(frozen=True)
-class Best:
-    """The best motion (N + 1, a, 4) so far: the cheapest that is clear of obstacles and on the line of its approach,
-    else the nearest to that."""
-
-    clear: Clearance | None
-    motion: Array
-    cost: float
-    line: ApproachLine | None
-    arm: Arm
-
-    @property
-    def depth(self) -> float:
-        """How deep [m] it is within an obstacle, and how far from the line of its approach; 0 if that is nothing."""
-        deep = 0.0 if self.clear is None else self.clear.depth(self.motion)
-        beside = 0.0
-        if self.line is not None:
-            beside = float(_lengths(self.line.beside(self.arm.points(self.motion))).max())
-        return (0.0 if deep <= TOUCHED else deep) + (0.0 if beside <= _BESIDE else beside)
-
-    @property
-    def is_clear(self) -> bool:
-        return self.depth == 0.0
-
-    def better(self, motion: Array, cost: float) -> "Best":
-        """This one or another one."""
-        other = replace(self, motion=motion, cost=cost)
-        if not np.isfinite(cost):
-            return self
-        return other if (other.depth, cost) < (self.depth, self.cost) else self
 
 
 def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: float, dt: float, h: float) -> Reach:
@@ -624,150 +439,6 @@ def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: fl
         None if best.clear is None else best.clear.least(best.motion),
         None if apart is None else np.interp(times, h * np.arange(len(apart)), apart),
     )
-
-
-def _first(
-    arm: Arm, fixed: list[tuple[int, Array]], h: float, steps: int, names: Sequence[str]
-) -> tuple[Array, list[tuple[int, Array]], Array]:
-    """The path (N + 1, 3 k) of the hands in the initial motion, the fixed positions with those of hands that are free
-    there, and that motion (N + 1, a, 4).
-
-    The path is the minimum-jerk path through the fixed positions. If the joints cannot follow it, each joint moves with
-    minimum jerk to a pose with the hand at the fixed position, which gives another path.
-    """
-    begin = arm.points(arm.rest)
-    distance = float(_lengths(fixed[-1][1] - begin).max())
-    if distance < _HIT and len(fixed) == 1:
-        raise InvalidArgument("The effector is already at its goal; move the goal.")
-    for _, place in fixed:
-        away = np.nan_to_num(arm.beyond(place), nan=-np.inf)
-        farthest = int(np.argmax(away))
-        beyond = float(away[farthest])
-        if beyond > _HIT and arm.count > 1:
-            raise InvalidArgument(
-                "The goal of hand '{hand}' is out of reach by {distance:.3g} m; move it closer, or choose a longer "
-                "chain.",
-                hand=names[farthest],
-                distance=beyond,
-            )
-        if beyond > _HIT:
-            raise InvalidArgument(
-                "The goal is out of reach by {distance:.3g} m; move it closer, or choose a longer chain.",
-                distance=beyond,
-            )
-    path = _straight(arm, fixed, h, np.zeros(len(begin)))
-    fixed = [(sample, np.where(np.isnan(place), path[sample], place)) for sample, place in fixed]
-    poses = [arm.rest]
-    for sample, place in fixed:
-        poses.append(_solved(arm, poses[-1], place, oriented=sample == steps))
-    _check_orientation(arm, poses[-1], fixed[-1][1])
-    led, off = arm.follow(_joined(arm, _direct(poses, fixed, rotation.slerp), fixed, h), path)
-    if off <= arm.near and not _jumps(led):
-        return path, fixed, led
-    # A hinge or limits may block the path although its end is within reach.
-    free = _joined(arm, _direct(poses, fixed, arm.between), fixed, h)
-    points = arm.points(free)
-    missed = max(float(_lengths(points[sample] - place).max()) for sample, place in fixed)
-    if missed <= _HIT and (off > arm.near or not _jumps(free)):
-        return points, fixed, free
-    if off > max(arm.near, _HIT):
-        raise InvalidArgument(
-            "The effector misses its goal by {missed:.3g} m; choose a goal within the limits of the joints.",
-            missed=missed,
-        )
-    return path, fixed, led
-
-
-def _straight(arm: Arm, fixed: list[tuple[int, Array]], h: float, speed: Array) -> Array:
-    """The minimum-jerk paths (N + 1, 3 k) of the hands, each through its own fixed positions, with these velocities
-    (3 k,) in the end."""
-    begin, start = arm.points(arm.rest), arm.place(arm.rest)[1] @ arm.outside[0].ravel()
-    last, paths = fixed[-1][0], []
-    for n in range(arm.count):
-        own = slice(3 * n, 3 * n + 3)
-        passed = [(sample, place[own]) for sample, place in fixed if not np.isnan(place[own]).any()]
-        times = h * np.array([0, *(sample for sample, _ in passed)])
-        points = np.stack([begin[own], *(place for _, place in passed)])
-        paths.append(minimum_jerk(times, points, h * np.arange(last + 1), (start[own], speed[own])))
-    return np.concatenate(paths, axis=1)
-
-
-def _check_orientation(arm: Arm, pose: Array, goal: Array) -> None:
-    """Raise InvalidArgument where a last pose (a, 4) is not at the goal (3,) in the orientation of the arm."""
-    if not arm.is_oriented:
-        return
-    away = arm.misaligned(pose)
-    if away > _ALIGNED:
-        raise InvalidArgument(
-            "The effector misses the orientation of its goal by {angle:.3g} degrees; rotate the goal, or allow more "
-            "joints.",
-            angle=np.degrees(away),
-        )
-    missed = float(_lengths(arm.points(pose) - goal).max())
-    if missed > _HIT:
-        raise InvalidArgument(
-            "In the orientation of its goal the effector misses it by {missed:.3g} m; rotate the goal, move it closer, "
-            "or choose a longer chain.",
-            missed=missed,
-        )
-
-
-def _by_joints(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) -> Array:
-    """The motion (N + 1, a, 4) in which each joint has minimum jerk between the poses of a motion at the fixed
-    samples."""
-    poses = [motion[0], *(motion[sample] for sample, _ in fixed)]
-    return _joined(arm, _direct(poses, fixed, arm.between), fixed, h)
-
-
-def _joined(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) -> Array:
-    """A motion (N + 1, a, 4) that is at rest at both ends, with the velocities of the arm there instead, and within its
-    limits."""
-    return arm.clamped(rotation.multiply(motion, rotation.exp(_joining(arm, fixed, h))))
-
-
-def _direct(poses: Sequence[Array], fixed: list[tuple[int, Array]], blend: Callable[..., Array]) -> Array:
-    """The motion (N + 1, a, 4) in minimum jerk from pose to pose (a, 4), each reached at its sample and at rest.
-
-    blend: gives the poses (m, a, 4) at fractions (m, 1) between two poses.
-    """
-    parts, since = [poses[0][None]], 0
-    for (sample, _), before, after in zip(fixed, poses[:-1], poses[1:], strict=True):
-        part = smooth_step(np.arange(1, sample - since + 1) / (sample - since))[0]
-        parts.append(blend(before, after, part[:, None]))
-        since = sample
-    return np.concatenate(parts)
-
-
-def _jumps(motion: Array) -> bool:
-    """Whether a joint of a motion (N + 1, a, 4) switches to another pose from one sample to the next."""
-    turned = rotation.distance(motion[:-1], motion[1:])
-    return bool(turned.max() > _JUMP)
-
-
-def _solved(arm: Arm, pose: Array, place: Array, *, oriented: bool) -> Array:
-    """The nearest pose (a, 4) of the moving joints with the hand at a position, and in its orientation on arrival if it
-    is to be `oriented`."""
-    body, locked = arm.body, np.ones((len(arm.body), 3), dtype=bool)
-    locked[arm.joints] = False
-    given = arm.limits
-    limits = Limits(
-        locks=locked if given is None else locked | np.asarray(given.locks),
-        minimum=None if given is None else given.minimum,
-        maximum=None if given is None else given.maximum,
-        rest=None if given is None else given.rest,
-    )
-    found = solve_tree(
-        np.asarray(body.parents).tolist(),
-        np.asarray(body.offsets),
-        arm.whole(pose),
-        arm.effectors(place, oriented=oriented),
-        tolerance=1e-7,
-        limits=limits,
-    )
-    # At limits and near full stretch that is only approximate; these steps remove the remaining error.
-    if not (oriented and arm.is_oriented):
-        return arm.follow(found.rotations[arm.joints][None], place[None], _LAST_STEPS)[0][0]
-    return arm.held(found.rotations[arm.joints], place, _LAST_STEPS)
 
 
 def _effector(effector: int | tuple[int, ArrayLike], n: int) -> tuple[int, Array]:

@@ -121,3 +121,38 @@ def test_a_knight_reaches(rigs: Path) -> None:
     bpy.context.scene.frame_set(24)
     seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
     assert np.linalg.norm(np.array(seen.matrix_world @ seen.pose.bones["hand.l"].head) - goal.point) < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("name", "clip", "hands", "first"),
+    [
+        ("gltf/kaykit_knight.glb", "Walking_A", ("hand.l",), 5),
+        ("bvh/fair1_dab.bvh", "fair1_dab", ("LeftHand", "RightHand"), 60),
+        ("fbx/cmu_91_48.fbx", None, ("lHand", "rHand"), 20),
+    ],
+)
+def test_hands_make_no_larger_step_than_in_the_clip_where_a_reach_begins_arrives_and_ends(
+    rigs: Path, name: str, clip: str | None, hands: tuple[str, ...], first: int
+) -> None:
+    armature = read(rigs / name, clip)
+    frames = np.arange(first - 3, first + 45)
+
+    def places() -> Any:
+        found = np.empty((len(frames), len(hands), 3))
+        for k, frame in enumerate(frames):
+            bpy.context.scene.frame_set(int(frame))
+            seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+            found[k] = [seen.matrix_world @ seen.pose.bones[hand].head for hand in hands]
+        return found
+
+    before = places()
+    most = np.linalg.norm(np.diff(before, axis=0), axis=-1).max(axis=0)
+    away = 0.03 * max(armature.dimensions) * np.array((0.0, -1.0, 0.6))
+    goals = [targets.Target(point=tuple(place + away)) for place in before[3]]
+    others = tuple(zip(hands[1:], goals[1:], strict=True))
+    request = reaching.ReachRequest(hands[0], goals[0], first, 0.5, others=others)
+    result = scenes.finish(reaching.start(bpy.context.scene, armature, request))
+    steps = np.linalg.norm(np.diff(places(), axis=0), axis=-1)
+    for frame in (first, int(result.frames[-1]), int(result.keyed[-1])):
+        around = steps[frame - frames[0] - 1 : frame - frames[0] + 1]
+        assert np.all(around <= most), (frame, around, most)
