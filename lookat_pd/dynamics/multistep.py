@@ -152,8 +152,8 @@ class Grid(NamedTuple):
 
 
 class Multistep(ABC):
-    """Steps of the deviation of a body from a motion; an engine has its mass matrices. Subclasses solve for the velocity
-    at the end of a step.
+    """Steps of the deviation of a body from a motion; an engine has its mass matrices. Subclasses solve for the
+    velocity at the end of a step.
 
     halved: whether the first two steps of an interval are halved.
     """
@@ -338,7 +338,8 @@ class ReferenceSimulation(Multistep):
         return speed
 
     def _courses(self, grid: Grid, counts: NDArray[np.int_], places: Array, gaps: Array) -> list[SmoothStretch] | None:
-        """The intervals with so many rows of the grid, corrected and with their torques; None if a joint is too fast."""
+        """The intervals with so many rows of the grid, corrected and with their torques; None if joints are too
+        fast."""
         apart, w, spin = self._turned(grid, places, gaps)
         if too_fast(w, spin):
             return None
