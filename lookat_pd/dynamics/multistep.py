@@ -152,8 +152,8 @@ class Grid(NamedTuple):
 
 
 class Multistep(ABC):
-    """Steps of the deviation of a body from a motion; an engine has its mass matrices. Subclasses solve for the velocity
-    at the end of a step.
+    """Steps of the deviation of a body from a motion; an engine has its mass matrices. Subclasses solve for the
+    velocity at the end of a step.
 
     halved: whether the first two steps of an interval are halved.
     """
@@ -166,10 +166,10 @@ class Multistep(ABC):
         self._engine, self._order = engine, engine.order
 
     @abstractmethod
-    def _prepare(self, grid: Grid, slope: float, firm: Array, strength: Array) -> None:
-        """Start steps between the rows of a grid. With a change of velocity by `slope` times the acceleration, feedback
-        resists a velocity by the factors `firm` (nv,), and the distance to the law's motion adds `strength` (nv,) times
-        itself to it."""
+    def _prepare(self, grid: Grid, past: Array, slope: float, firm: Array, strength: Array) -> None:
+        """Start steps between the rows of a grid. A velocity is that of the rows before it with the weights `past`, the
+        latest first, and `slope` times the acceleration. Feedback then resists a velocity by the factors `firm` (nv,),
+        and the distance to the law's motion adds `strength` (nv,) times itself to it."""
 
     @abstractmethod
     def _gap(self, row: int, near: Array, distance: Array, past: Array, ahead: Array) -> Array:
@@ -207,9 +207,10 @@ class Multistep(ABC):
         places[:2], gaps[:2] = begin, speed
         self._engine.moved(fine, self._engine.between(coarse, fine))
         places[2], gaps[2] = fine, 2.0 * fast - slow
-        even = slice(1, 6 if self.halved else None)
-        self._stepped(_SECOND, grid.rows(slice(1, 4)), frequency, places[even], gaps[even], 1)
-        self._stepped(_THIRD, grid.rows(even), frequency, places[even], gaps[even], 2)
+        count = 6 if self.halved else len(grid.times)
+        even, rows = slice(1, count), [0, *range(2, count)]
+        self._stepped(_SECOND, grid.rows(rows[:3]), frequency, places[even], gaps[even], 1)
+        self._stepped(_THIRD, grid.rows(rows), frequency, places[even], gaps[even], 2)
         ends = self._ends(grid)
         places, gaps = places[ends], gaps[ends]
         if self.halved:
@@ -232,7 +233,7 @@ class Multistep(ABC):
         engine, law = self._engine, grid.coordinates
         slope, end = h * formula.slope, h * formula.end
         weights = np.stack((formula.ahead, formula.past, h * formula.path))[:, ::-1].copy()
-        self._prepare(grid, slope, slope * frequency * (2.0 + frequency * end), slope * frequency**2)
+        self._prepare(grid, formula.past, slope, slope * frequency * (2.0 + frequency * end), slope * frequency**2)
         for step in range(first, steps):
             ahead, past, path = weights @ gaps[step + 1 - count : step + 1]
             path += engine.between(law[step], law[step + 1])
@@ -319,7 +320,7 @@ class ReferenceSimulation(Multistep):
         places, gaps = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return self._courses(whole.rows(np.concatenate(rows)), np.array([len(each) for each in rows]), places, gaps)
 
-    def _prepare(self, grid: Grid, slope: float, firm: Array, strength: Array) -> None:
+    def _prepare(self, grid: Grid, past: Array, slope: float, firm: Array, strength: Array) -> None:
         self._rising, self._firm, self._strength = slope * grid.accelerations, firm, strength
         self._reference.begin(firm)
 
@@ -338,7 +339,8 @@ class ReferenceSimulation(Multistep):
         return speed
 
     def _courses(self, grid: Grid, counts: NDArray[np.int_], places: Array, gaps: Array) -> list[SmoothStretch] | None:
-        """The intervals with so many rows of the grid, corrected and with their torques; None if a joint is too fast."""
+        """The intervals with so many rows of the grid, corrected and with their torques; None if joints are too
+        fast."""
         apart, w, spin = self._turned(grid, places, gaps)
         if too_fast(w, spin):
             return None

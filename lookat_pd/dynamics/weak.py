@@ -19,6 +19,8 @@ _OVER = 1e-9
 """Fraction of a torque limit by which rounding may exceed it."""
 _DIVERGED = 1e8
 """Sum of squares of all velocities [rad^2/s^2] of a motion that has no meaning."""
+_FEWEST = 4
+"""Number of steps in which a correction's torques show."""
 _ROUNDS = 4
 """How often joints are taken out of the correction because their torques do not suffice for it."""
 
@@ -130,9 +132,13 @@ class WeakSimulation(Multistep):
         back = frequency * self._engine.between(place, grid.coordinates[0]) - 2.0 * speed
         self._weakened(place, grid.velocities[0] + speed, grid.accelerations[0] + frequency * back)
 
-    def _prepare(self, grid: Grid, slope: float, firm: Array, strength: Array) -> None:
+    def _prepare(self, grid: Grid, past: Array, slope: float, firm: Array, strength: Array) -> None:
         self._slope, self._part, self._strength = slope, 1.0 / (1.0 + firm), strength
-        self._rising, self._spins = slope * grid.accelerations, grid.velocities
+        # Differences of the law's velocities: a joint too weak to follow has the errors of its own motion alone.
+        self._spins, self._rising = grid.velocities, grid.velocities.copy()
+        for back, weight in enumerate(past, 1):
+            self._rising[len(past) :] -= weight * self._spins[len(past) - back : -back]
+        self._rising[:, : self._extra] = slope * grid.accelerations[:, : self._extra]
 
     def _gap(self, row: int, near: Array, distance: Array, past: Array, ahead: Array) -> Array:
         before = past - self._rising[row]
@@ -158,7 +164,7 @@ class WeakSimulation(Multistep):
         suffice for that too."""
         error = rotation.log(deviation.relative[-1])
         since = np.where(weak.any(axis=0), len(weak) - np.argmax(weak[::-1], axis=0), 0)
-        weak_at_end = since >= len(weak) - 1
+        weak_at_end = since > len(weak) - 1 - _FEWEST
         # The quintic accelerates to both sides: a weak joint of the same tree would need more than its limit for one.
         reached = np.any(error, axis=-1) & ~(self._together @ weak_at_end)
         if not np.any(reached):

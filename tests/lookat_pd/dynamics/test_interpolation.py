@@ -453,6 +453,18 @@ def test_an_arm_that_is_far_too_weak_converges_with_the_step(monkeypatch: pytest
     assert apart[2] < 0.1 * apart[0] < 0.01
 
 
+@engine
+@pytest.mark.parametrize("limit", [3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+def test_a_rod_accelerates_no_faster_than_its_torque_allows(limit: float) -> None:
+    """Nor where it is led to a key that it has swung beyond."""
+    body, angles, dt = trees.rods([0.3], [10.0]), np.radians([0.0, 60.0, -30.0, 20.0]), 1.0 / 120.0
+    keys = rotation.exp(angles[:, None, None] * np.array([0.0, 0.0, 1.0]))
+    found = interpolate(body, keys, 0.5 * np.arange(4), dt, settle=0.75, torque_limit=limit)
+    turns = rotation.log(found.rotations[:, 0])[:, 2]
+    inertia = body.mass_matrix(rotation.identity(1))[2, 2]
+    assert np.abs(np.diff(turns, 2)).max() / dt**2 * inertia < 1.1 * limit
+
+
 def half_way(found: Interpolation, joint: int) -> float:
     """When a joint has gone half of its way to the last pose."""
     way = rotation.distance(found.rotations[:1], found.rotations)[:, joint]
