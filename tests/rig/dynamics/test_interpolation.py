@@ -526,7 +526,7 @@ def test_without_an_action_it_is_refused() -> None:
 def test_one_key_only_is_refused() -> None:
     armature = scenes.figure()
     scenes.animate(armature, frames=(7,), bones=BONES)
-    refused(armature, "only one key, at frame 7")
+    refused(armature, "only one key in the frame range, at frame 7.*extend the range")
 
 
 def test_no_selected_key_is_refused() -> None:
