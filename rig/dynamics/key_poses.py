@@ -83,8 +83,8 @@ def find(
     together = together[np.concatenate(([True], np.diff(together) > _SAME))]
     if len(together) < 2:
         raise RigError(
-            "Bone '{bone}' has only one key in the frame range, at frame {frame:g}; key or select at least two poses, or "
-            "extend the range.",
+            "Bone '{bone}' has only one key in the frame range, at frame {frame:g}; key or select at least two poses, "
+            "or extend the range.",
             bone=found[0],
             frame=together[0],
         )

@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
+import kept
 from comparison import largest_angle
 from extension import load
 from lookat_pd import rotation
@@ -521,6 +522,13 @@ def refused(armature: bpy.types.Object, match: str, bones: Sequence[str] = BONES
 
 def test_without_an_action_it_is_refused() -> None:
     refused(scenes.figure(), "has no action; key at least two poses")
+
+
+def test_for_a_bone_that_a_control_moves_the_control_is_named() -> None:
+    armature = kept.human()
+    for frame in (1, 20):
+        armature.pose.bones["DEF-forearm.R"].keyframe_insert("rotation_quaternion", frame=frame)
+    refused(armature, "follows the control 'forearm_fk.R'", ("DEF-forearm.R",), selected=False)
 
 
 def test_one_key_only_is_refused() -> None:
