@@ -136,6 +136,12 @@ def check_curves(armature: bpy.types.Object, bones: Mapping[str, str], into: str
                     "An F-curve of bone '{bone}' is muted or has a modifier; bake into a new action or a layer.",
                     bone=bone,
                 )
+            if curve is not None and is_locked(curve):
+                raise RigError(
+                    "The F-curves of bone '{bone}' are locked; unlock them in the Graph editor, or bake into a new "
+                    "action or a layer.",
+                    bone=bone,
+                )
 
 
 def curves_at(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None, path: str, size: int) -> list:
@@ -185,6 +191,11 @@ def remove_curves(armature: bpy.types.Object, path: str) -> None:
     if bag is not None:
         for curve in [curve for curve in bag.fcurves if curve.data_path.startswith(path)]:
             bag.fcurves.remove(curve)
+
+
+def is_locked(curve: Any) -> bool:
+    """Whether an F-curve is protected from changes, alone or with its group."""
+    return curve.lock or (curve.group is not None and curve.group.lock)
 
 
 def plays(curve: Any) -> bool:

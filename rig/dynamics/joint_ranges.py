@@ -11,7 +11,7 @@ from ...lookat_pd import ik, rotation
 from ...lookat_pd.dynamics.interpolation import HINGED
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from ..detection import bone_limits
+from ..detection import bone_limits, limb_controls
 
 _STILL = 1e-6
 """Angle [rad] up to which keys count as one pose."""
@@ -20,8 +20,15 @@ _KEPT = 1e-5
 
 
 def check(bone: bpy.types.PoseBone) -> None:
-    """Raises RigError if the rotation of a bone is locked as a whole."""
+    """Raises RigError if the rotation of a bone is locked as a whole, as Rigify locks what controls move."""
     if all(bone.lock_rotation) or (bone.lock_rotations_4d and bone.lock_rotation_w):
+        control = limb_controls.control_of(bone.id_data, bone.name)
+        if control not in ("", bone.name):
+            raise RigError(
+                "Bone '{bone}' follows the control '{control}'; key and select the control.",
+                bone=bone.name,
+                control=control,
+            )
         raise RigError(
             "The rotation of bone '{bone}' is locked; unlock it in the Item tab of the sidebar, or deselect the bone.",
             bone=bone.name,

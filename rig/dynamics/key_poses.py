@@ -83,7 +83,8 @@ def find(
     together = together[np.concatenate(([True], np.diff(together) > _SAME))]
     if len(together) < 2:
         raise RigError(
-            "Bone '{bone}' has only one key, at frame {frame:g}; key at least two poses.",
+            "Bone '{bone}' has only one key in the frame range, at frame {frame:g}; key or select at least two poses, "
+            "or extend the range.",
             bone=found[0],
             frame=together[0],
         )
@@ -145,7 +146,7 @@ def _frames(curve: Any, bone: str, selected: bool) -> Array:
     if np.any(steps <= _SAME):
         at = frames[int(np.argmin(steps))]
         raise RigError("Bone '{bone}' has two keys at frame {frame:g}; delete one of them.", bone=bone, frame=at)
-    if curve.lock or (curve.group is not None and curve.group.lock):
+    if actions.is_locked(curve):
         raise RigError(
             "The F-curves of bone '{bone}' are locked; unlock them in the Graph editor, or deselect the bone.",
             bone=bone,

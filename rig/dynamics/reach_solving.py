@@ -39,7 +39,7 @@ _REMEMBERED = 3
 """How many attempts the next one is extrapolated from."""
 
 
-class Contact(NamedTuple):
+class Collisions(NamedTuple):
     """clearance: the smallest distance [m] of the arms from an obstacle, negative within one; None without obstacles.
     crossed: the frames in which two arms are within each other."""
 
@@ -140,7 +140,7 @@ class ReachSolving:
 
     def corrected(
         self, evaluated: Callable[[Array, Array], Samples], *, plain: bool
-    ) -> Generator[float, None, tuple[dynamics.Reach, Array, Contact]]:
+    ) -> Generator[float, None, tuple[dynamics.Reach, Array, Collisions]]:
         """The reach with paths (F, k, 3), the distances (k,) in the world of the hands from their goals on arrival, and
         what the arms touch.
 
@@ -182,9 +182,9 @@ class ReachSolving:
         seen = evaluated(rotations, frames[:1])
         world = seen.worlds[0, :3, :3]
         misses = np.array([np.linalg.norm(world @ hand.missed(seen)[0]) for hand in self.hands])
-        return motion, misses, self._contact(motion, back, self.count + len(held) - 1)
+        return motion, misses, self._collisions(motion, back, self.count + len(held) - 1)
 
-    def _contact(self, motion: dynamics.Reach, back: dynamics.Reach | None, returns: int) -> Contact:
+    def _collisions(self, motion: dynamics.Reach, back: dynamics.Reach | None, returns: int) -> Collisions:
         """What the arms touch during a reach, and during one back that begins at the sampled frame `returns`."""
         both = [(0, motion), *([] if back is None else [(returns, back)])]
         clearances = [found.clearance for _, found in both if found.clearance is not None]
@@ -193,7 +193,7 @@ class ReachSolving:
             if found.apart is not None:
                 sampled = self.samples.frames[first : first + len(found.apart)]
                 crossed |= set(sampled[found.apart[: len(sampled)] < -TOUCHED].astype(int).tolist())
-        return Contact(min(clearances, default=None), tuple(sorted(crossed)))
+        return Collisions(min(clearances, default=None), tuple(sorted(crossed)))
 
     def _missed(self, seen: Samples) -> Array:
         """Where the hands are relative to their goals (k, c, 3) [m], in the frames from which the arms hang, in samples

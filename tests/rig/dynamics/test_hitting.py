@@ -257,6 +257,23 @@ def test_what_moves_no_mass_passes_the_hit_on_to_what_it_hangs_on() -> None:
     assert np.degrees(result.angles[:, result.tree.bones.index("head")].max()) > 3.0
 
 
+@pytest.mark.parametrize("whole_group", [False, True])
+def test_locked_curves_are_not_overwritten(whole_group: bool) -> None:
+    """A new action is another one, so that its curves may differ."""
+    armature = hero()
+    action = armature.animation_data.action
+    curve = actions.channelbag(action, action.slots[0]).fcurves.find(
+        actions.rotation_path("chest", "QUATERNION"), index=1
+    )
+    (curve.group if whole_group else curve).lock = True
+    before = scenes.fingerprint(action)
+    with pytest.raises(errors.LookAtError, match="'chest' are locked; unlock them"):
+        run(armature, into="CURRENT")
+    assert scenes.fingerprint(action) == before
+    run(armature)
+    assert scenes.fingerprint(action) == before
+
+
 def test_stopping_leaves_nothing_behind() -> None:
     armature = hero()
     steps = hitting.start(bpy.context.scene, armature, hitting.HitRequest((spec(),)))

@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 import pytest
 
+import kept
 from comparison import largest_angle
 from extension import load
 from lookat_pd import rotation
@@ -523,10 +524,17 @@ def test_without_an_action_it_is_refused() -> None:
     refused(scenes.figure(), "has no action; key at least two poses")
 
 
+def test_for_a_bone_that_a_control_moves_the_control_is_named() -> None:
+    armature = kept.human()
+    for frame in (1, 20):
+        armature.pose.bones["DEF-forearm.R"].keyframe_insert("rotation_quaternion", frame=frame)
+    refused(armature, "follows the control 'forearm_fk.R'", ("DEF-forearm.R",), selected=False)
+
+
 def test_one_key_only_is_refused() -> None:
     armature = scenes.figure()
     scenes.animate(armature, frames=(7,), bones=BONES)
-    refused(armature, "only one key, at frame 7")
+    refused(armature, "only one key in the frame range, at frame 7.*extend the range")
 
 
 def test_no_selected_key_is_refused() -> None:
