@@ -353,7 +353,7 @@ def _contradictory(armature) -> None:
 
 def _constrained(armature) -> None:
     constraint = armature.pose.bones["forearm.L"].constraints.new("IK")
-    constraint.chain_count = 2
+    constraint.chain_count, constraint.target = 2, scenes.ball()
 
 
 def _alone(armature) -> None:
@@ -365,7 +365,7 @@ def _alone(armature) -> None:
     [
         (_locked, "All bones from 'arm.L' to 'forearm.L' are locked"),
         (_contradictory, "minimum.*'arm.L'.*maximum"),
-        (_constrained, "'arm.L' is already posed by the constraint 'IK' on 'forearm.L'"),
+        (_constrained, "'arm.L' is posed by the constraint 'IK' on 'forearm.L', whose target 'Ball'"),
         (_alone, "'forearm.L' does not inherit"),
     ],
 )
