@@ -27,13 +27,12 @@ from .bake import BAKED, axes_of, from_armature, in_world
 from .body import PRIORITIES, BodyEffector, JointTree
 from .body_balance import Weighed
 from .body_controls import BodyControls, ChannelWriter, is_mixed
+from .body_errors import AS_SOLVED, Objectives, measured, score, settled
 from .body_pose import BodyPose, SolvedBody
 from .chain_solve import in_channels
 from .contact_plan import Surface
 
 Sliced = TypeVar("Sliced", ik.BodyObjective, ik.Balance)
-Objectives = Sequence[tuple[int, ik.BodyObjective]]
-"""Objectives with the index of their effector."""
 _SLICE = 128
 """Frames that are solved together between two checks of the keyboard."""
 _FAR = 1e12
@@ -44,8 +43,6 @@ _TURNED = np.radians(0.5)
 """Largest angle of an effector that has its orientation."""
 _PASSES = 6
 """How often a pose on controls is corrected at most."""
-AS_SOLVED, _RADIAN = 1e-4, 0.1
-"""Largest difference between a solved pose and that of controls, in sizes of the body, and how many are a radian."""
 _NEARLY_NOTHING = 1e-7
 """A rotation [rad] or a movement, as a fraction of the body's size, that is none."""
 
@@ -613,82 +610,6 @@ class _Verified:
         for seen in self.sampler.sample(self.work.frames.tolist()):  # noqa: B007
             yield share
         return seen
-
-
-def settled(
-    objectives: Objectives, parents: Sequence[int], turns: Array, places: Array
-) -> tuple[list[tuple[int, ik.BodyObjective]], Array]:
-    """Objectives that a solved pose meets where their weights are between 0 and 1, with a weight of 1 there, and where
-    (F, objectives) that is. turns, places: (F, n, 4), (F, n, 3)."""
-    found, where = [], np.zeros((len(turns), len(objectives)), dtype=bool)
-    for n, (k, objective) in enumerate(objectives):
-        weight = np.broadcast_to(np.asarray(objective.weight), len(turns))
-        soft = (weight > 0.0) & (weight < 1.0)
-        where[:, n] = soft
-        if soft.any():
-            met, lying, place = {}, turns[:, objective.joint], places[:, objective.joint]
-            if isinstance(objective, ik.BodyPosition):
-                met["target"] = place + rotation.rotate(lying, objective.offset)
-            elif isinstance(objective, ik.BodyOrientation):
-                met["orientation"] = lying
-            elif isinstance(objective, ik.BodyAim):
-                away = np.linalg.norm(np.asarray(objective.target) - place, axis=-1, keepdims=True)
-                met["target"] = place + away * rotation.rotate(lying, rotation.normalize(objective.axis))
-            elif isinstance(objective, ik.BodyPole):
-                met["target"] = places[:, _line(objective, parents)[1:-1]].mean(axis=1)
-            kept = {name: np.where(soft[:, None], value, getattr(objective, name)) for name, value in met.items()}
-            objective = replace(objective, weight=np.where(soft, 1.0, weight), **kept)
-        found.append((k, objective))
-    return found, where
-
-
-def _line(objective: ik.BodyPole, parents: Sequence[int]) -> list[int]:
-    """The joints of a limb with a pole, from its end to its base."""
-    line = [objective.joint]
-    for _ in range(objective.bones):
-        line.append(parents[line[-1]])
-    return line
-
-
-def measured(objectives: Objectives, pose: BodyPose) -> Array:
-    """The errors (F, objectives) of a pose: lengths and angles."""
-    found = []
-    for _, objective in objectives:
-        place, lying = pose.positions[:, objective.joint], pose.rotations[:, objective.joint]
-        if isinstance(objective, ik.BodyPosition):
-            point = place + rotation.rotate(lying, np.asarray(objective.offset))
-            found.append(np.linalg.norm(objective.target - point, axis=-1))
-        elif isinstance(objective, ik.BodyOrientation):
-            found.append(rotation.distance(lying, objective.orientation))
-        elif isinstance(objective, ik.BodyPole):
-            found.append(_bend_error(objective, pose))
-        else:
-            assert isinstance(objective, ik.BodyAim)
-            aim = rotation.rotate(lying, objective.axis)
-            found.append(rotation.angle_between(aim, objective.target - place))
-    return np.stack(found, axis=-1)
-
-
-def _bend_error(objective: ik.BodyPole, pose: BodyPose) -> Array:
-    """The angle (F,) about the line of a limb between its bend and its pole."""
-    line = _line(objective, pose.parents)
-    base = pose.positions[:, line[-1]]
-    along = rotation.normalize(pose.positions[:, line[0]] - base)
-    middle = pose.positions[:, line[1:-1]].mean(axis=1)
-    bend, away = (
-        point - np.sum(along * point, axis=-1, keepdims=True) * along
-        for point in (middle - base, np.asarray(objective.target) - base)
-    )
-    return rotation.angle_between(bend, away)
-
-
-def score(objectives: Objectives, errors: Array, size: float) -> Array:
-    """Errors (F, objectives) as one number for each frame, in sizes of the body."""
-    total = np.zeros(len(errors))
-    for n, (_, objective) in enumerate(objectives):
-        unit = size if isinstance(objective, ik.BodyPosition) else 1.0 / _RADIAN
-        total += np.asarray(objective.weight) * errors[:, n] / unit
-    return total
 
 
 def _part(objective: Sliced, part: slice) -> Sliced:

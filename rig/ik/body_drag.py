@@ -22,12 +22,13 @@ from ..offset_layer import constraints as offsets
 from ..sampling import suspend
 from ..sampling.sampler import Samples, ShownPose, seen_from
 from ..sampling.targets import Target
-from . import body_bake, body_settings, drag
+from . import body_bake, body_errors, body_settings, drag
 from .bake import axes_of, from_armature
 from .body import BodyEffector
-from .body_bake import BodyTuning, Objectives
+from .body_bake import BodyTuning
 from .body_controls import BodyControls
-from .body_pose import BodyPose
+from .body_errors import Objectives
+from .body_pose import BodyPose, SolvedBody
 from .chain_solve import IKTuning
 
 _PASSES = 2
@@ -221,7 +222,7 @@ class BodyDrag(drag.GivenChain):
             objectives = [*objectives, (0, ik.BodyAim(body.effectors[0], seen, body.aims[0]))]
         return objectives, balance
 
-    def _realized(self, controls: BodyControls, objectives: Objectives, found: body_bake.SolvedBody) -> Array:
+    def _realized(self, controls: BodyControls, objectives: Objectives, found: SolvedBody) -> Array:
         """Put the pose on the controls and correct it by what is evaluated; returns the errors (1, objectives)."""
         wanted, size = self._pose.solved(found), self._pose.size
         best, least, errors = self._moves, np.inf, found.errors
@@ -229,11 +230,11 @@ class BodyDrag(drag.GivenChain):
             self._moves = controls.realize(self._moves, self._seen, *wanted)
             self._pen.put(lambda pen: controls.write(pen, self._moves, size))
             self._seen = self._look()
-            now = body_bake.measured(objectives, BodyPose(self._work.body, self._seen))
-            total = float(body_bake.score(objectives, np.maximum(now - found.errors, 0.0), size)[0])
+            now = body_errors.measured(objectives, BodyPose(self._work.body, self._seen))
+            total = float(body_errors.score(objectives, np.maximum(now - found.errors, 0.0), size)[0])
             if total < least:
                 best, least, errors = self._moves, total, now
-            if least < body_bake.AS_SOLVED:
+            if least < body_errors.AS_SOLVED:
                 break
         if best is not self._moves:
             self._moves = best
