@@ -63,7 +63,7 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
         if not result.reduced:
             most = max(result.outcomes, key=lambda outcome: outcome.angle)
             message = Message(
-                "Baked {hits} hits, frames {first} to {last} ({seconds:.2f} s); '{bone}' turns most, by {angle:.1f}°.",
+                "Hits baked: {hits}, frames {first} to {last} ({seconds:.2f} s); '{bone}' turns most, by {angle:.1f}°.",
                 bone=most.joint,
                 angle=np.degrees(most.angle),
                 **values,
@@ -83,7 +83,7 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
             ),
         )
         message = Message(
-            "Baked {hits} hits, frames {first} to {last} ({seconds:.2f} s); the largest angle reduces impulses: "
+            "Hits baked: {hits}, frames {first} to {last} ({seconds:.2f} s); the largest angle reduces impulses: "
             "{listed}.",
             listed=named,
             **values,

@@ -21,7 +21,7 @@ class LOOKAT_PD_PT_dynamics_hit(ArmaturePanel, bpy.types.Panel):
         column = layout.column(align=True)
         column.prop(settings, "settle_time", text="Settle Time (s)")
         column.prop(settings, "damping_ratio", slider=True)
-        column.prop(settings, "contact", text="Contact Time (s)")
+        column.prop(settings, "contact", text="Contact (s)")
         column = layout.column(align=True)
         column.prop(settings, "stiffness")
         column.prop(settings, "largest_angle")
