@@ -24,6 +24,7 @@ targets = load("rig.sampling.targets")
 LAST = 48
 FRAMES = range(1, LAST + 1)
 STANCES = {"foot.L": (13, 24), "foot.R": (28, 36)}
+STRIDE = range(-10, LAST + 11)
 OUTSIDE = (1, LAST)
 """Frames far from all contacts."""
 
@@ -118,6 +119,45 @@ def test_knees_do_not_snap_where_a_leg_lifts_off() -> None:
         return float(np.linalg.norm(np.diff(speed, axis=0), axis=-1).max())
 
     assert bends(after) < bends(before) + np.radians(1.5)
+
+
+def strider(swing: float, bend: float, least: float) -> bpy.types.Object:
+    """A human who walks a step in 0.5 s, thighs swinging by `swing`, knees bent by `least` to `bend` [rad]."""
+    armature = scenes.figure("Hero", rows=ROWS)
+    bones = armature.pose.bones
+    for frame in STRIDE:
+        phase = np.pi * frame / 12
+        bones["hips"].location = (0.0, 0.0, 0.05 * frame)
+        bones["hips"].keyframe_insert("location", frame=frame)
+        for side, sign in (("L", 1.0), ("R", -1.0)):
+            knee = least + (bend - least) * max(0.0, -sign * np.sin(phase)) ** 2
+            for part, angle in (("thigh", -sign * swing * np.cos(phase)), ("shin", knee), ("foot", 0.0)):
+                bone = bones[f"{part}.{side}"]
+                bone.rotation_mode = "XYZ"
+                bone.rotation_euler = (angle, 0.0, 0.0)
+                bone.keyframe_insert("rotation_euler", frame=frame)
+    return armature
+
+
+def knees(armature: bpy.types.Object) -> np.ndarray:
+    """The largest change of the speed [rad/frame^2] of each knee (2,)."""
+    found = []
+    for side in "LR":
+        hip, knee, ankle = (heads(armature, f"{part}.{side}", STRIDE) for part in ("thigh", "shin", "foot"))
+        bend = rotation.angle_between(knee - hip, ankle - knee)
+        found.append(np.abs(np.diff(bend, n=2)).max())
+    return np.array(found)
+
+
+@pytest.mark.parametrize(("swing", "bend", "least"), [(0.25, 0.8, 0.1), (0.3, 1.1, 0.2)])
+def test_knees_turn_no_more_suddenly_than_in_the_animation(swing: float, bend: float, least: float) -> None:
+    """Also next to lift-off, where a leg is nearly straight: at most 1.5 times as suddenly."""
+    armature = strider(swing, bend, least)
+    before = knees(armature)
+    contacts = {"foot.L": (26, 34), "foot.R": (14, 22)}
+    found = run(armature, {bone: touch(i) for bone, i in contacts.items()}, first=STRIDE[0], last=STRIDE[-1])
+    assert np.all(knees(armature) <= 1.5 * before)
+    assert found.slips.max() < 2e-5
 
 
 @pytest.mark.parametrize("slip", [0.0, 0.02])
