@@ -181,6 +181,24 @@ def test_a_jump_of_the_animation_stays_one() -> None:
     assert np.abs(held.place - place).max() < 1e-12
 
 
+@pytest.mark.parametrize("gap", [4, 8, 15])
+def test_an_effector_goes_from_one_contact_straight_to_the_next(gap: int) -> None:
+    """It needs no more acceleration than one smooth step between the two takes, and turns no further than needed."""
+    count = 80 + gap
+    place, lying = np.zeros((count, 3)), rotation.identity(count)
+    place[20:, 0], place[60 + gap :, 0] = 0.04, 0.08
+    for first, angle in ((20, 0.2), (60 + gap, 0.4)):
+        lying[first:] = rotation.exp(np.array([0.0, 0.0, angle]))
+    # Both contacts hold it in the middle of what it slides within them.
+    contact = contact_plan.Contact([(1, 40), (41 + gap, count)], 0.5)
+    held = contact_plan.held(contact, place, lying, 0.9, 1.0 / 30.0, 1)
+    steepest = 10.0 / 3.0**0.5 / (gap + 1) ** 2
+    assert np.abs(np.diff(held.place, n=2, axis=0)).max() <= 0.04 * steepest * 1.01
+    turned = np.linalg.norm(rotation.log(held.orientation), axis=-1)
+    assert np.all(np.diff(turned) > -1e-9) and np.abs(np.diff(turned, n=2)).max() <= 0.2 * steepest * 1.5
+    assert np.ptp(held.place[:40], axis=0).max() < 1e-12 and np.ptp(held.place[40 + gap :], axis=0).max() < 1e-12
+
+
 @pytest.mark.parametrize("slide", [0.0, 0.1, 0.4])
 def test_transitions_take_as_long_as_the_displacement_needs(slide) -> None:
     """Into and out of a contact the effector needs at least the set time and at most 2.5 limb lengths / s^2."""
