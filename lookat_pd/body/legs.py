@@ -18,6 +18,8 @@ from ..rotation import Array
 
 FULL_STRETCH = 0.995
 """Largest stretch of a leg as a factor of its length, unless the animation stretches it further."""
+SOFT_STRETCH = 0.98
+"""Stretch of a leg as a factor of its length below which nothing is lowered for the acceleration of its knee."""
 _STEEPEST = 2.0
 """Largest lowering for one leg as a factor of the hips' displacement; a leg that needs more is too horizontal to be
 planted."""
@@ -25,6 +27,10 @@ _NOTHING, _UNCLEAR = 1e-9, 1e-6
 _STRAIGHT, _BENT = np.radians(3.0), np.radians(12.0)
 """Between these values the animated bend becomes the only source of the knee's direction."""
 _PULL = 4.0
+_EVEN, _STEP = 30.0, 1.0 / 30.0
+"""Angular acceleration [rad/s^2] of a knee, over steps of this time [s], below which no snap is seen: 2 degrees from
+each step to the next."""
+_HALVINGS = 12
 _LONGEST_SMOOTHING = 60.0
 
 
@@ -59,12 +65,17 @@ class Leg:
         return np.linalg.norm(self.knee - self.hip, axis=-1), np.linalg.norm(self.ankle - self.knee, axis=-1)
 
 
-def lowering(animated: Leg, moved: Leg, up: ArrayLike, dt: float, *, smooth: float = 0.12) -> Array:
+def lowering(
+    animated: Leg, moved: Leg, up: ArrayLike, dt: float, *, smooth: float = 0.12, acceleration: float | None = None
+) -> Array:
     """The distance (n,) [m] by which the hips must be lowered so that every foot can reach its animated position.
 
     animated: the legs as animated; moved: as the rotated and displaced pelvis moves them. up: unit (3,) or (n, 3).
     dt: seconds per frame. smooth [s]: the hips are lowered this long before it is necessary and stay low this long
     afterwards, never less than necessary; at twice this distance from any need the result is exactly 0.
+    acceleration: largest angular acceleration of a knee as a factor of the largest animated one. Where that of a leg
+    nearer to straight than SOFT_STRETCH would be larger, the hips are lowered further, at most to that stretch. None:
+    no limit.
 
     A leg is stretched no further than in the animation or than FULL_STRETCH, and slightly less where the hips have
     moved away, because the speed of a knee that passes through the straight pose is not continuous. A nearly horizontal
@@ -74,19 +85,26 @@ def lowering(animated: Leg, moved: Leg, up: ArrayLike, dt: float, *, smooth: flo
     smooth = checks.number("smoothing time", smooth, 0.0, _LONGEST_SMOOTHING)
     if moved.hip.shape != animated.hip.shape:
         raise checks.shape_error("hip", animated.hip.shape, moved.hip.shape)
+    if acceleration is not None:
+        acceleration = checks.number("factor of the acceleration", acceleration, 0.0)
     length = np.sum(animated.lengths, axis=0)
     if not length.size:
         return np.zeros(frames)
-    up = checks.like("up axis", up, frames, 3)
+    up = rotation.normalize(checks.like("up axis", up, frames, 3))
     far, here = moved.hip - animated.ankle, animated.hip - animated.ankle
     moves = np.maximum(*(np.linalg.norm(np.diff(v, axis=0), axis=-1) for v in (far, here)))
     jumps = np.any(curves.sudden(moves / np.maximum(length[1:], _NOTHING)), axis=-1)
     count = substeps(dt, curves.FINEST_STEP)
     radius = int(smooth * count / dt + _NOTHING)
     checks.check_memory(20.0 * (frames * count + 4.0 * radius) + 4.0 * radius)
-    far, here, length, up = (curves.curve(v, jumps, count) for v in (far, here, length, up))
-    need = np.max(_need(far, here, length, rotation.normalize(up)), axis=-1)
-    return _never_less(need, radius)[::count]
+    apart, at_home, whole, upward = (curves.curve(v, jumps, count) for v in (far, here, length, up))
+    need = np.max(_need(apart, at_home, whole, rotation.normalize(upward)), axis=-1)
+    low = _never_less(need, radius)[::count]
+    if acceleration is None:
+        return low
+    further = _softer(far, here, animated.lengths, up, low, jumps, dt, acceleration)
+    between = np.interp(np.arange(len(need)) / count, np.arange(frames), further)
+    return low + _never_less(between, radius)[::count]
 
 
 def _need(far: Array, here: Array, length: Array, up: Array) -> Array:
@@ -105,6 +123,49 @@ def _need(far: Array, here: Array, length: Array, up: Array) -> Array:
     down = height - np.sqrt(np.maximum(reach**2 - aside, 0.0))
     displaced = np.linalg.norm(far - here, axis=-1)
     return np.where(distance > reach + _NOTHING * length, np.clip(down, 0.0, _STEEPEST * displaced), 0.0)
+
+
+def _softer(
+    far: Array, here: Array, lengths: tuple[Array, Array], up: Array, low: Array, jumps: Array, dt: float, factor: float
+) -> Array:
+    """How much further (n,) the hips must be lowered than by low (n,), so that no knee snaps near the straight pose.
+
+    far, here, up: as for `_need`, of n frames. lengths: (n, l) each. jumps: (n - 1,). A knee turns the less for the
+    same movement of the foot the more it is bent. Each frame is judged with the hips equally low around it: what
+    lowering them does to the knees is no reason to lower them.
+    """
+    further, step = np.zeros(len(low)), max(1, round(_STEP / dt))
+    if len(low) < 2 * step + 1:
+        return further
+
+    def around(values: Array) -> Array:
+        return np.stack((values[: -2 * step], values[step:-step], values[2 * step :]))
+
+    def accelerations(distance: Array) -> Array:
+        bends = np.pi - _corner(upper, lower, np.clip(distance, np.abs(upper - lower), upper + lower))
+        return np.abs(bends[0] - 2.0 * bends[1] + bends[2]) / (step * dt) ** 2
+
+    upper, lower = (around(length) for length in lengths)
+    whole = ~sliding_window_view(jumps, 2 * step).any(axis=-1)[:, None]
+    most = np.where(whole, accelerations(around(np.linalg.norm(here, axis=-1))), 0.0).max(axis=0)
+    most = np.maximum(factor * most, _EVEN)
+    height = np.sum(far * up[:, None], axis=-1)
+    aside = around(np.maximum(np.sum(far * far, axis=-1) - height**2, 0.0))
+    height = around(height) - low[step:-step, None]
+
+    def snaps(down: Array) -> Array:
+        return accelerations(np.sqrt(aside + (height - down) ** 2)) > most
+
+    distance, soft = np.sqrt(aside[1] + height[1] ** 2), SOFT_STRETCH * (upper + lower)[1]
+    down = height[1] - np.sqrt(np.maximum(soft**2 - aside[1], 0.0))
+    enough = np.clip(down, 0.0, _STEEPEST * np.maximum(distance - soft, 0.0))
+    needed, less = whole & snaps(np.zeros_like(enough)), np.zeros_like(enough)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (less + enough)
+        more = snaps(middle)
+        less, enough = np.where(more, middle, less), np.where(more, enough, middle)
+    further[step:-step] = np.where(needed, enough, 0.0).max(axis=-1)
+    return further
 
 
 def _never_less(need: Array, radius: int) -> Array:

@@ -43,6 +43,8 @@ _TURNED = np.radians(0.5)
 """Largest angle of an effector that has its orientation."""
 _PASSES = 6
 """How often a pose on controls is corrected at most."""
+_SOFT = 1.5
+"""Largest angular acceleration of a knee whose foot is held, as a factor of the animated one."""
 _NEARLY_NOTHING = 1e-7
 """A rotation [rad] or a movement, as a fraction of the body's size, that is none."""
 
@@ -425,21 +427,22 @@ class BodyWork:
         none = np.zeros((len(self.frames), 3))
         if not (self.tuning.still and self.body.moves):
             return none
-        rows, moved = [], []
+        rows, shifts = [], []
         feet = {line[2]: line[:3] for line in limbs.limb_lines(self.body.armature)[1] if len(line) > 2}
         for _, objective in objectives:
             leg = feet.get(self.body.joints[objective.joint])
             if leg is not None and isinstance(objective, ik.BodyPosition) and set(leg) <= set(self.body.joints):
                 rows.append([self.body.joints.index(name) for name in leg])
-                moved.append(np.asarray(objective.target) - pose.positions[:, objective.joint])
+                shifts.append(np.asarray(objective.target) - pose.positions[:, objective.joint])
         if not rows:
             return none
-        shift = np.stack(moved, axis=1)
+        shift = np.stack(shifts, axis=1)
         joints = [[row[n] for row in rows] for n in range(3)]
         places, turns = ([part[:, row] for row in joints] for part in (pose.positions, pose.rotations))
         wanted = legs.Leg(*(place + shift for place in places), *turns)
         up = rotation.normalize(np.linalg.inv(samples.worlds[:, :3, :3])[:, :, 2])
-        low = legs.lowering(wanted, legs.Leg(*places, *turns), up, seconds_per_frame(self.scene))
+        moved = legs.Leg(*places, *turns)
+        low = legs.lowering(wanted, moved, up, seconds_per_frame(self.scene), acceleration=_SOFT)
         return low[:, None] * up
 
     def _weight(self, effector: BodyEffector) -> Array:

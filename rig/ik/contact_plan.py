@@ -93,7 +93,7 @@ def held(
         turn = rotation.normalize(turned[inside].mean(axis=0))
         at = weight > 0.0
         kept += _offset(seen, spot, (a - first, b - first), at, contact.blend / dt, size)
-        kept_turn[at] = rotation.slerp(turned[at], np.broadcast_to(turn, turned[at].shape), weight[at])
+        kept_turn[at] = rotation.slerp(kept_turn[at], np.broadcast_to(turn, turned[at].shape), weight[at])
         total += weight
     touches = total > 0.0
     return Held(
@@ -133,9 +133,9 @@ def _weights(intervals: Sequence[Interval], fades: Array, first: int, count: int
     for n, (a, b) in enumerate(intervals):
         before = intervals[n - 1][1] if n else -np.inf
         after = intervals[n + 1][0] if n + 1 < len(intervals) else np.inf
-        # Two contacts share the frames between them equally.
+        # Between two contacts the transition out of the first one may last as long as that into the second one.
         fade_in, fade_out = (
-            min(max(fade, 0.0), 0.5 * gap - 0.5) for fade, gap in zip(fades[n], (a - before, after - b), strict=True)
+            min(max(fade, 0.0), gap - 1.0) for fade, gap in zip(fades[n], (a - before, after - b), strict=True)
         )
         t = np.where(frames < a, 1.0 - (a - frames) / (fade_in + 1.0), 1.0 - (frames - b) / (fade_out + 1.0))
         t = np.where((frames >= a) & (frames <= b), 1.0, np.clip(t, 0.0, 1.0))

@@ -497,6 +497,7 @@ def leg_arguments(random: np.random.Generator) -> dict[str, Any]:
             "up": np.array([0.0, 0.0, 1.0]),
             "dt": 1.0 / 24.0,
             "smooth": 0.12,
+            "acceleration": 1.5,
         }
     )
 
@@ -506,7 +507,8 @@ def plant(**given: Any) -> Any:
     animated = legs.Leg(**{name: given[name] for name in names})
     moved = checks.like("moved", given["moved"], 3)
     displaced = legs.Leg(*(getattr(animated, name) + (moved if n < 3 else 0.0) for n, name in enumerate(names)))
-    lowered = legs.lowering(animated, displaced, given["up"], given["dt"], smooth=given["smooth"])
+    soft = {name: given[name] for name in ("smooth", "acceleration")}
+    lowered = legs.lowering(animated, displaced, given["up"], given["dt"], **soft)
     return lowered, legs.replant(animated, displaced)
 
 

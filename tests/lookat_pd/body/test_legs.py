@@ -246,6 +246,31 @@ def test_hips_go_down_by_exactly_what_the_longest_leg_asks_for() -> None:
     np.testing.assert_allclose(down, height - np.sqrt(reach**2 - 0.25**2), atol=1e-12)
 
 
+@pytest.mark.parametrize("rate", [24, 60, 120])
+@pytest.mark.parametrize("sharp", [False, True])
+def test_hips_go_down_further_only_where_a_knee_would_snap(rate: int, sharp: bool) -> None:
+    """The hips rise until the legs are almost straight, and fall again: at once, or slowly."""
+    seconds = np.arange(3 * rate) / rate
+    length, animated = THIGH + SHIN, still(len(seconds), bend=0.7)
+    away = np.abs(seconds - 1.5)
+    rise = 0.06 * np.exp(-((away / 0.08) ** 2)) if sharp else 0.06 * np.exp(-((away / 0.6) ** 2))
+    moved = shifted(animated, rise[:, None] * UP)
+    plain, soft = (legs.lowering(animated, moved, UP, 1 / rate, acceleration=factor) for factor in (None, 1.5))
+
+    def snap(down: Array) -> float:
+        distance = np.linalg.norm(moved.hip - down[:, None, None] * UP - animated.ankle, axis=-1)
+        upper, lower = animated.lengths
+        bend = np.arccos(np.clip((distance**2 - upper**2 - lower**2) / (2.0 * upper * lower), -1.0, 1.0))
+        return float(np.abs(np.diff(bend[:: rate // 24], n=2, axis=0)).max())
+
+    assert np.array_equal(plain, legs.lowering(animated, moved, UP, 1 / rate))
+    if sharp:
+        assert snap(soft) < 0.8 * snap(plain)
+        assert np.all(soft >= plain) and (soft - plain).max() <= (1.0 - legs.SOFT_STRETCH) * length + 1e-12
+    else:
+        assert np.array_equal(plain, soft)
+
+
 @pytest.mark.parametrize("up", [[0.0, 1.0, 0.0], [0.6, 0.0, 0.8]])
 def test_up_may_be_any_way(up) -> None:
     turn = rotation.shortest_arc(UP, up)

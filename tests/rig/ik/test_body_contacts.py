@@ -24,6 +24,7 @@ targets = load("rig.sampling.targets")
 LAST = 48
 FRAMES = range(1, LAST + 1)
 STANCES = {"foot.L": (13, 24), "foot.R": (28, 36)}
+STRIDE = range(-10, LAST + 11)
 OUTSIDE = (1, LAST)
 """Frames far from all contacts."""
 
@@ -120,6 +121,45 @@ def test_knees_do_not_snap_where_a_leg_lifts_off() -> None:
     assert bends(after) < bends(before) + np.radians(1.5)
 
 
+def strider(swing: float, bend: float, least: float) -> bpy.types.Object:
+    """A human who walks a step in 0.5 s, thighs swinging by `swing`, knees bent by `least` to `bend` [rad]."""
+    armature = scenes.figure("Hero", rows=ROWS)
+    bones = armature.pose.bones
+    for frame in STRIDE:
+        phase = np.pi * frame / 12
+        bones["hips"].location = (0.0, 0.0, 0.05 * frame)
+        bones["hips"].keyframe_insert("location", frame=frame)
+        for side, sign in (("L", 1.0), ("R", -1.0)):
+            knee = least + (bend - least) * max(0.0, -sign * np.sin(phase)) ** 2
+            for part, angle in (("thigh", -sign * swing * np.cos(phase)), ("shin", knee), ("foot", 0.0)):
+                bone = bones[f"{part}.{side}"]
+                bone.rotation_mode = "XYZ"
+                bone.rotation_euler = (angle, 0.0, 0.0)
+                bone.keyframe_insert("rotation_euler", frame=frame)
+    return armature
+
+
+def knees(armature: bpy.types.Object) -> np.ndarray:
+    """The largest change of the speed [rad/frame^2] of each knee (2,)."""
+    found = []
+    for side in "LR":
+        hip, knee, ankle = (heads(armature, f"{part}.{side}", STRIDE) for part in ("thigh", "shin", "foot"))
+        bend = rotation.angle_between(knee - hip, ankle - knee)
+        found.append(np.abs(np.diff(bend, n=2)).max())
+    return np.array(found)
+
+
+@pytest.mark.parametrize(("swing", "bend", "least"), [(0.25, 0.8, 0.1), (0.3, 1.1, 0.2)])
+def test_knees_turn_no_more_suddenly_than_in_the_animation(swing: float, bend: float, least: float) -> None:
+    """Also next to lift-off, where a leg is nearly straight: at most 1.5 times as suddenly."""
+    armature = strider(swing, bend, least)
+    before = knees(armature)
+    contacts = {"foot.L": (26, 34), "foot.R": (14, 22)}
+    found = run(armature, {bone: touch(i) for bone, i in contacts.items()}, first=STRIDE[0], last=STRIDE[-1])
+    assert np.all(knees(armature) <= 1.5 * before)
+    assert found.slips.max() < 2e-5
+
+
 @pytest.mark.parametrize("slip", [0.0, 0.02])
 def test_a_foot_leaves_its_contact_as_it_is_animated(slip: float) -> None:
     """It starts at rest, and neither lags behind the animation nor gets ahead of it by more than it slid."""
@@ -139,6 +179,24 @@ def test_a_jump_of_the_animation_stays_one() -> None:
     place[41:, 0] = 1.0
     held = contact_plan.held(contact_plan.Contact([(10, 40)], 0.3), place, rotation.identity(90), 0.9, 1.0 / 120.0, 0)
     assert np.abs(held.place - place).max() < 1e-12
+
+
+@pytest.mark.parametrize("gap", [4, 8, 15])
+def test_an_effector_goes_from_one_contact_straight_to_the_next(gap: int) -> None:
+    """It needs no more acceleration than one smooth step between the two takes, and turns no further than needed."""
+    count = 80 + gap
+    place, lying = np.zeros((count, 3)), rotation.identity(count)
+    place[20:, 0], place[60 + gap :, 0] = 0.04, 0.08
+    for first, angle in ((20, 0.2), (60 + gap, 0.4)):
+        lying[first:] = rotation.exp(np.array([0.0, 0.0, angle]))
+    # Both contacts hold it in the middle of what it slides within them.
+    contact = contact_plan.Contact([(1, 40), (41 + gap, count)], 0.5)
+    held = contact_plan.held(contact, place, lying, 0.9, 1.0 / 30.0, 1)
+    steepest = 10.0 / 3.0**0.5 / (gap + 1) ** 2
+    assert np.abs(np.diff(held.place, n=2, axis=0)).max() <= 0.04 * steepest * 1.01
+    turned = np.linalg.norm(rotation.log(held.orientation), axis=-1)
+    assert np.all(np.diff(turned) > -1e-9) and np.abs(np.diff(turned, n=2)).max() <= 0.2 * steepest * 1.5
+    assert np.ptp(held.place[:40], axis=0).max() < 1e-12 and np.ptp(held.place[40 + gap :], axis=0).max() < 1e-12
 
 
 @pytest.mark.parametrize("slide", [0.0, 0.1, 0.4])
