@@ -11,13 +11,13 @@ import numpy as np
 
 from .. import rotation
 from ..rotation import Array
-from . import arithmetic
+from . import arithmetic, unfolding
 from .arithmetic import Arithmetic, Number, Vector
 from .damped import DampedTree
 from .posture import STEADY, Posture
 
-NEARLY_STRAIGHT = 0.1
-"""The bend of two equal bones [rad, half of it] below which the axis counts."""
+NEARLY_STRAIGHT = 0.3
+"""Sine of the angle between two equal bones and their line, below which the axis counts."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def bend_axis(posture: Posture | None, pose: Array, offsets: Array) -> BendAxis:
         given = np.where(np.abs(cosine) < 0.9, across, along)
         size = np.linalg.norm(offsets, axis=-1).sum(axis=-1) * max(pose.shape[1] - 1, 1)
         crossed = rotation.cross(bend, line) / np.maximum(size, 1e-300)[:, None]
-        axis = _unit(crossed + NEARLY_STRAIGHT * given)
+        axis = _unit(crossed + unfolding.STRAIGHT * given)
     return BendAxis(joint, rotation.rotate(rotation.inverse(orientations[:, joint]), axis))
 
 

@@ -139,6 +139,11 @@ def _compliance(task: Task, pose: Array) -> Array:
     """(m, n, 3, 3), with the stiffness and the locks of the limits, in poses (m, n, 4)."""
     free, axes = damped.freedom(task.limits), damped.free_axes(task.limits, pose)
     found = np.eye(3) if task.posture is None else task.posture.compliance
+    if task.posture is not None and task.bend_joint:
+        # Bent about another axis, a hinge would become straight sideways, and a pole turn the base.
+        found = np.broadcast_to(found, (*pose.shape[:2], 3, 3)).copy()
+        axis, joint = task.data["bend axis"].T, task.bend_joint
+        found[:, joint] = task.posture.hinged(joint, axis[:, :, None] * axis[:, None, :])
     if axes is None:
         return np.broadcast_to(free[:, :, None] * found * free[:, None, :], (*pose.shape[:2], 3, 3))
     weights = (axes * free[:, None, :]) @ np.swapaxes(axes, -1, -2)
