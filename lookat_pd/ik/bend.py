@@ -12,7 +12,7 @@ import numpy as np
 from .. import rotation
 from ..rotation import Array
 from . import arithmetic, unfolding
-from .arithmetic import Arithmetic, Number, Vector
+from .arithmetic import BATCH, Arithmetic, Number, Vector
 from .damped import DampedTree
 from .posture import STEADY, Posture
 
@@ -47,7 +47,7 @@ def hinge_axis(posture: Posture, orientations: Array, places: Array) -> tuple[in
     given = rotation.rotate(orientations[:, hinge], np.broadcast_to(np.asarray(posture.hinges)[hinge], before.shape))
     # A slight bend to the wrong side counts as one to the right side.
     wrong = np.minimum(np.sum(crossed * given, axis=-1, keepdims=True), 0.0)
-    return hinge, _unit(crossed + (STEADY - 2.0 * wrong) * given)
+    return hinge, rotation.normalize(crossed + (STEADY - 2.0 * wrong) * given)
 
 
 def bend_axis(posture: Posture | None, pose: Array, offsets: Array) -> BendAxis:
@@ -60,14 +60,27 @@ def bend_axis(posture: Posture | None, pose: Array, offsets: Array) -> BendAxis:
     if posture is not None and posture.is_hinge[1:].any():
         joint, axis = hinge_axis(posture, orientations, places)
     else:
-        joint, line, bend = 0, _unit(places[:, -1]), places[:, 1:-1].sum(axis=1)
+        joint, line, bend = 0, rotation.normalize(places[:, -1]), places[:, 1:-1].sum(axis=1)
         across, along = (rotation.rotate(orientations[:, 0], np.broadcast_to(one, line.shape)) for one in np.eye(3)[[0, 2]])
         cosine = np.sum(across * line, axis=-1, keepdims=True)
         given = np.where(np.abs(cosine) < 0.9, across, along)
         size = np.linalg.norm(offsets, axis=-1).sum(axis=-1) * max(pose.shape[1] - 1, 1)
         crossed = rotation.cross(bend, line) / np.maximum(size, 1e-300)[:, None]
-        axis = _unit(crossed + unfolding.STRAIGHT * given)
+        axis = rotation.normalize(crossed + unfolding.STRAIGHT * given)
     return BendAxis(joint, rotation.rotate(rotation.inverse(orientations[:, joint]), axis))
+
+
+def sides(posture: Posture | None, pose: Array, offsets: Array) -> Array:
+    """The unit directions (m, 3), perpendicular to the lines from root to effector, to which chains with the poses
+    (m, n, 4) and offsets (m, n, 3) bend, as a pole measures them; 0 if there is none."""
+    found = bend_axis(posture, pose, offsets)
+    orientations, places = forward(pose, offsets)
+    axis = rotation.rotate(orientations[:, found.joint], found.axis)
+    lengths = np.linalg.norm(offsets, axis=-1).sum(axis=-1)
+    stretch = np.linalg.norm(places[:, -1], axis=-1) / np.maximum(lengths, 1e-300)
+    line, *joints = (tuple(part) for part in (rotation.normalize(places[:, -1]).T, *places[:, 1:].transpose(1, 2, 0)))
+    side = bend(BATCH, line, stretch, joints, tuple(axis.T))
+    return rotation.normalize(np.stack(np.broadcast_arrays(*beside(line, side), stretch)[:3], axis=-1))
 
 
 def bend(xp: Arithmetic, line: Vector, stretch: Number, places: list[Vector], axis: Vector) -> Vector:
@@ -98,7 +111,3 @@ def _widest(posture: Posture, places: Array) -> int:
     hinges = np.flatnonzero(posture.is_hinge[1:]) + 1
     shorter = [min(np.linalg.norm(places[0, n]), np.linalg.norm(places[0, -1] - places[0, n])) for n in hinges.tolist()]
     return int(hinges[int(np.argmax(shorter))])
-
-
-def _unit(v: Array) -> Array:
-    return v / np.maximum(np.linalg.norm(v, axis=-1, keepdims=True), 1e-300)
