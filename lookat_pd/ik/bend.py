@@ -60,12 +60,13 @@ def bend_axis(posture: Posture | None, pose: Array, offsets: Array) -> BendAxis:
     if posture is not None and posture.is_hinge[1:].any():
         joint, axis = hinge_axis(posture, orientations, places)
     else:
-        joint, line, bend = 0, rotation.normalize(places[:, -1]), places[:, 1:-1].sum(axis=1)
-        across, along = (rotation.rotate(orientations[:, 0], np.broadcast_to(one, line.shape)) for one in np.eye(3)[[0, 2]])
+        joint, line, aside = 0, rotation.normalize(places[:, -1]), places[:, 1:-1].sum(axis=1)
+        first = rotation.to_matrix(orientations[:, 0])
+        across, along = first[..., 0], first[..., 2]
         cosine = np.sum(across * line, axis=-1, keepdims=True)
         given = np.where(np.abs(cosine) < 0.9, across, along)
         size = np.linalg.norm(offsets, axis=-1).sum(axis=-1) * max(pose.shape[1] - 1, 1)
-        crossed = rotation.cross(bend, line) / np.maximum(size, 1e-300)[:, None]
+        crossed = rotation.cross(aside, line) / np.maximum(size, 1e-300)[:, None]
         axis = rotation.normalize(crossed + unfolding.STRAIGHT * given)
     return BendAxis(joint, rotation.rotate(rotation.inverse(orientations[:, joint]), axis))
 

@@ -23,8 +23,8 @@ class Task:
     """Chains to solve, in the frame of the first joint's rotation, with that joint at the origin.
 
     data: values that differ between chains, arrays with the batch as the last axis: the values of each objective by
-    name, and optionally "locked" (n, 3, m), "offsets" (n, 3, m) and "bend axis" (3, m). Solvers may add their own state. offsets: of the
-    chain, if the same for all. objectives: include a position.
+    name, and optionally "locked" (n, 3, m), "offsets" (n, 3, m) and "bend axis" (3, m). Solvers may add their own
+    state. offsets: of the chain, if the same for all. objectives: include a position.
     """
 
     single: bool
