@@ -62,8 +62,9 @@ def run(
     """
     first, bends = start, any(objective.is_bend for objective in task.objectives)
     if iterations:
-        first = unfolded(task, start)
+        first = unfolded(task, _aimed(task, start) if bends else start)
         if bends:
+            first = _aimed(task, first)
             bent = task.finished(unpacked(first, task.single), unpacked(start, task.single))
             first = packed(bent, task.count)
     least = np.array(task.cost(unpacked(start, task.single)), ndmin=1)
@@ -128,6 +129,16 @@ def run(
     best[..., worse] = start[..., worse]
     least[worse] = history[0][worse]
     return Outcome(best, used, history, least)
+
+
+def _aimed(task: Task, start: Array) -> Array:
+    """Poses (n, 4, m) with the first joint turned so that the effector is on the line to its target.
+
+    From there a chain that is bent in a plane stays in it, so that its bend is to the same side for all targets.
+    """
+    pose = unpacked(start, task.single)
+    base = task.turned(0, pose[0], task.effector(pose), task.target)
+    return packed([base, *pose[1:]], task.count)
 
 
 def _kept(task: Task, keep: Array, *values: Array) -> tuple[Array, ...]:

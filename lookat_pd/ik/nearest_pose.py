@@ -14,10 +14,10 @@ import numpy as np
 
 from .. import rotation
 from ..rotation import Array
-from . import damped, iteration, jacobian
+from . import bend, damped, iteration, jacobian
 from .batches import batch_back, batch_front, packed, unpacked
 from .damped import DampedTree
-from .posture import STEADY, Posture
+from .posture import Posture
 from .task import Pose, Task
 
 _GAIN = 0.6
@@ -50,6 +50,10 @@ def step(task: Task, pose: Pose) -> Pose:
         task.data["first"] = batch_back(here)
         if task.posture is not None and task.posture.is_hinge[1:].any():
             here = _clamped(task, _predicted(task, task.posture, start, offsets), start)
+        elif any(objective.is_bend for objective in task.objectives):
+            # A pole decides about the base, the others keep near to their pose in the frame of the base.
+            task.data["start"][0] = task.data["first"][0]
+            start = batch_front(task.data["start"])
         here = _stretched(task, here)
     bone = np.maximum(np.mean(np.linalg.norm(offsets, axis=-1), axis=-1), 1e-300)
     heads = np.concatenate((np.zeros((count, 1, 3)), offsets[:, :-1]), axis=1)
@@ -135,6 +139,11 @@ def _compliance(task: Task, pose: Array) -> Array:
     """(m, n, 3, 3), with the stiffness and the locks of the limits, in poses (m, n, 4)."""
     free, axes = damped.freedom(task.limits), damped.free_axes(task.limits, pose)
     found = np.eye(3) if task.posture is None else task.posture.compliance
+    if task.posture is not None and task.bend_joint:
+        # Bent about another axis, a hinge would become straight sideways, and a pole turn the base.
+        found = np.broadcast_to(found, (*pose.shape[:2], 3, 3)).copy()
+        axis, joint = task.data["bend axis"].T, task.bend_joint
+        found[:, joint] = task.posture.hinged(joint, axis[:, :, None] * axis[:, None, :])
     if axes is None:
         return np.broadcast_to(free[:, :, None] * found * free[:, None, :], (*pose.shape[:2], 3, 3))
     weights = (axes * free[:, None, :]) @ np.swapaxes(axes, -1, -2)
@@ -160,25 +169,19 @@ def _in_reach(residual: damped.Residual, offsets: Array) -> damped.Residual:
 def _predicted(task: Task, posture: Posture, start: Array, offsets: Array) -> Array:
     """Poses (m, n, 4) with the effector at the target: one hinge bent, and the base turned."""
     pose = start.copy()
-    orientations, places = _forward(pose, offsets)
+    orientations, places = bend.forward(pose, offsets)
     target = batch_front(task.data["target"])
-    hinge = _widest(posture, places)
-    here = places[:, hinge]
-    before, after = here, places[:, -1] - here
+    hinge, axis = bend.hinge_axis(posture, orientations, places)
+    before, after = places[:, hinge], places[:, -1] - places[:, hinge]
     lengths = np.linalg.norm(before, axis=-1), np.linalg.norm(after, axis=-1)
-    crossed = rotation.cross(before, after) / np.maximum(lengths[0] * lengths[1], 1e-300)[:, None]
-    given = rotation.rotate(orientations[:, hinge], np.broadcast_to(np.asarray(posture.hinges)[hinge], here.shape))
-    # A slight bend to the wrong side counts as one to the right side.
-    wrong = np.minimum(np.sum(crossed * given, axis=-1, keepdims=True), 0.0)
-    axis = crossed + (STEADY - 2.0 * wrong) * given
-    axis = axis / np.maximum(np.linalg.norm(axis, axis=-1, keepdims=True), 1e-300)
-    bend = np.arctan2(np.sum(axis * crossed, axis=-1), _cosine(before, after))
+    sine = np.sum(axis * rotation.cross(before, after), axis=-1) / np.maximum(lengths[0] * lengths[1], 1e-300)
+    bent = np.arctan2(sine, _cosine(before, after))
     wanted = (np.sum(target * target, axis=-1) - lengths[0] ** 2 - lengths[1] ** 2) / (2.0 * lengths[0] * lengths[1])
-    turned = np.arccos(np.clip(wanted, -1.0, 1.0)) - bend
+    turned = np.arccos(np.clip(wanted, -1.0, 1.0)) - bent
     above = orientations[:, hinge - 1]
     local = rotation.rotate(rotation.inverse(above), axis)
     pose[:, hinge] = rotation.multiply(rotation.exp(turned[:, None] * local), pose[:, hinge])
-    _, places = _forward(pose, offsets)
+    _, places = bend.forward(pose, offsets)
     pose[:, 0] = rotation.multiply(rotation.shortest_arc(places[:, -1], target), pose[:, 0])
     return pose
 
@@ -199,22 +202,6 @@ def _stretched(task: Task, pose: Array) -> Array:
     return np.where(outside[:, None, None], batch_front(packed(straight, task.count)), pose)
 
 
-def _widest(posture: Posture, places: Array) -> int:
-    """The hinge with the longest parts of the chain on both sides."""
-    hinges = np.flatnonzero(posture.is_hinge[1:]) + 1
-    shorter = [min(np.linalg.norm(places[0, n]), np.linalg.norm(places[0, -1] - places[0, n])) for n in hinges.tolist()]
-    return int(hinges[int(np.argmax(shorter))])
-
-
 def _cosine(a: Array, b: Array) -> Array:
     size = np.linalg.norm(a, axis=-1) * np.linalg.norm(b, axis=-1)
     return np.sum(a * b, axis=-1) / np.maximum(size, 1e-300)
-
-
-def _forward(pose: Array, offsets: Array) -> tuple[Array, Array]:
-    """Orientations (m, n, 4) of the joints, and positions (m, n + 1, 3) of the joints and the effector."""
-    count, n = pose.shape[:2]
-    heads = np.concatenate((np.zeros((count, 1, 3)), offsets[:, :-1]), axis=1)
-    orientations, positions = DampedTree(range(-1, n - 1), heads, [None] * n).forward(pose)
-    end = positions[:, -1] + rotation.rotate(orientations[:, -1], offsets[:, -1])
-    return orientations, np.concatenate((positions, end[:, None]), axis=1)

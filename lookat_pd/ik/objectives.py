@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from .. import rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
-from . import arithmetic, checks
+from . import arithmetic, bend, checks
 from .arithmetic import Arithmetic, Number, Vector
 from .damped import OrientationResidual, PositionResidual, Residual
 from .task import Pose, Task, last_orientation
@@ -115,10 +115,8 @@ class Pole(Objective):
         axis = places[-1]
         size = arithmetic.length(xp, axis)
         axis = arithmetic.scaled(axis, 1.0 / (size + (size == 0.0)))
-        bend = (0.0, 0.0, 0.0)
-        for place in places[:-1]:
-            bend = arithmetic.add(bend, place)
-        angle = _angle_about(xp, axis, bend, task.numbers[self.name])
+        side = bend.bend(xp, axis, size / xp.maximum(sum(task.lengths), 1e-300), places, task.bend_axis(pose))
+        angle = _angle_about(xp, axis, side, task.numbers[self.name])
         wanted = arithmetic.multiply(arithmetic.about(xp, axis, angle), pose[0])
         limits = task.limits[0]
         if limits is not None:
@@ -207,10 +205,5 @@ def in_base(values: Array, position: Array, frame: Array) -> Array:
 
 def _angle_about(xp: Arithmetic, axis: Vector, a: Vector, b: Vector) -> Number:
     """The angle about a unit axis from a to b, as seen along it."""
-    a, b = _beside(axis, a), _beside(axis, b)
+    a, b = bend.beside(axis, a), bend.beside(axis, b)
     return xp.arctan2(arithmetic.dot(axis, arithmetic.cross(a, b)), arithmetic.dot(a, b))
-
-
-def _beside(axis: Vector, v: Vector) -> Vector:
-    """The component of v perpendicular to a unit axis."""
-    return arithmetic.subtract(v, arithmetic.scaled(axis, arithmetic.dot(axis, v)))

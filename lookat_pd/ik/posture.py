@@ -66,6 +66,11 @@ class Posture:
             self.is_hinge[:, None, None], self.along + (1.0 - HINGE) ** 2 * (np.eye(3) - self.along), np.eye(3)
         )
 
+    def hinged(self, joint: int, along: Array) -> Array:
+        """As `compliance` (..., 3, 3) of one hinge, whose axis is that of the projections `along` (..., 3, 3)."""
+        free = 1.0 - float(np.asarray(self.stiffness)[joint])
+        return free**2 * (along + (1.0 - HINGE) ** 2 * (np.eye(3) - along))
+
     @cached_property
     def along(self) -> Array:
         """(n, 3, 3): the projections on the axes of the hinges, 0 for ball joints."""

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from .. import rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
-from . import arithmetic, checks, iteration, unfolding
-from .batches import batch_front, batch_last, unpacked
+from . import arithmetic, bend, checks, iteration, unfolding
+from .batches import batch_back, batch_front, batch_last, unpacked
 from .limits import Limits
 from .methods import METHODS
 from .objectives import Objective, Position, in_base
@@ -139,6 +139,11 @@ def solve(
             data["offsets"] = batch_last(offsets, batch, 2)
         if limits is not None and np.any(np.asarray(limits.locks)):
             data["locked"] = limits.parameters(start)
+        bend_joint = 0
+        if any(objective.is_bend for objective in wanted):
+            whole = np.broadcast_to(offsets, (*batch, n, 3)).reshape(-1, n, 3)
+            axis = bend.bend_axis(posture if row.settles else None, batch_front(start), whole)
+            data["bend axis"], bend_joint = batch_back(axis.axis), axis.joint
         task = Task(
             single=start.shape[-1] == 1,
             data=data,
@@ -146,6 +151,7 @@ def solve(
             shared_offsets=[tuple(offset) for offset in offsets.tolist()] if offsets.ndim == 2 else None,
             objectives=wanted,
             posture=posture,
+            bend_joint=bend_joint,
         )
         step = row.published if published and row.published is not None else row.step
         frozen = limits is not None and limits.all_locked

@@ -23,8 +23,8 @@ class Task:
     """Chains to solve, in the frame of the first joint's rotation, with that joint at the origin.
 
     data: values that differ between chains, arrays with the batch as the last axis: the values of each objective by
-    name, and optionally "locked" (n, 3, m) and "offsets" (n, 3, m). Solvers may add their own state. offsets: of the
-    chain, if the same for all. objectives: include a position.
+    name, and optionally "locked" (n, 3, m), "offsets" (n, 3, m) and "bend axis" (3, m). Solvers may add their own
+    state. offsets: of the chain, if the same for all. objectives: include a position.
     """
 
     single: bool
@@ -37,6 +37,8 @@ class Task:
     iteration: int = 0
     """The number of this iteration, from 1."""
     posture: Posture | None = None
+    bend_joint: int = 0
+    """The joint in whose frame "bend axis" is."""
 
     def __post_init__(self) -> None:
         self.xp: Arithmetic = SINGLE if self.single else BATCH
@@ -45,7 +47,7 @@ class Task:
     def read(self) -> None:
         """Unpack `data`."""
         self._seen: tuple[Pose, Vector] | None = None
-        names = {"offsets", "locked", *(objective.name for objective in self.objectives)}
+        names = {"offsets", "locked", "bend axis", *(objective.name for objective in self.objectives)}
         self.numbers: dict[str, Any] = {
             name: unpacked(values, self.single) for name, values in self.data.items() if name in names
         }
@@ -133,6 +135,13 @@ class Task:
             arm = arithmetic.rotate(pose[n], arithmetic.add(self.offsets[n], arm))
         self._seen = pose, arm
         return arm
+
+    def bend_axis(self, pose: Pose) -> Vector:
+        """The axis about which the chain bends if it does, see `bend`."""
+        axis: Vector = tuple(self.numbers["bend axis"])
+        for q in reversed(pose[: self.bend_joint + 1]):
+            axis = arithmetic.rotate(q, axis)
+        return axis
 
     def places(self, pose: Pose) -> list[Vector]:
         """Positions of joints 1 to n, the last of which is the effector."""

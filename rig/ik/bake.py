@@ -81,7 +81,7 @@ def bake_goal(
     """
     check(chain, goal)
     followed = [item for item in (goal.target, goal.pole) if item is not None]
-    request = Following(chain, goal, seconds_per_frame(scene))
+    request = Following(chain, goal, tuning, seconds_per_frame(scene))
     return (yield from bake_request(scene, chain, followed, request, tuning, options, goal.target, verify=verify))
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...lookat_pd import ik, rotation
-from ...lookat_pd.ik import methods
+from ...lookat_pd.ik import bend, methods
 from ...lookat_pd.rotation import Array
 from ..animation import channels
 from ..detection.joint_chain import JointChain
@@ -126,6 +126,12 @@ def _solve(
         history=history,
         published=tuning.published,
     )
+
+
+def bent_to(chain: JointChain, seen: Seen, tuning: IKTuning) -> Array:
+    """The unit directions (F, 3) to which the animated chain bends, as its pole measures them."""
+    posture = _posture(chain, seen) if METHODS[tuning.method].settles else None
+    return rotation.rotate(seen.parent, bend.sides(posture, seen.local, seen.offsets))
 
 
 def _posture(chain: JointChain, seen: Seen) -> ik.Posture | None:

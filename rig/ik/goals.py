@@ -11,7 +11,8 @@ from ..detection.joint_chain import JointChain
 from ..sampling import targets
 from ..sampling.sampler import Samples, seen_from
 from ..sampling.targets import Target
-from .chain_solve import Objectives
+from . import chain_solve
+from .chain_solve import IKTuning, Objectives
 from .pose import Seen
 
 _FAR = 1e12
@@ -76,9 +77,9 @@ def _check_target(chain: JointChain, target: Target) -> None:
 class Following:
     """The objectives of a goal for each frame."""
 
-    def __init__(self, chain: JointChain, goal: Goal, dt: float) -> None:
+    def __init__(self, chain: JointChain, goal: Goal, tuning: IKTuning, dt: float) -> None:
         """dt: [s] per frame."""
-        self.chain, self.goal = chain, goal
+        self.chain, self.goal, self.tuning = chain, goal, tuning
         self._ease = goal.ease / dt
         self._animated: Seen | None = None
 
@@ -121,6 +122,25 @@ class Following:
         if orientation is not None:
             orientation = rotation.slerp(seen.effector_rotation, orientation, weight[:, 0])
         if pole is not None:
-            bend = seen.positions[:, seen.positions.shape[1] // 2]
-            pole = bend + weight * (pole - bend)
+            side = chain_solve.bent_to(self.chain, seen, self.tuning)
+            pole = _turned_pole(seen.positions[:, 0], seen.end, side, target, pole, weight[:, 0])
         return target, orientation, pole
+
+
+def _turned_pole(base: Array, end: Array, side: Array, target: Array, pole: Array, weight: Array) -> Array:
+    """Poles (F, 3) turned about the lines from the bases (F, 3) to the targets (F, 3) towards the animated bend.
+
+    A pole that moved there in a line would pass near the line of the chain, where its direction changes fast.
+    end: (F, 3), as animated. side: (F, 3), unit directions of the animated bend. weight: (F,), 0 for the animated bend.
+    """
+    line = rotation.normalize(target - base)
+    start = rotation.rotate(rotation.shortest_arc(end - base, line), side)
+    away = pole - base
+    beside = away - np.sum(away * line, axis=-1, keepdims=True) * line
+    sine = np.sum(line * rotation.cross(start, beside), axis=-1)
+    angle = np.arctan2(sine, np.sum(start * beside, axis=-1))
+    # From the middle of the range to both ends, so that both directions are those of the shorter way.
+    middle = len(angle) // 2
+    angle = np.concatenate((np.unwrap(angle[: middle + 1][::-1])[::-1], np.unwrap(angle[middle:])[1:]))
+    back = rotation.exp(((weight - 1.0) * angle)[:, None] * line)
+    return base + rotation.rotate(back, away)

@@ -19,6 +19,7 @@ solving = load("rig.ik.chain_solve")
 bake = load("rig.look_at.bake")
 sample = load("rig.sampling.sampler")
 errors = load("lookat_pd.errors")
+rotation = load("lookat_pd.rotation")
 bake_options = load("rig.animation.bake_options")
 targets = load("rig.sampling.targets")
 
@@ -178,6 +179,21 @@ def test_a_chain_bends_towards_its_pole() -> None:
     pole.location.z = -5.0
     run(chain, goal)
     assert armature.evaluated_get(scenes.goto(20)).pose.bones["forearm.L"].head.z < up - 0.1
+
+
+@pytest.mark.parametrize("height", [5.0, -5.0])
+def test_an_eased_pole_turns_an_almost_straight_arm_evenly(height) -> None:
+    armature = hero()
+    hand = armature.evaluated_get(scenes.goto(20)).pose.bones["palm.L"].head
+    ball, pole = scenes.ball(tuple(hand)), scenes.ball((0.4, 0.0, height), "Pole")
+    chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
+    animated = scenes.poses(armature, FRAMES, ("arm.L",))[:, 0, :3, :3]
+    run(chain, goals.Goal(targets.Target(ball), pole=targets.Target(pole), ease=0.5))
+    found = rotation.from_matrix(scenes.poses(armature, FRAMES, ("arm.L",))[:, 0, :3, :3])
+    turned = rotation.distance(found, rotation.from_matrix(animated)).max()
+    ease = 0.5 * bpy.context.scene.render.fps
+    # The weight of the ease rises at most 1.875 times as fast as a line.
+    assert rotation.distance(found[1:], found[:-1]).max() < 2.5 * turned / ease
 
 
 @pytest.mark.parametrize("orientation", ["FREE", "TARGET"])

@@ -1,0 +1,114 @@
+"""To which side a chain bends, also where it is straight.
+
+A straight chain has no bend to measure. The side to which it would bend follows from the axis of its hinge, or from the
+initial pose if there is none. Between both the direction changes with the size of the bend, so that it is continuous
+where a target leaves the reach of the chain.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import rotation
+from ..rotation import Array
+from . import arithmetic, unfolding
+from .arithmetic import BATCH, Arithmetic, Number, Vector
+from .damped import DampedTree
+from .posture import STEADY, Posture
+
+NEARLY_STRAIGHT = 0.3
+"""Sine of the angle between two equal bones and their line, below which the axis counts."""
+
+
+@dataclass(frozen=True)
+class BendAxis:
+    """The axis about which a chain bends if it does. joint: its index. axis: (m, 3), in the frame of that joint."""
+
+    joint: int
+    axis: Array
+
+
+def forward(pose: Array, offsets: Array) -> tuple[Array, Array]:
+    """Orientations (m, n, 4) of the joints, and positions (m, n + 1, 3) of the joints and the effector."""
+    count, n = pose.shape[:2]
+    heads = np.concatenate((np.zeros((count, 1, 3)), offsets[:, :-1]), axis=1)
+    orientations, positions = DampedTree(range(-1, n - 1), heads, [None] * n).forward(pose)
+    end = positions[:, -1] + rotation.rotate(orientations[:, -1], offsets[:, -1])
+    return orientations, np.concatenate((positions, end[:, None]), axis=1)
+
+
+def hinge_axis(posture: Posture, orientations: Array, places: Array) -> tuple[int, Array]:
+    """The hinge that bends a chain in the pose with these orientations (m, n, 4) and places (m, n + 1, 3): its index,
+    and the axis (m, 3), that of its bend as far as it is bent."""
+    hinge = _widest(posture, places)
+    before, after = places[:, hinge], places[:, -1] - places[:, hinge]
+    lengths = np.linalg.norm(before, axis=-1) * np.linalg.norm(after, axis=-1)
+    crossed = rotation.cross(before, after) / np.maximum(lengths, 1e-300)[:, None]
+    given = rotation.rotate(orientations[:, hinge], np.broadcast_to(np.asarray(posture.hinges)[hinge], before.shape))
+    # A slight bend to the wrong side counts as one to the right side.
+    wrong = np.minimum(np.sum(crossed * given, axis=-1, keepdims=True), 0.0)
+    return hinge, rotation.normalize(crossed + (STEADY - 2.0 * wrong) * given)
+
+
+def bend_axis(posture: Posture | None, pose: Array, offsets: Array) -> BendAxis:
+    """The axis of a chain with this initial pose (m, n, 4) and offsets (m, n, 3).
+
+    Without a hinge it is that of the bend of the initial pose; of a straight one, the X axis of the first joint, about
+    which straight chains are bent, or its Z axis if the chain is along X.
+    """
+    orientations, places = forward(pose, offsets)
+    if posture is not None and posture.is_hinge[1:].any():
+        joint, axis = hinge_axis(posture, orientations, places)
+    else:
+        joint, line, aside = 0, rotation.normalize(places[:, -1]), places[:, 1:-1].sum(axis=1)
+        first = rotation.to_matrix(orientations[:, 0])
+        across, along = first[..., 0], first[..., 2]
+        cosine = np.sum(across * line, axis=-1, keepdims=True)
+        given = np.where(np.abs(cosine) < 0.9, across, along)
+        size = np.linalg.norm(offsets, axis=-1).sum(axis=-1) * max(pose.shape[1] - 1, 1)
+        crossed = rotation.cross(aside, line) / np.maximum(size, 1e-300)[:, None]
+        axis = rotation.normalize(crossed + unfolding.STRAIGHT * given)
+    return BendAxis(joint, rotation.rotate(rotation.inverse(orientations[:, joint]), axis))
+
+
+def sides(posture: Posture | None, pose: Array, offsets: Array) -> Array:
+    """The unit directions (m, 3), perpendicular to the lines from root to effector, to which chains with the poses
+    (m, n, 4) and offsets (m, n, 3) bend, as a pole measures them; 0 if there is none."""
+    found = bend_axis(posture, pose, offsets)
+    orientations, places = forward(pose, offsets)
+    axis = rotation.rotate(orientations[:, found.joint], found.axis)
+    lengths = np.linalg.norm(offsets, axis=-1).sum(axis=-1)
+    stretch = np.linalg.norm(places[:, -1], axis=-1) / np.maximum(lengths, 1e-300)
+    line, *joints = (tuple(part) for part in (rotation.normalize(places[:, -1]).T, *places[:, 1:].transpose(1, 2, 0)))
+    side = bend(BATCH, line, stretch, joints, tuple(axis.T))
+    return rotation.normalize(np.stack(np.broadcast_arrays(*beside(line, side), stretch)[:3], axis=-1))
+
+
+def bend(xp: Arithmetic, line: Vector, stretch: Number, places: list[Vector], axis: Vector) -> Vector:
+    """The direction to which a chain bends, from the places of joints 1 to n, in lengths of these.
+
+    line: unit direction from root to effector. stretch: distance of these, as a fraction of the length of the chain.
+    axis: about which it bends.
+    """
+    if len(places) < 2:
+        return arithmetic.ORIGIN
+    total = arithmetic.ORIGIN
+    for place in places[:-1]:
+        total = arithmetic.add(total, beside(line, place))
+    slack = xp.sqrt(xp.maximum(1.0 - stretch * stretch, 0.0))
+    missing = xp.maximum(NEARLY_STRAIGHT - slack, 0.0) * 0.5 * arithmetic.length(xp, places[-1])
+    side = arithmetic.cross(line, axis)
+    size = arithmetic.length(xp, side)
+    return arithmetic.add(total, arithmetic.scaled(side, missing / (size + (size == 0.0))))
+
+
+def beside(axis: Vector, v: Vector) -> Vector:
+    """The component of v perpendicular to a unit axis."""
+    return arithmetic.subtract(v, arithmetic.scaled(axis, arithmetic.dot(axis, v)))
+
+
+def _widest(posture: Posture, places: Array) -> int:
+    """The hinge with the longest parts of the chain on both sides."""
+    hinges = np.flatnonzero(posture.is_hinge[1:]) + 1
+    shorter = [min(np.linalg.norm(places[0, n]), np.linalg.norm(places[0, -1] - places[0, n])) for n in hinges.tolist()]
+    return int(hinges[int(np.argmax(shorter))])
