@@ -20,7 +20,6 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
-from ..detection import joint_chain as ik_chain
 from ..detection import palms
 from ..detection.joint_chain import JointChain
 from ..sampling import suspend, targets
@@ -31,6 +30,7 @@ from . import articulation as tree
 from . import body_obstacles, bone_attachment, masses, meshes, reach_hands
 from .articulation import Articulation
 from .body_obstacles import Ball
+from .goal_limbs import GoalLimb
 from .kept_results import KeptResults
 from .reach_hands import ReachingHand
 from .reach_request import ReachRequest
@@ -144,7 +144,7 @@ def start(
     _check_hands(request)
     hands = []
     for bone, goal in request.hands:
-        chain = ik_chain.resolve(
+        chain = reach_hands.chain(
             armature,
             bone,
             length=request.length,
@@ -154,17 +154,21 @@ def start(
         )
         if request.matches and goal.object is None:
             raise RigError("The goal is a point, which has no orientation; choose an object as the goal.")
-        palm = palms.find(armature, bone, reach_hands.counterpart(armature, bone)) if request.normals else None
+        hand = chain.effector
+        palm = palms.find(armature, hand, reach_hands.counterpart(armature, hand)) if request.normals else None
         hands.append(ReachingHand(chain, goal, len(hands), palm))
     bones = _bones(hands)
     modes = {bone: armature.pose.bones[bone].rotation_mode for bone in bones}
     actions.check_curves(armature, modes, into)
+    limbs = reach_hands.limbs_of(armature, bones)
+    for limb in limbs:
+        limb.check(armature, into)
     for hand in hands:
         for target in (*(hand.goal for hand in hands), *(via.target for via in request.waypoints)):
             _check_goal(hand.chain, target)
         for ball in request.obstacles:
             _check_obstacle(hand.chain, ball)
-    return _work(scene, armature, hands, bones, request, into, enough)
+    return _work(scene, armature, hands, bones, limbs, request, into, enough)
 
 
 def _check_hands(request: ReachRequest) -> None:
@@ -211,6 +215,7 @@ def _work(
     armature: bpy.types.Object,
     hands: Sequence[ReachingHand],
     turning: tuple[str, ...],
+    limbs: Sequence[GoalLimb],
     request: ReachRequest,
     into: str,
     enough: Callable[[], bool],
@@ -222,7 +227,9 @@ def _work(
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     unit = masses.metres(scene, armature)
     effectors = [hand.chain.effector for hand in hands]
-    bones = dict.fromkeys((*tree.seen(armature, turning, weights.bones), *effectors))
+    posed = [name for limb in limbs for name in limb.held if name in turning]
+    bones = dict.fromkeys((*tree.seen(armature, turning, weights.bones, posed), *effectors))
+    bones |= dict.fromkeys(name for limb in limbs for name in limb.sampled)
     parts = body_obstacles.of_body(armature, turning) if request.avoids_body else ()
     bones |= dict.fromkeys(part.bone for part in parts)
     followed = [
@@ -231,16 +238,21 @@ def _work(
         *(ball.target for ball in request.obstacles),
     ]
     with suspend.suspend_live(), ExitStack() as baking:
-        with Sampler(scene, armature, tuple(bones), followed) as sampler:
+        with Sampler(scene, armature, tuple(bones), followed, located=bool(limbs)) as sampler:
             samples = yield from subrange(sample_frames(sampler, keyed), _WEIGHED, _SAMPLED)
             beside = run(sampler.sample([*(frames[0] - BEFORE), *(frames[-1] + AROUND)]))
             axes = _axes(sampler, request, hands, samples, len(frames)) if _needs_axes(request) else None
-            body = tree.build(armature, sampler, samples, turning, weights, unit)
+            body = tree.build(armature, sampler, samples, turning, weights, unit, posed=posed)
             work = baking.enter_context(BakeTransaction(armature))
 
             def evaluated(rotations: Array, frames: Array) -> Samples:
                 for bone, (mode, values, raw) in body.values(samples, rotations).items():
                     work.write(bone, mode, keyed, values, raw)
+                if limbs:
+                    wanted = body.in_armature(rotations, body.hangs_from(samples))
+                    moved = run(sampler.sample(keyed.tolist())) if len(posed) < len(turning) else samples
+                    for limb in limbs:
+                        limb.write(work, samples, moved, body.bones, wanted, wholly=True)
                 return run(sampler.sample(frames.tolist()))
 
             parts = tuple(part for part in parts if part.bone not in body.moving)
