@@ -40,6 +40,8 @@ REACHED = " reach"
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.2, 0.9
 """Completed fractions after measuring masses, sampling and solving."""
 _FAR = 1e12
+_MISSED = 1e-3
+"""Distance [m] from its goal at which it is said that a hand misses it."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class ReachResult:
     the first. costs: of each pass, starting with the minimum-jerk reach. cost: of the result. misses: distances (k,) of
     the hands from their goals in the world, as Blender evaluates them; missed: the largest. clearance: smallest
     distance [m] from an obstacle, negative within one; None without obstacles. crossed: the frames in which two arms
-    are within each other. Both are of the reach and of that back.
+    are within each other. Both are of the reach and of that back. scale: metres of a unit of the scene.
     """
 
     tree: Articulation
@@ -63,6 +65,7 @@ class ReachResult:
     misses: Array
     clearance: float | None
     crossed: tuple[int, ...] = ()
+    scale: float = 1.0
 
     @property
     def path(self) -> Array:
@@ -75,6 +78,22 @@ class ReachResult:
     @property
     def missed(self) -> float:
         return float(self.misses.max())
+
+    @property
+    def warnings(self) -> list[Message]:
+        """What the animator should know."""
+        return [found for found in (self.held_back, self.collision, self.crossing) if found is not None]
+
+    @property
+    def held_back(self) -> Message | None:
+        """What the animator should know if a hand does not come to its goal."""
+        if self.missed * self.scale < _MISSED:
+            return None
+        return Message(
+            "The hand comes no nearer to its goal than {distance:.1f} mm, because constraints or limits of its limb "
+            "hold it back; mute them, or move the goal.",
+            distance=1000.0 * self.missed * self.scale,
+        )
 
     @property
     def collision(self) -> Message | None:
@@ -280,7 +299,18 @@ def _work(
     costs = np.asarray(motion.costs)
     kept.add(armature, Plotted(next(_numbers), motion.cost, _finite(costs), paths, straights))
     return ReachResult(
-        body, action, frames, keyed, paths, straights, costs, motion.cost, misses, contact.clearance, contact.crossed
+        body,
+        action,
+        frames,
+        keyed,
+        paths,
+        straights,
+        costs,
+        motion.cost,
+        misses,
+        contact.clearance,
+        contact.crossed,
+        scene.unit_settings.scale_length,
     )
 
 

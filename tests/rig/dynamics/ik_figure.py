@@ -10,7 +10,9 @@ from .. import scenes
 
 def rows(sides: str = "L") -> list[Sequence]:
     """The bones of the figure, with arms of two bones at these sides."""
-    made = [row for row in scenes.FIGURE if row[0] not in [f"{part}.{s}" for part in ("upper_arm", "hand") for s in sides]]
+    made = [
+        row for row in scenes.FIGURE if row[0] not in [f"{part}.{s}" for part in ("upper_arm", "hand") for s in sides]
+    ]
     for side in sides:
         x = np.array((1 if side == "L" else -1, 1, 1))
         for part, parent, head, tail in (

@@ -80,7 +80,8 @@ def test_the_arm_moves_as_it_does_in_fk(pole: bool, turned: bool, length: int, f
         found.append(poses(armature, result.frames, ("chest", *ARM)))
     made, expected = found
     assert np.abs(made[-1, 3, :3, 3] - PLACE).max() < 1e-4
-    assert np.abs(made - expected).max() < 1e-3
+    assert np.abs(made - expected)[..., 3].max() < 1e-3
+    assert np.abs(made - expected)[:, : 3 if turned else 4].max() < 1e-3
 
 
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
@@ -89,7 +90,7 @@ def test_the_hand_arrives_and_goes_on(after: str, into: str) -> None:
     armature = ik_figure.figure()
     frames = np.arange(1, LAST + 30)
     before = poses(armature, frames)
-    result = run(armature, into, after=after, hold=0.2, duration=0.6, blend=0.2)
+    result = run(armature, into, after=after, hold=0.2, duration=0.6, blend=0.6)
     made = poses(armature, frames)
     hand, arrival = made[:, 2, :3, 3], int(result.frames[-1])
     held = frames >= arrival
@@ -99,7 +100,7 @@ def test_the_hand_arrives_and_goes_on(after: str, into: str) -> None:
     assert np.abs(made - before)[rest].max() < (1e-3 if into == "LAYER" else 1e-4)
     steps = np.linalg.norm(np.diff(hand, axis=0), axis=-1)
     reached = (frames[:-1] >= FIRST) & (frames[:-1] < arrival)
-    assert steps[~reached].max() <= max(steps[reached].max(), 0.15)
+    assert steps[~reached].max() <= steps[reached].max()
     assert result.missed < 1e-4
 
 
@@ -120,6 +121,15 @@ def test_the_hand_takes_the_orientation_of_its_goal_by_the_target() -> None:
     assert np.abs(made[:3, 3] - PLACE).max() < 1e-3
 
 
+def test_a_target_that_is_held_back_is_named() -> None:
+    armature = ik_figure.figure()
+    limited = armature.pose.bones["hand_ik.L"].constraints.new("LIMIT_LOCATION")
+    limited.use_min_y, limited.min_y = True, PLACE[1] + 0.05
+    [warning] = run(armature).warnings
+    assert "50.0 mm" in str(warning)
+    assert not run(ik_figure.figure()).warnings
+
+
 def _below(armature: bpy.types.Object) -> None:
     bpy.ops.object.mode_set(mode="EDIT")
     armature.data.edit_bones["hand_ik.L"].parent = armature.data.edit_bones["chest"]
@@ -132,7 +142,8 @@ def _pole_elsewhere(armature: bpy.types.Object) -> None:
 
 
 def _goal_elsewhere(armature: bpy.types.Object) -> None:
-    armature.pose.bones["forearm.L"].constraints["IK"].target = scenes.ball((0.5, -0.2, 1.4), "Cup")
+    bent = armature.pose.bones["forearm.L"].constraints["IK"]
+    bent.subtarget, bent.target = "", scenes.ball((0.5, -0.2, 1.4), "Cup")
 
 
 @pytest.mark.parametrize(
@@ -153,11 +164,13 @@ def test_what_cannot_follow_is_refused(change: Any, match: str, changes: dict[st
     assert not scenes.differences(before, scenes.snapshot())
 
 
-def test_a_stopped_reach_leaves_nothing() -> None:
+@pytest.mark.parametrize("steps", [10, 40])
+def test_a_stopped_reach_leaves_nothing(steps: int) -> None:
+    """While it is sampled, and while it is solved."""
     armature = ik_figure.figure()
     before = scenes.snapshot()
     work = begin(armature)
-    while next(work) < 0.8:
-        pass
+    for _ in range(steps):
+        next(work)
     work.close()
     assert not scenes.differences(before, scenes.snapshot())
