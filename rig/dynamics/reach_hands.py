@@ -26,6 +26,8 @@ from .goal_limbs import GoalLimb
 
 _SQUARE = 0.3
 """Sine of the angle between the arm and the normal of a face below which the fingers point upwards."""
+_AT_END = 0.1
+"""Distance from the end of a limb, as a fraction of the length of its last bone, at which a hand begins."""
 _STILL = 1e-4
 """Speed [m/s] below which a goal is at rest."""
 
@@ -133,18 +135,32 @@ class ReachingHand:
 def chain(
     armature: bpy.types.Object | None, bone: str, *, length: int, base: str = "", at_tip: bool, turn_effector: bool
 ) -> JointChain:
-    """The chain that reaches with `bone`, with the hand if that is the target of the inverse kinematics of its limb.
-    Raises LookAtError."""
+    """The chain that reaches with `bone`, or with the hand, or else the end of the limb, if that is the target of the
+    inverse kinematics of a limb. Raises LookAtError."""
     armature = editable.check_bones(armature, (bone,))
+    hand = hand_of(armature, bone)
+    effector = goal_limbs.moved_bone(armature, hand)
     return joint_chain.resolve(
         armature,
-        goal_limbs.moved_bone(armature, bone),
+        effector,
         length=length,
         base=base,
-        at_tip=at_tip,
+        at_tip=at_tip or effector != hand,
         turn_effector=turn_effector,
         check=lambda bones: _check_free(armature, bones),
     )
+
+
+def hand_of(armature: bpy.types.Object, bone: str) -> str:
+    """The hand of the limb of which `bone` is the target of the inverse kinematics; `bone` itself if it is none, or if
+    there is no hand."""
+    moved = goal_limbs.moved_bone(armature, bone)
+    last = armature.pose.bones[moved]
+    if moved == bone or not any(constraint.type == "IK" for constraint in last.constraints):
+        return moved
+    end = last.bone
+    below = [child for child in last.children if (child.bone.head_local - end.tail_local).length < _AT_END * end.length]
+    return max(below, key=lambda child: len(child.children_recursive)).name if below else bone
 
 
 def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[GoalLimb]:

@@ -160,7 +160,6 @@ def start(
             "The duration of the reach is {duration:g} s; set a duration above 0 s.", duration=request.duration
         )
     actions.check(armature, into)
-    _check_hands(request)
     hands = []
     for bone, goal in request.hands:
         chain = reach_hands.chain(
@@ -176,6 +175,7 @@ def start(
         hand = chain.effector
         palm = palms.find(armature, hand, reach_hands.counterpart(armature, hand)) if request.normals else None
         hands.append(ReachingHand(chain, goal, len(hands), palm))
+    _check_hands(request, [hand.chain.effector for hand in hands])
     bones = _bones(hands)
     modes = {bone: armature.pose.bones[bone].rotation_mode for bone in bones}
     actions.check_curves(armature, modes, into)
@@ -190,11 +190,10 @@ def start(
     return _work(scene, armature, hands, bones, limbs, request, into, enough)
 
 
-def _check_hands(request: ReachRequest) -> None:
-    """Raise RigError where several hands cannot reach together."""
+def _check_hands(request: ReachRequest, names: Sequence[str]) -> None:
+    """Raise RigError where several hands, of these names, cannot reach together."""
     if not request.others:
         return
-    names = [bone for bone, _ in request.hands]
     double = next((name for n, name in enumerate(names) if name in names[:n]), None)
     if double is not None:
         raise RigError("Bone '{bone}' is given twice as a hand of the reach; give it once.", bone=double)

@@ -8,7 +8,7 @@ from ...lookat_pd.errors import RigError
 from ..detection.joint_chain import JointChain
 from ..sampling.scene_time import key_range
 from ..sampling.targets import Target
-from . import body_obstacles, goal_limbs, reach_hands
+from . import body_obstacles, reach_hands
 from .interpolation import InterpolationRequest as Interpolation
 from .reach_request import ReachRequest as Reach
 from .reach_request import Waypoint
@@ -62,9 +62,9 @@ def other_hand(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, se
 def reach(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, first: int, other: str = "") -> Reach:
     """The request for a reach with `bone`, and another one, that starts at frame `first`. Raises RigError."""
     s = scene.lookat_pd_dynamics
-    bones, goals = [goal_limbs.moved_bone(armature, bone)], [_goal(scene)]
+    bones, goals = [reach_hands.hand_of(armature, bone)], [_goal(scene)]
     if other:
-        bones.append(goal_limbs.moved_bone(armature, other))
+        bones.append(reach_hands.hand_of(armature, other))
         goals.append(Target(s.other_target, s.other_subtarget if _is_armature(s.other_target) else ""))
     is_palm = s.method == "OPTIMAL" and (
         s.point == "PALM" or (s.point == "AUTO" and reach_hands.have_palms(armature, bones, goals))

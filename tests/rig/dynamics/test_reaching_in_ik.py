@@ -104,8 +104,20 @@ def test_the_hand_arrives_and_goes_on(after: str, into: str) -> None:
     assert result.missed < 1e-4
 
 
-def test_the_target_of_an_arm_stands_for_its_hand_and_both_reach_at_once() -> None:
-    armature = ik_figure.figure(sides="LR")
+def test_the_target_of_an_arm_without_a_hand_stands_for_its_end() -> None:
+    armature = ik_figure.figure(turned=False)
+    bpy.ops.object.mode_set(mode="EDIT")
+    armature.data.edit_bones.remove(armature.data.edit_bones["hand.L"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    armature.data.bones["upper_arm.L"].use_deform = armature.data.bones["forearm.L"].use_deform = True
+    result = run(armature, effector="hand_ik.L")
+    seen = armature.evaluated_get(scenes.goto(result.frames[-1])).pose.bones["forearm.L"]
+    assert np.linalg.norm(np.array(seen.tail) - PLACE) < 1e-3
+
+
+@pytest.mark.parametrize("turned", [True, False])
+def test_the_target_of_an_arm_stands_for_its_hand_and_both_reach_at_once(turned: bool) -> None:
+    armature = ik_figure.figure(sides="LR", turned=turned)
     result = run(armature, effector="hand_ik.L", others=(("hand_ik.R", targets.Target(point=OTHER)),))
     hands = poses(armature, result.frames[-1:], ("hand.L", "hand.R"))[0, :, :3, 3]
     assert np.linalg.norm(hands - (PLACE, OTHER), axis=-1).max() < 1e-3
@@ -168,6 +180,7 @@ def test_what_cannot_follow_is_refused(change: Any, match: str, changes: dict[st
 def test_a_stopped_reach_leaves_nothing(steps: int) -> None:
     """While it is sampled, and while it is solved."""
     armature = ik_figure.figure()
+    assert bpy.context.scene.lookat_pd_dynamics  # Blender 4.5 stores the settings when they are first read.
     before = scenes.snapshot()
     work = begin(armature)
     for _ in range(steps):
