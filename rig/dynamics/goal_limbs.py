@@ -152,18 +152,18 @@ def find(
     bones: Iterable[str],
     refusal: Callable[[str, bpy.types.PoseBone, bpy.types.Constraint], RigError],
     *,
-    but: Collection[tuple[str, str]] = (),
+    but: Callable[[], Collection[tuple[str, str]]] = tuple,
 ) -> list[GoalLimb]:
     """The limbs of which inverse kinematics poses one of the bones. refusal: the error for a bone whose constraint
-    has no goal that can be keyed, which is raised. but: names of the owner and of the constraint of those that are left
-    out."""
+    has no goal that can be keyed, which is raised. but: gives the names of the owner and of the constraint of those
+    that are left out; called if there is any."""
     asked, found = list(bones), []
     for owner, constraint in _constraints(armature):
-        if (owner.name, constraint.name) in but:
-            continue
         line = [armature.pose.bones[name] for name in posed_bones(owner, constraint)]
         ends = _turned_by(armature, constraint.subtarget, line[0]) if line else []
         if not {bone.name for bone in (*line, *ends)} & set(asked):
+            continue
+        if (owner.name, constraint.name) in but():
             continue
         if len(line) != 2 or constraint.target != armature or constraint.influence < 1.0:
             raise refusal(next(bone.name for bone in (*line, *ends) if bone.name in asked), owner, constraint)

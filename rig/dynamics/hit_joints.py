@@ -94,7 +94,7 @@ def find(
         struck.append(control if loaded[0] == control and not armature.data.bones[bone].use_deform else bone)
         line |= dict.fromkeys(loaded[: length or None])
     switches = goal_limbs.switches(armature) if keeps_switches else []
-    goals = goal_limbs.find(armature, line, _refusal, but=switches)
+    goals = goal_limbs.find(armature, line, _refusal, but=lambda: switches)
     posed = {name for limb in goals for name in limb.held}
     free = [name for name in line if name not in posed]
     joint_chain.check_free(armature, free[:1], but=switches)

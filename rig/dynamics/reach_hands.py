@@ -166,7 +166,7 @@ def hand_of(armature: bpy.types.Object, bone: str) -> str:
 def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[GoalLimb]:
     """The limbs of these joints that turn by the target of their inverse kinematics. Raises RigError if one has no
     target that can be keyed."""
-    return goal_limbs.find(armature, bones, _refusal, but=goal_limbs.switches(armature))
+    return goal_limbs.find(armature, bones, _refusal, but=lambda: goal_limbs.switches(armature))
 
 
 def _check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
