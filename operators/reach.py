@@ -106,9 +106,8 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
                 more=-result.saved,
             )
         current.report_info(self, text)
-        for problem in (result.collision, result.crossing):
-            if problem is not None:
-                self.report({"WARNING"}, messages.translate(problem))
+        for problem in result.warnings:
+            self.report({"WARNING"}, messages.translate(problem))
 
 
 class LOOKAT_PD_OT_via_add(bpy.types.Operator):

@@ -244,4 +244,4 @@ def _fill(row: Row, result: ReachResult) -> None:
     row["costs"], row["effector_error"] = result.costs.tolist(), result.missed
     row["clearance"] = result.clearance
     row["hand_errors"] = result.misses.tolist()
-    row["warnings"] += [str(problem) for problem in (result.collision, result.crossing) if problem is not None]
+    row["warnings"] += [str(problem) for problem in result.warnings]

@@ -1,6 +1,6 @@
 """From a bone to the chain that ends there: which joints turn, and what stands in their way."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -68,20 +68,25 @@ def resolve(
     at_tip: bool = True,
     turn_effector: bool = False,
     pinned: bool = False,
+    check: Callable[[Sequence[str]], object] | None = None,
 ) -> JointChain:
     """The chain that ends with `effector`. Raises LookAtError.
 
     length: how many bones turn at most, WHOLE for all; base: the first that turns, instead. at_tip: whether the
     effector's tip is brought to the target, or its head, and then the effector turns only where `turn_effector` says
     so. pinned:
-    the effector may be a pinned bone, which is to stay where it is.
+    the effector may be a pinned bone, which is to stay where it is. check: raises RigError for bones that cannot turn,
+    instead of for all that another inverse kinematics poses.
     """
     armature = editable.check_bones(armature, (effector, *((base,) if base else ())))
     joints = _joints(armature, effector, length, base, at_tip, pinned=pinned)
     turn_effector = turn_effector and not at_tip
     bones = armature.pose.bones
     turned = [*joints, effector] if turn_effector else joints
-    check_free(armature, turned)
+    if check is None:
+        check_free(armature, turned)
+    else:
+        check(turned)
     first = bones[joints[0]]
     parent = first.parent.name if first.parent is not None and first.bone.use_inherit_rotation else ""
     rests = _rests(armature, turned, parent)

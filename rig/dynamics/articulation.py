@@ -1,7 +1,7 @@
 """From an armature to an articulated body: rotating bones become joints, the bones that move with them become their
 mass."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -12,6 +12,7 @@ from ...lookat_pd.dynamics import Body, mass
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import channels
+from ..sampling import bone_rotation
 from ..sampling.sampler import Sampler, Samples
 from . import bone_attachment
 from .masses import Masses
@@ -23,7 +24,8 @@ class Articulation:
 
     fixed: (n, 4), the rotation between a joint's parent and its own channel. moving: the joints and the bones with mass
     that move with them. unit: metres of a unit of the armature's
-    space. assumed: the body for which the joints apply their torques, None if it is `body`.
+    space. assumed: the body for which the joints apply their torques, None if it is `body`. posed: joints that a
+    constraint poses: their own channels do not turn them.
     """
 
     armature: bpy.types.Object
@@ -34,19 +36,37 @@ class Articulation:
     fixed: Array = field(repr=False)
     assumed: Body | None = None
     moving: frozenset[str] = frozenset()
+    posed: frozenset[str] = frozenset()
 
     def poses(self, samples: Samples) -> Array:
-        """Local rotations (F, n, 4) from the channels of `samples`."""
-        own = [channels.to_quaternion(raw, mode) for mode, raw in (samples.channel(name) for name in self.bones)]
+        """Local rotations (F, n, 4) from the channels of `samples`, or from the pose where a constraint gives it."""
+        own = [_own_rotation(self.armature, samples, name, self.posed) for name in self.bones]
         return rotation.multiply(self.fixed, np.stack(own, axis=1))
 
+    def hangs_from(self, samples: Samples) -> Array:
+        """Orientations (F, n, 4) in the armature's space of the frames to which the rotations of the joints are
+        relative, as sampled."""
+        rows = [samples.bones.index(name) for name in self.bones]
+        return rotation.multiply(samples.rotations[:, rows], rotation.inverse(self.poses(samples)))
+
+    def in_armature(self, local: Array, base: Array) -> Array:
+        """Orientations (F, n, 4) in the armature's space from local rotations (F, n, 4). base: (F, n, 4), the frames
+        from which joints without one above them hang."""
+        found = np.empty_like(local)
+        for n, parent in enumerate(np.asarray(self.body.parents).tolist()):
+            above = base[:, n] if parent < 0 else found[:, parent]
+            found[:, n] = rotation.multiply(above, local[:, n])
+        return found
+
     def values(self, samples: Samples, rotations: Array) -> dict[str, tuple[str, Array, Array]]:
-        """For each bone its rotation mode, the channel values (F, 3 or 4) of local `rotations` (F, n, 4), and those
-        that it has in `samples`."""
+        """For each bone that its channels turn its rotation mode, the channel values (F, 3 or 4) of local `rotations`
+        (F, n, 4), and those that it has in `samples`."""
         offsets = rotation.multiply(rotation.inverse(self.poses(samples)), rotations)
         offsets[rotation.angle(offsets) < _NOTHING] = rotation.IDENTITY
         found = {}
         for n, name in enumerate(self.bones):
+            if name in self.posed:
+                continue
             mode, raw = samples.channel(name)
             found[name] = mode, channels.turned(raw, mode, offsets[:, n]), raw
         return found
@@ -90,10 +110,13 @@ def base_of(armature: bpy.types.Object, joints: Sequence[str]) -> str:
     return next((name for name in lines[0] if all(name in line for line in lines)), "")
 
 
-def seen(armature: bpy.types.Object, joints: Sequence[str], heavy: Sequence[str]) -> tuple[str, ...]:
-    """Bones that must be sampled to build the tree."""
+def seen(
+    armature: bpy.types.Object, joints: Sequence[str], heavy: Sequence[str], posed: Iterable[str] = ()
+) -> tuple[str, ...]:
+    """Bones that must be sampled to build the tree. posed: joints that a constraint poses."""
     base = base_of(armature, joints)
-    return tuple(dict.fromkeys((*joints, *heavy, *((base,) if base else ()))))
+    above = [bone.name for bone in (armature.pose.bones[name].parent for name in posed) if bone is not None]
+    return tuple(dict.fromkeys((*joints, *heavy, *((base,) if base else ()), *above)))
 
 
 def build(
@@ -107,18 +130,20 @@ def build(
     *,
     weight: float = 0.0,
     idle: Collection[str] = (),
+    posed: Collection[str] = (),
 ) -> Articulation:
     """The body of these joints in the pose of the rig at the first frame of `samples`. Raises LookAtError.
 
     Bones that are not joints, such as helpers, are part of the rigid body of their joint. lines: the bones above each
     joint, the nearest first, where not the rotations that a rig passes on decide what hangs on what. weight: from 0 to
-    1, how much the joints do not make up for loads. idle: joints that are left out if they move no mass.
+    1, how much the joints do not make up for loads. idle: joints that are left out if they move no mass. posed: joints
+    that a constraint poses.
     """
     bones = (*joints, *(name for name in masses.bones if name not in joints))
     if bone_attachment.is_plain(armature, bones):
         moves = bone_attachment.by_parents(armature, joints, bones)
     else:
-        moves = bone_attachment.by_turning(sampler, armature, joints, bones, samples)
+        moves = bone_attachment.by_turning(sampler, armature, joints, bones, samples, posed)
     if lines is not None:
         moves[: len(joints)] = [[above == name or above in lines[name] for above in joints] for name in joints]
     heavy = {name for name, own in zip(masses.bones, masses.properties.mass, strict=True) if own > 0.0}
@@ -135,7 +160,7 @@ def build(
     for name, joint in zip(bones[len(turning) :], bone_attachment.nearest(moves)[len(turning) :], strict=True):
         joint_of[name] = int(joint)
     base = base_of(armature, turning)
-    offsets, fixed = _stand(samples, turning, parents, base, unit)
+    offsets, fixed = _stand(armature, samples, turning, parents, base, unit, posed)
     bodies = []
     for properties in (masses.properties, masses.assumed(weight)):
         if properties is not None:
@@ -144,7 +169,7 @@ def build(
             bodies.append(Body(parents, offsets, weights, centers, inertias, names=turning))
     assumed = bodies[1] if len(bodies) > 1 and not _is_same(*bodies) else None
     moving = frozenset(name for name, joint in joint_of.items() if joint >= 0)
-    return Articulation(armature, turning, base, bodies[0], unit, fixed, assumed, moving)
+    return Articulation(armature, turning, base, bodies[0], unit, fixed, assumed, moving, frozenset(posed))
 
 
 def _with_mass(bones: Sequence[str], moves: Array, heavy: Collection[str], idle: Collection[str]) -> list[int]:
@@ -169,7 +194,24 @@ def _pose_of(samples: Samples, bone: str) -> tuple[Array, Array]:
     return samples.rotations[:, row], samples.positions[:, row]
 
 
-def _stand(samples: Samples, joints: Sequence[str], parents: Array, base: str, unit: float) -> tuple[Array, Array]:
+def _own_rotation(armature: bpy.types.Object, samples: Samples, bone: str, posed: Collection[str]) -> Array:
+    """The rotation (F, 4) of a bone from its channels, or what these would be for its pose if it is in `posed`."""
+    if bone not in posed:
+        mode, raw = samples.channel(bone)
+        return channels.to_quaternion(raw, mode)
+    above = bone_rotation.parent_orientation(armature, samples, bone)
+    return bone_rotation.own_rotation(armature, bone, above, samples.rotations[:, samples.bones.index(bone)])
+
+
+def _stand(
+    armature: bpy.types.Object,
+    samples: Samples,
+    joints: Sequence[str],
+    parents: Array,
+    base: str,
+    unit: float,
+    posed: Collection[str],
+) -> tuple[Array, Array]:
     """Offsets (n, 3) [m] of the joints in the frame of their parents, and their rotations (n, 4) without their own
     channels."""
     offsets, fixed = np.empty((len(joints), 3)), np.empty((len(joints), 4))
@@ -178,8 +220,7 @@ def _stand(samples: Samples, joints: Sequence[str], parents: Array, base: str, u
         parent = base if parents[n] < 0 else joints[int(parents[n])]
         above, at = (part[0] for part in _pose_of(samples, parent))
         offsets[n] = unit * rotation.rotate(rotation.inverse(above), place - at)
-        mode, raw = samples.channel(name)
-        own = channels.to_quaternion(raw[:1], mode)[0]
+        own = _own_rotation(armature, samples, name, posed)[0]
         fixed[n] = rotation.multiply(rotation.multiply(rotation.inverse(above), orientations), rotation.inverse(own))
     return offsets, fixed
 

@@ -1,6 +1,6 @@
 """The joint with which each bone moves: from parents or, with constraints, by rotating each joint."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import bpy
 import numpy as np
@@ -37,16 +37,24 @@ def by_parents(armature: bpy.types.Object, joints: Sequence[str], bones: Sequenc
 
 
 def by_turning(
-    sampler: Sampler, armature: bpy.types.Object, joints: Sequence[str], bones: Sequence[str], samples: Samples
+    sampler: Sampler,
+    armature: bpy.types.Object,
+    joints: Sequence[str],
+    bones: Sequence[str],
+    samples: Samples,
+    posed: Collection[str] = (),
 ) -> Array:
     """The same, measured on the evaluated rig: each joint is rotated a little at the first frame of `samples`, in a
-    working action that is discarded."""
+    working action that is discarded. Joints of `posed`, which a constraint poses, and what is below them move with
+    their parents."""
     rows = {name: n for n, name in enumerate(samples.bones)}
     chosen, frame = [rows[name] for name in bones], samples.frames[:1]
     before, found = samples.rotations[0, chosen], np.zeros((len(bones), len(joints)), dtype=bool)
     work = BakeTransaction(armature)
     try:
         for n, name in enumerate(joints):
+            if name in posed:
+                continue
             mode, raw = samples.channel(name)
             for axis in np.eye(3):
                 turned = channels.turned(raw[:1], mode, rotation.exp(_TURN * axis)[None])
@@ -59,6 +67,10 @@ def by_turning(
         work.rollback()
     for n, name in enumerate(joints):
         found[list(bones).index(name), n] = True
+    if posed:
+        parents = by_parents(armature, joints, bones)
+        below = parents[:, [name in posed for name in joints]].any(axis=1)
+        found[below] = parents[below]
     return found
 
 

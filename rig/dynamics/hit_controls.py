@@ -18,7 +18,7 @@ from ..sampling import sampler as sample
 from ..sampling.sampler import Sampler, Samples
 from . import bone_attachment, joint_ranges
 from .articulation import Articulation
-from .hit_goals import GoalLimb
+from .goal_limbs import GoalLimb
 
 _PROBE = np.radians(10.0)
 _NOTHING = 1e-7
@@ -135,8 +135,4 @@ class HitControls:
 
     def _in_armature(self, local: Array) -> Array:
         """Rotations (F, n, 4) in armature space."""
-        found = np.empty_like(local)
-        for n, parent in enumerate(self._parents):
-            above = self._base if parent < 0 else found[:, parent]
-            found[:, n] = rotation.multiply(above, local[:, n])
-        return found
+        return self.body.in_armature(local, np.broadcast_to(self._base[:, None], local.shape))

@@ -13,9 +13,8 @@ from ..detection import joint_chain, limb_controls, limbs
 from ..detection import vocabulary as words
 from ..detection.limb_controls import LimbControls
 from ..detection.names import read_names
-from ..limbs import switch_property
-from . import hit_goals
-from .hit_goals import GoalLimb
+from . import goal_limbs
+from .goal_limbs import GoalLimb
 
 _AXIAL = words.TORSO | words.HEAD | words.NECK | words.TAIL
 _SMALL = words.DIGIT | words.FACE | words.HELPER
@@ -74,7 +73,7 @@ def find(
     for bone in bones:
         control = limb_controls.control_of(armature, bone)
         if control == bone:
-            control = hit_goals.hit_bone(armature, bone)
+            control = goal_limbs.moved_bone(armature, bone)
         if not control:
             raise RigError(
                 "Bone '{bone}' is not a control of this Rigify rig; choose the control that moves it.", bone=bone
@@ -94,9 +93,8 @@ def find(
         # A control may be anywhere; what it turns is hit.
         struck.append(control if loaded[0] == control and not armature.data.bones[bone].use_deform else bone)
         line |= dict.fromkeys(loaded[: length or None])
-    own = [limb for limb in limb_controls.find(armature) if limb.direct and switch_property.is_animated(armature, limb)]
-    switches = [limb.switch for limb in own] if keeps_switches else []
-    goals = hit_goals.find(armature, line, but=switches)
+    switches = goal_limbs.switches(armature) if keeps_switches else []
+    goals = goal_limbs.find(armature, line, _refusal, but=lambda: switches)
     posed = {name for limb in goals for name in limb.held}
     free = [name for name in line if name not in posed]
     joint_chain.check_free(armature, free[:1], but=switches)
@@ -107,6 +105,15 @@ def find(
     found = (limb for limb in limb_controls.find(armature) if not posed & set(limb.turned))
     switched = [limb for limb in found if concerned & set(limb.turned)]
     return HitJoints(tuple(hit), tuple(struck), tuple(line), tuple(followers), tuple(switched), tuple(goals))
+
+
+def _refusal(bone: str, _: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> RigError:
+    return RigError(
+        "Bone '{bone}' cannot give way because the constraint '{constraint}' poses it; give the constraint "
+        "two bones, full influence and a bone of the same armature as its target, or hit another bone.",
+        bone=bone,
+        constraint=constraint.name,
+    )
 
 
 def _legs(armature: bpy.types.Object) -> list[str]:

@@ -159,8 +159,7 @@ def start(
     modes = {bone: armature.pose.bones[bone].rotation_mode for bone in turning}
     actions.check_curves(armature, modes, into)
     for limb in joints.goals:
-        actions.check_curves(armature, dict.fromkeys(limb.moved, LOCATION), into)
-        actions.check_curves(armature, {limb.goal: armature.pose.bones[limb.goal].rotation_mode}, into)
+        limb.check(armature, into)
     for name in joints.line:
         joint_ranges.check(armature.pose.bones[name])
     dt = seconds_per_frame(scene)

@@ -11,8 +11,8 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.rotation import Array
-from ..animation import channels, editable
-from ..detection import limbs, palms, rest
+from ..animation import editable
+from ..detection import joint_chain, limbs, other_ik, palms, rest
 from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
 from ..detection.joint_chain import JointChain
@@ -20,10 +20,14 @@ from ..detection.names import read_names
 from ..detection.palms import Palm
 from ..sampling.sampler import Samples
 from ..sampling.targets import Target
+from . import goal_limbs
 from .articulation import Articulation
+from .goal_limbs import GoalLimb
 
 _SQUARE = 0.3
 """Sine of the angle between the arm and the normal of a face below which the fingers point upwards."""
+_AT_END = 0.1
+"""Distance from the end of a limb, as a fraction of the length of its last bone, at which a hand begins."""
 _STILL = 1e-4
 """Speed [m/s] below which a goal is at rest."""
 
@@ -69,9 +73,7 @@ class ReachingHand:
         while parents[root] >= 0:
             root = int(parents[root])
         row = samples.bones.index(body.bones[root])
-        mode, raw = samples.channel(body.bones[root])
-        own = rotation.multiply(body.fixed[root], channels.to_quaternion(raw, mode))
-        turned = rotation.multiply(samples.rotations[:, row], rotation.inverse(own))
+        turned = body.hangs_from(samples)[:, root]
         offset = np.asarray(body.body.offsets)[root] / body.unit
         return turned, samples.positions[:, row] - rotation.rotate(turned, offset)
 
@@ -128,6 +130,83 @@ class ReachingHand:
         row = samples.bones.index(self.chain.effector)
         tip = np.broadcast_to(self.tip, samples.positions[:, row].shape)
         return samples.positions[:, row] + rotation.rotate(samples.rotations[:, row], tip) - samples.targets[self.slot]
+
+
+def chain(
+    armature: bpy.types.Object | None, bone: str, *, length: int, base: str = "", at_tip: bool, turn_effector: bool
+) -> JointChain:
+    """The chain that reaches with `bone`, or with the hand, or else the end of the limb, if that is the target of the
+    inverse kinematics of a limb. Raises LookAtError."""
+    armature = editable.check_bones(armature, (bone,))
+    hand = hand_of(armature, bone)
+    effector = goal_limbs.moved_bone(armature, hand)
+    return joint_chain.resolve(
+        armature,
+        effector,
+        length=length,
+        base=base,
+        at_tip=at_tip or effector != hand,
+        turn_effector=turn_effector,
+        check=lambda bones: _check_free(armature, bones),
+    )
+
+
+def hand_of(armature: bpy.types.Object, bone: str) -> str:
+    """The hand of the limb of which `bone` is the target of the inverse kinematics; `bone` itself if it is none, or if
+    there is no hand."""
+    moved = goal_limbs.moved_bone(armature, bone)
+    last = armature.pose.bones[moved]
+    if moved == bone or not any(constraint.type == "IK" for constraint in last.constraints):
+        return moved
+    end = last.bone
+    below = [child for child in last.children if (child.bone.head_local - end.tail_local).length < _AT_END * end.length]
+    return max(below, key=lambda child: len(child.children_recursive)).name if below else bone
+
+
+def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[GoalLimb]:
+    """The limbs of these joints that turn by the target of their inverse kinematics. Raises RigError if one has no
+    target that can be keyed."""
+    return goal_limbs.find(armature, bones, _refusal, but=lambda: goal_limbs.switches(armature))
+
+
+def _check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
+    """Raise RigError where the bones of a chain can turn neither by their channels nor by the target of their limb."""
+    found = limbs_of(armature, bones)
+    joint_chain.check_free(armature, bones, but=[(limb.owner, limb.constraint) for limb in found])
+    for limb in found:
+        _check(armature, limb, bones)
+
+
+def _refusal(bone: str, owner: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> RigError:
+    return other_ik.refusal(owner.id_data, other_ik.read(owner, constraint), bone)
+
+
+def _check(armature: bpy.types.Object, limb: GoalLimb, bones: Sequence[str]) -> None:
+    """Raise RigError if a limb cannot turn by its goal with these joints."""
+    missing = next((name for name in limb.bones if name not in bones), None)
+    if missing is not None:
+        raise RigError(
+            "The constraint '{constraint}' also poses bone '{bone}', which is not in the chain of the reach; increase "
+            "Chain Length.",
+            constraint=limb.constraint,
+            bone=missing,
+        )
+    if limb.pole_elsewhere:
+        raise RigError(
+            "The pole of the constraint '{constraint}' on '{owner}' is no bone of '{armature}', so that the elbow "
+            "cannot follow the reach; choose a bone of '{armature}' as the pole, or none.",
+            constraint=limb.constraint,
+            owner=limb.owner,
+            armature=armature.name,
+        )
+    for name in limb.moved:
+        if any(bone.name in bones for bone in armature.pose.bones[name].parent_recursive):
+            raise RigError(
+                "'{target}', to which the constraint '{constraint}' reaches or bends, moves with the chain of the "
+                "reach; give it another parent.",
+                target=name,
+                constraint=limb.constraint,
+            )
 
 
 def counterpart(armature: bpy.types.Object, bone: str) -> str:

@@ -20,7 +20,6 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
-from ..detection import joint_chain as ik_chain
 from ..detection import palms
 from ..detection.joint_chain import JointChain
 from ..sampling import suspend, targets
@@ -31,6 +30,7 @@ from . import articulation as tree
 from . import body_obstacles, bone_attachment, masses, meshes, reach_hands
 from .articulation import Articulation
 from .body_obstacles import Ball
+from .goal_limbs import GoalLimb
 from .kept_results import KeptResults
 from .reach_hands import ReachingHand
 from .reach_request import ReachRequest
@@ -40,6 +40,8 @@ REACHED = " reach"
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.2, 0.9
 """Completed fractions after measuring masses, sampling and solving."""
 _FAR = 1e12
+_MISSED = 1e-3
+"""Distance [m] from its goal at which it is said that a hand misses it."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class ReachResult:
     the first. costs: of each pass, starting with the minimum-jerk reach. cost: of the result. misses: distances (k,) of
     the hands from their goals in the world, as Blender evaluates them; missed: the largest. clearance: smallest
     distance [m] from an obstacle, negative within one; None without obstacles. crossed: the frames in which two arms
-    are within each other. Both are of the reach and of that back.
+    are within each other. Both are of the reach and of that back. scale: metres of a unit of the scene.
     """
 
     tree: Articulation
@@ -63,6 +65,7 @@ class ReachResult:
     misses: Array
     clearance: float | None
     crossed: tuple[int, ...] = ()
+    scale: float = 1.0
 
     @property
     def path(self) -> Array:
@@ -75,6 +78,22 @@ class ReachResult:
     @property
     def missed(self) -> float:
         return float(self.misses.max())
+
+    @property
+    def warnings(self) -> list[Message]:
+        """What the animator should know."""
+        return [found for found in (self.held_back, self.collision, self.crossing) if found is not None]
+
+    @property
+    def held_back(self) -> Message | None:
+        """What the animator should know if a hand does not come to its goal."""
+        if self.missed * self.scale < _MISSED:
+            return None
+        return Message(
+            "The hand comes no nearer to its goal than {distance:.1f} mm, because constraints or limits of its limb "
+            "hold it back; mute them, or move the goal.",
+            distance=1000.0 * self.missed * self.scale,
+        )
 
     @property
     def collision(self) -> Message | None:
@@ -141,10 +160,9 @@ def start(
             "The duration of the reach is {duration:g} s; set a duration above 0 s.", duration=request.duration
         )
     actions.check(armature, into)
-    _check_hands(request)
     hands = []
     for bone, goal in request.hands:
-        chain = ik_chain.resolve(
+        chain = reach_hands.chain(
             armature,
             bone,
             length=request.length,
@@ -154,24 +172,28 @@ def start(
         )
         if request.matches and goal.object is None:
             raise RigError("The goal is a point, which has no orientation; choose an object as the goal.")
-        palm = palms.find(armature, bone, reach_hands.counterpart(armature, bone)) if request.normals else None
+        hand = chain.effector
+        palm = palms.find(armature, hand, reach_hands.counterpart(armature, hand)) if request.normals else None
         hands.append(ReachingHand(chain, goal, len(hands), palm))
+    _check_hands(request, [hand.chain.effector for hand in hands])
     bones = _bones(hands)
     modes = {bone: armature.pose.bones[bone].rotation_mode for bone in bones}
     actions.check_curves(armature, modes, into)
+    limbs = reach_hands.limbs_of(armature, bones)
+    for limb in limbs:
+        limb.check(armature, into)
     for hand in hands:
         for target in (*(hand.goal for hand in hands), *(via.target for via in request.waypoints)):
             _check_goal(hand.chain, target)
         for ball in request.obstacles:
             _check_obstacle(hand.chain, ball)
-    return _work(scene, armature, hands, bones, request, into, enough)
+    return _work(scene, armature, hands, bones, limbs, request, into, enough)
 
 
-def _check_hands(request: ReachRequest) -> None:
-    """Raise RigError where several hands cannot reach together."""
+def _check_hands(request: ReachRequest, names: Sequence[str]) -> None:
+    """Raise RigError where several hands, of these names, cannot reach together."""
     if not request.others:
         return
-    names = [bone for bone, _ in request.hands]
     double = next((name for n, name in enumerate(names) if name in names[:n]), None)
     if double is not None:
         raise RigError("Bone '{bone}' is given twice as a hand of the reach; give it once.", bone=double)
@@ -211,6 +233,7 @@ def _work(
     armature: bpy.types.Object,
     hands: Sequence[ReachingHand],
     turning: tuple[str, ...],
+    limbs: Sequence[GoalLimb],
     request: ReachRequest,
     into: str,
     enough: Callable[[], bool],
@@ -222,7 +245,9 @@ def _work(
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     unit = masses.metres(scene, armature)
     effectors = [hand.chain.effector for hand in hands]
-    bones = dict.fromkeys((*tree.seen(armature, turning, weights.bones), *effectors))
+    posed = [name for limb in limbs for name in limb.held if name in turning]
+    bones = dict.fromkeys((*tree.seen(armature, turning, weights.bones, posed), *effectors))
+    bones |= dict.fromkeys(name for limb in limbs for name in limb.sampled)
     parts = body_obstacles.of_body(armature, turning) if request.avoids_body else ()
     bones |= dict.fromkeys(part.bone for part in parts)
     followed = [
@@ -231,16 +256,21 @@ def _work(
         *(ball.target for ball in request.obstacles),
     ]
     with suspend.suspend_live(), ExitStack() as baking:
-        with Sampler(scene, armature, tuple(bones), followed) as sampler:
+        with Sampler(scene, armature, tuple(bones), followed, located=bool(limbs)) as sampler:
             samples = yield from subrange(sample_frames(sampler, keyed), _WEIGHED, _SAMPLED)
             beside = run(sampler.sample([*(frames[0] - BEFORE), *(frames[-1] + AROUND)]))
             axes = _axes(sampler, request, hands, samples, len(frames)) if _needs_axes(request) else None
-            body = tree.build(armature, sampler, samples, turning, weights, unit)
+            body = tree.build(armature, sampler, samples, turning, weights, unit, posed=posed)
             work = baking.enter_context(BakeTransaction(armature))
 
             def evaluated(rotations: Array, frames: Array) -> Samples:
                 for bone, (mode, values, raw) in body.values(samples, rotations).items():
                     work.write(bone, mode, keyed, values, raw)
+                if limbs:
+                    wanted = body.in_armature(rotations, body.hangs_from(samples))
+                    moved = run(sampler.sample(keyed.tolist())) if len(posed) < len(turning) else samples
+                    for limb in limbs:
+                        limb.write(work, samples, moved, body.bones, wanted, wholly=True)
                 return run(sampler.sample(frames.tolist()))
 
             parts = tuple(part for part in parts if part.bone not in body.moving)
@@ -268,7 +298,18 @@ def _work(
     costs = np.asarray(motion.costs)
     kept.add(armature, Plotted(next(_numbers), motion.cost, _finite(costs), paths, straights))
     return ReachResult(
-        body, action, frames, keyed, paths, straights, costs, motion.cost, misses, contact.clearance, contact.crossed
+        body,
+        action,
+        frames,
+        keyed,
+        paths,
+        straights,
+        costs,
+        motion.cost,
+        misses,
+        contact.clearance,
+        contact.crossed,
+        scene.unit_settings.scale_length,
     )
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 import bpy
 
 from ...lookat_pd.errors import RigError
-from ..detection import joint_chain as ik_chain
 from ..detection.joint_chain import JointChain
 from ..sampling.scene_time import key_range
 from ..sampling.targets import Target
@@ -45,7 +44,7 @@ def chain(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Join
     """The chain that reaches with `bone`. Raises LookAtError."""
     s = scene.lookat_pd_dynamics
     turns = (s.match_orientation or s.point == "PALM") and s.method == "OPTIMAL"
-    return ik_chain.resolve(armature, bone, length=s.length, at_tip=s.point == "TIP", turn_effector=turns)
+    return reach_hands.chain(armature, bone, length=s.length, at_tip=s.point == "TIP", turn_effector=turns)
 
 
 def other_hand(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, selected: Iterable[str]) -> str:
@@ -63,9 +62,9 @@ def other_hand(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, se
 def reach(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, first: int, other: str = "") -> Reach:
     """The request for a reach with `bone`, and another one, that starts at frame `first`. Raises RigError."""
     s = scene.lookat_pd_dynamics
-    bones, goals = [bone], [_goal(scene)]
+    bones, goals = [reach_hands.hand_of(armature, bone)], [_goal(scene)]
     if other:
-        bones.append(other)
+        bones.append(reach_hands.hand_of(armature, other))
         goals.append(Target(s.other_target, s.other_subtarget if _is_armature(s.other_target) else ""))
     is_palm = s.method == "OPTIMAL" and (
         s.point == "PALM" or (s.point == "AUTO" and reach_hands.have_palms(armature, bones, goals))
@@ -73,7 +72,7 @@ def reach(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, first: 
     found = reach_hands.faces(armature, bones, goals, s.palm_gap if is_palm else None)
     passing = {"BOTH": None, "ACTIVE": 0, "OTHER": 1}
     return Reach(
-        bone,
+        bones[0],
         found[0].goal,
         first,
         s.duration,

@@ -8,6 +8,7 @@ from extension import load
 from lookat_pd import rotation
 
 from ..rig import scenes
+from ..rig.dynamics import ik_figure
 
 operator = load("operators.reach")
 reaching = load("rig.dynamics.reaching")
@@ -177,3 +178,19 @@ def test_what_cannot_be_reached_changes_nothing(hero) -> None:
     with pytest.raises(RuntimeError, match="out of reach"):
         bpy.ops.lookat_pd.reach()
     assert hero.animation_data is None and not bpy.data.actions
+
+
+def test_both_targets_of_arms_in_ik_reach_without_keys_of_their_own() -> None:
+    """The active bone is the target of one arm; the other target is its counterpart."""
+    armature = ik_figure.figure(sides="LR")
+    armature.animation_data_clear()
+    bpy.ops.object.mode_set(mode="POSE")
+    armature.data.bones.active = armature.data.bones["hand_ik.L"]
+    settings().target = scenes.box((0.0, -0.35, 1.3), (0.4, 0.3, 0.3))
+    settings().both_hands = True
+    assert bpy.ops.lookat_pd.reach() == {"FINISHED"}
+    seen = armature.evaluated_get(scenes.goto(25)).pose.bones
+    for side, x in (("L", 1.0), ("R", -1.0)):
+        assert (seen[f"hand_ik.{side}"].matrix.translation - seen[f"hand.{side}"].head).length < 1e-4
+        assert abs(x * seen[f"hand.{side}"].head.x - 0.2) < 0.1
+    assert len(reaching.kept.of(armature)[0].paths) == 2

@@ -11,6 +11,7 @@ from extension import load
 from lookat_pd import rotation
 
 from .. import control_rigs, scenes
+from . import ik_figure
 
 actions = load("rig.animation.actions")
 hitting = load("rig.dynamics.hitting")
@@ -350,49 +351,6 @@ def test_a_hit_on_a_limb_in_ik_is_all_or_nothing() -> None:
         assert len(bpy.data.scenes) == 1
 
 
-IK_ROWS = (
-    *(row for row in ROWS if row[0] not in ("upper_arm.L", "hand.L")),
-    ("upper_arm.L", "chest", (0.15, 0, 1.4), (0.42, 0.03, 1.38)),
-    ("forearm.L", "upper_arm.L", (0.42, 0.03, 1.38), (0.68, -0.03, 1.38)),
-    ("hand.L", "forearm.L", (0.68, -0.03, 1.38), (0.8, -0.05, 1.38)),
-    ("hand_ik.L", "root", (0.68, -0.03, 1.38), (0.8, -0.05, 1.38)),
-    ("elbow.L", "root", (0.42, 0.5, 1.38), (0.42, 0.6, 1.38)),
-)
-
-
-def reaching_hero(*, pole: bool = True, turned: bool = True) -> bpy.types.Object:
-    """The left arm is in IK and has no switch, its target is animated, and its hand may keep the target's rotation."""
-    armature = scenes.figure(rows=IK_ROWS)
-    for name in ("forearm.L", "upper_arm.L", "hand.L", "hand_ik.L", "elbow.L"):
-        armature.data.bones[name].use_deform = not name.endswith(("_ik.L", "elbow.L"))
-    bent = armature.pose.bones["forearm.L"].constraints.new("IK")
-    bent.target, bent.subtarget, bent.chain_count = armature, "hand_ik.L", 2
-    if pole:
-        bent.pole_target, bent.pole_subtarget = armature, "elbow.L"
-        bent.pole_angle = _fitting_angle(armature, bent)
-    if turned:
-        copied = armature.pose.bones["hand.L"].constraints.new("COPY_ROTATION")
-        copied.target, copied.subtarget = armature, "hand_ik.L"
-    scenes.animate(armature, bones=("hips", "chest", "hand_ik.L"), size=0.1)
-    bone = armature.pose.bones["hand_ik.L"]
-    for frame, place in ((1, (-0.1, -0.1, 0.0)), (60, (-0.12, -0.14, 0.1))):
-        bone.location = place
-        bone.keyframe_insert("location", frame=frame)
-    return armature
-
-
-def _fitting_angle(armature: bpy.types.Object, bent: bpy.types.Constraint) -> float:
-    """The pole angle with which the arm stays nearest to its rest pose."""
-
-    def off(angle: float) -> float:
-        bent.pole_angle = angle
-        bpy.context.view_layer.update()
-        seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["upper_arm.L"]
-        return (seen.tail - armature.data.bones["upper_arm.L"].tail_local).length
-
-    return min(np.radians(np.arange(-180.0, 180.0, 15.0)).tolist(), key=off)
-
-
 @pytest.mark.parametrize(
     ("pole", "turned", "bone", "most"),
     [(True, True, "forearm.L", "upper_arm.L"), (False, False, "hand_ik.L", "hand.L")],
@@ -403,7 +361,7 @@ def test_a_limb_that_only_inverse_kinematics_poses_gives_way(
 ) -> None:
     """By keys on its target and its pole; the arm takes the pose of the solver, and comes back. What is hit by its
     control turns most."""
-    armature = reaching_hero(pole=pole, turned=turned)
+    armature = ik_figure.figure(pole=pole, turned=turned)
     frames, names = np.arange(FRAME - 1, FRAME + 45), ("upper_arm.L", "forearm.L", "hand.L", "foot.R")
     before = turns(armature, frames, names)
     result = run(armature, spec(bone, impulse=4.0, direction=(0.0, 0.3, 1.0)), into=into)
@@ -460,7 +418,7 @@ def test_a_limb_whose_inverse_kinematics_has_keys_gives_way_in_fk(bone: str, goa
 
 
 def test_a_limb_in_ik_whose_target_is_another_object_is_refused_with_the_remedy() -> None:
-    armature = reaching_hero()
+    armature = ik_figure.figure()
     armature.pose.bones["forearm.L"].constraints[0].target = scenes.ball((0.6, -0.2, 1.4))
     with pytest.raises(errors.LookAtError, match="bone of the same armature as its target"):
         run(armature, spec("forearm.L"))

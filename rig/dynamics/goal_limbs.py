@@ -1,0 +1,223 @@
+"""Limbs that only inverse kinematics poses, without a switch: the target of their constraint and its pole are keyed so
+that the limb takes a pose."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ..animation import actions, channels
+from ..animation.bake_transaction import BakeTransaction
+from ..animation.channels import LOCATION
+from ..detection import limb_controls
+from ..limbs import switch_property
+from ..sampling import bone_rotation
+from ..sampling.bone_location import own_displacement
+from ..sampling.posed_bones import posed_bones
+from ..sampling.sampler import Samples
+
+_COPIES = ("COPY_ROTATION", "COPY_TRANSFORMS")
+
+
+@dataclass(frozen=True)
+class GoalLimb:
+    """A limb of two bones. owner: of the constraint. bones: those that the constraint poses, the upper one first. goal,
+    pole: bones to which it reaches and bends; no pole is "". end: the bone below that is turned by the goal, "" if
+    there is none. tip: (3,) in the frame of the lower bone at rest, the point that comes to the goal. bend: (3,) in the
+    frame of the upper bone, the direction that turns to the pole. pole_elsewhere: whether the pole is no bone of the
+    armature."""
+
+    owner: str
+    constraint: str
+    bones: tuple[str, str]
+    goal: str
+    pole: str
+    end: str
+    tip: tuple[float, float, float]
+    bend: tuple[float, float, float]
+    pole_elsewhere: bool = False
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """Bones whose own channels do not turn them."""
+        return (*self.bones, *((self.end,) if self.end else ()))
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """Bones that change their location."""
+        return (self.goal, *((self.pole,) if self.pole else ()))
+
+    @property
+    def sampled(self) -> tuple[str, ...]:
+        return (*self.held, *self.moved)
+
+    def check(self, armature: bpy.types.Object, into: str) -> None:
+        """Raise RigError if goal and pole cannot be keyed."""
+        actions.check_curves(armature, dict.fromkeys(self.moved, LOCATION), into)
+        actions.check_curves(armature, {self.goal: armature.pose.bones[self.goal].rotation_mode}, into)
+
+    def write(
+        self,
+        work: BakeTransaction,
+        samples: Samples,
+        seen: Samples,
+        names: Sequence[str],
+        wanted: Array,
+        *,
+        wholly: bool = False,
+    ) -> list[str]:
+        """Key goal and pole, so that the bones have orientations (F, n, 4) in armature space, of the joints `names`;
+        returns the keyed bones.
+
+        samples: as animated. seen: with all that was keyed before. wholly: whether the bones of the limb are keyed as
+        well, which decides what goal and pole leave open, and the end turns with the limb if it is no joint; the parent
+        of the upper bone is sampled then. Frames in which no bone of the limb turns and nothing above moves it keep
+        their values.
+        """
+        turns = {name: wanted[:, names.index(name)] for name in self.held if name in names}
+        rows = {name: samples.bones.index(name) for name in self.sampled}
+        upper, lower = self.bones
+
+        def carried(bone: str, value: Array) -> Array:
+            """An orientation (F, 4) from the animation as the bone carries it along."""
+            return rotation.multiply(
+                rotation.multiply(turns[bone], rotation.inverse(samples.rotations[:, rows[bone]])), value
+            )
+
+        if wholly and self.end and self.end not in turns:
+            turns[self.end] = carried(lower, samples.rotations[:, rows[self.end]])
+        places = {name: samples.positions[:, row] for name, row in rows.items()}
+        base = seen.positions[:, rows[upper]]
+        arm = rotation.rotate(rotation.inverse(samples.rotations[:, rows[upper]]), places[lower] - places[upper])
+        elbow = base + rotation.rotate(turns[upper], arm)
+        tip = elbow + rotation.rotate(turns[lower], samples.sizes[:, rows[lower], None] * np.array(self.tip))
+        goals = {self.goal: tip}
+        if self.pole:
+            to_pole = places[self.pole] - places[upper]
+            lying = rotation.rotate(rotation.inverse(samples.rotations[:, rows[upper]]), to_pole)
+            goals[self.pole] = base + self._bent(turns[upper], rotation.rotate(turns[upper], lying), tip - base)
+        still = np.linalg.norm(base - places[upper], axis=-1) < _NOTHING * np.linalg.norm(arm, axis=-1)
+        for bone, turn in turns.items():
+            still &= rotation.distance(turn, samples.rotations[:, rows[bone]]) < _NOTHING
+        if still.all():
+            return []
+        for bone, place in goals.items():
+            row, raw = rows[bone], samples.raw[LOCATION][:, rows[bone]]
+            moves = place - seen.positions[:, row]
+            own = own_displacement(seen, bone, seen.rotations[:, row], moves)
+            work.write(
+                bone, LOCATION, samples.frames, np.where(still[:, None], raw, seen.raw[LOCATION][:, row] + own), raw
+            )
+        if self.end in turns:
+            mode, raw = samples.channel(self.goal)
+            row = rows[self.goal]
+            last = samples.rotations[:, rows[self.end]]
+            lying = rotation.multiply(
+                rotation.multiply(turns[self.end], rotation.inverse(last)), samples.rotations[:, row]
+            )
+            offsets = rotation.multiply(rotation.inverse(seen.rotations[:, row]), lying)
+            values = channels.turned(seen.channel(self.goal)[1], mode, offsets)
+            work.write(self.goal, mode, samples.frames, np.where(still[:, None], raw, values), raw)
+        for bone in self.bones if wholly else ():
+            mode, raw = samples.channel(bone)
+            above = turns[upper] if bone == lower else bone_rotation.parent_orientation(work.armature, seen, bone)
+            values = channels.of_rotations(bone_rotation.own_rotation(work.armature, bone, above, turns[bone]), mode)
+            work.write(bone, mode, samples.frames, np.where(still[:, None], raw, values), raw)
+        return list(goals)
+
+    def _bent(self, turn: Array, pole: Array, line: Array) -> Array:
+        """A pole (F, 3), relative to the base of the limb, turned about the line (F, 3) from there to the tip, so that
+        the constraint gives the upper bone the orientation (F, 4)."""
+        line = line / np.maximum(np.linalg.norm(line, axis=-1, keepdims=True), 1e-12)
+
+        def beside(vector: Array) -> Array:
+            return vector - np.sum(vector * line, axis=-1, keepdims=True) * line
+
+        across, to_pole = beside(rotation.rotate(turn, np.array(self.bend))), beside(pole)
+        size = np.linalg.norm(across, axis=-1, keepdims=True)
+        turned = across / np.maximum(size, 1e-12) * np.linalg.norm(to_pole, axis=-1, keepdims=True)
+        return np.where(size > _NOTHING, pole - to_pole + turned, pole)
+
+
+_NOTHING = 1e-6
+"""An angle [rad], or a displacement as a fraction of the length of a bone, that counts as none."""
+
+
+def find(
+    armature: bpy.types.Object,
+    bones: Iterable[str],
+    refusal: Callable[[str, bpy.types.PoseBone, bpy.types.Constraint], RigError],
+    *,
+    but: Callable[[], Collection[tuple[str, str]]] = tuple,
+) -> list[GoalLimb]:
+    """The limbs of which inverse kinematics poses one of the bones. refusal: the error for a bone whose constraint
+    has no goal that can be keyed, which is raised. but: gives the names of the owner and of the constraint of those
+    that are left out; called if there is any."""
+    asked, found = list(bones), []
+    for owner, constraint in _constraints(armature):
+        line = [armature.pose.bones[name] for name in posed_bones(owner, constraint)]
+        ends = _turned_by(armature, constraint.subtarget, line[0]) if line else []
+        if not {bone.name for bone in (*line, *ends)} & set(asked):
+            continue
+        if (owner.name, constraint.name) in but():
+            continue
+        if len(line) != 2 or constraint.target != armature or constraint.influence < 1.0:
+            raise refusal(next(bone.name for bone in (*line, *ends) if bone.name in asked), owner, constraint)
+        at_pole = constraint.pole_target is not None
+        own_pole = constraint.pole_subtarget if constraint.pole_target == armature else ""
+        lower, angle = line[0].bone, constraint.pole_angle
+        point = lower.tail_local if constraint.use_tail else owner.bone.head_local
+        found.append(
+            GoalLimb(
+                owner.name,
+                constraint.name,
+                (line[1].name, lower.name),
+                constraint.subtarget,
+                own_pole,
+                ends[0].name if ends else "",
+                tuple(lower.matrix_local.inverted() @ point),
+                (np.cos(angle), 0.0, np.sin(angle)),
+                at_pole and not own_pole,
+            )
+        )
+    return found
+
+
+def switches(armature: bpy.types.Object) -> list[tuple[str, str]]:
+    """Owner and constraint of the limbs that switch between IK and FK by an influence with keys or a driver."""
+    own = [limb for limb in limb_controls.find(armature) if limb.direct]
+    return [limb.switch for limb in own if switch_property.is_animated(armature, limb)]
+
+
+def _constraints(armature: bpy.types.Object) -> Iterator[tuple[bpy.types.PoseBone, bpy.types.Constraint]]:
+    """The inverse kinematics that acts, with its owners."""
+    for owner in armature.pose.bones:
+        for constraint in owner.constraints:
+            if constraint.type == "IK" and not constraint.mute and constraint.influence > 0.0:
+                yield owner, constraint
+
+
+def _turned_by(armature: bpy.types.Object, goal: str, last: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:
+    """The children of the last bone of a limb that its goal turns."""
+    return [
+        bone
+        for bone in last.children
+        if any(
+            c.type in _COPIES and not c.mute and c.influence > 0.0 and c.target == armature and c.subtarget == goal
+            for c in bone.constraints
+        )
+    ]
+
+
+def moved_bone(armature: bpy.types.Object, bone: str) -> str:
+    """The bone that is meant where `bone` is the target of the inverse kinematics of a limb; `bone` itself
+    otherwise."""
+    for owner, constraint in _constraints(armature):
+        if constraint.subtarget == bone and constraint.target == armature:
+            ends = _turned_by(armature, bone, owner)
+            return ends[0].name if ends else owner.name
+    return bone
