@@ -28,8 +28,9 @@ STIFF_ROOT = 0.1
 of a joint."""
 _THERE = 1e-9
 """Residuals up to this one are none; a body without any keeps its pose to the bit."""
-_BENT = 0.1
-"""[rad], to which straight hinges are bent first: a straight limb is singular."""
+_BENT, _BACKWARDS = 0.1, 0.3
+"""[rad], to which straight hinges are bent first, as a straight limb is singular; and so are those that are bent the
+wrong way by less than this, as captured knees are."""
 _LEVEL = 1e-6
 """Smallest gradient relative to the residual; below it the limb is straight towards its target."""
 _NUDGE = 0.05
@@ -279,7 +280,8 @@ class Problem:
         values = self.residuals(self.state(start, np.zeros((3, count)), data, turning), data, matrix)
         if len(self.hinges):
             bend = self.bend(start, data)
-            pose = self.bent(pose, np.where(np.abs(bend) < _BENT, _BENT - bend, 0.0))
+            backwards = (bend < np.asarray(self.hinge.minimum)[:, None]) & (bend > -_BACKWARDS)
+            pose = self.bent(pose, np.where((np.abs(bend) < _BENT) | backwards, _BENT - bend, 0.0))
         for k, objective in enumerate(self.objectives):
             if "target" not in objective.sizes:
                 continue

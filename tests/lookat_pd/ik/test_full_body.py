@@ -567,6 +567,20 @@ def test_size_does_not_matter() -> None:
     assert_allclose(other.displacement, 100.0 * found.displacement, atol=1e-4)
 
 
+def test_a_knee_bent_backwards_folds_forwards() -> None:
+    """Captured knees go beyond straight by some degrees; the foot rises, and no knee may stay behind."""
+    body, frames = figure(), np.linspace(0.1, -0.2, FRAMES)
+    knee, foot, pose = body("shin L"), body("foot L"), body.pose.copy()
+    hinge = np.asarray(body.posture.hinges)[knee]
+    pose[:, knee] = rotation.exp(frames[:, None] * hinge)
+    target = forward(body.parents, body.offsets, pose)[1][:, foot] + [0.0, 0.0, 0.03]
+    found = ik.solve_body(body.parents, body.offsets, pose, [BodyPosition(foot, target)], posture=body.posture)
+    bend = rotation.log(found.rotations[:, knee]) @ hinge
+    assert np.max(found.errors) < 1e-4
+    assert np.min(bend) > 0.2
+    assert np.abs(np.diff(bend)).max() < 0.05
+
+
 @pytest.mark.parametrize("root", [False, True])
 def test_a_straight_limb_folds(root: bool) -> None:
     """Towards its own base, which is a singular pose."""
