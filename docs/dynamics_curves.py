@@ -1,4 +1,4 @@
-"""The pictures of motion between keys and of reaching: docs/images/dynamics_*.png.
+"""The pictures of motion between keys and of reaching, docs/images/dynamics_*.png, and a table of docs/methods.md.
 
     python docs/dynamics_curves.py
 
@@ -164,9 +164,28 @@ def reaching() -> None:
     figure.savefig(IMAGES / "dynamics_reach.png", dpi=90)
 
 
+def smoothed() -> None:
+    """Print how close smoothing gets to the optimum, for docs/methods.md."""
+    random = np.random.default_rng(0)
+    straight, smooth = [], []
+    for _ in range(40):
+        pose = rotation.exp([[0.0, 0.0, random.uniform(-1.0, 1.0)], [0.0, 0.0, random.uniform(0.3, 2.0)]])
+        direction, far = random.uniform(0.3, 2.8), random.uniform(0.4, 0.9) * 2.0 * LENGTH
+        goal = far * np.array([np.cos(direction), np.sin(direction), 0.0])
+        least = reach(pose, goal, "optimal").cost
+        found = reach(pose, goal, "smoothing")
+        straight.append(found.costs[0] / least)
+        smooth.append(found.cost / least)
+    for name, ratios in (("minimum jerk", straight), ("smoothing", smooth)):
+        low, middle, high = np.percentile(ratios, (25, 50, 75))
+        near = np.mean(np.array(ratios) < 1.15)
+        print(f"| {name} | {low:.2f} | {middle:.2f} | {high:.2f} | {near:.0%} |")
+
+
 if __name__ == "__main__":
     between_keys()
     through_keys()
     reaching()
+    smoothed()
     sys.stdout.flush()
     os._exit(0)
