@@ -4,9 +4,10 @@ Source: Todorov, Erez, Tassa, MuJoCo: A physics engine for model-based control, 
 """
 
 import logging
-from copy import copy
+from collections import deque
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
+from weakref import finalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from .body import Body
 
 Result = TypeVar("Result")
 _log = logging.getLogger(__name__)
+_TIMESTEP = 0.002
+"""Length [s] of the engine's steps where none is set."""
 UNMOVED = 1e9
 """Factor of the largest inertia: a rotor of this inertia effectively locks a joint."""
 
@@ -120,6 +123,66 @@ def finished(result: Result) -> Result:
     return result
 
 
+class _Kept(NamedTuple):
+    """A model, its state, and what it was made from."""
+
+    model: Any
+    data: Any
+    source: tuple[bytes | bool, ...]
+
+
+_SPARE: deque[_Kept] = deque(maxlen=4)
+"""Models that no engine uses any more."""
+
+
+def _taken(body: Body, free: NDArray[np.bool_], pose: Array | None, *, moving_root: bool) -> _Kept:
+    """A model of a body that no other engine uses, and its state at rest."""
+    mujoco = load()
+    parts = body.parents, body.offsets, body.masses, body.centers, body.inertias, free, () if pose is None else pose
+    source = (*(np.asarray(part).tobytes() for part in parts), moving_root)
+    for kept in list(_SPARE):
+        if kept.source == source:
+            try:
+                _SPARE.remove(kept)
+            except ValueError:
+                # Another thread has taken it.
+                continue
+            model = kept.model
+            model.dof_armature[:] = model.dof_damping[:] = 0.0
+            model.opt.timestep, model.opt.integrator = _TIMESTEP, mujoco.mjtIntegrator.mjINT_EULER
+            mujoco.mj_resetData(model, kept.data)
+            return kept
+    model = _model(body, free, pose, moving_root=moving_root)
+    model.opt.timestep = _TIMESTEP
+    data = mujoco.MjData(model)
+    mujoco.mj_resetData(model, data)
+    return _Kept(model, data, source)
+
+
+def _model(body: Body, free: NDArray[np.bool_], pose: Array | None, *, moving_root: bool) -> Any:
+    mujoco = load()
+    spec = mujoco.MjSpec()
+    base = spec.worldbody
+    if moving_root:
+        base = base.add_body(name="base", mass=1.0, inertia=[1.0, 1.0, 1.0], explicitinertial=True)
+        for axis in np.eye(3):
+            base.add_joint(type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
+        base.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
+    bones: list[Any] = []
+    for joint, parent in enumerate(np.asarray(body.parents).tolist()):
+        bone = add_bone(base if parent < 0 else bones[parent], body, joint)
+        if free[joint]:
+            bone.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
+        elif pose is not None:
+            bone.quat = pose[joint]
+        bones.append(bone)
+    model = made(spec, body, np.arange(len(body)))
+    # A state that is no number is to be seen, and not to be replaced by the first one.
+    off = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_AUTORESET
+    model.opt.disableflags = int(off)
+    return model
+
+
 class Engine:
     """A body in MuJoCo, in one state: pose `q` (m, 4) and velocities `w` (3 m,), which may be written.
 
@@ -140,33 +203,16 @@ class Engine:
         pose: Array | None = None,
         moving_root: bool = False,
     ) -> None:
-        self._mujoco = mujoco = load()
+        self._mujoco = load()
         free = np.ones(len(body), dtype=bool) if joints is None else joints
-        spec = mujoco.MjSpec()
-        base = spec.worldbody
-        if moving_root:
-            base = base.add_body(name="base", mass=1.0, inertia=[1.0, 1.0, 1.0], explicitinertial=True)
-            for axis in np.eye(3):
-                base.add_joint(type=mujoco.mjtJoint.mjJNT_SLIDE, axis=axis)
-            base.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
-        bones: list[Any] = []
-        for joint, parent in enumerate(np.asarray(body.parents).tolist()):
-            bone = add_bone(base if parent < 0 else bones[parent], body, joint)
-            if free[joint]:
-                bone.add_joint(type=mujoco.mjtJoint.mjJNT_BALL)
-            elif pose is not None:
-                bone.quat = pose[joint]
-            bones.append(bone)
-        self.model = model = made(spec, body, np.arange(len(body)))
-        self._bones = numbers(model, np.arange(len(body)))
-        model.opt.gravity = gravity
-        # A state that is no number is to be seen, and not to be replaced by the first one.
-        off = mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_AUTORESET
-        model.opt.disableflags = int(off)
-        self.data = data = mujoco.MjData(model)
-        mujoco.mj_resetData(model, data)
-        addresses = model.body_dofadr[self._bones]
-        addresses = np.where(free, addresses, model.nv)
+        fixed = None if pose is None or bool(free.all()) else pose
+        kept = _taken(body, free, fixed, moving_root=moving_root)
+        self.model, self.data = kept.model, kept.data
+        # Whoever computes a motion again, as when a setting is changed, needs the same model.
+        finalize(self, _SPARE.append, kept).atexit = False
+        self.model.opt.gravity = gravity
+        addresses = self.model.body_dofadr[numbers(self.model, np.arange(len(body)))]
+        addresses = np.where(free, addresses, self.model.nv)
         self.order = np.argsort(addresses, kind="stable")[: np.count_nonzero(free)]
         self.root_size = 3 if moving_root else 0
         self._bind()
@@ -176,35 +222,13 @@ class Engine:
         model, data = self.model, self.data
         self.position, self.q = data.qpos[: self.root_size], data.qpos[self.root_size :].reshape(-1, 4)
         self.w = data.qvel
+        self._coordinates, self._entries = data.qpos, data.M
         self._armature = model.dof_armature
         self._size = model.nv
         self._heavy = 0.0
         self._diagonal = model.M_rowadr + model.M_rownnz - 1
         self._own, self._made = np.zeros(model.nv), False
         self._places, self._among = np.zeros((0, 0), dtype=int), np.zeros((0, 0))
-
-    def copied(self) -> "Engine":
-        """Another engine in the same state, in a fraction of the time that the first one takes."""
-        other = copy(self)
-        other.model = copy(self.model)
-        other.data = self._mujoco.MjData(other.model)
-        other._bind()
-        other.data.qpos[:], other.data.qvel[:] = self.data.qpos, self.data.qvel
-        return other
-
-    def weigh(self, masses: Array, centers: Array, moments: Array, axes: Array) -> None:
-        """Give the bones other masses (n,), centers (n, 3), principal moments of inertia (n, 3) and rotations of their
-        axes (n, 4); the diagonal of `factor` is set to 0."""
-        model, bones = self.model, self._bones
-        self._armature[:] = 0.0
-        self._heavy, self._made = 0.0, False
-        model.body_mass[bones], model.body_ipos[bones], model.body_iquat[bones] = masses, centers, axes
-        model.body_inertia[bones] = moments
-        model.body_sameframe[bones] = 0
-        below = model.body_mass.copy()
-        for bone in range(model.nbody - 1, 0, -1):
-            below[model.body_parentid[bone]] += below[bone]
-        model.body_subtreemass[:] = below
 
     def put(self, coordinates: Array, velocities: Array) -> None:
         """Set MuJoCo's coordinates (nq,) and velocities (nv,); `place` comes next."""
@@ -215,10 +239,14 @@ class Engine:
         self.place_still()
         self._mujoco.mj_comVel(self.model, self.data)
 
+    def place_at(self, coordinates: Array) -> None:
+        """As `place_still` at MuJoCo's coordinates (nq,)."""
+        self._coordinates[:] = coordinates
+        self.place_still()
+
     def place_still(self) -> None:
         """As `place`, at rest: the velocities have been 0 since `place` was last called."""
-        self._mujoco.mj_kinematics(self.model, self.data)
-        self._mujoco.mj_comPos(self.model, self.data)
+        self._mujoco.mj_fwdKinematics(self.model, self.data)
         self._made = False
 
     def inverse(self, acceleration: Array) -> Array:
@@ -263,10 +291,22 @@ class Engine:
         data.M[places] = self._among + blocks
         self._mujoco.mj_factorM(self.model, data)
 
-    def factor_own(self) -> None:
-        """As `factor`, with 0 on the diagonal; it still is 0 since `weigh`."""
-        self._mujoco.mj_makeM(self.model, self.data)
-        self._mujoco.mj_factorM(self.model, self.data)
+    def solve_with(
+        self, other: "Engine", factor: float, accelerations: Array, locked: NDArray[np.bool_] | None
+    ) -> Array:
+        """The accelerations (3 m,) x with (T + factor M) x = T accelerations for the mass matrices M of this body and T
+        of another one with the same joints, both without gravity and at rest; locked degrees of freedom stay. Not to be
+        mixed with `factor`."""
+        mujoco, model, data = self._mujoco, self.model, self.data
+        mujoco.mj_makeM(model, data)
+        mujoco.mj_makeM(other.model, other.data)
+        entries = self._entries
+        entries *= factor
+        entries += other._entries
+        if locked is not None:
+            entries[self._diagonal[locked]] += UNMOVED * float(entries[self._diagonal].sum())
+        mujoco.mj_factorM(model, data)
+        return self.solve(other.inverse(accelerations)[None])[0]
 
     def _unmoved(self) -> float:
         if not self._heavy:
@@ -329,10 +369,12 @@ class Engine:
         self.data.qfrc_applied[:] = torques
         self._mujoco.mj_step(model, self.data)
 
-    def bare(self, h: float) -> tuple[Any, Any, Any]:
-        """Module, model and data of the engine, for steps of h seconds by its integrator."""
-        self.model.opt.timestep = h
-        return self._mujoco, self.model, self.data
+    def step(self, h: float, count: int) -> None:
+        """So many steps of h seconds by the engine's own integrator, and nothing else."""
+        step, model, data = self._mujoco.mj_step, self.model, self.data
+        model.opt.timestep = h
+        for _ in range(count):
+            step(model, data)
 
     def coordinates(self, q: Array, position: Array | None = None) -> Array:
         """MuJoCo's coordinates (..., 4 m) of joints (..., m, 4) in its order, preceded by the position of the root."""

@@ -21,9 +21,10 @@ from .body import Body
 from .engine import finished
 from .exact import Interpolation
 from .hinges import Hinges
-from .multistep import ReferenceSimulation, SmoothStretch
+from .reference_simulation import ReferenceSimulation
 from .root_path import RootPath
 from .simulation import Disturbances, Simulation, Stretch
+from .smooth_stretch import SmoothStretch
 from .weak import WeakSimulation
 
 INERTIAS = ("true", "reference")
@@ -188,19 +189,22 @@ def _sampled(
     frames: Array, keys: Array, motion: law.Motion, stretches: Sequence[Stretch | SmoothStretch], given: Disturbances
 ) -> Interpolation:
     k, n = keys.shape[:2]
-    rotations, torques = np.empty((len(frames), n, 4)), np.empty((len(frames), n, 3))
+    relative, torques = np.empty((len(frames), n, 4)), np.empty((len(frames), n, 3))
+    intervals = np.empty(len(frames), dtype=int)
     missed, left = np.zeros((k, n)), np.zeros((k, n))
+    begin = 0
     for interval, stretch in enumerate(stretches):
-        first, last = stretch.times[[0, -1]]
-        inside = np.flatnonzero((frames > first - 1e-9) & ((frames < last - 1e-9) | (stretch is stretches[-1])))
+        last = stretch.times[-1]
+        ends = len(frames) if stretch is stretches[-1] else int(np.searchsorted(frames, last - 1e-9))
         # The motion of the law is known between the steps; only the difference, which changes slowly, is interpolated.
-        times = np.append(frames[inside], last)
-        relative, applied = stretch.at(times)
-        poses = rotation.multiply(motion.poses(times, np.full(len(times), interval)), relative)
-        rotations[inside], torques[inside] = poses[:-1], applied[:-1]
+        turned, applied = stretch.at(np.append(frames[begin:ends], last))
+        relative[begin:ends], torques[begin:ends], intervals[begin:ends] = turned[:-1], applied[:-1], interval
+        begin = ends
         if interval + 1 < k:
-            missed[interval + 1] = rotation.distance(keys[interval + 1], poses[-1])
+            at_key = rotation.multiply(motion.poses(np.array([last]), np.array([interval])), turned[-1:])[0]
+            missed[interval + 1] = rotation.distance(keys[interval + 1], at_key)
             left[interval + 1] = stretch.left
+    rotations = rotation.multiply(motion.poses(frames, intervals), relative)
     if given.limits is not None:
         rotations = given.limits.clamp(rotations)
     missed[:, given.passive] = 0.0
@@ -247,6 +251,8 @@ def _axes(hinges: ArrayLike | None, keys: Array, body: Body) -> Array:
     """The unit axes (n, 3) of hinges, 0 for other joints. Raises InvalidArgument."""
     axes = checks.exactly("hinges", np.zeros((len(body), 3)) if hinges is None else hinges, len(body), 3)
     size = np.linalg.norm(axes, axis=1, keepdims=True)
+    if not np.any(size):
+        return axes
     axes = axes / np.where(size > 0.0, size, 1.0)
     turns = rotation.log(rotation.multiply(rotation.inverse(keys[0]), keys))
     across = np.linalg.norm(turns - rotation.dot(turns, axes)[..., None] * axes, axis=-1).max(axis=0)

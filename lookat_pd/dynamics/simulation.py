@@ -119,6 +119,7 @@ class Simulation:
         self.any_passive = bool(np.any(self.passive))
         self.resisted = bool(np.any(self.damping) or np.any(self.stiffness))
         self.drag, self.pull, self.firm, self.strength = np.zeros((4, 3 * n + extra))
+        self.factors: Array | float = self.firm
         self.fastest = _FASTEST
         self.rough = self.soft & (self.damping > 0.0)
         self.any_rough = bool(np.any(self.rough))
@@ -156,6 +157,8 @@ class Simulation:
         h = (times[-1] - times[0]) / steps
         wanted = self.motion.poses(times, np.full(steps + 1, interval))
         there, velocity = self._coordinates(times, wanted, h)
+        if self.reference is not None:
+            self.factors = self.reference.factors(self.firm[None])[0]
         if interval == 0 and self.extra:
             # The root is already moving.
             engine.position[:], engine.q[0] = there[0, :3], there[0, 3:7]
@@ -166,8 +169,6 @@ class Simulation:
         frequency = np.concatenate((np.ones(self.extra), np.repeat(self.motion.frequency[interval][self.order], 3)))
         # The factors by which implicit feedback resists a change of velocity, and of the distance from the motion.
         self.firm, self.strength = h * frequency * (h * frequency + 2.0), h * frequency**2
-        if self.reference is not None:
-            self.reference.begin(self.firm)
         begun = self._sorted(self.before[self.extra :].reshape(1, -1, 3))[0]
         if self.on_course:
             # While the torques suffice for the undisturbed motion, nothing needs to be simulated.
@@ -256,7 +257,7 @@ class Simulation:
         if self.reference is None:
             return (velocity - v + (v - self.before + pull) / (1.0 + firm)) / h
         ahead = velocity - self.before + pull
-        return (velocity - v + self.reference.gap(self.engine.data.qpos, ahead, velocity - v, firm)) / h
+        return (velocity - v + self.reference.gap(self.engine.data.qpos, ahead, velocity - v, self.factors)) / h
 
     def _sorted(self, values: Array) -> Array:
         """Values (s, n, ...) from the order of MuJoCo to that of the body."""

@@ -10,10 +10,12 @@ from ..rotation import Array
 from .body import Body
 from .engine import Engine
 from .law import Motion, smooth_step
-from .multistep import Deviation, Grid, Multistep, SmoothStretch, slopes, too_fast
+from .multistep import Grid, Multistep, too_fast
 from .muscles import Muscles
 from .root_path import RootPath
 from .simulation import Disturbances
+from .smooth_stretch import Deviation, SmoothStretch
+from .variable_steps import Steps, derivatives
 
 _OVER = 1e-9
 """Fraction of a torque limit by which rounding may exceed it."""
@@ -39,8 +41,8 @@ class WeakStretch(SmoothStretch):
 class WeakSimulation(Multistep):
     """The motion of a body through the keys of a motion if its torques are limited."""
 
-    # Where a key begins with more than there is, what is missing changes fastest.
-    halved = True
+    # Joints become too weak, or strong enough again, at any time, and there long steps are not accurate.
+    order, part, relaxed, longest, accuracy = 3, 0.18, np.inf, 1.0 / 60.0, 0.05
 
     def __init__(self, body: Body, motion: Motion, gravity: Array, given: Disturbances, root: RootPath | None) -> None:
         engine = Engine(body, gravity, moving_root=root is not None)
@@ -60,35 +62,27 @@ class WeakSimulation(Multistep):
     def run(self, last: float) -> Generator[float, None, list[SmoothStretch] | None]:
         """The intervals between all keys, and one after the last key up to `last` [s]; None if a joint moves so fast
         that its speed has to be limited. Yields the completed fraction."""
-        intervals, times = self._steps(last)
-        whole = self._grid(np.concatenate(times), np.repeat(intervals, [len(part) for part in times]))
+        start = self._motion.times[0]
         stretches: list[SmoothStretch] = []
-        on_course, place, speed = True, whole.coordinates[0], np.zeros(whole.accelerations.shape[1])
-        begin = 0
-        for interval, part in zip(intervals, times, strict=True):
-            grid = whole.rows(slice(begin, begin + len(part)))
-            begin += len(part)
-            if on_course:
-                place, stretch = grid.coordinates[0], self._undisturbed(interval, grid)
-                if stretch is not None:
-                    stretches.append(stretch)
-                    continue
-                on_course = False
-            try:
-                stretch, place, speed = self._stretch(interval, grid, place, speed)
-            except _TooFast:
-                return None
+        place, speed = None, np.zeros(3 * len(self._order) + self._extra)
+        for interval in self._intervals(last):
+            stretch = self._undisturbed(interval) if place is None else None
+            if stretch is None:
+                try:
+                    stretch, place, speed = self._stretch(interval, place, speed)
+                except _TooFast:
+                    return None
             stretches.append(stretch)
-            yield float((part[-1] - times[0][0]) / (last - times[0][0]))
+            yield float((stretch.times[-1] - start) / (last - start))
         return stretches
 
-    def _undisturbed(self, interval: int, grid: Grid) -> SmoothStretch | None:
+    def _undisturbed(self, interval: int) -> SmoothStretch | None:
         """The interval if its torques suffice for the law."""
-        self._found = []
-        self._begin(interval, grid, grid.coordinates[0], np.zeros(grid.accelerations.shape[1]))
+        _, grid = self._law(interval)
+        still = np.zeros(grid.accelerations.shape[1])
+        self._start(grid, self._frequency(interval), grid.coordinates[0], still)
         if np.any(self._found[0][1]):
             return None
-        grid = grid.rows(self._ends(grid))
         nothing = np.zeros(grid.joints[1].shape)
         still = Deviation(rotation.identity(*nothing.shape[:2]), nothing, nothing)
         torques = self._torques(grid, still)
@@ -96,54 +90,53 @@ class WeakSimulation(Multistep):
             return None
         return WeakStretch(grid.times, *still[:2], torques, np.linalg.norm(self._motion.left[interval], axis=-1))
 
-    def _stretch(self, interval: int, grid: Grid, place: Array, speed: Array) -> tuple[SmoothStretch, Array, Array]:
+    def _stretch(self, interval: int, place: Array | None, speed: Array) -> tuple[SmoothStretch, Array, Array]:
         """The interval from a state on, coordinates (nq,) and the velocity (nv,) of the deviation, and that at its
         end."""
-        self._found = []
-        self._begin(interval, grid, place, speed)
-        places, gaps = self._solve(interval, grid, place, speed)
-        # Among the first ones are a coarse step and those between the ends.
-        found = [self._found[at] for at in (0, 4, 6)] + self._found[7:]
-        grid = grid.rows(self._ends(grid))
+        grid, places, gaps = self._solved(interval, place, speed)
         apart, w, spin = self._turned(grid, places, gaps)
         if too_fast(w, spin):
             raise _TooFast
         own = w - rotation.rotate(rotation.inverse(apart), spin)
         torques, weak = np.empty(own.shape), np.empty(own.shape[:2], dtype=bool)
-        torques[:, self._order] = np.stack([each[0] for each in found])[:, self._extra :].reshape(own.shape)
-        weak[:, self._order] = np.stack([each[1] for each in found])
+        torques[:, self._order] = np.stack([each[0] for each in self._found])[:, self._extra :].reshape(own.shape)
+        weak[:, self._order] = np.stack([each[1] for each in self._found])
         left = np.zeros(len(self._order))
-        place, speed = places[-1], gaps[-1]
+        end, speed = places[-1], gaps[-1]
         if interval < len(self._motion.times) - 1:
             left = rotation.angle(apart[-1])
-            reached = self._corrected(grid, Deviation(apart, own, slopes(own, _step(grid))), torques, weak)
+            reached = self._corrected(grid, Deviation(apart, own, derivatives(own, grid.times)), torques, weak)
             if reached is not None:
                 (apart, own, _), torques = reached
-                place, speed = place.copy(), speed.copy()
+                end, speed = end.copy(), speed.copy()
                 q = rotation.normalize(rotation.multiply(grid.joints[0][-1], apart[-1]))
-                place[-q.size :] = q[self._order].ravel()
+                end[-q.size :] = q[self._order].ravel()
                 w = rotation.rotate(rotation.inverse(apart[-1]), spin[-1]) + own[-1]
                 speed[self._extra :] = (w - spin[-1])[self._order].ravel()
-        return WeakStretch(grid.times, apart, own, torques, left), place, speed
+        return WeakStretch(grid.times, apart, own, torques, left), end, speed
 
-    def _begin(self, interval: int, grid: Grid, place: Array, speed: Array) -> None:
-        """The torques at the start of an interval."""
-        frequency = self._frequency(interval)
-        back = frequency * self._engine.between(place, grid.coordinates[0]) - 2.0 * speed
-        self._weakened(place, grid.velocities[0] + speed, grid.accelerations[0] + frequency * back)
+    def _start(self, grid: Grid, frequency: Array, place: Array, speed: Array) -> Array:
+        self._found = []
+        law = grid.accelerations[0]
+        pull = frequency * (frequency * self._engine.between(place, grid.coordinates[0]) - 2.0 * speed)
+        return self._weakened(place, grid.velocities[0] + speed, law + pull) - law
 
-    def _prepare(self, grid: Grid, past: Array, slope: float, firm: Array, strength: Array) -> None:
-        self._slope, self._part, self._strength = slope, 1.0 / (1.0 + firm), strength
+    def _prepare(self, grid: Grid, plan: Steps, frequency: Array) -> None:
+        slopes, ends = plan.slopes[:, None], plan.ends[:, None]
+        self._slopes, self._strength = plan.slopes.tolist(), slopes * frequency**2
+        self._part = 1.0 / (1.0 + slopes * frequency * (2.0 + frequency * ends))
         # Differences of the law's velocities: a joint too weak to follow has the errors of its own motion alone.
-        self._spins, self._rising = grid.velocities, grid.velocities.copy()
-        for back, weight in enumerate(past, 1):
-            self._rising[len(past) :] -= weight * self._spins[len(past) - back : -back]
-        self._rising[:, : self._extra] = slope * grid.accelerations[:, : self._extra]
+        self._spins = grid.velocities
+        law = np.concatenate((grid.accelerations[:1], self._spins))
+        before = [weights[1] @ law[first : step + 1] for step, (first, weights, _, _) in enumerate(plan.formulas, 1)]
+        self._rising = self._spins[1:] - np.stack(before)
+        self._rising[:, : self._extra] = slopes * grid.accelerations[1:, : self._extra]
 
-    def _gap(self, row: int, near: Array, distance: Array, past: Array, ahead: Array) -> Array:
+    def _gap(self, step: int, near: Array, distance: Array, past: Array, ahead: Array) -> Array:
+        row, slope = step - 1, self._slopes[step - 1]
         before = past - self._rising[row]
-        wanted = (past + self._strength * distance) * self._part - before
-        gap = before + self._slope * self._weakened(near, ahead + self._spins[row], wanted / self._slope)
+        wanted = (past + self._strength[row] * distance) * self._part[row] - before
+        gap = before + slope * self._weakened(near, ahead + self._spins[step], wanted / slope)
         if not gap @ gap < _DIVERGED:
             raise _TooFast
         return gap
@@ -193,7 +186,3 @@ class WeakSimulation(Multistep):
         acting = torques * self._free
         size = np.linalg.norm(acting, axis=-1, keepdims=True) if self._limit.shape[1] == 1 else np.abs(acting)
         return np.any(size > self._limit * (1.0 + _OVER), axis=(0, 2))
-
-
-def _step(grid: Grid) -> float:
-    return float(grid.times[-1] - grid.times[-2])

@@ -1,5 +1,6 @@
 """Motion between keys: on the beat, smooth, and heavy where it has to be."""
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.testing import assert_allclose
 
 from lookat_pd import dynamics, ik, rotation
 from lookat_pd.dynamics import Body, Interpolation, interpolate, law
+from lookat_pd.dynamics.multistep import Multistep
 from lookat_pd.dynamics.simulation import SUBSTEP
 from lookat_pd.errors import InvalidArgument
 from lookat_pd.rotation import Array
@@ -327,6 +329,31 @@ def test_a_load_makes_the_joints_miss_by_as_much_as_the_law_integrated_finely(se
 
 
 @engine
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 7, 8])
+@pytest.mark.parametrize("passes", [False, True])
+def test_torques_for_another_body_move_a_tree_as_in_much_shorter_steps(
+    seed: int, passes: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    n = 2 + seed % 7
+    body, random = trees.body(n, seed, spread=0.3), np.random.default_rng(seed)
+    factor = 5.0 ** random.uniform(-1.0, 1.0, n)
+    inertias = np.asarray(body.inertias) * factor[:, None, None]
+    given: dict[str, Any] = {
+        "inertia": "reference",
+        "reference": dataclasses.replace(body, masses=np.asarray(body.masses) * factor, inertias=inertias),
+    }
+    keys, times = rotation.exp(random.normal(scale=0.5, size=(5, n, 3))), np.array([0.0, 0.5, 1.0, 1.4, 2.0])
+    if passes:
+        given["velocities"] = dynamics.key_velocities(keys, times)
+    found = interpolate(body, keys, times, 1.0 / 60.0, **given)
+    monkeypatch.setattr(Multistep, "scale", 1.0 / 8.0)
+    fine = interpolate(body, keys, times, 1.0 / 60.0, **given)
+    plain = interpolate(body, keys, times, 1.0 / 60.0, velocities=given.get("velocities"))
+    assert rotation.distance(found.rotations, plain.rotations).max() > 0.05
+    assert rotation.distance(found.rotations, fine.rotations).max() < 1e-3
+
+
+@engine
 def test_strong_joints_start_at_the_speed_of_a_passed_first_key() -> None:
     keys, times = turned(0.0, 1.0, 2.0), np.arange(3.0)
     plain, strong = (passed(keys, times, ["pass"] * 3, torque_limit=limit) for limit in (None, 1e4))
@@ -431,8 +458,7 @@ def test_a_weak_tree_moves_the_same_whatever_the_step(seed: int, monkeypatch: py
     strong = interpolate(body, keys, times, 1.0 / 60.0)
     limit = 0.5 * np.linalg.norm(strong.torques, axis=-1).max(axis=0)
     found = interpolate(body, keys, times, 1.0 / 60.0, torque_limit=limit)
-    for name in ("_PART", "_SHORTEST", "_LONGEST"):
-        monkeypatch.setattr(dynamics.multistep, name, 0.25 * getattr(dynamics.multistep, name))
+    monkeypatch.setattr(Multistep, "scale", 0.25)
     fine = interpolate(body, keys, times, 1.0 / 60.0, torque_limit=limit)
     assert rotation.distance(found.rotations, strong.rotations).max() > 0.05
     assert rotation.distance(found.rotations, fine.rotations).max() < 0.02
@@ -444,10 +470,9 @@ def test_an_arm_that_is_far_too_weak_converges_with_the_step(monkeypatch: pytest
     body, keys = trees.rods([0.2] * 12, [1.0] * 12), rotation.exp(np.random.default_rng(1).normal(0.0, 0.3, (3, 12, 3)))
     times = np.array([0.0, 0.5, 1.0])
     poses = []
-    for _ in range(4):
+    for halved in range(4):
+        monkeypatch.setattr(Multistep, "scale", 0.5**halved)
         poses.append(interpolate(body, keys, times, 1.0 / 60.0, torque_limit=20.0).rotations)
-        for name in ("_PART", "_SHORTEST", "_LONGEST"):
-            monkeypatch.setattr(dynamics.multistep, name, 0.5 * getattr(dynamics.multistep, name))
     apart = [rotation.distance(pose, poses[-1]).max() for pose in poses[:-1]]
     # By less than a seventh it would be of first order.
     assert apart[2] < 0.1 * apart[0] < 0.01
