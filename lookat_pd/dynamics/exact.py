@@ -113,12 +113,16 @@ class Plan:
         if swing is None:
             return None
         times = self._times()
-        rotations, w, dw = motion.at(times)
-        own = np.flatnonzero(passive)
-        keyed = rotations[:, own]
+        own, others = np.flatnonzero(passive), np.flatnonzero(~passive)
+        rotations = np.empty((len(times), len(passive), 4))
+        w, dw = np.empty((2, len(times), len(passive), 3))
+        rotations[:, others], w[:, others], dw[:, others] = motion.of(others).at(times)
         rotations[:, own], w[:, own], dw[:, own] = swing.at(times, own)
-        there = rotation.log(rotation.multiply(rotation.inverse(rotations[:, own]), keyed))
-        spring = given.stiffness[own, None] * there - given.damping[own, None] * w[:, own]
+        spring = -given.damping[own, None] * w[:, own]
+        if np.any(given.stiffness[own]):
+            keyed = motion.of(own).poses(times)
+            there = rotation.log(rotation.multiply(rotation.inverse(rotations[:, own]), keyed))
+            spring += given.stiffness[own, None] * there
         rotations, w, dw = (
             self.joints.of_bones(rotations),
             *(self.joints.vectors_of_bones(values) for values in (w, dw)),

@@ -1,7 +1,9 @@
-"""Loose bones with stiff friction or springs: results of steps of several lengths, extrapolated to steps of no length.
+"""Loose bones, stiff or not: results of steps of several lengths, extrapolated to steps of no length.
 
-The steps are those of the linearly implicit Euler method, which is stable for any stiffness. Blocks of them are made
-with three lengths, and with a fourth one where the estimated error is too large; beyond that, the steps are halved.
+The steps are the engine's own, implicit in friction and springs, which is stable for any stiffness. Poses are half a
+step ahead of the velocities, so that forces that depend on poses alone act in the middle of the steps. Each block of
+steps is repeated with two and three parts of each, and with four where the estimated error is too large; beyond that
+the steps are halved. Where the motion is calm, they become longer again.
 Source: Deuflhard, Recent progress in extrapolation methods for ordinary differential equations, 1985.
 """
 
@@ -11,16 +13,27 @@ from typing import NamedTuple
 import numpy as np
 
 from ..rotation import Array
-from .loose_model import FOLLOWED, Guide, LooseModel
+from .guide import Guide, StepGrid
+from .loose_model import AHEAD, LooseModel
 
-_PARTS = 1, 2, 4, 8
-"""Into how many steps the longest ones are divided; the last number is used where the others do not suffice."""
-_INACCURATE = 0.005
-"""Estimated error [rad] of a block above which more steps are made."""
-_AT_ONCE = 9
-"""Longest steps in a block; divisible by `FOLLOWED`."""
-_LEAST = 5
-"""Number of steps from which more are interpolated."""
+LONGEST = 1.0 / 60.0
+"""Longest of the steps [s] that are divided."""
+FEWEST = 8
+"""Least number of them in an interval."""
+_PARTS = 1, 2, 3, 4
+"""Into how many parts each step is divided."""
+_HALVES = 0.5 / np.array(_PARTS)[:, None]
+"""Half of each part."""
+_HALVED, _MOST_HALVED = 2, 7
+"""How often the longest steps are halved at the begin of an interval, and at most."""
+_AT_ONCE = 8
+"""Steps in a block."""
+_INACCURATE = {3: 0.003, 4: 0.0015}
+"""Estimated error [rad] of this number of results of a block above which there are more of them, or shorter steps."""
+_ACCURATE = 0.0005
+"""Estimated error [rad] of a block below which the next steps are longer."""
+_SHARED = 12
+"""Parts of the longest steps of which most others are made."""
 
 
 def _weights(count: int) -> Array:
@@ -33,119 +46,108 @@ def _weights(count: int) -> Array:
 _BOTH = {count: np.stack((_weights(count), np.append(_weights(count - 1), 0.0))) for count in (3, 4)}
 """Weights of this number of results, and of those without the last one."""
 
+Springs = Callable[[Array], Array]
+"""The coordinates (m, nq) to which springs return at times (m,)."""
 
-class _Level(NamedTuple):
-    """Steps of h seconds between times (s + 1,): torques (s, nv) in each of them, and in it if it is the first of a
-    block, before which what is driven has the velocities `begins` (s, ...); coordinates (w, nq) of moving springs."""
 
-    h: float
-    times: Array
-    guide: Guide
-    torques: Array
-    first: Array
-    begins: tuple[Array, ...]
-    springs: Array | None
+class _Block(NamedTuple):
+    """So many of the longest steps, `halved` so often, from this one of an interval on."""
+
+    interval: int
+    halved: int
+    first: int
+    count: int
 
 
 class Extrapolation:
-    """Steps between two keys, begun at times (s + 1,). guided: what is driven at times (m,). springs: the coordinates
-    (m, nq) to which springs return at times (m,); None if they do not move. shortest: the least length [s] of a step
-    that is divided. careful: as for the model's `implicit`; then no error is estimated."""
+    """Steps through the intervals of a grid, one interval after the other. careful: as for the model's `implicit`; then
+    no error is estimated."""
 
-    def __init__(
-        self,
-        model: LooseModel,
-        times: Array,
-        guided: Callable[[Array], Guide],
-        springs: Callable[[Array], Array] | None,
-        *,
-        shortest: float,
-        careful: bool,
-    ) -> None:
-        self._model, self._times, self._guided, self._springs = model, times, guided, springs
-        self._shortest, self._careful = shortest, careful
-        self._guide = guided(_divided(times, _PARTS[-2]))
-        self._levels: dict[int, _Level] = {}
+    def __init__(self, model: LooseModel, grid: StepGrid, guide: Guide, *, careful: bool) -> None:
+        self._model, self._grid, self._guide, self._careful = model, grid, guide, careful
+        self._offsets = np.cumsum(grid.counts) - grid.counts
+        self._sampled: dict[int, tuple[Array, Array]] = {}
+        self._pushes: dict[int, Array] = {}
 
-    def run(self, begin: Array) -> tuple[Array, Array] | None:
-        """Times (s,) and states (s, 1 + nq + nv) after `begin`; None if the steps are too long for the motion."""
-        return self._blocks(0, len(self._times) - 1, 1, begin)
-
-    def _blocks(self, first: int, last: int, parts: int, begin: Array) -> tuple[Array, Array] | None:
-        """As `run`, in steps with these numbers if those between `times` are divided into `parts`."""
-        grid: list[Array] = []
-        found = [begin[None]]
-        for low in range(first, last, _AT_ONCE):
-            made = self._block(low, min(low + _AT_ONCE, last), parts, found[-1][-1])
-            if made is None:
+    def run(self, interval: int, begin: Array, springs: Springs | None) -> tuple[Array, Array] | None:
+        """Times (s,) and states (s, 1 + nq + nv) after `begin` in an interval; None if the motion is too fast."""
+        shortest = self._grid.lengths[interval] / (1 << _MOST_HALVED)
+        # Places are in the shortest steps.
+        place, last, halved = 0, int(self._grid.counts[interval]) << _MOST_HALVED, _HALVED
+        places, found = [np.zeros(0)], [begin[None]]
+        while place < last:
+            long = 1 << (_MOST_HALVED - halved)
+            if place % long or last - place < long:
+                halved += 1
+                continue
+            block = _Block(interval, halved, place // long, min(_AT_ONCE, (last - place) // long))
+            made, error = self._made(block, found[-1][-1], springs)
+            if made is not None:
+                found.append(made)
+                places.append(place + long * np.arange(1.0, block.count + 1.0))
+                place += long * block.count
+                halved -= error < _ACCURATE and halved > 0
+            elif halved == _MOST_HALVED or self._careful:
                 return None
-            grid.append(made[0])
-            found.append(made[1])
-        return np.concatenate(grid), np.concatenate(found[1:])
+            else:
+                halved += 1
+        return self._grid.begins[interval] + shortest * np.concatenate(places), np.concatenate(found[1:])
 
-    def _block(self, first: int, last: int, parts: int, begin: Array) -> tuple[Array, Array] | None:
-        levels: list[Array] = []
-        for each in _PARTS:
-            states = self._stepped(first * each, last * each, parts * each, begin)
-            if states is None:
+    def _made(self, block: _Block, begin: Array, springs: Springs | None) -> tuple[Array | None, float]:
+        """The states (s, 1 + nq + nv) after a block and their estimated error [rad]; None if it is too large."""
+        model, length = self._model, float(self._grid.lengths[block.interval]) / (1 << block.halved)
+        half = length * _HALVES
+        at = block.first + int(self._offsets[block.interval] << block.halved)
+        begins = np.repeat(begin[None], len(_PARTS), axis=0)
+        coordinates, speeds = self._samples(1 << block.halved)
+        model.drive(begins, coordinates[at], speeds[at])
+        model.move(begins, half)
+        ends, moved = np.empty((len(_PARTS), block.count, len(begin))), 0
+        for row, parts in enumerate(_PARTS, 1):
+            ends[row - 1] = self._stepped(block, at, parts, begins[row - 1], springs)[parts - 1 :: parts]
+            if row not in _BOTH:
+                continue
+            model.move(ends[moved:row], -half[moved:row, None])
+            moved = row
+            result, lower = (_BOTH[row] @ ends[:row].reshape(row, -1)).reshape(2, *ends[0].shape)
+            if model.diverged(result):
                 break
-            levels.append(states[each - 1 :: each])
-            if len(levels) in _BOTH:
-                result, lower = np.einsum("ij,jsn->isn", _BOTH[len(levels)], np.stack(levels))
-                if self._careful or self._model.apart(result, lower) < _INACCURATE:
-                    self._model.normalize(result)
-                    return self._levels[parts].times[first + 1 : last + 1], result
-        if self._careful or (self._times[1] - self._times[0]) / parts < self._shortest:
-            return None
-        return self._blocks(2 * first, 2 * last, 2 * parts, begin)
+            error = 0.0 if self._careful else model.apart(result, lower)
+            if error < _INACCURATE[row]:
+                return result, error
+        return None, np.inf
 
-    def _stepped(self, first: int, last: int, parts: int, begin: Array) -> Array | None:
-        """The states (s, 1 + nq + nv) after steps with these numbers; None if the motion diverges."""
-        if parts not in self._levels:
-            self._levels[parts] = self._level(parts)
-        level, model = self._levels[parts], self._model
-        torques = level.torques[first:last]
-        springs = None if level.springs is None else level.springs[first // FOLLOWED :]
-        kept = torques[0].copy()
-        torques[0] = level.first[first]
-        model.implicit(level.h, careful=self._careful)
-        states = model.stepped(model.drive(begin, level.guide, level.begins, first), torques, springs)
-        torques[0] = kept
-        return None if model.diverged(states) else states
+    def _stepped(self, block: _Block, at: int, parts: int, begin: Array, springs: Springs | None) -> Array:
+        """The states (s, 1 + nq + nv) after the steps of a block, whose number in the whole grid is `at`, each divided
+        into `parts`."""
+        every, held = parts << block.halved, None
+        h = float(self._grid.lengths[block.interval]) / every
+        if springs is not None:
+            steps = block.first * parts + np.arange(block.count * parts)
+            held = springs(self._grid.begins[block.interval] + h * (steps + 0.5 + AHEAD[self._careful]))
+        self._model.implicit(h, careful=self._careful)
+        torques = self._torques(every)[at * parts : (at + block.count) * parts]
+        return self._model.stepped(begin, torques, held)
 
-    def _level(self, parts: int) -> _Level:
-        h, model = float(self._times[1] - self._times[0]) / parts, self._model
-        times, guide = _divided(self._times, parts), self._guide_in(parts)
-        after = guide.rates(h)
-        before = tuple(np.concatenate((rates[:1], rates[:-1])) for rates in after)
-        # A step moves at the velocity at its end; the first one of a block begins with that just after it.
-        begins = tuple(_at_begins(rates) for rates in after)
-        torques, first = model.torques(before, after, h), model.torques(begins, after, h)
-        if self._springs is None:
-            return _Level(h, times, guide, torques, first, begins, None)
-        held, more = model.pulls(self._springs(times[1:]))
-        return _Level(h, times, guide, torques + more, first + more, begins, held)
+    def _torques(self, parts: int) -> Array:
+        """The torques (s, nv) in the longest steps divided into `parts`."""
+        if parts not in self._pushes:
+            h = np.repeat(self._grid.lengths / parts, self._grid.counts * parts)
+            self._pushes[parts] = self._model.torques(self._samples(parts)[1], h[:, None])
+        return self._pushes[parts]
 
-    def _guide_in(self, parts: int) -> Guide:
-        """What is driven at the ends of the steps if those between `times` are divided into `parts`."""
-        wanted, have = parts * (len(self._times) - 1), len(self._guide.places) - 1
-        if wanted > have:
-            few = have < _LEAST
-            self._guide = self._guided(_divided(self._times, parts)) if few else self._guide.halved()
-        return self._guide[:: max(have // wanted, 1)]
-
-
-def _at_begins(means: Array) -> Array:
-    """Velocities (s, ...) at the begins of steps from the means (s, ...) in them."""
-    if len(means) < 4:
-        return np.concatenate((means[:1], 0.5 * (means[:-1] + means[1:])))
-    result = np.empty_like(means)
-    result[0] = (11.0 * means[0] - 7.0 * means[1] + 2.0 * means[2]) / 6.0
-    result[1:] = 0.5 * (means[:-1] + means[1:])
-    result[2:-1] += (result[2:-1] - 0.5 * (means[:-3] + means[3:])) / 6.0
-    return result
-
-
-def _divided(times: Array, parts: int) -> Array:
-    """Times (parts s + 1,) that divide the steps between times (s + 1,) evenly."""
-    return np.interp(np.arange(parts * (len(times) - 1) + 1) / parts, np.arange(len(times)), times)
+    def _samples(self, parts: int) -> tuple[Array, Array]:
+        """The coordinates and speeds (s + 1, ...) of what is driven at the ends of the longest steps divided into
+        `parts`."""
+        if parts in self._sampled:
+            return self._sampled[parts]
+        if _SHARED % parts == 0 and parts < _SHARED:
+            coordinates, speeds = self._samples(_SHARED)
+            found = coordinates[:: _SHARED // parts], speeds[:: _SHARED // parts]
+        else:
+            grid = self._grid.divided(parts)
+            interval, times = grid.begun()
+            end = times[-1:] + grid.lengths[-1]
+            found = self._guide.at(np.append(interval, interval[-1]), np.concatenate((times, end)))
+        self._sampled[parts] = found
+        return found

@@ -5,7 +5,7 @@ with steps short enough for springs, friction and speeds. Where friction or spri
 many steps, they are implicit in the step, and the results are extrapolated.
 """
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,24 +14,34 @@ from numpy.typing import NDArray
 
 from .. import rotation
 from ..rotation import Array
+from . import extrapolation
 from .body import Body
-from .extrapolation import Extrapolation
+from .extrapolation import Extrapolation, Springs
+from .guide import Guide, StepGrid
 from .law import Motion
-from .loose_model import Guide, Loose, LooseModel
+from .loose_model import Loose, LooseModel
 from .root_path import RootPath
 
 LONGEST, SHORTEST = 1.0 / 120.0, 1.0 / 960.0
 """Longest and shortest step [s]."""
-IMPLICIT = 1.0 / 120.0
-"""Longest of the steps [s] with implicit friction and springs."""
 _AT_STOPS = 1.0 / 240.0
 """Longest step [s] if a joint has stops."""
 _STIFF = 1.0
 """Largest product of the step with the fastest rate of springs and friction."""
 _TURN = 0.2
 """Largest rotation [rad] of a joint in one step."""
+_SAMPLES = 4
+"""Samples of what is driven in each of the longest extrapolated steps."""
+_LONG = 10.0
+"""Time [s] for which the steps are prepared together."""
+_NO_ANGLE = 1e-9
+"""Angle [rad] by which joints move that is rounding."""
 _NO_TIME = 1e-9
 """Length [s] of an interval that is rounding."""
+
+_Steps = Callable[[int, Array, Springs | None], tuple[Array, Array] | None]
+"""Times (s,) and states (s, 1 + nq + nv) after one in an interval, with springs, which are None if they do not move;
+None if the motion is too fast."""
 
 
 @dataclass(frozen=True)
@@ -70,74 +80,102 @@ class LooseSimulation:
 
     def run(self, last: float) -> Generator[float, None, Swing | None]:
         """The motion up to `last` [s]; None if it needs steps that are too short."""
-        begin = self._model.begin(self._spin, self._guided(self._motion.times[:1], 0))
-        h, rate = self._longest, self._model.rate()
+        begin = self._model.begin(self._spin, self._first())
+        h, rate, found = self._longest, self._model.rate(), None
         while h * rate > _STIFF and h >= SHORTEST:
             h *= 0.5
-        found = None
-        if h >= SHORTEST:
-            found = yield from self._through(begin, h, last, self._explicit)
+        # A rotor's torque is constant in a step: where something moves, explicit steps are of second order alone.
+        if h >= SHORTEST and (self._model.limited or self._is_still()):
+            found = yield from self._through(begin, last, lambda grid, guide: partial(self._explicit, guide, h))
         for careful in (False, True):
             if found is None:
-                step = self._extrapolated(careful=careful)
-                found = yield from self._through(begin, IMPLICIT, last, step)
+                found = yield from self._through(begin, last, partial(self._extrapolated, careful=careful))
         return found
 
-    def _through(
-        self,
-        begin: Array,
-        longest: float,
-        last: float,
-        stepped: Callable[[int, Array, Array], tuple[Array, Array] | None],
-    ) -> Generator[float, None, Swing | None]:
-        """The motion from a state on in steps of `longest` seconds, or shorter where the motion is fast."""
-        times = np.append(self._motion.times, last)
-        grid, states = [times[:1]], [begin[None]]
-        for interval in range(len(times) - 1):
-            length = times[interval + 1] - times[interval]
-            if length <= _NO_TIME:
-                continue
-            steps = max(1, int(np.ceil(length / longest - 1e-9)))
-            found = stepped(interval, times[interval] + length / steps * np.arange(steps + 1), states[-1][-1])
-            if found is None:
-                return None
-            grid.append(found[0])
-            states.append(found[1])
-            yield float((times[interval + 1] - times[0]) / (last - times[0]))
-        found = np.concatenate(states)
-        return Swing(np.concatenate(grid), *self._model.joints(found))
+    def _is_still(self) -> bool:
+        """Whether nothing that is driven moves."""
+        moving = np.concatenate((self._guide.error, self._guide.speed, self._guide.course))
+        return self._root is None and float(np.abs(moving).max(initial=0.0)) < _NO_ANGLE
 
-    def _explicit(self, interval: int, times: Array, begin: Array) -> tuple[Array, Array] | None:
-        """Times (s,) and states (s, 1 + nq + nv) after `begin` of steps between `times`, or shorter ones; None if they
-        would be too short."""
+    def _through(
+        self, begin: Array, last: float, prepared: Callable[[StepGrid, Guide], _Steps]
+    ) -> Generator[float, None, Swing | None]:
+        """The motion from a state on."""
+        first = self._motion.times[0]
+        times, states = [self._motion.times[:1]], [begin[None]]
+        for intervals, grid in self._grids(last):
+            stepped = prepared(grid, self._guided(intervals, grid))
+            for row, interval in enumerate(intervals):
+                springs = partial(self._springs, interval=interval) if self._springs_move(interval) else None
+                found = stepped(row, states[-1][-1], springs)
+                if found is None:
+                    return None
+                times.append(found[0])
+                states.append(found[1])
+                yield float((found[0][-1] - first) / (last - first))
+        return Swing(np.concatenate(times), *self._model.joints(np.concatenate(states)))
+
+    def _grids(self, last: float) -> Iterator[tuple[NDArray[np.int_], StepGrid]]:
+        """Numbers (k,) of intervals up to `last` [s] and the longest steps in them, in portions that fit into memory;
+        long intervals are several."""
+        times = np.append(self._motion.times, last)
+        lengths = np.diff(times)
+        chosen = np.flatnonzero(lengths > _NO_TIME)
+        pieces = np.ceil(lengths[chosen] / _LONG).astype(int)
+        parts = StepGrid(times[chosen], lengths[chosen] / pieces, pieces)
+        number, begins = parts.begun()
+        length = parts.lengths[number]
+        counts = np.maximum(np.ceil(length / extrapolation.LONGEST - 1e-9).astype(int), extrapolation.FEWEST)
+        portion = np.cumsum(length) // _LONG
+        for rows in (np.flatnonzero(portion == one) for one in np.unique(portion)):
+            yield chosen[number[rows]], StepGrid(begins[rows], length[rows] / counts[rows], counts[rows])
+
+    def _explicit(
+        self, guide: Guide, longest: float, row: int, begin: Array, springs: Springs | None
+    ) -> tuple[Array, Array] | None:
+        """Times (s,) and states (s, 1 + nq + nv) after `begin` in an interval, in steps of `longest` seconds or shorter
+        ones; None if they would be too short."""
+        length = float(guide.grid.lengths[row] * guide.grid.counts[row])
+        steps = max(1, int(np.ceil(length / longest - 1e-9)))
+        times = guide.grid.begins[row] + length / steps * np.arange(steps + 1)
+        return self._shortened(guide, row, times, begin, springs)
+
+    def _shortened(
+        self, guide: Guide, row: int, times: Array, begin: Array, springs: Springs | None
+    ) -> tuple[Array, Array] | None:
+        """As `_explicit`, in steps between times (s + 1,), or shorter ones where the motion is fast."""
         model, h = self._model, float(times[1] - times[0])
         if h < SHORTEST:
             return None
-        guide = self._guided(times, interval)
-        ends = tuple(_at_ends(means) for means in guide.rates(h))
-        torques = model.torques(tuple(v[:-1] for v in ends), tuple(v[1:] for v in ends), h)
-        springs = None
-        if self._springs_move(interval):
-            springs, pulls = model.pulls(self._springs(0.5 * (times[:-1] + times[1:]), interval))
-            torques += pulls
+        coordinates, speeds = guide.at(np.full(len(times), row), times)
+        held = None if springs is None else springs(0.5 * (times[:-1] + times[1:]))
         model.explicit(h)
-        found = model.stepped(model.drive(begin, guide, ends, 0), torques, springs)
+        driven = begin.copy()
+        model.drive(driven, coordinates[0], speeds[0])
+        found = model.stepped(driven, model.torques(speeds, h), held)
         if model.diverged(found) or model.fastest(found) * h > _TURN:
             half = np.interp(np.arange(2 * len(times) - 1) / 2.0, np.arange(len(times)), times)
-            return self._explicit(interval, half, begin)
+            return self._shortened(guide, row, half, begin, springs)
         return times[1:], found
 
-    def _extrapolated(self, *, careful: bool) -> Callable[[int, Array, Array], tuple[Array, Array] | None]:
-        def steps(interval: int, times: Array, begin: Array) -> tuple[Array, Array] | None:
-            guided = partial(self._guided, interval=interval)
-            springs = partial(self._springs, interval=interval) if self._springs_move(interval) else None
-            return Extrapolation(self._model, times, guided, springs, shortest=SHORTEST, careful=careful).run(begin)
+    def _extrapolated(self, grid: StepGrid, guide: Guide, *, careful: bool) -> _Steps:
+        return Extrapolation(self._model, grid, guide, careful=careful).run
 
-        return steps
+    def _first(self) -> Array:
+        """The coordinates of what is driven at first."""
+        times = self._motion.times[:1]
+        places, turns = self._driven(times, np.zeros(1, dtype=int))
+        return np.concatenate((places.ravel(), turns.ravel()))
 
-    def _guided(self, times: Array, interval: int) -> Guide:
-        """What is driven at times (s,) in an interval."""
-        poses = self._guide.poses(times, np.full(len(times), interval))
+    def _guided(self, intervals: NDArray[np.int_], grid: StepGrid) -> Guide:
+        """What is driven in these intervals."""
+        samples = grid.divided(_SAMPLES)
+        interval, times = samples.samples()
+        return Guide.through(samples, *self._driven(times, intervals[interval]))
+
+    def _driven(self, times: Array, intervals: NDArray[np.int_]) -> tuple[Array, Array]:
+        """Places (s, b, 3) of bases, and rotations (s, b + d, 4) of bases and driven joints, at times (s,)."""
+        poses = self._guide.poses(times, intervals)
         place, turn = np.zeros((len(times), 3)), np.tile(rotation.IDENTITY, (len(times), 1))
         if self._root is not None:
             place, turn = self._root.at(times)
@@ -149,7 +187,7 @@ class LooseSimulation:
             places.append(place + moved.sum(axis=1))
             turns.append(turned[:, -1])
         turns += [poses[:, index] for index in np.searchsorted(self._guiding, self._model.driven)]
-        return Guide(
+        return (
             np.stack(places, axis=1) if places else np.zeros((len(times), 0, 3)),
             np.stack(turns, axis=1) if turns else np.zeros((len(times), 0, 4)),
         )
@@ -169,11 +207,3 @@ class LooseSimulation:
     def _springs(self, times: Array, interval: int) -> Array:
         """Coordinates (s, nq) to which springs return at times (s,) in an interval."""
         return self._model.spring_poses(self._motion.poses(times, np.full(len(times), interval)))
-
-
-def _at_ends(middle: Array) -> Array:
-    """Values (s + 1, ...) at the ends of steps from those (s, ...) in their middle."""
-    if len(middle) == 1:
-        return np.concatenate((middle, middle))
-    inner = 0.5 * (middle[:-1] + middle[1:])
-    return np.concatenate((1.5 * middle[:1] - 0.5 * middle[1:2], inner, 1.5 * middle[-1:] - 0.5 * middle[-2:-1]))

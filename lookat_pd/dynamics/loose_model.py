@@ -21,6 +21,11 @@ not show. Harder ones would need shorter steps."""
 
 _FASTEST = 1000.0
 """Speed [rad/s] above which a motion counts as diverged."""
+_FACTORS = np.array([[1, 2, 3], [0, 3, 2], [3, 0, 1], [2, 1, 0]])
+_SIGNS = np.array([[-1.0, -1.0, -1.0], [1.0, -1.0, 1.0], [1.0, 1.0, -1.0], [-1.0, 1.0, 1.0]])
+"""Which components of a quaternion, and with which signs, multiply those of a vector in their product."""
+AHEAD = {False: 0.25, True: 1.0}
+"""Fraction of an implicit step, careful or not, by which the poses in the torques of springs are ahead."""
 FOLLOWED = 3
 """Steps between two updates of the pose that a moving spring returns to; odd, so that one of them is in the middle."""
 
@@ -36,43 +41,6 @@ class Loose:
     stiffness: Array
     hinges: NDArray[np.bool_]
     ranges: Array
-
-
-@dataclass(frozen=True)
-class Guide:
-    """What is driven, at s times: places (s, b, 3) of the bases, and turns (s, b + d, 4) of bases and driven joints."""
-
-    places: Array
-    turns: Array
-
-    def __getitem__(self, rows: Any) -> "Guide":
-        return Guide(self.places[rows], self.turns[rows])
-
-    def rates(self, h: float) -> tuple[Array, Array]:
-        """Mean velocities (s - 1, ...) between times that are h apart."""
-        turned = rotation.multiply(rotation.inverse(self.turns[:-1]), self.turns[1:])
-        return np.diff(self.places, axis=0) / h, rotation.log(turned) / h
-
-    def halved(self) -> "Guide":
-        """What is driven at the times between (s + 1,) evenly spaced ones too: (2 s + 1, ...)."""
-        turns = _between(rotation.align_hemisphere(self.turns))
-        return Guide(_between(self.places), rotation.normalize(turns))
-
-
-_INNER = np.array([3.0, -25.0, 150.0, 150.0, -25.0, 3.0]) / 256.0
-_OUTER = np.array([[63.0, 315.0, -210.0, 126.0, -45.0, 7.0], [-7.0, 105.0, 210.0, -70.0, 21.0, -3.0]]) / 256.0
-"""Weights of six values at a distance of 1 for those in the middle, and those at 0.5 and 1.5 from the first."""
-
-
-def _between(values: Array) -> Array:
-    """Values (s + 1, ...), s of at least 5, and those in the middle between two, by polynomials of fifth degree."""
-    result = np.empty((2 * len(values) - 1, *values.shape[1:]))
-    result[::2] = values
-    middle = result[1::2]
-    middle[2:-2] = sum(weight * values[at : len(values) - 5 + at] for at, weight in enumerate(_INNER))
-    middle[:2] = np.tensordot(_OUTER, values[:6], 1)
-    middle[:-3:-1] = np.tensordot(_OUTER, values[:-7:-1], 1)
-    return result
 
 
 class LooseModel:
@@ -113,13 +81,18 @@ class LooseModel:
         model.opt.gravity = gravity
         self.limited = bool(np.any(model.jnt_limited))
         flags = mujoco.mjtDisableBit
-        self._off = flags.mjDSBL_AUTORESET | (flags.mjDSBL_CONTACT if self.limited else flags.mjDSBL_CONSTRAINT)
-        model.opt.disableflags = int(self._off)
+        off = flags.mjDSBL_AUTORESET | (flags.mjDSBL_CONTACT if self.limited else flags.mjDSBL_CONSTRAINT)
+        model.opt.disableflags = int(off | flags.mjDSBL_EULERDAMP)
         self._data = mujoco.MjData(model)
-        self._rollout, self._inverse = rollouts(), np.zeros((0, 0))
+        self._models, self._datas, self._rollout = [model], [self._data], rollouts()
+        kind = mujoco.mjtIntegrator
+        self._euler, self._careful, self._runge_kutta = kind.mjINT_EULER, kind.mjINT_IMPLICIT, kind.mjINT_RK4
+        self._implicit: dict[tuple[float, bool], tuple[Array, Array | float]] = {}
+        self._applied = mujoco.mjtState.mjSTATE_QFRC_APPLIED.value
+        self._options, self._friction, self._armature = model.opt, model.dof_damping, model.dof_armature
         self.q, self.v = slice(1, 1 + model.nq), slice(1 + model.nq, 1 + model.nq + model.nv)
         self._addresses(joints)
-        self._rotor = 0.0
+        self._rotor, self._inverse = 0.0, np.zeros((0, 0))
 
     def _addresses(self, joints: NDArray[np.int_]) -> None:
         """Where coordinates and velocities of joints and bases are."""
@@ -135,29 +108,40 @@ class LooseModel:
         bases = np.array([model.body(f"base {carrier}").id for carrier in self.carriers], dtype=int)
         base_q = model.jnt_qposadr[model.body_jntadr[bases]] if len(bases) else np.zeros(0, dtype=int)
         base_v = model.body_dofadr[bases] if len(bases) else np.zeros(0, dtype=int)
-        self._place_q, self._place_v = base_q[:, None] + three, base_v[:, None] + three
-        self._turn_q = np.concatenate((base_q[:, None] + 3 + four, q[~passive][:, None] + four))
-        self._turn_v = np.concatenate((base_v[:, None] + 3 + three, v[~passive][:, None] + three))
+        turn_q = np.concatenate((base_q[:, None] + 3 + four, q[~passive][:, None] + four))
+        turn_v = np.concatenate((base_v[:, None] + 3 + three, v[~passive][:, None] + three))
+        self._guided_q = np.concatenate(((base_q[:, None] + three).ravel(), turn_q.ravel()))
+        self._guided_v = np.concatenate(((base_v[:, None] + three).ravel(), turn_v.ravel()))
         self._free = np.concatenate((self._ball_v.ravel(), self._hinge_v))
+        self._driving_q, self._driving_v = 1 + self._guided_q, 1 + model.nq + self._guided_v
+        self._free_q, self._free_v = np.concatenate((self.ball_q.ravel(), self.hinge_q)) + 1, 1 + model.nq + self._free
+        # Quaternions are half of the angles.
+        self._angles = np.where(np.arange(len(self._free_q)) < self.ball_q.size, 2.0, 1.0)
+        balls = model.jnt_type == self._mujoco.mjtJoint.mjJNT_BALL
+        self._rolling_q = 1 + model.jnt_qposadr[balls][:, None] + four
+        self._rolling_v = 1 + model.nq + model.jnt_dofadr[balls][:, None] + three
+        self._factors = self._rolling_q[:, _FACTORS]
+        self._hinging_q, self._hinging_v = 1 + self.hinge_q, 1 + model.nq + self._hinge_v
         own = np.concatenate((np.repeat(self.balls, 3), self.hinges))
         model.jnt_stiffness[model.dof_jntid[self._free]] = given.stiffness[own]
         self._damping, self._stiffness = given.damping[own], given.stiffness[own]
         self._stiff_balls, self._stiff_hinges = given.stiffness[self.balls], given.stiffness[self.hinges]
 
-    def begin(self, velocities: Array, guide: Guide) -> Array:
-        """The first state, in which the joints have these velocities (n, 3); locks what is driven."""
+    def begin(self, velocities: Array, coordinates: Array) -> Array:
+        """The first state, in which the joints have velocities (n, 3) and what is driven these coordinates; locks the
+        latter."""
         mujoco, model, data = self._mujoco, self._model, self._data
         state = np.zeros(1 + model.nq + model.nv)
         q, v = state[self.q], state[self.v]
         q[self.ball_q] = self._start[self.balls]
         v[self._ball_v], v[self._hinge_v] = velocities[self.balls], velocities[self.hinges, 0]
-        q[self._place_q], q[self._turn_q] = guide.places[0], guide.turns[0]
+        q[self._guided_q] = coordinates
         data.qpos[:], data.qvel[:] = q, v
         mujoco.mj_forward(model, data)
         mass = np.empty((model.nv, model.nv))
         mujoco.mj_fullM(model, data, mass)
         self._rotor = UNMOVED * max(float(np.trace(mass)), 1.0)
-        model.dof_armature[self._place_v] = model.dof_armature[self._turn_v] = self._rotor
+        self._armature[self._guided_v] = self._rotor
         self._inverse = np.linalg.inv(mass[np.ix_(self._free, self._free)])
         return state
 
@@ -172,64 +156,73 @@ class LooseModel:
 
     def explicit(self, h: float) -> None:
         """Steps of h seconds of the fourth-order Runge-Kutta method."""
-        self._steps(h, self._mujoco.mjtIntegrator.mjINT_RK4, self._damping, 0.0)
+        self._steps(h, self._runge_kutta, self._damping, 0.0)
 
     def implicit(self, h: float, *, careful: bool) -> None:
-        """Steps of h seconds of the linearly implicit Euler method; careful: the velocities in all forces are implicit,
-        those of friction and springs alone otherwise.
+        """Steps of h seconds that are implicit in friction and springs; careful: the engine's own, in all velocities.
 
-        With (M + h D + h^2 K) a = f - (D + h K) v the friction of the engine remains explicit, and the rotors of the
-        joints are h (D + h K): the only matrix that is factorized is the mass matrix with these.
+        With (M + 3/4 h D + 1/2 h^2 K) a = f - (D + 1/4 h K) v the friction of the engine remains explicit, and the
+        rotors of the joints are 3/4 h D + 1/2 h^2 K: the only matrix that is factorized is the mass matrix with these.
         """
-        drag = self._damping + h * self._stiffness
-        if careful:
-            self._steps(h, self._mujoco.mjtIntegrator.mjINT_IMPLICIT, drag, 0.0)
-        else:
-            self._steps(h, self._mujoco.mjtIntegrator.mjINT_EULER, drag, h * drag)
+        if (h, careful) not in self._implicit:
+            stiff = h * self._stiffness
+            rotors = 0.0 if careful else h * (0.75 * self._damping + 0.5 * stiff)
+            self._implicit[h, careful] = self._damping + AHEAD[careful] * stiff, rotors
+        self._steps(h, self._careful if careful else self._euler, *self._implicit[h, careful])
 
     def _steps(self, h: float, kind: Any, drag: Array, rotors: Array | float) -> None:
-        model, flags = self._model, self._mujoco.mjtDisableBit
-        model.opt.timestep, model.opt.integrator = h, kind
-        model.dof_damping[self._free], model.dof_armature[self._free] = drag, rotors
-        model.opt.disableflags = int(self._off | flags.mjDSBL_EULERDAMP)
+        self._options.timestep, self._options.integrator = h, kind
+        self._friction[self._free], self._armature[self._free] = drag, rotors
 
-    def torques(self, before: tuple[Array, ...], after: tuple[Array, ...], h: float) -> Array:
-        """Torques (s, nv) that change the velocities (s, ...) of what is driven in steps of h seconds."""
-        result = np.zeros((len(after[0]), self._model.nv))
-        for first, last, at in zip(before, after, (self._place_v, self._turn_v), strict=True):
-            result[:, at] = self._rotor / h * (last - first)
+    def torques(self, speeds: Array, h: Array | float) -> Array:
+        """Torques (s, nv) with which what is driven has these speeds (s + 1, ...) at the begins and ends of steps of h
+        (s, 1) seconds."""
+        result = np.zeros((len(speeds) - 1, self._model.nv))
+        result[:, self._guided_v] = self._rotor / h * np.diff(speeds, axis=0)
         return result
 
-    def drive(self, state: Array, guide: Guide, velocities: tuple[Array, ...], row: int) -> Array:
-        """A state in which what is driven is at a row of a guide and has the velocities (s, ...) in that row."""
-        result = state.copy()
-        q, v = result[self.q], result[self.v]
-        q[self._place_q], q[self._turn_q] = guide.places[row], guide.turns[row]
-        v[self._place_v], v[self._turn_v] = velocities[0][row], velocities[1][row]
-        return result
+    def drive(self, states: Array, coordinates: Array, speeds: Array) -> None:
+        """Give what is driven these coordinates and speeds in states (..., 1 + nq + nv)."""
+        states[..., self._driving_q], states[..., self._driving_v] = coordinates, speeds
+
+    def move(self, states: Array, t: Array) -> None:
+        """Rotate all joints of states (..., 1 + nq + nv) at their velocities for times t (..., 1), to first order.
+
+        The places of the bases remain: nothing depends on them.
+        """
+        turns = (states[..., self._factors] * _SIGNS @ states[..., self._rolling_v, None])[..., 0]
+        states[..., self._rolling_q] += 0.5 * t[..., None] * turns
+        if len(self._hinging_q):
+            states[..., self._hinging_q] += t * states[..., self._hinging_v]
 
     def stepped(self, state: Array, torques: Array, springs: Array | None = None) -> Array:
-        """The states (s, 1 + nq + nv) after steps under torques (s, nv). springs: coordinates (w, nq) to which springs
-        return, each during `FOLLOWED` steps; None if they do not move."""
-        kind = self._mujoco.mjtState.mjSTATE_QFRC_APPLIED.value
-        part = len(torques) if springs is None else FOLLOWED
+        """The states (s, 1 + nq + nv) after steps under torques (s, nv). springs: coordinates (s, nq) to which springs
+        return in each of them; None if they do not move."""
         found = np.empty((len(torques), len(state)))
-        for first in range(0, len(torques), part):
-            if springs is not None:
-                self.set_springs(springs[first // part])
-            own, out = torques[None, first : first + part], found[None, first : first + part]
-            self._rollout.rollout(
-                [self._model],
-                [self._data],
-                state[None],
-                own,
-                control_spec=kind,
-                skip_checks=True,
-                nstep=own.shape[1],
-                state=out,
-            )
-            state = out[0, -1]
+        if springs is None:
+            self._roll(state, torques, found)
+            return found
+        held, pulls = self._pulls(springs)
+        torques = torques + pulls
+        for first, coordinates in zip(range(0, len(torques), FOLLOWED), held, strict=True):
+            self.set_springs(coordinates)
+            part = slice(first, first + FOLLOWED)
+            self._roll(state, torques[part], found[part])
+            state = found[part][-1]
         return found
+
+    def _roll(self, state: Array, torques: Array, found: Array) -> None:
+        """Steps under torques (s, nv); `found` (s, 1 + nq + nv) becomes the states after them."""
+        self._rollout.rollout(
+            self._models,
+            self._datas,
+            state[None],
+            torques[None],
+            control_spec=self._applied,
+            skip_checks=True,
+            nstep=len(torques),
+            state=found[None],
+        )
 
     def spring_poses(self, poses: Array) -> Array:
         """Coordinates (s, nq) to which springs return for poses (s, n, 4) of the joints."""
@@ -239,7 +232,7 @@ class LooseModel:
         result[:, self.hinge_q] = rotation.log(turned)[..., 0]
         return result
 
-    def pulls(self, springs: Array) -> tuple[Array, Array]:
+    def _pulls(self, springs: Array) -> tuple[Array, Array]:
         """Coordinates (w, nq) to which springs return during `FOLLOWED` steps each, and the torques (s, nv) in addition
         if in each step they return to `springs` (s, nq)."""
         count = len(springs)
@@ -255,24 +248,19 @@ class LooseModel:
         self._model.qpos_spring[:] = coordinates
 
     def fastest(self, states: Array) -> float:
-        """The fastest speed [rad/s] of a passive joint in states (s, 1 + nq + nv)."""
-        return float(np.abs(states[:, self.v][:, self._free]).max(initial=0.0))
+        """The fastest speed [rad/s] of a passive joint in states (s, 1 + nq + nv); not a number if one of them is
+        not."""
+        return float(np.abs(states[:, self._free_v]).max(initial=0.0))
 
     def diverged(self, states: Array) -> bool:
         """Whether a motion is so fast that it has no meaning."""
-        return not np.isfinite(states).all() or self.fastest(states) > _FASTEST
+        return not self.fastest(states) < _FASTEST
 
     def apart(self, states: Array, others: Array) -> float:
         """The largest difference [rad] between coordinates of passive joints in states (s, 1 + nq + nv) that are nearly
         the same."""
-        difference = np.abs(states - others)[:, self.q]
-        # Quaternions are half of the angles.
-        balls, hinges = difference[:, self.ball_q.ravel()], difference[:, self.hinge_q]
-        return max(2.0 * float(balls.max(initial=0.0)), float(hinges.max(initial=0.0)))
-
-    def normalize(self, states: Array) -> None:
-        q = states[:, self.q]
-        q[:, self.ball_q] = rotation.normalize(q[:, self.ball_q])
+        difference = (states - others)[:, self._free_q]
+        return float((np.abs(difference, out=difference) * self._angles).max(initial=0.0))
 
     def joints(self, states: Array) -> tuple[Array, Array]:
         """Poses (s, n, 4) and velocities (s, n, 3) of the passive joints in states."""

@@ -149,3 +149,31 @@ def sprung(body: Body, poses: Array, gravity: Array, damping: float, stiffness: 
         alone.qpos_spring[:] = 0.5 * (sorted_poses[step] + sorted_poses[min(step + 1, len(poses) - 1)]).ravel()
         engine.mj_step(alone, data)
     return found[:, place]
+
+
+def driven(body: Body, poses: Array, passive: Array, gravity: Array, damping: Array, h: float) -> Array:
+    """Poses (s, n, 4) of the body on MuJoCo's own ball joints, by its Runge-Kutta method. Those that are not passive
+    (n,) are moved through `poses` (s, n, 4), h seconds apart; all of them start there at rest."""
+    engine, found, place = mujoco(), np.empty(poses.shape), order(body)
+    alone = model(body)
+    alone.opt.gravity, alone.opt.timestep, alone.opt.integrator = gravity, h, engine.mjtIntegrator.mjINT_RK4
+    alone.opt.disableflags = engine.mjtDisableBit.mjDSBL_CONSTRAINT
+    mine = np.argsort(place)
+    moved = np.flatnonzero(~passive[mine])
+    dofs = (3 * moved[:, None] + np.arange(3)).ravel()
+    alone.dof_damping[:] = np.repeat(damping[mine], 3)
+    heavy = 1e9 * float(np.sum(np.asarray(body.masses)))
+    alone.dof_armature[dofs] = heavy
+    path = poses[:, mine[moved]]
+    turns = rotation.log(rotation.multiply(rotation.inverse(path[:-1]), path[1:])) / h
+    # In the middle between two poses, and zero before the first.
+    ends = np.concatenate((0.0 * turns[:1], 0.5 * (turns[:-1] + turns[1:]), turns[-1:])).reshape(len(poses), -1)
+    data = engine.MjData(alone)
+    data.qpos[:] = poses[0, mine].ravel()
+    for step in range(len(poses)):
+        data.qpos.reshape(-1, 4)[moved] = path[step]
+        data.qvel[dofs] = ends[step]
+        found[step] = data.qpos.reshape(-1, 4)
+        data.qfrc_applied[dofs] = heavy / h * (ends[min(step + 1, len(poses) - 1)] - ends[step])
+        engine.mj_step(alone, data)
+    return found[:, place]
