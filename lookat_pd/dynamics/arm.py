@@ -68,6 +68,37 @@ class Arm:
         """The largest distance of the point from the first of the joints."""
         return float(sum(np.linalg.norm(arm) for arm in self._arms))
 
+    @cached_property
+    def directions(self) -> Array:
+        """The directions (a, 3) of the bones of the moving joints, each in its own frame; 0 for those of no length."""
+        arms = np.stack(self._arms)
+        return arms / np.maximum(rotation.length(arms), 1e-12)[:, None]
+
+    @cached_property
+    def _locked(self) -> Array:
+        """How many axes (a,) of each moving joint are locked."""
+        if self.limits is None:
+            return np.zeros(len(self.joints), dtype=int)
+        return np.asarray(self.limits.locks)[self.joints].sum(axis=1)
+
+    @cached_property
+    def are_balls(self) -> Array:
+        """Which (a,) of the moving joints have no locked axis."""
+        return self._locked == 0
+
+    @property
+    def swings(self) -> bool:
+        """Whether ball joints turn about two axes, as in an arm with a hinge; see `joint_axes`."""
+        return bool(np.any(self._locked == 2))
+
+    @cached_property
+    def are_only_locked(self) -> bool:
+        """Whether the limits of the moving joints are locks alone."""
+        if self.limits is None:
+            return False
+        ranges = (self.limits.minimum, self.limits.maximum, self.limits.euler_minimum, self.limits.euler_maximum)
+        return not any(np.isfinite(np.asarray(values)[self.joints]).any() for values in ranges)
+
     @property
     def near(self) -> float:
         """Tolerance [m] of the distance from the path."""
@@ -251,16 +282,17 @@ class Arm:
     def between(self, begin: Array, end: Array, part: Array) -> Array:
         """Poses (m, a, 4) at fractions (m, 1) between two poses (a, 4), each joint separately.
 
-        With limits, the rotation vectors from rest are interpolated: the shortest arc from one limit to the other may
-        leave the allowed range.
+        Rotation vectors from rest are interpolated for a joint with limits: the shortest arc from one limit to the
+        other may leave the allowed range.
         """
+        turned = rotation.slerp(begin, end, part)
         if self.limits is None:
-            return rotation.slerp(begin, end, part)
-        rest = rotation.identity(len(self.joints))
-        if self.limits.rest is not None:
-            rest = np.asarray(self.limits.rest)[self.joints]
+            return turned
+        rest = np.asarray(self.limits.rest)[self.joints]
         first, last = (rotation.log(rotation.multiply(rotation.inverse(rest), pose)) for pose in (begin, end))
-        return rotation.multiply(rest, rotation.exp(first + part[..., None] * (last - first)))
+        bound = rotation.multiply(rest, rotation.exp(first + part[..., None] * (last - first)))
+        is_bound = np.array([self.limits.joints[joint] is not None for joint in self.joints])
+        return np.where(is_bound[:, None], bound, turned)
 
     @cached_property
     def outside(self) -> Array:

@@ -39,6 +39,14 @@ class Arms(Arm):
         """The places of the joints of each hand among all."""
         return [[self.joints.index(joint) for joint in hand.joints] for hand in self.hands]
 
+    @cached_property
+    def directions(self) -> Array:
+        # A bone of several arms points to the first of them.
+        found = np.zeros((len(self.joints), 3))
+        for hand, own in zip(reversed(self.hands), reversed(self._columns), strict=True):
+            found[own] = hand.directions
+        return found
+
     @property
     def count(self) -> int:
         return len(self.hands)

@@ -1,8 +1,4 @@
-"""Reaching with the least change of torque, by minimizing it: Gauss-Newton on splines of the joint angles.
-
-A joint may rotate only about the axes used on the minimum-jerk path. With all three axes the optimum would twist the
-arm about its length, where it has almost no inertia: cheaper, but not how people reach.
-"""
+"""Reaching with the least change of torque, by minimizing it: Gauss-Newton on splines of the joint angles."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -16,6 +12,7 @@ from .arm import Arm
 from .derivatives import differentiated
 from .obstacles import Clearance
 from .paths import drift
+from .reach_axes import joint_axes
 from .smoothing import fitted
 
 _DEGREE = 5
@@ -23,8 +20,6 @@ _SPANS = 8
 """Number of polynomial segments of the curve of a joint."""
 _NUDGE = 1e-6
 """Step [rad] of the finite differences."""
-_MINOR = 0.1
-"""Rotations about an axis that are smaller than this fraction of those about another axis are not changed."""
 _CONVERGED, _RECENT = 5e-4, 4
 """The search ends when so many iterations together gain less than this fraction of the cost."""
 _DAMPING = 1e-2
@@ -35,6 +30,8 @@ _FIXED = 1e-8
 """Distance from the fixed positions that counts as none, as a fraction of the arm's length."""
 _WALL = 30.0
 """Weight of a radian beyond the limits of a joint, relative to all changes of torque."""
+_PROBED, _KEPT = 1.0, 1e-9
+"""Angle [rad] by which joints turn to see whether a lock holds, and what it may be off."""
 _HARD = 3.0
 """Weight of a depth of one length of the arm within an obstacle, relative to a radian beyond a limit."""
 
@@ -152,12 +149,11 @@ class _Problem:
         stops: Sequence[tuple[int, int]],
     ) -> None:
         self._clearance, self._line = clearance, line
-        self._is_free = arm.limits is None and clearance is None and line is None
         self._arm, self._h, self._basis, self._fixed = arm, h, basis, fixed
         turns = rotation.log(rotation.multiply(rotation.inverse(arm.rest), motion))
         outside = np.stack([law.rates(turns[end], arm.outside[end]) for end in (0, -1)])
         course = drift(outside, len(motion) - 1, h)
-        self._axes = _axes(turns - course)
+        self._axes = joint_axes(arm, turns - course)
         self._which = np.argmax(np.abs(self._axes), axis=1) // 3
         self._own = self._axes.reshape(len(self._axes), -1, 3)[np.arange(len(self._axes)), self._which]
         still = np.zeros((1, basis.shape[1]))
@@ -178,6 +174,15 @@ class _Problem:
             self._keep(own, basis[sample + 1] - basis[sample - 1], own @ (wanted[sample + 1] - wanted[sample - 1]))
         self._wall = _WALL * np.sqrt(arm.cost(motion, h) if clearance is None else clearance.scale)
         self.first = np.linalg.lstsq(basis, flat @ self._axes.T, rcond=None)[0]
+        self._is_bound = arm.limits is not None and not (arm.are_only_locked and self._keeps_locks(motion))
+        self._is_free = not self._is_bound and clearance is None and line is None
+
+    def _keeps_locks(self, motion: Array) -> bool:
+        """Whether locked angles keep their values in the motion (N + 1, a, 4) and whatever joints turn about their
+        axes, as hinges do."""
+        axes = self._axes.reshape(len(self._axes), -1, 3)
+        tried = np.concatenate((motion, self._posed(_PROBED * axes), self._posed(-_PROBED * axes)))
+        return bool(rotation.distance(self._arm.clamped(tried), tried).max(initial=0.0) < _KEPT)
 
     def _keep(self, axes: Array, row: Array, wanted: Array) -> None:
         """Keep values (c,) of axes (c, d) that are coefficients times a row (b,)."""
@@ -210,7 +215,7 @@ class _Problem:
     def _beyond(self, motion: Array) -> Array:
         """Residuals (..., N + 1, e): the joint angles beyond their limits, and the depth within obstacles."""
         found = [np.zeros((*motion.shape[:-2], 0))]
-        if self._arm.limits is not None:
+        if self._arm.limits is not None and not self._arm.are_only_locked:
             found.append(self._wall * self._arm.limits.excess(self._arm.whole(motion)))
         if self._clearance is not None:
             found.append(_HARD * self._wall / self._arm.length * self._clearance.depths(motion))
@@ -225,9 +230,9 @@ class _Problem:
     def allowed(self, numbers: Array) -> tuple[Array, float]:
         """The motion (N + 1, a, 4) within the limits, and its cost, infinite if it misses a fixed position."""
         arm, motion = self._arm, self.motion(numbers)
-        if arm.limits is not None:
+        if self._is_bound:
             motion = arm.clamped(motion)
-        if arm.limits is not None and self._fixed:
+        if self._is_bound and self._fixed:
             motion, off = arm.follow(motion, fitted(arm.points(motion), self._fixed))
             if off > arm.near:
                 return motion, np.inf
@@ -324,17 +329,6 @@ class _Problem:
 def _moved(numbers: Array, step: Array) -> Array:
     """Coefficients (b, d) after a step (d b,)."""
     return numbers + step.reshape(numbers.T.shape).T
-
-
-def _axes(turns: Array) -> Array:
-    """The joint axes (d, 3 a) used by rotation vectors (N + 1, a, 3)."""
-    rows = []
-    for joint in range(turns.shape[1]):
-        _, sizes, axes = np.linalg.svd(turns[:, joint], full_matrices=False)
-        for axis in axes[sizes > max(_MINOR * sizes[0], 1e-9)]:
-            rows.append(np.zeros(turns.shape[1:]))
-            rows[-1][joint] = axis
-    return np.array(rows).reshape(len(rows), -1)
 
 
 def _basis(samples: int, spans: int = _SPANS) -> Array:

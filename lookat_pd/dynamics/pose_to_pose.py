@@ -57,6 +57,10 @@ class WholeBody(Arm):
     def joints(self) -> list[int]:
         return list(range(len(self.body)))
 
+    @property
+    def swings(self) -> bool:
+        return False
+
     @cached_property
     def length(self) -> float:
         return 1.0

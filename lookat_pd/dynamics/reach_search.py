@@ -74,6 +74,22 @@ def improved(
     return best, False
 
 
+def again(
+    best: Best,
+    work: Search,
+    costs: list[float],
+    passes: int,
+    begin: float,
+    end: float,
+) -> Generator[float, bool | None, tuple[Best, bool]]:
+    """`improved` by a search that replaces the one before, with its costs, if it finds a better motion."""
+    spent = costs[:1]
+    found, stop = yield from improved(best, work, spent, passes, begin, end)
+    if found is not best:
+        costs[:] = spent
+    return found, stop
+
+
 def raced(
     best: Best,
     works: Sequence[Search],

@@ -13,6 +13,8 @@ from .reach_poses import HIT, by_joints, direct, jumps, lengths, solved
 
 _ELBOWS = 16
 """Number of sides on which the elbow may be at the goal."""
+_SIDES = 24
+"""Number of sides on which the elbow may begin the search."""
 _DEEP = 0.01
 """Depth [m] within an obstacle that counts as much as twice the cost."""
 _TRIES = 3
@@ -22,12 +24,28 @@ _SAME = 1e-6
 
 
 def starts(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) -> list[Array]:
-    """The motions to start from if nothing is in the way: minimum jerk of the hand, and of the joints."""
-    joints = by_joints(arm, motion, fixed, h)
+    """The motions to start from if nothing is in the way: minimum jerk of the hand, and of the joints.
+
+    In an arm that swings, the elbow goes to the side on which minimum jerk of the joints costs least: a search keeps
+    the side on which it begins.
+    """
+    joints = _best_elbow(arm, motion, fixed, h) if arm.swings else by_joints(arm, motion, fixed, h)
     # The first one keeps the velocity of the hand, and not that of each joint.
+    import os
+    if os.environ.get("ONLY") and arm.swings: return [joints]
     if arm.is_moving or rotation.distance(joints, motion).max() < _SAME:
         return [joints]
     return sorted((motion, joints), key=lambda start: arm.cost(start, h))
+
+
+def _best_elbow(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) -> Array:
+    """The cheapest motion (N + 1, a, 4) in minimum jerk of the joints to a pose of the hand at the goal that has the
+    elbow on any side."""
+    goal, angles = fixed[-1][1], 2.0 * np.pi * np.arange(1, _SIDES) / _SIDES
+    ends = [arm.clamped(arm.swivelled(motion[-1], goal, [angle])) for angle in angles]
+    ends = [motion[-1], *(end for end in ends if lengths(arm.points(end) - goal).max() <= HIT)]
+    found = np.stack([by_joints(arm, np.concatenate((motion[:-1], end[None])), fixed, h) for end in ends])
+    return found[np.argmin(np.sum(arm.changes(found, h) ** 2, axis=(-2, -1)))]
 
 
 def detours(

@@ -23,8 +23,8 @@ from .body import Body
 from .engine import finished
 from .obstacles import Clearance, Obstacles
 from .optimal import ApproachLine, optimized
-from .reach_poses import HIT, first_motion, joined, lengths, straight
-from .reach_search import Best, improved, raced
+from .reach_poses import HIT, by_joints, first_motion, joined, lengths, straight
+from .reach_search import Best, Search, again, improved, raced
 from .reach_starts import detours, starts
 from .smoothing import smoothed
 from .splines import Spline
@@ -271,12 +271,19 @@ def _reaching(
     kept = [steps] if arm.is_oriented else []
     end = 0.5 if chases else 1.0
     if method == "optimal":
-        works = [optimized(arm, begun, h, given, passes, clear, kept, line) for begun in plain]
-        best, stop = yield from raced(best, works, costs, passes, end)
+        def search(begun: Array, most: int) -> Search:
+            return optimized(arm, begun, h, given, most, clear, kept, line)
+
+        # Half of the passes are for a second search, from minimum jerk to the pose that the first one ends in.
+        first = -(-passes // 2) if arm.swings else passes
+        halfway = end * first / max(passes, 1)
+        best, stop = yield from raced(best, [search(begun, first) for begun in plain], costs, first, halfway)
+        if arm.swings and not stop:
+            work = search(by_joints(arm, best.motion, fixed, h), passes - first)
+            best, stop = yield from again(best, work, costs, passes - first, halfway, end)
         if clear is not None and not stop and not best.is_clear:
             for begun in detours(arm, motion, plain, fixed, h, clear):
-                work = optimized(arm, begun, h, given, passes, clear, kept, line)
-                best, stop = yield from improved(best, work, costs, passes, 0.0, end)
+                best, stop = yield from improved(best, search(begun, passes), costs, passes, 0.0, end)
                 if stop or best.is_clear:
                     break
     else:

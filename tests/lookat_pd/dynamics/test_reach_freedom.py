@@ -96,3 +96,17 @@ def test_the_way_back_is_that_there_where_the_place_of_the_hand_gives_the_pose()
         ratios.append(back.cost / there.cost)
     assert np.median(apart) < 0.01
     assert_allclose(np.median(ratios), 1.0, atol=0.01)
+
+
+SEVEN = [FREE, ABOUT_X, FREE]
+
+
+def test_the_way_back_of_an_arm_with_seven_axes_costs_no_more_than_that_there() -> None:
+    """The motion there in reverse is one of those to the same place, and its cost is the same."""
+    ratios = []
+    for seed in range(20):
+        there, back = there_and_back(SEVEN, [[0.7] * 3, [0.0] * 3, [0.4] * 3], seed)
+        assert np.linalg.norm(back.path[-1] - there.path[0]) < 1e-4
+        ratios.append(back.cost / there.cost)
+    assert np.sum(np.array(ratios) <= 1.02) >= 19
+    assert max(ratios) < 1.2
