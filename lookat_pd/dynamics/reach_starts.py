@@ -29,10 +29,10 @@ def starts(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) ->
     In an arm that swings, the elbow goes to the side on which minimum jerk of the joints costs least: a search keeps
     the side on which it begins.
     """
-    joints = _best_elbow(arm, motion, fixed, h) if arm.swings else by_joints(arm, motion, fixed, h)
+    if arm.swings and arm.count == 1 and not arm.is_oriented:
+        return [_best_elbow(arm, motion, fixed, h)]
+    joints = by_joints(arm, motion, fixed, h)
     # The first one keeps the velocity of the hand, and not that of each joint.
-    import os
-    if os.environ.get("ONLY") and arm.swings: return [joints]
     if arm.is_moving or rotation.distance(joints, motion).max() < _SAME:
         return [joints]
     return sorted((motion, joints), key=lambda start: arm.cost(start, h))

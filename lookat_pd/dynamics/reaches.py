@@ -271,6 +271,7 @@ def _reaching(
     kept = [steps] if arm.is_oriented else []
     end = 0.5 if chases else 1.0
     if method == "optimal":
+
         def search(begun: Array, most: int) -> Search:
             return optimized(arm, begun, h, given, most, clear, kept, line)
 
