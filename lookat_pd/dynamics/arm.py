@@ -20,6 +20,8 @@ _JUMP = 11.0
 are j h / 6 and j h: with this weight, their squared changes are (25 + 11) / 36 of the (j h)^2 of the integral."""
 _FINEST = 16
 """Into how many parts the steps of a motion are divided at most to integrate its cost."""
+_ROUGH = 8
+"""Into how many parts the steps of an uneven motion are divided at least: fewer are seldom enough."""
 _INACCURATE = 0.01
 """Difference between two extrapolations of the cost, as a fraction, above which it is integrated with more parts."""
 _STEP = 0.3
@@ -380,10 +382,10 @@ class Arm:
         """Half the integral of the squared, weighted rates of torque [N^2 m^2/s] of the smooth motion through the
         samples (N + 1, a, 4). rough: whether these may be uneven, so that more of the motion must be seen."""
         count, curve = len(motion) - 1, self.curve(motion, h)
-        parts = 1 if count % 4 == 0 and not rough else 4
+        parts = 1 if count % 4 == 0 and not rough else _ROUGH
         while True:
             step = h / parts
-            torques = self.inverse(*self.moving(curve, step * np.arange(parts * count + 1.0)))
+            torques = self.inverse(*_spinning(*curve.divided(parts)))
             torques *= self.weights[:, None]
             fine, coarse, coarsest = (_rate_integral(torques[::every], every * step) for every in (1, 2, 4))
             # Extrapolated from two lengths of steps to none (Richardson).
@@ -403,11 +405,16 @@ class Arm:
 
     def moving(self, curve: SmoothCurve, times: Array) -> tuple[Array, Array, Array]:
         """Poses (m, a, 4), velocities and accelerations (m, a, 3) at times (m,) of a curve."""
-        q, slope, bend = curve.at(times)
-        size, back = rotation.dot(q, q)[..., None], rotation.inverse(q)
-        w = 2.0 * rotation.multiply(back, slope)[..., 1:] / size
-        grows = 2.0 * rotation.dot(q, slope)[..., None] / size
-        return rotation.normalize(q), w, 2.0 * rotation.multiply(back, bend)[..., 1:] / size - grows * w
+        return _spinning(*curve.at(times))
+
+
+def _spinning(q: Array, slope: Array, bend: Array) -> tuple[Array, Array, Array]:
+    """Poses (m, a, 4), velocities and accelerations (m, a, 3) of quaternions that need not be normalized, with their
+    derivatives."""
+    size = rotation.dot(q, q)[..., None]
+    spun = 2.0 * rotation.multiply(rotation.inverse(q), np.stack((slope, bend)))[..., 1:] / size
+    grows = 2.0 * rotation.dot(q, slope)[..., None] / size
+    return rotation.normalize(q), spun[0], spun[1] - grows * spun[0]
 
 
 def _rate_integral(torques: Array, step: float) -> float:

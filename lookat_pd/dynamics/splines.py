@@ -91,6 +91,19 @@ class SmoothCurve:
         value, slope, bend = ((row * given).sum(axis=0) for row in weights)
         return value, slope / self.h, bend / self.h**2
 
+    def divided(self, parts: int) -> tuple[Array, Array, Array]:
+        """As `at`, at the begins of so many equal parts of each step, and at the end."""
+        count, shape = len(self.values) - 1, self.values.shape[1:]
+        given = np.stack(
+            [part[side : count + side] for part in (self.values, self.slopes, self.bends) for side in (0, 1)]
+        )
+        # Weights (3, 6, p) times (6, N, m) of all components.
+        found = _divisions(parts).reshape(-1, 6) @ given.reshape(6, -1)
+        found = found.reshape(3, parts, count, -1).transpose(0, 2, 1, 3).reshape(3, count * parts, *shape)
+        ends = np.stack((self.values[-1], self.slopes[-1], self.bends[-1]))[:, None]
+        value, slope, bend = np.concatenate((found, ends), axis=1)
+        return value, slope / self.h, bend / self.h**2
+
 
 _WINDOW, _OVERLAP = 200, 30
 """Steps of long curves that are solved at once, and those around them with which they are: a sample changes the
@@ -146,6 +159,12 @@ _POLYNOMIALS = np.array(
 """Coefficients of x^0 to x^5 for values, slopes and bends at the begin and the end of a step (Hermite)."""
 _BEGIN = 6.0 * _POLYNOMIALS[:, 3], 24.0 * _POLYNOMIALS[:, 4]
 _END = _POLYNOMIALS @ [0.0, 0.0, 0.0, 6.0, 24.0, 60.0], _POLYNOMIALS @ [0.0, 0.0, 0.0, 0.0, 24.0, 120.0]
+
+
+@lru_cache(maxsize=8)
+def _divisions(parts: int) -> Array:
+    """The weights (3, p, 6) of `_hermite` at the begins of equal parts of a step."""
+    return np.ascontiguousarray(np.moveaxis(_hermite(np.arange(parts) / parts), 1, 2))
 
 
 def _hermite(x: Array) -> Array:

@@ -37,3 +37,11 @@ def test_a_curve_passes_its_samples_and_has_the_given_ends() -> None:
     assert_allclose(values, samples, atol=1e-12)
     assert_allclose(slopes[[0, -1]], ends[0], atol=1e-9)
     assert_allclose(bends[[0, -1]], ends[1], atol=1e-9)
+
+
+@pytest.mark.parametrize("parts", [1, 3, 8])
+def test_a_smooth_curve_in_equal_parts_is_that_at_their_times(parts: int) -> None:
+    values = np.random.default_rng(parts).normal(size=(7, 2, 3))
+    curve = SmoothCurve.through(0.1, values, np.ones((2, 2, 3)), np.zeros((2, 2, 3)))
+    for found, wanted in zip(curve.divided(parts), curve.at(0.1 / parts * np.arange(6.0 * parts + 1.0)), strict=True):
+        assert_allclose(found, wanted, atol=1e-9 * np.abs(wanted).max())
