@@ -29,7 +29,7 @@ class GoalLimb:
     pole: bones to which it reaches and bends; no pole is "". end: the bone below that is turned by the goal, "" if
     there is none. tip: (3,) in the frame of the lower bone at rest, the point that comes to the goal. bend: (3,) in the
     frame of the upper bone, the direction that turns to the pole. pole_elsewhere: whether the pole is no bone of the
-    armature."""
+    armature. turned: whether the constraint also gives the lower bone the orientation of the goal (*Rotation*)."""
 
     owner: str
     constraint: str
@@ -40,6 +40,7 @@ class GoalLimb:
     tip: tuple[float, float, float]
     bend: tuple[float, float, float]
     pole_elsewhere: bool = False
+    turned: bool = False
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -112,13 +113,13 @@ class GoalLimb:
             work.write(
                 bone, LOCATION, samples.frames, np.where(still[:, None], raw, seen.raw[LOCATION][:, row] + own), raw
             )
-        if self.end in turns:
+        if self.end in turns or self.turned:
             mode, raw = samples.channel(self.goal)
             row = rows[self.goal]
-            last = samples.rotations[:, rows[self.end]]
-            lying = rotation.multiply(
-                rotation.multiply(turns[self.end], rotation.inverse(last)), samples.rotations[:, row]
-            )
+            lying = turns[lower]
+            if not self.turned:
+                last = rotation.inverse(samples.rotations[:, rows[self.end]])
+                lying = rotation.multiply(rotation.multiply(turns[self.end], last), samples.rotations[:, row])
             offsets = rotation.multiply(rotation.inverse(seen.rotations[:, row]), lying)
             values = channels.turned(seen.channel(self.goal)[1], mode, offsets)
             work.write(self.goal, mode, samples.frames, np.where(still[:, None], raw, values), raw)
@@ -167,6 +168,15 @@ def find(
             continue
         if len(line) != 2 or constraint.target != armature or constraint.influence < 1.0:
             raise refusal(next(bone.name for bone in (*line, *ends) if bone.name in asked), owner, constraint)
+        if constraint.use_rotation and ends:
+            raise RigError(
+                "'{target}' turns both '{lower}', by the setting Rotation of the constraint '{constraint}', and "
+                "'{end}'; turn Rotation off, so that each can take its own rotation.",
+                target=constraint.subtarget,
+                lower=line[0].name,
+                constraint=constraint.name,
+                end=ends[0].name,
+            )
         at_pole = constraint.pole_target is not None
         own_pole = constraint.pole_subtarget if constraint.pole_target == armature else ""
         lower, angle = line[0].bone, constraint.pole_angle
@@ -182,6 +192,7 @@ def find(
                 tuple(lower.matrix_local.inverted() @ point),
                 (np.cos(angle), 0.0, np.sin(angle)),
                 at_pole and not own_pole,
+                constraint.use_rotation,
             )
         )
     return found

@@ -104,6 +104,34 @@ def test_the_hand_arrives_and_goes_on(after: str, into: str) -> None:
     assert result.missed < 1e-4
 
 
+def turn_by_target(armature: bpy.types.Object) -> None:
+    """Let the constraint turn the forearm as the target is turned."""
+    armature.pose.bones["forearm.L"].constraints["IK"].use_rotation = True
+
+
+@pytest.mark.parametrize("pole", [True, False])
+def test_an_arm_of_which_the_target_turns_the_forearm_moves_as_it_does_in_fk(pole: bool) -> None:
+    found = []
+    for change in (None, in_fk):
+        bpy.ops.wm.read_homefile(use_empty=True)
+        armature = ik_figure.figure(pole=pole, turned=False)
+        turn_by_target(armature)
+        if change is not None:
+            change(armature)
+        result = run(armature, keeps_velocity=False)
+        found.append(poses(armature, result.frames))
+    made, expected = found
+    assert np.abs(made[-1, 2, :3, 3] - PLACE).max() < 1e-3
+    assert np.abs(made - expected).max() < 2e-3
+
+
+def test_a_target_that_turns_forearm_and_hand_is_refused() -> None:
+    armature = ik_figure.figure()
+    turn_by_target(armature)
+    with pytest.raises(errors.RigError, match="turn Rotation off"):
+        begin(armature)
+
+
 def test_the_target_of_an_arm_without_a_hand_stands_for_its_end() -> None:
     armature = ik_figure.figure(turned=False)
     bpy.ops.object.mode_set(mode="EDIT")
