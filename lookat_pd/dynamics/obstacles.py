@@ -30,18 +30,26 @@ class Obstacles:
     """m capsules in the frame of the root joints, in metres.
 
     starts, ends: (m, 3), or (F, m, 3) at each frame of the reach if they move; the ends of their axes, the same for
-    spheres. radii: (m,), including the thickness of the arm. Raises InvalidArgument.
+    spheres. radii: (m,), including the thickness of the arm. taken: (m,), which of them the hands take: the last bone
+    of each arm may be as near to these as on arrival; None for none. Raises InvalidArgument.
     """
 
     starts: ArrayLike
     ends: ArrayLike
     radii: ArrayLike
+    taken: ArrayLike | None = None
 
     def __post_init__(self) -> None:
         radii = checks.numbers("radii of the obstacles", self.radii)
         if radii.ndim != 1 or not np.all((radii > 0.0) & (radii <= LARGEST)):
             raise InvalidArgument("The radii of the obstacles must be numbers above 0 m, one for each obstacle.")
         object.__setattr__(self, "radii", radii)
+        taken = np.zeros(len(radii), dtype=bool) if self.taken is None else np.asarray(self.taken, dtype=bool)
+        if taken.shape != radii.shape:
+            raise InvalidArgument(
+                "Of {count} obstacles, taken must say for each whether the hands take it.", count=len(radii)
+            )
+        object.__setattr__(self, "taken", taken)
         for name in ("starts", "ends"):
             values = checks.numbers("places of the obstacles", getattr(self, name))
             fits = values.ndim in (2, 3) and values.shape[-2:] == (len(radii), 3) and len(values) > 0
@@ -85,11 +93,17 @@ class Clearance:
         rows = np.arange(self._points * len(self._sizes)).reshape(self._points, -1)
         hands = rows[[len(_FRACTIONS) * (bone + 1) - 1 for bone in arm.tips]].ravel()
         most[hands] = np.minimum(most[hands], found[-1, hands])
+        # The last bone of each arm touches what the hand takes.
+        last = [len(_FRACTIONS) * bone + n for bone in arm.tips for n in range(-1, len(_FRACTIONS)) if bone or n >= 0]
+        touching = rows[np.ix_(last, np.flatnonzero(obstacles.taken))].ravel()
+        most[touching] = np.minimum(most[touching], found[-1, touching])
         places, owners = arm.points(first[-1]).reshape(-1, 3), np.array(arm.hand_of_bone)
         for n, pair in enumerate(self._pairs, rows.size):
             one, other = places[owners[pair]]
             most[n] = min(most[n], float(np.linalg.norm(one - other)))
         self._kept, self._bare = np.minimum(self._radii + _MARGIN, most), np.minimum(self._radii, most)
+        self._counted = self._radii.copy()
+        self._counted[touching] = self._bare[touching]
 
     def depths(self, motion: Array) -> Array:
         """How far (..., N + 1, e) [m] parts of the arm are nearer to obstacles, or arms to each other, than they may
@@ -103,7 +117,7 @@ class Clearance:
     def least(self, motion: Array) -> float | None:
         """The smallest distance [m] of the arm from an obstacle, negative within one; None without obstacles."""
         count = len(self._radii) - len(self._pairs)
-        return float((self._distances(motion) - self._radii)[:, :count].min()) if count else None
+        return float((self._distances(motion) - self._counted)[:, :count].min()) if count else None
 
     def apart(self, motion: Array) -> Array | None:
         """The smallest distances (N + 1,) [m] between two arms, negative where they are within each other; None if they

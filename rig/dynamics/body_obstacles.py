@@ -27,6 +27,8 @@ _HEAD_BONE = 0.45
 """The radius of a head as a fraction of the length of its bone, if that is larger."""
 _THICK = 0.14
 """Half of the thickness of a forearm, as a fraction of its length."""
+_THIN, _MOST_CAPSULES = 0.05, 6
+"""Smallest thickness of the capsules of a box, as a fraction of its length, and how many they are at most."""
 _PELVIS, _CHEST = (0.0, 0.3), (0.3, 0.85)
 """The axes of pelvis and chest, as fractions of the way from the hips to the shoulders."""
 
@@ -43,10 +45,18 @@ class BodyPart:
 
 @dataclass(frozen=True)
 class Ball:
-    """A sphere around a target, with a radius in the world."""
+    """A sphere around a target, with a radius in the world. end: the other end of its axis, if it is a capsule. taken:
+    whether hands take it, and touch it."""
 
     target: Target
     radius: float
+    end: Target | None = None
+    taken: bool = False
+
+    @property
+    def targets(self) -> tuple[Target, ...]:
+        """All places that are sampled."""
+        return (self.target,) if self.end is None else (self.target, self.end)
 
 
 def thickness(chains: Iterable[JointChain]) -> float:
@@ -70,6 +80,25 @@ def of_objects(items: Iterable[bpy.types.Object]) -> tuple[Ball, ...]:
             size = 2.0 * item.empty_display_size * max(abs(s) for s in item.matrix_world.to_scale())
         if size > 0.0:
             found.append(Ball(Target(item), 0.5 * size))
+    return tuple(found)
+
+
+def of_box(item: bpy.types.Object, low: Array, high: Array) -> tuple[Ball, ...]:
+    """Capsules side by side that fill the box between two corners (3,), in its own space, of an object that hands
+    take."""
+    scale = np.array(item.matrix_world.to_scale(), dtype=float)
+    sizes = np.abs(scale) * (high - low)
+    short, middle, long = np.argsort(sizes)
+    radius = 0.5 * max(float(sizes[short]), _THIN * float(sizes[long]))
+    count = int(np.clip(np.ceil(sizes[middle] / (2.0 * radius)), 1, _MOST_CAPSULES))
+    found = []
+    for beside in np.linspace(-0.5, 0.5, count) * max(float(sizes[middle]) - 2.0 * radius, 0.0):
+        ends = np.zeros((2, 3))
+        ends[:, middle] = beside
+        ends[:, long] = np.array((-1.0, 1.0)) * max(0.5 * float(sizes[long]) - radius, 0.0)
+        points = 0.5 * (low + high) + ends / np.where(scale == 0.0, 1.0, np.abs(scale))
+        start, end = (Target(item, point=tuple(point.tolist())) for point in points)
+        found.append(Ball(start, radius, end, taken=True))
     return tuple(found)
 
 
@@ -138,10 +167,11 @@ def sampled(
         ends.append(places + rotation.rotate(turns, np.broadcast_to(part.end, places.shape)))
         radii.append(part.radius)
     scale = np.cbrt(abs(float(np.linalg.det(samples.worlds[0, :3, :3]))))
-    for n, ball in enumerate(balls):
-        place = samples.targets[first + n, frames]
-        starts.append(place)
-        ends.append(place)
+    row = first
+    for ball in balls:
+        starts.append(samples.targets[row, frames])
+        row += len(ball.targets)
+        ends.append(samples.targets[row - 1, frames])
         radii.append(ball.radius / max(scale, 1e-12))
     orientations, base = (values[frames] for values in body.base_pose(samples))
     back = rotation.inverse(orientations)[:, None]
@@ -149,4 +179,5 @@ def sampled(
     def local(points: list[Array]) -> Array:
         return body.unit * rotation.rotate(back, np.stack(points, axis=1) - base[:, None])
 
-    return Obstacles(local(starts), local(ends), body.unit * np.array(radii))
+    taken = [*(False for _ in parts), *(ball.taken for ball in balls)]
+    return Obstacles(local(starts), local(ends), body.unit * np.array(radii), taken)

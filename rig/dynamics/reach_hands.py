@@ -20,8 +20,9 @@ from ..detection.names import read_names
 from ..detection.palms import Palm
 from ..sampling.sampler import Samples
 from ..sampling.targets import Target
-from . import goal_limbs
+from . import body_obstacles, goal_limbs
 from .articulation import Articulation
+from .body_obstacles import Ball
 from .goal_limbs import GoalLimb
 
 _SQUARE = 0.3
@@ -276,6 +277,16 @@ def have_palms(armature: bpy.types.Object, bones: Sequence[str], goals: Sequence
     with suppress(LookAtError):
         known |= {line[2] for line in limbs.limb_lines(armature)[0] if len(line) > 2}
     return known.issuperset(bones)
+
+
+def taken(goals: Sequence[Target]) -> tuple[Ball, ...]:
+    """The box of the object of which several hands take the sides, as an obstacle to their arms; nothing otherwise."""
+    objects = {goal.object for goal in goals}
+    if len(goals) < 2 or len(objects) > 1 or any(goal.bone or goal.point is None for goal in goals):
+        return ()
+    item = goals[0].object
+    extent = None if item is None else _extent(Target(item))
+    return () if item is None or extent is None else body_obstacles.of_box(item, *extent)
 
 
 def _are_sides(goal: Target, other: Target) -> bool:

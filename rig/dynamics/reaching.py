@@ -249,11 +249,13 @@ def _work(
     bones = dict.fromkeys((*tree.seen(armature, turning, weights.bones, posed), *effectors))
     bones |= dict.fromkeys(name for limb in limbs for name in limb.sampled)
     parts = body_obstacles.of_body(armature, turning) if request.avoids_body else ()
+    if request.avoids_body:
+        request = replace(request, obstacles=(*request.obstacles, *reach_hands.taken([hand.goal for hand in hands])))
     bones |= dict.fromkeys(part.bone for part in parts)
     followed = [
         *(_with_axes(hand.goal) if _needs_axes(request) else hand.goal for hand in hands),
         *(via.target for via in request.waypoints),
-        *(ball.target for ball in request.obstacles),
+        *(place for ball in request.obstacles for place in ball.targets),
     ]
     with suspend.suspend_live(), ExitStack() as baking:
         with Sampler(scene, armature, tuple(bones), followed, located=bool(limbs)) as sampler:

@@ -65,6 +65,25 @@ def test_what_starts_within_an_obstacle_may_leave_it() -> None:
     assert found.clearance is not None and found.clearance < 0.0
 
 
+def test_what_the_hand_takes_is_in_the_way_of_the_arm_and_touched_by_the_hand_alone() -> None:
+    """A ball into which the hand reaches from the far side: its bone comes no nearer than on arrival, the others stay
+    clear, and the rest of the way is around it."""
+    goal = (0.0, 0.42, 0.0)
+    ball = [0.0, 0.33, 0.02]
+    plain = reached.__wrapped__(goal, Obstacles([ball], [ball], [0.08]))
+    taken = reached.__wrapped__(goal, Obstacles([ball], [ball], [0.08], [True]))
+    assert_allclose(taken.path[-1], goal, atol=1e-6)
+    assert taken.clearance is not None and plain.clearance is not None
+    assert taken.clearance >= -0.002
+    away = np.linalg.norm(taken.path - ball, axis=1)
+    assert away.min() > min(0.08, away[-1]) - 0.004
+
+
+def test_taken_has_one_number_for_each_obstacle() -> None:
+    with pytest.raises(InvalidArgument, match="taken must say"):
+        Obstacles([HEAD], [HEAD], [0.1], [True, False])
+
+
 @pytest.mark.parametrize(
     ("starts", "radii", "says"),
     [

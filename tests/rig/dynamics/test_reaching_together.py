@@ -225,3 +225,17 @@ def _between(armature: bpy.types.Object, frame: int) -> float:
     along = np.linspace(0.0, 1.0, 30)[:, None]
     one, other = (np.add(a, along * np.subtract(b, a)) for a, b in ends)
     return float(np.linalg.norm(one[:, None] - other[None], axis=-1).min())
+
+
+def test_the_box_that_both_hands_take_is_an_obstacle_of_capsules_within_it() -> None:
+    """They move with it, are as long and as thick as it, and those beside each other are as wide."""
+    armature, box = hero(frames=(1, 40)), scenes.box((0.0, -0.4, 1.4), (0.4, 0.2, 0.1))
+    found = [face.goal for face in reach_hands.faces(armature, HANDS, (Target(box), Target()))]
+    balls = reach_hands.taken(found)
+    ends = np.array([np.array(place.point) * box.scale for ball in balls for place in ball.targets])
+    radius = balls[0].radius
+    assert radius == pytest.approx(0.05)
+    assert np.abs(ends).max(axis=0) + radius == pytest.approx((0.2, 0.1, 0.05))
+    assert all(ball.taken and ball.target.object == box for ball in balls)
+    assert reach_hands.taken([found[0]]) == ()
+    assert reach_hands.taken([Target(box), Target(box)]) == ()
