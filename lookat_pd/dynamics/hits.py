@@ -6,7 +6,8 @@ of each joint added on the diagonal, as rotors at the joints would. Without them
 bones beside the one that is hit turn against it. Under the torques M (-omega^2 e - 2 zeta omega e') the offsets e of
 the joints decay each by itself, so that the motion has a closed form: e(t) is the velocity times the impulse response
 of the controller with that settle time. A force that rises and falls linearly during a contact time has a closed form,
-too, of the same impulse. The offsets of several hits add up. The engine is not needed.
+too, of the same impulse. The offsets of several hits add up. A joint at its largest angle is a stop, which passes on
+what it does not take. The engine is not needed.
 
 Source: Allen, Chu, Shapiro, Faloutsos, On the Beat! Timing and Tension for Dynamic Characters, SCA 2007, for tracking
 by torques that know the inertia; Featherstone, Rigid Body Dynamics Algorithms, 2008, section 11.7, for impulses.
@@ -26,6 +27,7 @@ from ..pd import second_order
 from ..rotation import Array
 from . import checks
 from .body import Body
+from .hit_stops import Stop, stopped
 from .law import smooth_step
 
 ENDS = 2.0
@@ -35,6 +37,12 @@ LARGEST_ANGLE = float(np.radians(60.0))
 _NO_AXIS = 1e-9
 _BRIEF = 5e-4
 """Half of a contact time [s] below which there is none: the differences lose digits, and no frame shows it."""
+_SPARE = 1e-4
+"""Fraction of the largest angle that the first of several hits leaves to the others."""
+_STRONGEST = 1e6
+"""An impulse that is more times as strong as one that turns a joint by the largest angle does the same as that."""
+_ROUNDS = 8
+"""How often times at which a joint is beyond its stop are added."""
 _SAMPLES = np.linspace(0.0, ENDS, 4097)[1:]
 """Settle times at which the largest angle is checked, whatever the frame rate."""
 
@@ -54,7 +62,8 @@ class Hit:
 class HitResponse:
     """The motion of a body that is hit k times. rotations: (F, n, 4), local. offsets: (F, n, 3), the angles [rad] by
     which the joints deviate from the animation without limits, in their own frames. velocities: (k, n, 3) [rad/s], the
-    change of velocity by each hit. factors: (k,), the part of each impulse that the largest angle leaves, 1 for all."""
+    change of velocity by each hit. factors: (k,), the part of the velocity in the direction of each impulse that the
+    largest angle leaves to the point that is hit, 1 for all."""
 
     rotations: Array
     offsets: Array
@@ -81,8 +90,8 @@ def respond(
     settle_time: [s], as of all controllers. contact: [s], how long each hit pushes; at most the settle time counts.
     stiffness: one number or (n,), 0 or more, resistance of the muscles to the
     hits. hinges: (n, 3), the axis about which a joint turns, in its frame, 0 for ball joints. largest_angle: [rad], by
-    which the hits turn any joint at most; larger impulses are reduced as a whole. limits: of the joints, which then
-    stop at their ends. Raises InvalidArgument.
+    which the hits turn any joint at most; it is then a stop, beside which the others move on. limits: of the joints,
+    which then stop at their ends. Raises InvalidArgument.
     """
     given, animated = animated, checks.quaternions("animation", animated, len(body))
     if animated.ndim != 3 or not len(animated):
@@ -106,7 +115,7 @@ def respond(
         total = np.zeros((*np.shape(moments), len(body), 3))
         for k in range(count):
             passed = moments - float(hits[order[k]].time)
-            size = factors[order[k]] * impulse_response(passed, settle_time, damping_ratio, contact)
+            size = impulse_response(passed, settle_time, damping_ratio, contact)
             total += size[..., None, None] * velocities[order[k]]
         return total
 
@@ -114,10 +123,12 @@ def respond(
     for count, k in enumerate(order):
         time = float(hits[k].time)
         pose = rotation.multiply(_between(animated, time / dt), rotation.exp(offsets_at(np.array(time), count)))
-        velocities[k] = velocity_change(body, pose, hits[k], stiffness, hinges)
         checked = time + settle_time * _SAMPLES
         rising = impulse_response(checked - time, settle_time, damping_ratio, contact)
-        factors[k] = _allowed(offsets_at(checked, count), rising[:, None, None] * velocities[k], float(largest))
+        # Later hits find a little room in all joints.
+        room = float(largest) * (1.0 - _SPARE * (1.0 - count / len(hits)))
+        system = _system(body, pose, hits[k], stiffness, hinges)
+        velocities[k], factors[k] = _stopped(system, offsets_at(checked, count), rising, room)
     offsets = offsets_at(times, len(hits))
     moved = np.any(offsets != 0.0, axis=-1)
     rotations = rotation.multiply(animated, rotation.exp(offsets))
@@ -131,6 +142,15 @@ def velocity_change(
 ) -> Array:
     """The change M^-1 J^T p of the velocities of the joints (n, 3) [rad/s] by a hit in a pose (n, 4), in the frames of
     the joints. stiffness, hinges: as of `respond`. Raises InvalidArgument."""
+    masses, pushed, free = _system(body, pose, hit, stiffness, hinges)
+    return (free.T @ np.linalg.solve(masses, pushed)).reshape(len(body), 3)
+
+
+def _system(
+    body: Body, pose: ArrayLike, hit: Hit, stiffness: ArrayLike, hinges: ArrayLike | None
+) -> tuple[Array, Array, Array]:
+    """The mass matrix (m, m) with muscles, the generalized impulse (m,), and the directions (m, 3 n) of the degrees of
+    freedom. Raises InvalidArgument."""
     n = len(body)
     if not (isinstance(hit.joint, int | np.integer) and 0 <= hit.joint < n):
         raise InvalidArgument(
@@ -145,7 +165,39 @@ def velocity_change(
     masses = body.mass_matrix(pose)
     masses += np.repeat(resistance, 3) * masses * np.kron(np.eye(n), np.ones((3, 3)))
     free = _freedoms(n, hinges)
-    return (free.T @ np.linalg.solve(free @ masses @ free.T, free @ pushed)).reshape(n, 3)
+    return free @ masses @ free.T, free @ pushed, free
+
+
+def _stopped(system: tuple[Array, Array, Array], before: Array, rising: Array, largest: float) -> tuple[Array, float]:
+    """The change of velocity (n, 3) with which no joint turns by more than the largest angle [rad], and the part of it
+    that is left where the hit is, along its impulse.
+
+    system: masses, impulse and directions. before: offsets (t, n, 3) by other hits. rising: (t,) [s], the offset by a
+    velocity of 1.
+    """
+    masses, pushed, free = system
+    freely, n = np.linalg.solve(masses, pushed), before.shape[1]
+    v, stops, placed = freely, [], set()
+    # Beyond that, all joints are at their ends.
+    most = _STRONGEST * _allowed(before, rising[:, None, None] * (free.T @ v).reshape(n, 3), largest)
+    given = pushed * min(1.0, most)
+    for _ in range(_ROUNDS):
+        angles = np.linalg.norm(before + rising[:, None, None] * (free.T @ v).reshape(n, 3), axis=-1)
+        worst = np.argmax(angles, axis=0)
+        new = [
+            (int(worst[j]), j) for j in range(n) if angles[worst[j], j] > largest and (int(worst[j]), j) not in placed
+        ]
+        if not new:
+            break
+        placed |= set(new)
+        stops += [Stop(before[t, j], float(rising[t]), free.T[3 * j : 3 * j + 3]) for t, j in new]
+        v = stopped(masses, given, stops, largest)
+    turned = (free.T @ v).reshape(n, 3)
+    # What the stops leave out is next to nothing.
+    last = _allowed(before, rising[:, None, None] * turned, largest) if stops else 1.0
+    work = float(pushed @ freely)
+    left = min(1.0, last * float(pushed @ v) / work) if stops and work > 0.0 else 1.0
+    return last * turned, max(left, 0.0)
 
 
 def _freedoms(n: int, hinges: ArrayLike | None) -> Array:

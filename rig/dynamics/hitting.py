@@ -41,6 +41,8 @@ from .masses import Masses
 BAKED = " hit"
 SETTLE, IMPULSE, STIFFNESS, HIPS, LARGEST_ANGLE = 0.8, 30.0, 0.25, 1.0, float(np.degrees(law.LARGEST_ANGLE))
 """Defaults: settle time [s], impulse [N s], stiffness, share of the hips, and largest angle of a joint [degrees]."""
+_REDUCED = 0.98
+"""A hit of which less is left is said to be reduced."""
 CONTACT, LONGEST_CONTACT = 0.05, 1.0
 """How long a hit pushes [s], between a punch of 0.02 s and a shove of 0.1 s; the longest time."""
 STRONGEST = 1e6
@@ -94,8 +96,8 @@ class HitRequest:
 
 @dataclass(frozen=True)
 class HitOutcome:
-    """What a hit does. impulse: (3,) [N s] in the world, before `factor`: the part of it that the largest angle leaves.
-    joint: the bone that turns most because of it; angle: how far [rad], without limits."""
+    """What a hit does. impulse: (3,) [N s] in the world. factor: the part of the speed along it that the largest
+    angle leaves to what is hit. joint: the bone that turns most because of it; angle: how far [rad], without limits."""
 
     frame: int
     bone: str
@@ -123,7 +125,7 @@ class HitResult:
     @property
     def reduced(self) -> tuple[HitOutcome, ...]:
         """Those that were too strong for the largest angle."""
-        return tuple(outcome for outcome in self.outcomes if outcome.factor < 1.0)
+        return tuple(outcome for outcome in self.outcomes if outcome.factor < _REDUCED)
 
 
 @dataclass(frozen=True)
@@ -385,7 +387,7 @@ def _outcomes(
     for hit, impulse, velocities, factor in zip(
         request.hits, impulses, response.velocities, response.factors, strict=True
     ):
-        angles = most * factor * np.linalg.norm(velocities, axis=-1)
+        angles = most * np.linalg.norm(velocities, axis=-1)
         joint = int(np.argmax(angles))
         found.append(HitOutcome(hit.frame, hit.bone, impulse, float(factor), body.bones[joint], float(angles[joint])))
     return tuple(found)

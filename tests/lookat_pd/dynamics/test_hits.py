@@ -198,6 +198,45 @@ def test_limits_hold_and_joints_without_hits_stay() -> None:
     assert rotation.angle(response.rotations).max() > 0.09
 
 
+FINGER = trees.rods([0.5, 0.3, 0.05], [30.0, 3.0, 0.01])
+"""A light bone at the end of heavy ones."""
+
+
+def test_a_light_bone_at_its_largest_angle_does_not_keep_a_heavy_one_from_moving() -> None:
+    shove = hits.Hit(0.1, 1, (0.0, 0.28, 0.0), (0.0, 0.0, 2.0))
+    free = respond(FINGER, still(FINGER, 90), shove, largest_angle=3.0)
+    bound = respond(FINGER, still(FINGER, 90), shove, largest_angle=0.3)
+    before, after = (np.linalg.norm(found.offsets, axis=-1).max(axis=0) for found in (free, bound))
+    assert before[2] > 1.0 and after[2] == pytest.approx(0.3, rel=0.01)
+    assert np.allclose(after[:2], before[:2], rtol=0.02)
+    assert bound.factors[0] > 0.98
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_stop_changes_the_momentum_of_its_own_joint_alone(seed: int) -> None:
+    body, struck = trees.body(5, seed), hit(0.0, 4)
+    free = respond(body, still(body), struck, largest_angle=np.pi)
+    largest = 0.5 * min(3.0, float(np.linalg.norm(free.offsets, axis=-1).max()))
+    bound = respond(body, still(body), struck, largest_angle=largest)
+    pose = still(body)[0]
+    masses = body.mass_matrix(pose)
+    missing = (masses @ (hits.velocity_change(body, pose, struck) - bound.velocities[0]).ravel()).reshape(5, 3)
+    at_end = np.linalg.norm(bound.offsets, axis=-1).max(axis=0) > 0.99 * largest
+    assert at_end.any() and not at_end.all()
+    taken = np.linalg.norm(missing, axis=-1)
+    assert taken[~at_end].max() < 1e-3 * taken.max()
+
+
+def test_the_answer_changes_evenly_with_the_impulse() -> None:
+    """Also where one joint after the other comes to its end."""
+    body, sizes = trees.body(5, 1), np.geomspace(0.01, 30.0, 120)
+    found = np.stack(
+        [respond(body, still(body, 40), hit(0.1, 3, size * IMPULSE), largest_angle=0.6).velocities[0] for size in sizes]
+    )
+    steps = np.linalg.norm(np.diff(found, axis=0), axis=(1, 2)) / np.linalg.norm(found[1:], axis=(1, 2))
+    assert steps.max() < 1.5 * (sizes[1] / sizes[0] - 1.0)
+
+
 @pytest.mark.parametrize("size", [1.0, 1e3, 1e12, 1e30])
 def test_impulses_of_any_size_stay_within_the_largest_angle(size: float) -> None:
     body, largest = trees.body(5, 1), 0.8
