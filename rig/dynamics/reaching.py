@@ -359,7 +359,8 @@ def _following(
     if end <= arrival:
         return np.zeros(0)
     if request.after == "hold":
-        return np.arange(arrival + 1.0, np.floor(end) + 1.0)
+        # A clip may end between two frames: its last pose would come back after that.
+        return np.arange(arrival + 1.0, np.ceil(end) + 1.0)
     count = round(request.hold / dt) + int(np.ceil(request.blend / dt - 1e-6))
     count += len(frames) - 1 if request.after == "return" else 0
     return arrival + 1.0 + np.arange(max(count, 1))

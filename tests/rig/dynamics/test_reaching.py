@@ -447,3 +447,14 @@ def test_an_object_in_the_way_is_avoided_and_one_that_rides_on_the_hand_refused(
     bpy.context.view_layer.update()
     with pytest.raises(errors.RigError, match="moves with the chain"):
         begin(armature, obstacles=obstacles)
+
+
+def test_a_hand_is_held_to_the_end_of_a_clip_that_ends_between_two_frames() -> None:
+    armature = hero(frames=(1, 39.6))
+    result = run(armature, after="hold", follows=False)
+    poses = [
+        np.array(armature.evaluated_get(scenes.goto(frame)).pose.bones["forearm.L"].matrix_basis)
+        for frame in (38, 40, 50)
+    ]
+    assert result.keyed[-1] == 40.0
+    assert np.abs(np.array(poses) - poses[0]).max() < 1e-5
