@@ -123,7 +123,7 @@ class HitSettings(bpy.types.PropertyGroup):
     largest_angle: FloatProperty(
         override=_EDITABLE,
         name="Largest Angle",
-        description="Angle by which hits turn a bone at most; stronger impulses are reduced",
+        description="Angle by which hits turn a bone at most; there it passes the impulse on to the bone above it",
         subtype="ANGLE",
         default=float(np.radians(hitting.LARGEST_ANGLE)),
         min=float(np.radians(LEAST_ANGLE)),
