@@ -1,6 +1,9 @@
 """The runs of the test suite, as many side by side as there are cores: tools/test calls this.
 
 python tools/test_runs.py PYTHON... -- [--all] [ARGUMENT OF PYTEST]...
+
+LOOKAT_PD_MINUTES=N: what has not begun by then leaves out the tests marked `slow`, as a machine that stops a run after
+some time needs it.
 """
 
 import os
@@ -42,10 +45,14 @@ def commands(pythons: list[str], arguments: list[str], blender: str) -> dict[str
     return runs
 
 
-def run(steps: list[list[str]], kept: str) -> tuple[bool, str, float]:
+QUICK = ["-m", "not slow"]
+
+
+def run(steps: list[list[str]], kept: str, until: float) -> tuple[bool, str, float]:
     """Whether all commands of a run passed, what they printed, and how many seconds they took.
 
-    kept: the folder of the scenes that the runs share (tests/kept.py).
+    kept: the folder of the scenes that the runs share (tests/kept.py). until: time at which commands begin that still
+    run the slow tests.
     """
     begin = time.perf_counter()
     passed = True
@@ -53,8 +60,15 @@ def run(steps: list[list[str]], kept: str) -> tuple[bool, str, float]:
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
         for step in steps:
+            late = time.perf_counter() > until
+            if late:
+                print("left out, for want of time: the tests marked slow", file=output, flush=True)
             done = subprocess.run(
-                step, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment
+                [*step, *QUICK] if late else step,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=environment,
             )
             passed &= done.returncode in (0, NOTHING_CHOSEN)
         output.seek(0)
@@ -67,11 +81,12 @@ def main(words: list[str]) -> int:
     everything = "--all" in arguments
     arguments = [word for word in arguments if word != "--all"]
     if not everything:
-        arguments = ["-m", "not slow", *arguments]
+        arguments = [*QUICK, *arguments]
+    until = time.perf_counter() + 60.0 * float(os.environ.get("LOOKAT_PD_MINUTES", "inf"))
     runs = commands(pythons, arguments, os.environ.get("BLENDER", ""))
     failed = []
     with tempfile.TemporaryDirectory() as kept, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        waiting = {pool.submit(run, steps, kept): name for name, steps in runs.items()}
+        waiting = {pool.submit(run, steps, kept, until): name for name, steps in runs.items()}
         for done in as_completed(waiting):
             passed, output, seconds = done.result()
             name = waiting[done]
