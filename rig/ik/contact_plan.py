@@ -69,17 +69,17 @@ def held(
     which the surface moves with the effector those of the last frame before or the first one after them, so that
     nothing jumps there.
     """
+    detection = contact.frames if isinstance(contact.frames, Detection) else None
     if surface is None:
         surface = Surface(np.zeros(place.shape), rotation.identity(len(place)), np.zeros(len(place), dtype=bool))
-        detection = contact.frames
     else:
         # The height above the ground says nothing about what else is touched.
-        detection = replace(contact.frames, height=0.0) if isinstance(contact.frames, Detection) else None
+        detection = detection and replace(detection, height=0.0)
     back = rotation.inverse(surface.orientations)
     seen = rotation.rotate(back, place - surface.places)
     turned = rotation.align_hemisphere(rotation.multiply(back, lying))
     intervals = contact.marked
-    if isinstance(detection, Detection):
+    if detection is not None:
         found = detect(seen, dt, size, detection)
         intervals = [(first + a, first + b) for n, m in found for a, b in _parts(n, m, surface.rides)]
     total, kept, kept_turn = np.zeros(len(place)), seen.copy(), turned.copy()
@@ -91,9 +91,10 @@ def held(
     weights = _weights(intervals, fades, first, len(place))
     for (a, b), inside, spot, weight in zip(intervals, anchors, spots, weights, strict=True):
         turn = rotation.normalize(turned[inside].mean(axis=0))
-        at = weight > 0.0
-        kept += _offset(seen, spot, (a - first, b - first), at, contact.blend / dt, size)
-        kept_turn[at] = rotation.slerp(kept_turn[at], np.broadcast_to(turn, turned[at].shape), weight[at])
+        span = slice(a - first, b - first + 1)
+        beside = _transitions(span, weight > 0.0, contact.blend / dt)
+        kept += _shift(seen, spot, span, beside, size)
+        kept_turn = rotation.multiply(_turn(turned, turn, span, beside), kept_turn)
         total += weight
     touches = total > 0.0
     return Held(
@@ -143,27 +144,60 @@ def _weights(intervals: Sequence[Interval], fades: Array, first: int, count: int
     return found
 
 
-def _offset(seen: Array, spot: Array, interval: Interval, at: Array, blend: float, size: float) -> Array:
-    """What is added (F, 3) to the path `seen` (F, 3) of an effector that is held at `spot` during an interval.
+@dataclass(frozen=True)
+class _Transition:
+    """The frames beyond one border of a contact at which it has an influence. edge: index of the border. frames: (c,),
+    outwards. left: (c, 1), how much of the displacement at the border is left. late: (c, 1), by how many frames of the
+    animated speed at the border the effector is late."""
 
-    at: (F,) where the contact has an influence. There the path continues from `spot` at rest and returns to the
-    animated one by quintic polynomials: of the distance, and over at most `blend` frames of the speed. Where the
-    animation jumps, the path does too.
+    edge: int
+    frames: Array
+    left: Array
+    late: Array
+
+
+def _transitions(span: slice, at: Array, blend: float) -> list[_Transition]:
+    """The transitions into and out of a contact that has an influence at some frames (F,).
+
+    The effector starts at rest and returns to its animation by quintic polynomials: of the displacement, and over at
+    most `blend` frames of the speed.
     """
-    a, b = interval
-    found = np.zeros(seen.shape)
-    found[a : b + 1] = spot - seen[a : b + 1]
-    where = np.flatnonzero(at)
-    jumps = sudden(np.linalg.norm(np.diff(seen, axis=0), axis=-1) / size)
+    a, b = span.start, span.stop - 1
+    where, found = np.flatnonzero(at), []
     for edge, count, step in ((a, a - where[0], -1), (b, where[-1] - b, 1)):
         if count:
             n = np.arange(1, count + 1)[:, None]
-            frames = edge + step * n[:, 0]
-            s = n / (count + 1.0)
-            found[frames] = (spot - seen[edge]) * (1.0 - s**3 * (s * (6.0 * s - 15.0) + 10.0))
-            if not jumps[min(edge, frames[0])]:
-                s = np.minimum(n / (min(count, blend) + 1.0), 1.0)
-                found[frames] += (seen[edge] - seen[frames[0]]) * n * (1.0 - s**2 * (6.0 + s * (3.0 * s - 8.0)))
+            s, t = n / (count + 1.0), np.minimum(n / (min(count, blend) + 1.0), 1.0)
+            left = 1.0 - s**3 * (s * (6.0 * s - 15.0) + 10.0)
+            late = n * (1.0 - t**2 * (6.0 + t * (3.0 * t - 8.0)))
+            found.append(_Transition(edge, edge + step * n[:, 0], left, late))
+    return found
+
+
+def _shift(seen: Array, spot: Array, span: slice, beside: Sequence[_Transition], size: float) -> Array:
+    """What is added (F, 3) to the path `seen` (F, 3) of an effector that is held at `spot` during a contact.
+
+    Where the animation jumps, the path does too."""
+    found = np.zeros(seen.shape)
+    found[span] = spot - seen[span]
+    jumps = sudden(np.linalg.norm(np.diff(seen, axis=0), axis=-1) / size)
+    for part in beside:
+        back = seen[part.edge] - seen[part.frames[0]]
+        goes_on = not jumps[min(part.edge, part.frames[0])]
+        found[part.frames] = part.left * (spot - seen[part.edge]) + part.late * back * goes_on
+    return found
+
+
+def _turn(seen: Array, held: Array, span: slice, beside: Sequence[_Transition]) -> Array:
+    """The rotations (F, 4) that are added to the orientations `seen` (F, 4), as `_shift` adds to the path."""
+    found = rotation.identity(len(seen))
+    found[span] = rotation.multiply(held, rotation.inverse(seen[span]))
+    jumps = sudden(rotation.distance(seen[1:], seen[:-1]))
+    for part in beside:
+        away = rotation.log(found[part.edge])
+        back = rotation.log(rotation.multiply(seen[part.edge], rotation.inverse(seen[part.frames[0]])))
+        goes_on = not jumps[min(part.edge, part.frames[0])]
+        found[part.frames] = rotation.multiply(rotation.exp(part.left * away), rotation.exp(part.late * back * goes_on))
     return found
 
 

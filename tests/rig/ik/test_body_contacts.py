@@ -174,11 +174,27 @@ def test_a_foot_leaves_its_contact_as_it_is_animated(slip: float) -> None:
     assert away[last + 1 :].max() < slip + 0.02
 
 
+@pytest.mark.parametrize("rate", [0.5, 2.0])
+def test_a_foot_takes_up_its_turning(rate: float) -> None:
+    """It starts to turn at rest, and lags behind the animation no longer than its set time takes."""
+    dt, blend, last = 1.0 / 30.0, 0.15, 60
+    lying = rotation.exp(np.maximum(dt * (np.arange(90) - last), 0.0)[:, None] * [rate, 0.0, 0.0])
+    held = contact_plan.held(contact_plan.Contact([(21, last)], blend), np.zeros((90, 3)), lying, 0.9, dt, 0)
+    turned = rotation.log(held.orientation)[:, 0]
+    assert np.abs(turned[20 : last + 1]).max() < 1e-12
+    assert turned[last + 1] < 0.3 * rate * dt
+    lag = rate * dt * np.maximum(np.arange(90) - last, 0) - turned
+    assert lag.max() < 0.2 * rate * (blend + dt)
+    assert np.abs(np.diff(turned, n=2)).max() < 4.0 * rate / (blend + dt) * dt**2
+
+
 def test_a_jump_of_the_animation_stays_one() -> None:
-    place = np.zeros((90, 3))
+    place, lying = np.zeros((90, 3)), rotation.identity(90)
     place[41:, 0] = 1.0
-    held = contact_plan.held(contact_plan.Contact([(10, 40)], 0.3), place, rotation.identity(90), 0.9, 1.0 / 120.0, 0)
+    lying[41:] = rotation.exp(np.array([0.0, 0.0, 1.0]))
+    held = contact_plan.held(contact_plan.Contact([(10, 40)], 0.3), place, lying, 0.9, 1.0 / 120.0, 0)
     assert np.abs(held.place - place).max() < 1e-12
+    assert rotation.distance(held.orientation, lying).max() < 1e-7
 
 
 @pytest.mark.parametrize("gap", [4, 8, 15])
