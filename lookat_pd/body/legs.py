@@ -5,6 +5,7 @@ and foot; the bones below follow the foot. On a four-legged animal the caller ch
 the armature's space; offsets are local and multiply on the right.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
@@ -18,8 +19,8 @@ from ..rotation import Array
 
 FULL_STRETCH = 0.995
 """Largest stretch of a leg as a factor of its length, unless the animation stretches it further."""
-SOFT_STRETCH = 0.98
-"""Stretch of a leg as a factor of its length below which nothing is lowered for the acceleration of its knee."""
+SOFT_STRETCH = 0.96
+"""Stretch of a leg as a factor of its length below which nothing is done for the acceleration of its knee."""
 _STEEPEST = 2.0
 """Largest lowering for one leg as a factor of the hips' displacement; a leg that needs more is too horizontal to be
 planted."""
@@ -30,7 +31,7 @@ _PULL = 4.0
 _EVEN, _STEP = 30.0, 1.0 / 30.0
 """Angular acceleration [rad/s^2] of a knee, over steps of this time [s], below which no snap is seen: 2 degrees from
 each step to the next."""
-_HALVINGS = 12
+_HALVINGS, _PASSES = 12, 6
 _LONGEST_SMOOTHING = 60.0
 
 
@@ -74,8 +75,9 @@ def lowering(
     dt: seconds per frame. smooth [s]: the hips are lowered this long before it is necessary and stay low this long
     afterwards, never less than necessary; at twice this distance from any need the result is exactly 0.
     acceleration: largest angular acceleration of a knee as a factor of the largest animated one. Where that of a leg
-    nearer to straight than SOFT_STRETCH would be larger, the hips are lowered further, at most to that stretch. None:
-    no limit.
+    nearer to straight than SOFT_STRETCH would be larger, the hips are lowered further: at most to that stretch, and by
+    no more of the leg's length than that leaves. That a knee is bent backwards and passes the straight pose is no
+    corner of the animation. None: no limit.
 
     A leg is stretched no further than in the animation or than FULL_STRETCH, and slightly less where the hips have
     moved away, because the speed of a knee that passes through the straight pose is not continuous. A nearly horizontal
@@ -102,9 +104,19 @@ def lowering(
     low = _never_less(need, radius)[::count]
     if acceleration is None:
         return low
-    further = _softer(far, here, animated.lengths, up, low, jumps, dt, acceleration)
-    between = np.interp(np.arange(len(need)) / count, np.arange(frames), further)
-    return low + _never_less(between, radius)[::count]
+    knees = _Knees.of(animated.lengths, far, up, jumps, dt)
+    if not len(knees.whole):
+        return low
+    most = np.maximum(acceleration * knees.sudden(knees.around(_signed(animated))).max(axis=0), _EVEN)
+    lowest = low + (1.0 - SOFT_STRETCH) * np.max(length, axis=-1)
+    for _ in range(_PASSES):
+        further = knees.further(low, most)
+        if not np.any(further):
+            break
+        wanted = np.where(further > 0.0, np.minimum(low + further, lowest), 0.0)
+        need = np.maximum(need, np.interp(np.arange(len(need)) / count, np.arange(frames), wanted))
+        low = _never_less(need, radius)[::count]
+    return low
 
 
 def _need(far: Array, here: Array, length: Array, up: Array) -> Array:
@@ -125,47 +137,71 @@ def _need(far: Array, here: Array, length: Array, up: Array) -> Array:
     return np.where(distance > reach + _NOTHING * length, np.clip(down, 0.0, _STEEPEST * displaced), 0.0)
 
 
-def _softer(
-    far: Array, here: Array, lengths: tuple[Array, Array], up: Array, low: Array, jumps: Array, dt: float, factor: float
-) -> Array:
-    """How much further (n,) the hips must be lowered than by low (n,), so that no knee snaps near the straight pose.
+@dataclass(frozen=True)
+class _Knees:
+    """How suddenly l knees turn while the hips are lowered over n frames.
 
-    far, here, up: as for `_need`, of n frames. lengths: (n, l) each. jumps: (n - 1,). A knee turns the less for the
-    same movement of the foot the more it is bent. Each frame is judged with the hips equally low around it: what
-    lowering them does to the knees is no reason to lower them.
+    height, aside: (n, l), how high the hip joint that is not lowered is above the ankle, and the square of its distance
+    to the side. lengths: (2, n, l) of the bones. whole: (n - 2 step, 1), around which nothing jumps. Accelerations are
+    measured over `step` frames of `seconds` in all.
     """
-    further, step = np.zeros(len(low)), max(1, round(_STEP / dt))
-    if len(low) < 2 * step + 1:
+
+    height: Array
+    aside: Array
+    lengths: Array
+    whole: Array
+    step: int
+    seconds: float
+
+    @classmethod
+    def of(cls, lengths: Sequence[Array], far: Array, up: Array, jumps: Array, dt: float) -> "_Knees":
+        """far: (n, l, 3) from the ankle to the hip joint. jumps: (n - 1,) of the legs."""
+        step = max(1, round(_STEP / dt))
+        height = np.sum(far * up[:, None], axis=-1)
+        aside = np.maximum(np.sum(far * far, axis=-1) - height**2, 0.0)
+        whole = np.ones((max(len(far) - 2 * step, 0), 1), dtype=bool)
+        if len(whole):
+            whole &= ~sliding_window_view(jumps, 2 * step).any(axis=-1)[:, None]
+        return cls(height, aside, np.array(lengths), whole, step, step * dt)
+
+    def sudden(self, bends: Array) -> Array:
+        """Angular accelerations (n - 2 step, l) [rad/s^2] of knees bent by three angles (3, n - 2 step, l), which
+        follow each other in time; 0 where something jumps."""
+        return self.whole * np.abs(bends[0] - 2.0 * bends[1] + bends[2]) / self.seconds**2
+
+    def around(self, values: Array) -> Array:
+        """Values (n, ...) before, at and after each frame: (3, n - 2 step, ...)."""
+        return np.stack((values[: -2 * self.step], values[self.step : -self.step], values[2 * self.step :]))
+
+    def further(self, low: Array, most: Array) -> Array:
+        """How much further (n,) than by low (n,) the hips must be lowered so that no knee turns more suddenly than
+        `most` (l,). Around each frame they are taken to go further down by the same distance."""
+        further = np.zeros(len(low))
+        upper, lower, aside, height = map(self.around, (*self.lengths, self.aside, self.height - low[:, None]))
+
+        def snaps(down: Array) -> Array:
+            distance = np.sqrt(aside + (height - down) ** 2)
+            reached = np.clip(distance, np.abs(upper - lower), upper + lower)
+            return self.sudden(np.pi - _corner(upper, lower, reached)) > most
+
+        distance, soft = np.sqrt(aside[1] + height[1] ** 2), SOFT_STRETCH * (upper + lower)[1]
+        down = height[1] - np.sqrt(np.maximum(soft**2 - aside[1], 0.0))
+        enough = np.clip(down, 0.0, _STEEPEST * np.maximum(distance - soft, 0.0))
+        needed, less = snaps(np.zeros_like(enough)), np.zeros_like(enough)
+        for _ in range(_HALVINGS):
+            middle = 0.5 * (less + enough)
+            more = snaps(middle)
+            less, enough = np.where(more, middle, less), np.where(more, enough, middle)
+        further[self.step : -self.step] = np.where(needed, enough, 0.0).max(axis=-1)
         return further
 
-    def around(values: Array) -> Array:
-        return np.stack((values[: -2 * step], values[step:-step], values[2 * step :]))
 
-    def accelerations(distance: Array) -> Array:
-        bends = np.pi - _corner(upper, lower, np.clip(distance, np.abs(upper - lower), upper + lower))
-        return np.abs(bends[0] - 2.0 * bends[1] + bends[2]) / (step * dt) ** 2
-
-    upper, lower = (around(length) for length in lengths)
-    whole = ~sliding_window_view(jumps, 2 * step).any(axis=-1)[:, None]
-    most = np.where(whole, accelerations(around(np.linalg.norm(here, axis=-1))), 0.0).max(axis=0)
-    most = np.maximum(factor * most, _EVEN)
-    height = np.sum(far * up[:, None], axis=-1)
-    aside = around(np.maximum(np.sum(far * far, axis=-1) - height**2, 0.0))
-    height = around(height) - low[step:-step, None]
-
-    def snaps(down: Array) -> Array:
-        return accelerations(np.sqrt(aside + (height - down) ** 2)) > most
-
-    distance, soft = np.sqrt(aside[1] + height[1] ** 2), SOFT_STRETCH * (upper + lower)[1]
-    down = height[1] - np.sqrt(np.maximum(soft**2 - aside[1], 0.0))
-    enough = np.clip(down, 0.0, _STEEPEST * np.maximum(distance - soft, 0.0))
-    needed, less = whole & snaps(np.zeros_like(enough)), np.zeros_like(enough)
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (less + enough)
-        more = snaps(middle)
-        less, enough = np.where(more, middle, less), np.where(more, enough, middle)
-    further[step:-step] = np.where(needed, enough, 0.0).max(axis=-1)
-    return further
+def _signed(leg: Leg) -> Array:
+    """Bends of the knees (n, l) [rad], negative where a knee is bent backwards."""
+    own = _bends(leg)
+    usual = rotation.rotate(leg.upper, np.broadcast_to(_hinges(leg, own), own.shape))
+    size = 2.0 * np.arcsin(np.minimum(0.5 * np.linalg.norm(own, axis=-1), 1.0))
+    return np.where(rotation.dot(own, usual) < 0.0, -size, size)
 
 
 def _never_less(need: Array, radius: int) -> Array:

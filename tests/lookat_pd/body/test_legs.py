@@ -271,6 +271,49 @@ def test_hips_go_down_further_only_where_a_knee_would_snap(rate: int, sharp: boo
         assert np.array_equal(plain, soft)
 
 
+def hinged(bend: Array) -> Leg:
+    """One leg with a signed bend (n,), backwards negative, whose hip is above its ankle; the ankle is at the origin."""
+    upper = rotation.exp(-np.arctan2(SHIN * np.sin(bend), THIGH + SHIN * np.cos(bend))[:, None] * [1.0, 0.0, 0.0])
+    lower = rotation.multiply(upper, rotation.exp(bend[:, None] * [1.0, 0.0, 0.0]))
+    knee = rotation.rotate(upper, [0.0, 0.0, -THIGH])
+    ankle = knee + rotation.rotate(lower, [0.0, 0.0, -SHIN])
+    foot = np.broadcast_to(rotation.IDENTITY, upper.shape)
+    return Leg(*(v[:, None] for v in (-ankle, knee - ankle, 0.0 * ankle, upper, lower, foot)))
+
+
+@pytest.mark.parametrize("rate", [24, 30, 60, 120])
+@pytest.mark.parametrize("least", [-0.3, 0.1])
+@pytest.mark.parametrize("width", [0.12, 0.16])
+def test_no_knee_turns_more_suddenly_than_its_animation_allows(rate: int, least: float, width: float) -> None:
+    """Also where the animation has it bent backwards before, and though lowering the hips turns it as well."""
+    seconds = np.arange(5 * rate) / rate
+    bend = 0.5 - (0.5 - least) * np.sin(np.pi * np.minimum(seconds, 2.0) / 2.0) ** 2
+    animated = hinged(bend)
+    moved = shifted(animated, 0.02 * np.exp(-(((seconds - 3.5) / width) ** 2))[:, None] * UP)
+    plain, soft = (legs.lowering(animated, moved, UP, 1 / rate, acceleration=factor) for factor in (None, 1.5))
+
+    def largest(angles: Array) -> float:
+        step = max(1, round(rate / 30))
+        speed = angles[step:] - angles[:-step]
+        return float(np.abs(speed[step:] - speed[:-step]).max() * (rate / step) ** 2)
+
+    result, missed = replanted(animated, shifted(moved, -soft[:, None] * UP))
+    after = seconds > 2.5
+    assert largest(bend) < 30.0 and missed.max() < 1e-9
+    assert largest(rotation.angle_between(result.knee - result.hip, result.ankle - result.knee)[after, 0]) < 30.0 * 1.02
+    assert np.all(soft >= plain) and (soft - plain).max() <= (1.0 - legs.SOFT_STRETCH) * (THIGH + SHIN) + 1e-9
+
+
+def test_hips_go_no_further_down_for_a_leg_that_is_stretched_to_the_side() -> None:
+    """Lowering hardly bends its knee; beyond what reach needs it may cost no more than for an upright leg."""
+    seconds = np.arange(72) / 24
+    animated = still(72, bend=0.7, spread=0.9)
+    out = 0.1 * np.exp(-(((seconds - 1.5) / 0.06) ** 2))
+    moved = shifted(animated, out[:, None] * rotation.normalize([-np.sin(0.9), 0.0, np.cos(0.9)]))
+    plain, soft = (legs.lowering(animated, moved, UP, 1 / 24, acceleration=factor) for factor in (None, 0.0))
+    assert 0.0 < (soft - plain).max() <= (1.0 - legs.SOFT_STRETCH) * (THIGH + SHIN) + 1e-9
+
+
 @pytest.mark.parametrize("up", [[0.0, 1.0, 0.0], [0.6, 0.0, 0.8]])
 def test_up_may_be_any_way(up) -> None:
     turn = rotation.shortest_arc(UP, up)
