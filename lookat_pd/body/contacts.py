@@ -12,6 +12,7 @@ Interval = tuple[int, int]
 """First and last frame of a contact."""
 _SHORTEST = 0.1
 _INTERRUPTED = 0.05
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,34 @@ def intervals(touches: Array, dt: float) -> list[Interval]:
         else:
             found.append((a, b))
     return [(a, b) for a, b in found if (b - a) * dt >= _SHORTEST]
+
+
+def within_reach(
+    found: Sequence[Interval], places: Array, base: Array, reach: float, dt: float, speed: float
+) -> list[Interval]:
+    """The contacts without the frames at their ends at which the limb does not reach and the effector is on its way.
+
+    places, base: (F, 3) of the effector and of the base of its limb. reach: largest distance of the two, unless they
+    are further apart in the animation. dt: [s] between places. speed: [length/s] from which the effector is on its way.
+    A contact holds it at its mean place. None becomes shorter than 0.1 s, and the ends of the range stay.
+    """
+    if not found:
+        return []
+    away = np.linalg.norm(np.gradient(places, dt, axis=0), axis=-1) > speed
+    most = np.maximum(reach, np.linalg.norm(base - places, axis=-1)) * (1.0 + _ROUNDING)
+    return [_shortened(interval, places, base, most, away, dt) for interval in found]
+
+
+def _shortened(interval: Interval, places: Array, base: Array, most: Array, away: Array, dt: float) -> Interval:
+    """A contact without the frames at its ends at which the effector is on its `away` (F,) further than `most` (F,)."""
+    a, b = interval
+    while True:
+        leaves = away[[a, b]] & (np.linalg.norm(base[[a, b]] - places[a : b + 1].mean(axis=0), axis=-1) > most[[a, b]])
+        first = a + int(leaves[0] and a > 0)
+        last = b - int(leaves[1] and b < len(places) - 1)
+        if (first, last) == (a, b) or (last - first) * dt < _SHORTEST:
+            return a, b
+        a, b = first, last
 
 
 def runs(mask: Array | Sequence[bool]) -> list[Interval]:

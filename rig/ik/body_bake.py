@@ -384,6 +384,7 @@ class BodyWork:
             seconds_per_frame(self.scene),
             self.options.first,
             touched,
+            base=from_armature(worlds, pose.positions[:, bodies.limb_of(self.body, joint)[0]]),
         )
         self.intervals[k] = found.intervals
         if effector.target is not None and effector.target.object is not None:

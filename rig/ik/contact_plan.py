@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...lookat_pd import rotation
-from ...lookat_pd.body.contacts import Detection, Interval, detect, runs
+from ...lookat_pd.body.contacts import Detection, Interval, detect, runs, within_reach
+from ...lookat_pd.body.legs import SOFT_STRETCH
 from ...lookat_pd.curves import sudden
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
@@ -15,6 +16,8 @@ _GENTLE = 2.5
 """Largest acceleration due to a transition, in limb lengths / s^2: that of a foot in a walk is about ten times that."""
 _MARGIN = 0.32
 """Time [s] at the ends of the range that longer transitions leave free: that in which hips are lowered."""
+_LEAVING = 0.5
+"""Speed at which an effector has begun to leave a contact, as a fraction of the largest one of detection."""
 _STEEPEST = 10.0 / 3.0**0.5
 """Largest second derivative of the smooth step of fifth order."""
 
@@ -60,27 +63,39 @@ class Surface:
 
 
 def held(
-    contact: Contact, place: Array, lying: Array, size: float, dt: float, first: int, surface: Surface | None = None
+    contact: Contact,
+    place: Array,
+    lying: Array,
+    size: float,
+    dt: float,
+    first: int,
+    surface: Surface | None = None,
+    base: Array | None = None,
 ) -> Held:
     """Where an effector is held that is animated at place (F, 3) with orientation `lying` (F, 4) in the world.
 
     size: length of its limb in the world. dt: [s] per frame. first: the first frame. surface: what is touched, None for
-    the world. During a contact the effector keeps its mean place and orientation relative to that; next to frames at
-    which the surface moves with the effector those of the last frame before or the first one after them, so that
-    nothing jumps there.
+    the world. base: (F, 3) where the limb begins in the world; without a surface, contacts that are detected lack the
+    frames at which the effector comes or goes where the limb would be almost straight to hold it.
+
+    During a contact the effector keeps its mean place and orientation relative to that; next to frames at which the
+    surface moves with the effector those of the last frame before or the first one after them, so that nothing jumps
+    there.
     """
     detection = contact.frames if isinstance(contact.frames, Detection) else None
     if surface is None:
         surface = Surface(np.zeros(place.shape), rotation.identity(len(place)), np.zeros(len(place), dtype=bool))
     else:
         # The height above the ground says nothing about what else is touched.
-        detection = detection and replace(detection, height=0.0)
+        detection, base = detection and replace(detection, height=0.0), None
     back = rotation.inverse(surface.orientations)
     seen = rotation.rotate(back, place - surface.places)
     turned = rotation.align_hemisphere(rotation.multiply(back, lying))
     intervals = contact.marked
     if detection is not None:
         found = detect(seen, dt, size, detection)
+        if base is not None:
+            found = within_reach(found, seen, base, SOFT_STRETCH * size, dt, _LEAVING * detection.speed * size)
         intervals = [(first + a, first + b) for n, m in found for a, b in _parts(n, m, surface.rides)]
     total, kept, kept_turn = np.zeros(len(place)), seen.copy(), turned.copy()
     anchors = [_anchor(a - first, b - first, surface.rides) for a, b in intervals]

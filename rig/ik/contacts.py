@@ -124,9 +124,8 @@ class _Planting:
         lying = rotation.multiply(rotation.from_matrix(worlds[:, :3, :3]), seen.effector_rotation)
         self.size = float(np.median(bake.in_world(seen.reach, samples)))
         surface = self._surface(samples, orientations)
-        found = contact_plan.held(
-            self.contact, bake.from_armature(worlds, seen.end), lying, self.size, self.dt, first, surface
-        )
+        end, base = (bake.from_armature(worlds, place) for place in (seen.end, seen.positions[:, 0]))
+        found = contact_plan.held(self.contact, end, lying, self.size, self.dt, first, surface, base)
         if not found.intervals:
             raise contact_plan.no_contact([self.chain.effector], first, self.options.last)
         self.intervals = found.intervals

@@ -121,13 +121,15 @@ def test_knees_do_not_snap_where_a_leg_lifts_off() -> None:
     assert bends(after) < bends(before) + np.radians(1.5)
 
 
-def strider(swing: float, bend: float, least: float) -> bpy.types.Object:
-    """A human who walks a step in 0.5 s, thighs swinging by `swing`, knees bent by `least` to `bend` [rad]."""
+def strider(swing: float, bend: float, least: float, step: int = 12, fast: float = 0.05) -> bpy.types.Object:
+    """A human who walks a step in `step` frames, thighs swinging by `swing`, knees bent by `least` to `bend` [rad].
+
+    fast: how far the hips move in a frame [m]."""
     armature = scenes.figure("Hero", rows=ROWS)
     bones = armature.pose.bones
     for frame in STRIDE:
-        phase = np.pi * frame / 12
-        bones["hips"].location = (0.0, 0.0, 0.05 * frame)
+        phase = np.pi * frame / step
+        bones["hips"].location = (0.0, 0.0, fast * frame)
         bones["hips"].keyframe_insert("location", frame=frame)
         for side, sign in (("L", 1.0), ("R", -1.0)):
             knee = least + (bend - least) * max(0.0, -sign * np.sin(phase)) ** 2
@@ -158,6 +160,29 @@ def test_knees_turn_no_more_suddenly_than_in_the_animation(swing: float, bend: f
     found = run(armature, {bone: touch(i) for bone, i in contacts.items()}, first=STRIDE[0], last=STRIDE[-1])
     assert np.all(knees(armature) <= 1.5 * before)
     assert found.slips.max() < 2e-5
+
+
+@pytest.mark.parametrize(
+    ("swing", "bend", "least", "step", "fast"),
+    [(0.25, 0.8, 0.1, 19, 0.036), (0.3, 1.1, 0.2, 19, 0.043), (0.35, 1.0, 0.05, 19, 0.05), (0.25, 0.8, 0.1, 12, 0.057)],
+)
+def test_knees_stay_even_next_to_contacts_that_are_detected(
+    swing: float, bend: float, least: float, step: int, fast: float
+) -> None:
+    """The feet leave where their legs do not reach: hips are hardly lowered, and no contact slips.
+
+    No foot is at rest at the first frame."""
+    armature = strider(swing, bend, least, step, fast)
+    before = knees(armature)
+    feet = {bone: contacts.Touch(contact_plan.Contact(detection.Detection())) for bone in ("foot.L", "foot.R")}
+    found = run(armature, feet, first=STRIDE[0] + 6, last=STRIDE[-1])
+    assert all(found.contacts.values())
+    assert np.all(knees(armature) <= 1.5 * before)
+    assert found.lowered.max() < 0.025 * found.lengths[0]
+    for bone, intervals in found.contacts.items():
+        places = heads(armature, bone, STRIDE)
+        for interval in intervals:
+            assert slip(places, tuple(1 + n - STRIDE[0] for n in interval)) < 5e-6
 
 
 @pytest.mark.parametrize("slip", [0.0, 0.02])
