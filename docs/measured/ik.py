@@ -25,6 +25,10 @@ bake_options, goals, limbs = (load(f"rig.{name}") for name in ("animation.bake_o
 contacts, contacts_found, body_settings = (
     load(f"{name}") for name in ("rig.ik.contacts", "lookat_pd.body.contacts", "rig.ik.body_settings")
 )
+limb_controls, seconds_per_frame = (
+    load("rig.detection.limb_controls"),
+    load("rig.sampling.scene_time").seconds_per_frame,
+)
 rest, stance = (load(f"rig.detection.{name}") for name in ("rest", "stance"))
 chain_solve, pose, targets = (load(f"rig.{name}") for name in ("ik.chain_solve", "ik.pose", "sampling.targets"))
 errors = load("lookat_pd.errors")
@@ -39,9 +43,14 @@ HEAD = """| rig | limb | paths | wrist, ankle | fastest joint | effector |
 """
 SHORTEST = 0.2
 """Least length of a last bone, as a fraction of that of the one above it, that is taken for the forearm or shin."""
-CONTACTS = """| rig | contacts | slip before [mm] | slip after [mm] | hips lowered [mm] |
-|---|---|---|---|---|
+CONTACTS = """| rig | contacts | slip before [mm] | slip after [mm] | hips lowered [mm] | knees | hip joints, ankles |
+|---|---|---|---|---|---|---|
 """
+STEP, NEAR = 1.0 / 30.0, 0.35
+"""Time [s] over which accelerations are measured, and how far from the border of a contact."""
+EVEN = 30.0
+"""Angular acceleration [rad/s^2] that is taken for the animation's where that is less: 2 degrees from each step to the
+next."""
 KINDS = {
     ("arm", False): "arms to the wrist",
     ("arm", True): "arms to the tip of the hand",
@@ -287,6 +296,46 @@ def measure(rig: bpy.types.Object) -> dict[tuple[str, bool], Row]:
     return rows
 
 
+def legs_of(rig: bpy.types.Object) -> dict[str, list[str]]:
+    """The foot of each leg, and the bones that show its pose: what it hangs on, upper and lower leg, and foot."""
+    found = {}
+    for line in limbs.limb_lines(rig)[1]:
+        if len(line) > 2:
+            shown = [limb_controls.shown_by(rig, name) for name in line[:3]]
+            above = rig.pose.bones[shown[0]].parent
+            found[line[2]] = [shown[0] if above is None else above.name, *shown]
+    return found
+
+
+def turns(rig: bpy.types.Object, lines: Sequence[Sequence[str]], frames: range) -> Array:
+    """Rotations (F, l, 3, 4) of hip joints, knees and ankles."""
+    found = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        found.append([[np.array(bones[name].matrix)[:3, :3] for name in line] for line in lines])
+    axes = np.array(found)
+    whole = rotation.from_matrix(axes / np.linalg.norm(axes, axis=-2, keepdims=True))
+    return rotation.multiply(rotation.inverse(whole[:, :, :-1]), whole[:, :, 1:])
+
+
+def corners(before: Array, after: Array, borders: Sequence[Sequence[int]], dt: float) -> tuple[float, float]:
+    """The largest angular acceleration near a border of a leg's contacts, as a factor of the largest one of that joint
+    in the animation: of knees, and of hip joints and ankles. borders: for each leg, indices of frames."""
+    step = max(1, round(STEP / dt))
+
+    def accelerations(local: Array) -> Array:
+        speed = rotation.log(rotation.multiply(rotation.inverse(local[:-step]), local[step:]))
+        return np.linalg.norm(speed[step:] - speed[:-step], axis=-1) / (step * dt) ** 2
+
+    frames = np.arange(step, len(before) - step)
+    away = [np.abs(frames[:, None] - np.array(some, dtype=float)).min(axis=-1, initial=np.inf) for some in borders]
+    near = (np.array(away) * dt <= NEAR).T
+    own, now = accelerations(before).max(axis=0), np.where(near[..., None], accelerations(after), 0.0).max(axis=0)
+    factors = (now / np.maximum(own, EVEN)).max(axis=0)
+    return float(factors[1]), float(max(factors[0], factors[2]))
+
+
 def held_feet(rig: bpy.types.Object, name: str) -> str:
     """A row of the second table: the feet of the longest clip, cleaned up with what is detected; "" without feet."""
     feet = sorted(body_settings.feet(rig))
@@ -298,14 +347,15 @@ def held_feet(rig: bpy.types.Object, name: str) -> str:
     points = np.concatenate((rest.skeleton(rig).heads, rest.skeleton(rig).tails)) @ stance.of(rig).axes.up
     scale = float(np.abs(np.array(rig.matrix_world.to_scale())).mean())
     to_person = 1000.0 * files.PERSON / (scale * float(np.ptp(points)))
-    before = files.places(rig, feet, range(first, last + 1))
+    frames, legs = range(first, last + 1), legs_of(rig)
+    before, pose_before = files.places(rig, feet, frames), turns(rig, list(legs.values()), frames)
     touches = {foot: contacts.Touch(contacts.Contact(contacts_found.Detection())) for foot in feet}
     options = bake_options.BakeOptions(first, last, "NEW")
     try:
         found = drain(contacts.clean_up_body(bpy.context.scene, rig, touches, options))
     except errors.LookAtError as error:
-        return f"| {name} | {error} | - | - | - |"
-    after = files.places(rig, feet, range(first, last + 1))
+        return f"| {name} | {error} | - | - | - | - | - |"
+    after, pose_after = files.places(rig, feet, frames), turns(rig, list(legs.values()), frames)
     slips = np.zeros(2)
     for k, foot in enumerate(feet):
         for a, b in found.contacts[foot]:
@@ -313,7 +363,9 @@ def held_feet(rig: bpy.types.Object, name: str) -> str:
             away = [np.linalg.norm(points - points.mean(axis=0), axis=-1).max() for points in held]
             slips = np.maximum(slips, to_person * np.array(away))
     count, lowered = sum(map(len, found.contacts.values())), to_person * float(found.lowered.max())
-    return f"| {name} | {count} | {slips[0]:.1f} | {slips[1]:.3f} | {lowered:.0f} |"
+    borders = [[n - first for ends in found.contacts.get(foot, ()) for n in ends] for foot in legs]
+    knees, others = corners(pose_before, pose_after, borders, seconds_per_frame(bpy.context.scene))
+    return f"| {name} | {count} | {slips[0]:.1f} | {slips[1]:.3f} | {lowered:.0f} | {knees:.2f} | {others:.2f} |"
 
 
 def rows_of(name: str, rows: dict[tuple[str, bool], Row]) -> Iterator[files.Line]:
