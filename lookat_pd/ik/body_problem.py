@@ -31,6 +31,8 @@ _THERE = 1e-9
 _BENT, _BACKWARDS = 0.1, 0.3
 """[rad], to which straight hinges are bent first, as a straight limb is singular; and so are those that are bent the
 wrong way by less than this, as captured knees are."""
+_SLIGHT = 0.05
+"""[rad], to which limbs become straight; two equal bones then lack 0.03 % of their length."""
 _LEVEL = 1e-6
 """Smallest gradient relative to the residual; below it the limb is straight towards its target."""
 _NUDGE = 0.05
@@ -205,9 +207,12 @@ class Problem:
         self.data["before"], self.data["after"] = heads[:, self.hinges], after[:, self.hinges]
         self.data["side"] = rotation.cross(self.data["after"].T, self.hinge.hinges).T
         bend = self.bend(self.data["start"], self.data)
-        # The range of a hinge includes the bend of the initial pose.
-        self.data["least"] = np.minimum(np.asarray(self.hinge.minimum)[:, None], bend)
-        self.data["most"] = np.maximum(np.asarray(self.hinge.maximum)[:, None], bend)
+        # The range of a hinge includes the bend of the initial pose. A range that ends straight ends just before: a
+        # straight limb is singular, and would let go with a snap.
+        minimum, maximum = np.asarray(self.hinge.minimum), np.asarray(self.hinge.maximum)
+        minimum = np.where(np.abs(minimum) < _SLIGHT, np.minimum(_SLIGHT, maximum), minimum)
+        self.data["least"] = np.minimum(minimum[:, None], bend)
+        self.data["most"] = np.maximum(maximum[:, None], bend)
 
     # Poses
 
