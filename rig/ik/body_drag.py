@@ -22,12 +22,12 @@ from ..offset_layer import constraints as offsets
 from ..sampling import suspend
 from ..sampling.sampler import Samples, ShownPose, seen_from
 from ..sampling.targets import Target
-from . import body_bake, body_errors, body_settings, drag
+from . import body_errors, body_settings, body_work, drag
 from .bake import axes_of, from_armature
 from .body import BodyEffector
-from .body_bake import BodyTuning
 from .body_controls import BodyControls
 from .body_errors import Objectives
+from .body_goals import BodyTuning
 from .body_pose import BodyPose, SolvedBody
 from .chain_solve import IKTuning
 
@@ -94,7 +94,7 @@ class BodyDrag(drag.GivenChain):
         self.error, self.iterations, self.seconds, self.held_error, self.unbalanced = 0.0, 0, 0.0, 0.0, 0.0
         frame = scene.frame_current
         body_tuning = replace(body_tuning, ease=0.0, iterations=tuning.iterations)
-        work = body_bake.prepared(scene, armature, dragged.effectors, body_tuning, BakeOptions(frame, frame, "NEW"))
+        work = body_work.prepared(scene, armature, dragged.effectors, body_tuning, BakeOptions(frame, frame, "NEW"))
         turned = set(work.body.joints)
         if any(bone.name in turned and item.influence for bone, item in offsets.on(armature)):
             work.body = replace(work.body, plain=False)

@@ -1,0 +1,90 @@
+"""A solved pose of a body put on controls, which is evaluated and corrected until it is as solved."""
+
+from collections.abc import Generator
+
+import numpy as np
+
+from ...lookat_pd import ik
+from ...lookat_pd.rotation import Array
+from ..animation.bake_transaction import BakeTransaction
+from ..sampling.sampler import Sampler, Samples
+from .body_controls import BodyControls
+from .body_errors import AS_SOLVED, Objectives, measured, score, settled
+from .body_pose import BodyPose, SolvedBody
+from .body_work import BodyWork
+
+_PASSES = 6
+"""How often a pose on controls is corrected at most."""
+_NEARLY_NOTHING = 1e-7
+"""An error, as a length in sizes of the body or an angle [rad], that is none."""
+
+
+class Verified:
+    """A solved pose on controls, and what is evaluated of it."""
+
+    def __init__(
+        self,
+        work: BodyWork,
+        sampler: Sampler,
+        samples: Samples,
+        pose: BodyPose,
+        objectives: Objectives,
+        balance: ik.Balance | None,
+        found: SolvedBody,
+    ) -> None:
+        self.work, self.sampler, self.objectives, self.balance = work, sampler, objectives, balance
+        self.found, self.pose, self.samples = found, pose, samples
+        self.controls = BodyControls(work.body, samples, work.ik)
+        self.changing = np.ones(len(samples.frames), dtype=bool)
+        if work.tuning.still:
+            # All other frames stay as animated to the bit.
+            self.changing = np.any(measured(objectives, pose) > _NEARLY_NOTHING, axis=-1) | np.any(
+                work.lowering != 0.0, axis=-1
+            )
+
+    def steps(self, transaction: BakeTransaction) -> Generator[float, None, tuple[Array, Array, list[str]]]:
+        """The errors (F, objectives) as measured, the distances (F,) from balance, and the bones with keys."""
+        controls, pose, found, size = self.controls, self.pose, self.found, self.pose.size
+        # Solved again from what the controls made of a pose, a weight below 1 would go further to its target.
+        aims, soft = settled(self.objectives, self.work.body.parents, *pose.solved(found))
+        expected = np.where(soft, 0.0, found.errors)
+        moves = best = controls.none
+        seen, written = self.samples, []
+        errors, unbalanced = measured(self.objectives, BodyPose(self.work.body, seen)), found.unbalanced
+        least, nearest = np.full(len(errors), np.inf), errors
+        for turn in range(_PASSES):
+            moves = controls.realize(moves, seen, *pose.solved(found)).where(self.changing, controls.none)
+            written = controls.write(transaction, moves, size)
+            if not written:
+                return errors, unbalanced, written
+            seen = yield from self._sampled(0.5 + 0.4 * turn / _PASSES)
+            pose = self.work.pose(seen)
+            there = BodyPose(self.work.body, seen)
+            now = measured(aims, there)
+            total = score(aims, now, self.pose.size)
+            better = total < least
+            best, least = moves.where(better, best), np.where(better, total, least)
+            nearest = np.where(better[:, None], now, nearest)
+            errors = np.where(better[:, None], measured(self.objectives, there), errors)
+            worse = np.maximum(nearest - expected, 0.0)
+            if np.all(score(aims, worse, self.pose.size) < AS_SOLVED) or turn == _PASSES - 1:
+                break
+            found = yield from self.work.solve_all(pose, aims, self.balance, 0.3)
+            expected, unbalanced = found.errors, found.unbalanced
+        written = controls.write(transaction, best, size)
+        return errors, unbalanced, written
+
+    def measure(self) -> Generator[float, None, None]:
+        """Measure how the controls turn each other; nothing of it stays."""
+        for joints, moves in self.controls.probes():
+            with BakeTransaction(self.work.body.armature) as probe:
+                self.controls.write(probe, moves, self.pose.size)
+                seen = yield from self._sampled(0.4)
+                probe.rollback()
+            self.controls.learn(joints, moves, seen)
+        self.controls.forget()
+
+    def _sampled(self, share: float) -> Generator[float, None, Samples]:
+        for seen in self.sampler.sample(self.work.frames.tolist()):  # noqa: B007
+            yield share
+        return seen

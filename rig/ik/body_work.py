@@ -1,0 +1,198 @@
+"""Several effectors of one body at each frame of a bake or a drag: the samples, the solution and the channels."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TypeVar
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import ik, rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ..animation import actions, channels
+from ..animation.bake_options import BakeOptions
+from ..sampling.sampler import Sampler, Samples
+from . import body as bodies
+from . import body_balance
+from .bake import BAKED, axes_of
+from .body import BodyEffector
+from .body_controls import ChannelWriter, is_mixed
+from .body_errors import Objectives
+from .body_goals import BodyGoals, BodyTuning
+from .body_pose import BodyPose, SolvedBody
+from .chain_solve import in_channels
+
+Sliced = TypeVar("Sliced", ik.BodyObjective, ik.Balance)
+_SLICE = 128
+"""Frames that are solved together between two checks of the keyboard."""
+_FAR = 1e12
+_ALL = 1_000_000
+_NEARLY_NOTHING = 1e-7
+"""A rotation [rad] or a movement, as a fraction of the body's size, that is none."""
+
+
+def prepared(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object | None,
+    effectors: Sequence[BodyEffector],
+    tuning: BodyTuning,
+    options: BakeOptions,
+    *,
+    called: str = BAKED,
+) -> "BodyWork":
+    """The body of these effectors, with the feet that a balance needs. Raises RigError."""
+    body = bodies.resolve(armature, effectors, move_hips=tuning.move_hips)
+    if tuning.still:
+        body = bodies.with_still_trunk(body)
+    weighed = None
+    if tuning.balance > 0.0:
+        weighed = body_balance.weigh(body)
+        listed = set(body.joints_of_effectors)
+        pins = [BodyEffector(name, priority="HIGH") for name in weighed.controls if name not in listed]
+        if pins:
+            effectors = [*effectors, *pins]
+            body = bodies.resolve(armature, effectors, move_hips=tuning.move_hips)
+            weighed = body_balance.weigh(body)
+    moved = [limb.goal for limb in body.limbs]
+    modes = {name: body.armature.pose.bones[name].rotation_mode for name in (*body.joints, *moved)}
+    actions.check_curves(body.armature, modes, options.into)
+    moved += [body.joints[0]] if body.moves else []
+    actions.check_curves(body.armature, dict.fromkeys(moved, channels.LOCATION), options.into)
+    return BodyWork(scene, body, tuple(effectors), tuning, options, weighed, called)
+
+
+@dataclass
+class BodyWork(BodyGoals):
+    """What a bake and a drag of several effectors do at each of their frames: objectives, solution, channels."""
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """The bones that are sampled."""
+        return tuple(dict.fromkeys((*self.body.seen, *(() if self.weighed is None else self.weighed.seen))))
+
+    def check_scale(self, samples: Samples) -> None:
+        """Raise RigError if the rig is scaled so that its effectors cannot be solved together."""
+        mirrored = np.any(np.linalg.det(samples.worlds[:, :3, :3]) < 0.0)
+        held = all(effector.contact is not None for effector in self.effectors)
+        if mirrored and not self.body.plain and (samples.sheared or not held):
+            raise RigError(
+                "'{armature}' is mirrored by a negative scale, with which Blender evaluates the constraints of its "
+                "controls differently, so that several effectors cannot be solved together; make the scale positive, "
+                "or bake one effector at a time.",
+                armature=self.body.armature.name,
+            )
+        if samples.sheared:
+            raise RigError(
+                "A bone of '{armature}' is scaled unevenly, so that several effectors cannot be solved together; "
+                "bake one effector at a time.",
+                armature=self.body.armature.name,
+            )
+
+    def sample(self, sampler: Sampler) -> Generator[float, None, tuple[Samples, Array]]:
+        """The body over all frames, and the axes (t, F, 3, 3) of the targets in the world."""
+        count, share = len(self.frames), 0.7 if self.body.plain else 0.3
+        orientations = np.tile(np.eye(3), (len(self.followed), count, 1, 1))
+        samples = None
+        for k, samples in enumerate(sampler.sample(self.frames.tolist())):  # noqa: B007
+            depsgraph = sampler.scene.view_layers[0].depsgraph
+            for n, target in enumerate(self.followed):
+                if target.object is not None:
+                    orientations[n, k] = axes_of(sampler.stand_in(target.object), target.bone, depsgraph)
+            self.ik[k] = self.body.influences(sampler.stand_in(self.body.armature).evaluated_get(depsgraph))
+            yield share * (k + 1) / count
+        assert samples is not None
+        for target, points in zip(self.followed, samples.targets, strict=True):
+            far = np.abs(points).max(axis=-1) > _FAR
+            if far.any():
+                raise RigError(
+                    "The position of target '{target}' is infinite at frame {frame}; fix its animation.",
+                    target=target.label,
+                    frame=samples.frames[int(np.argmax(far))],
+                )
+        return samples, orientations
+
+    def pose(self, samples: Samples) -> BodyPose:
+        """The pose that is solved: limbs between IK and FK have that of their FK controls, which have fixed lengths."""
+        mixed = np.zeros((len(self.frames), len(self.body.joints)), dtype=bool)
+        for limb, influence in zip(self.body.limbs, self.ik.T, strict=True):
+            mixed[:, [self.body.joints.index(name) for name in limb.turned]] = is_mixed(influence)[:, None]
+        return BodyPose(self.body, samples, mixed)
+
+    def solve_all(
+        self,
+        pose: BodyPose,
+        objectives: Objectives,
+        balance: ik.Balance | None,
+        share: float,
+    ) -> Generator[float, None, SolvedBody]:
+        found = []
+        for first in range(0, len(self.frames), _SLICE):
+            part = slice(first, first + _SLICE)
+            found.append(self.solve(pose, objectives, balance, part))
+            yield 0.7 + 0.25 * min(1.0, (first + _SLICE) / len(self.frames)) if not share else 0.3 + share
+        return SolvedBody(*(np.concatenate([getattr(part, f.name) for part in found]) for f in fields(SolvedBody)))
+
+    def solve(
+        self,
+        pose: BodyPose,
+        objectives: Objectives,
+        balance: ik.Balance | None,
+        part: slice,
+        iterations: int = _ALL,
+    ) -> SolvedBody:
+        """Solve some successive frames. iterations: largest number, below that of the tuning."""
+        offsets, lowered = pose.offsets[part], np.zeros((1, 3))
+        if self.tuning.still:
+            lowered = rotation.rotate(rotation.inverse(pose.base[part, 3:]), (self.root - pose.positions[:, 0])[part])
+            offsets = np.concatenate((offsets[:, :1] + lowered[:, None], offsets[:, 1:]), axis=1)
+        found = ik.solve_body(
+            self.body.parents,
+            offsets,
+            pose.local[part],
+            [_part(objective, part) for _, objective in objectives],
+            balance=None if balance is None else _part(balance, part),
+            posture=pose.posture,
+            limits=self.body.limits,
+            base=pose.base[part],
+            move_root=self.body.moves and not self.tuning.still,
+            iterations=min(iterations, self.tuning.iterations),
+            in_time=True,
+        )
+        return SolvedBody(
+            found.rotations, found.displacement + lowered, found.errors, found.unbalanced, found.iterations
+        )
+
+    def write(
+        self, work: ChannelWriter, samples: Samples, pose: BodyPose, rotations: Array, displacement: Array
+    ) -> list[str]:
+        """Write the channels of the bones that turn or move; returns their names."""
+        body, written = self.body, []
+        turns = rotation.multiply(rotation.inverse(pose.local), rotations)
+        turns[rotation.angle(turns) < _NEARLY_NOTHING] = rotation.IDENTITY
+        for n, name in enumerate(body.joints):
+            mode, raw = samples.channel(name)
+            if not np.any(turns[:, n] != rotation.IDENTITY):
+                continue
+            turn = in_channels(turns[:, n], body.limits, pose.local[:, n], body.rests[n], (mode, raw))
+            work.write(name, mode, self.frames, channels.turned(raw, mode, turn), raw)
+            written.append(name)
+        far = np.linalg.norm(displacement, axis=-1) > _NEARLY_NOTHING * pose.size
+        if body.moves and far.any():
+            raw = samples.raw[channels.LOCATION][:, samples.bones.index(body.joints[0])]
+            size = samples.sizes[:, samples.bones.index(body.parent)] if body.parent else np.ones(len(raw))
+            # The location of a bone has the axes of its rest pose.
+            move = rotation.rotate(rotation.inverse(body.rests[0]), displacement) / size[:, None]
+            work.write(body.joints[0], channels.LOCATION, self.frames, raw + np.where(far[:, None], move, 0.0), raw)
+            written = list(dict.fromkeys((*written, body.joints[0])))
+        return written
+
+
+def _part(objective: Sliced, part: slice) -> Sliced:
+    """An objective over some of its frames."""
+    names = (
+        ("weight", "centers", "polygon", "up") if isinstance(objective, ik.Balance) else ("weight", *objective.sizes)
+    )
+    least = {"weight": 1, "centers": 3, "polygon": 3}
+    found = {name: np.asarray(getattr(objective, name)) for name in names}
+    return replace(objective, **{k: v[part] for k, v in found.items() if v.ndim >= least.get(k, 2)})
