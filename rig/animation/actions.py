@@ -9,8 +9,10 @@ from bpy_extras.anim_utils import action_get_channelbag_for_slot
 
 from ...lookat_pd.errors import RigError
 from . import data_paths
-from .channels import LOCATION, channel
+from .channels import LOCATION, TRANSFORM_SIZES, channel
 
+OBJECT_GROUP = "Object Transforms"
+"""As Blender names it."""
 INTO = ("NEW", "CURRENT", "LAYER")
 _COPIED = re.compile(r"\.\d{3}$")
 
@@ -110,38 +112,41 @@ def check(item: bpy.types.ID, into: str) -> None:
 
 
 def check_curves(armature: bpy.types.Object, bones: Mapping[str, str], into: str) -> None:
-    """Raise RigError if channels of one of `bones` (name to rotation mode, or `LOCATION`) cannot be keyed."""
+    """Raise RigError if channels of one of `bones` (name to rotation mode, or `LOCATION`) cannot be keyed; "" is the
+    object itself."""
     data = armature.animation_data
     if data is None:
         return
     for bone, mode in bones.items():
+        words = _OF_BONE if bone else _OF_OBJECT
+        named = {"bone": bone} if bone else {"target": armature.name}
         path = rotation_path(bone, mode)
-        driven = any(driver.data_path == path for driver in data.drivers)
-        if driven and mode == LOCATION:
-            raise RigError(
-                "The location of bone '{bone}' has a driver; delete the driver, or disable the body "
-                "layer that moves the bone.",
-                bone=bone,
-            )
-        if driven:
-            raise RigError(
-                "The rotation of bone '{bone}' has a driver; delete the driver, or remove the bone from the chain.",
-                bone=bone,
-            )
+        if any(driver.data_path == path for driver in data.drivers):
+            raise RigError(words["location" if mode == LOCATION else "rotation"], **named)
         if into != "CURRENT":
             continue
         for curve in curves_at(data.action, data.action_slot, path, channel(mode)[1]):
             if curve is not None and (not plays(curve) or any(not m.mute for m in curve.modifiers)):
-                raise RigError(
-                    "An F-curve of bone '{bone}' is muted or has a modifier; bake into a new action or a layer.",
-                    bone=bone,
-                )
+                raise RigError(words["changed"], **named)
             if curve is not None and is_locked(curve):
-                raise RigError(
-                    "The F-curves of bone '{bone}' are locked; unlock them in the Graph editor, or bake into a new "
-                    "action or a layer.",
-                    bone=bone,
-                )
+                raise RigError(words["locked"], **named)
+
+
+_OF_BONE = {
+    "location": "The location of bone '{bone}' has a driver; delete the driver, or disable the body "
+    "layer that moves the bone.",
+    "rotation": "The rotation of bone '{bone}' has a driver; delete the driver, or remove the bone from the chain.",
+    "changed": "An F-curve of bone '{bone}' is muted or has a modifier; bake into a new action or a layer.",
+    "locked": "The F-curves of bone '{bone}' are locked; unlock them in the Graph editor, or bake into a new "
+    "action or a layer.",
+}
+_OF_OBJECT = {
+    "location": "The location of object '{target}' has a driver; delete the driver, or use another object.",
+    "rotation": "The rotation of object '{target}' has a driver; delete the driver, or use another object.",
+    "changed": "An F-curve of object '{target}' is muted or has a modifier; bake into a new action or a layer.",
+    "locked": "The F-curves of object '{target}' are locked; unlock them in the Graph editor, or bake into a new "
+    "action or a layer.",
+}
 
 
 def curves_at(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None, path: str, size: int) -> list:
@@ -203,9 +208,12 @@ def plays(curve: Any) -> bool:
 
 
 def new_curve(bag, path: str, index: int, group: str):
-    """A new F-curve in a channelbag, in the group of that name."""
+    """A new F-curve in a channelbag, in the group of that name; "" is that of an object's transforms for these, and no
+    group for anything else."""
     curve = bag.fcurves.new(path, index=index)
-    curve.group = bag.groups.get(group) or bag.groups.new(group)
+    group = group or (OBJECT_GROUP if path in TRANSFORM_SIZES else "")
+    if group:
+        curve.group = bag.groups.get(group) or bag.groups.new(group)
     return curve
 
 

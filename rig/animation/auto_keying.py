@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import bpy
 
+from .actions import OBJECT_GROUP
 from .channels import channel
 
 
@@ -18,24 +19,22 @@ def linked_action(scene: bpy.types.Scene, armature: bpy.types.Object) -> bpy.typ
     return action if is_on(scene) and action is not None and not action.is_editable else None
 
 
-def key(scene: bpy.types.Scene, armature: bpy.types.Object, bones: Iterable[str], moved: Iterable[str] = ()) -> None:
-    """Key the rotation of bones, and the location of those `moved`, at the current frame, with the options of the
-    animator, if auto keying is enabled."""
+def key(scene: bpy.types.Scene, item: bpy.types.Object, bones: Iterable[str], moved: Iterable[str] = ()) -> None:
+    """Key the rotation of bones of an object, and the location of those `moved`, at the current frame, with the options
+    of the animator, if auto keying is enabled. "" is the object itself."""
     if not is_on(scene):
         return
     options, frame = _options(scene), scene.frame_current_final
+
+    def insert(name: str, path: str) -> None:
+        owner, group = (item.pose.bones[name], name) if name else (item, OBJECT_GROUP)
+        owner.keyframe_insert(path, frame=frame, group=group, options=options)
+
     for name in bones:
-        bone = armature.pose.bones[name]
-        path = channel(bone.rotation_mode)[0]
-        bone.keyframe_insert(path, frame=frame, group=name, options=options)
+        mode = (item.pose.bones[name] if name else item).rotation_mode
+        insert(name, channel(mode)[0])
     for name in moved:
-        armature.pose.bones[name].keyframe_insert("location", frame=frame, group=name, options=options)
-
-
-def key_location(scene: bpy.types.Scene, item: bpy.types.Object) -> None:
-    """The same for the location of an object."""
-    if is_on(scene):
-        item.keyframe_insert("location", frame=scene.frame_current_final, options=_options(scene))
+        insert(name, "location")
 
 
 def key_shapes(scene: bpy.types.Scene, blocks: Iterable[bpy.types.ShapeKey]) -> None:

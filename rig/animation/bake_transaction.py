@@ -95,6 +95,11 @@ class BakeTransaction:
         self._put(self.action, self._slot, bone, mode, frames, values, base)
         self.action.update_tag()
 
+    @property
+    def has_keys(self) -> bool:
+        """Whether anything was written."""
+        return bool(self._values)
+
     def edges(self, frames: Array) -> tuple[bool, bool]:
         """Whether the animation continues to the left and right of the frames, where it must not change."""
         return self._reach[0] < frames[0], self._reach[1] > frames[-1]

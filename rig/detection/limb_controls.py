@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import bpy
 
 from ...lookat_pd.errors import LookAtError
+from ..animation.outside_controls import OutsideControl
 from . import limbs, switched_limbs
 from . import vocabulary as words
 from .switched_limbs import LimbControls, RigCopies
@@ -37,8 +38,12 @@ def is_generated(armature: bpy.types.Object) -> bool:
 
 
 def has_controls(armature: bpy.types.Object) -> bool:
-    """Whether the bones of the body have controls: Rigify generated the rig, or they copy bones that deform nothing."""
-    return is_generated(armature) or bool(_redirected(armature).controls)
+    """Whether the bones of the body have controls: Rigify generated the rig, they copy bones that deform nothing, or
+    limbs switch."""
+    if is_generated(armature):
+        return True
+    found = _redirected(armature)
+    return bool(found.controls or found.limbs)
 
 
 def may_switch(armature: bpy.types.Object) -> bool:
@@ -87,13 +92,18 @@ def base_of(armature: bpy.types.Object, limb: LimbControls) -> str:
 def pole_of(armature: bpy.types.Object, limb: LimbControls) -> str:
     """The pole to which a limb bends in IK; "" if none is in use."""
     # The influence of inverse kinematics that poses the FK controls is the switch.
-    in_use = (c for c in _with_poles(armature, limb) if not c.mute and (limb.direct or c.influence > 0.5))
-    return next((c.pole_subtarget for c in in_use), "")
+    in_use = (pole for c, pole in _with_poles(armature, limb) if not c.mute and (limb.direct or c.influence > 0.5))
+    return next(in_use, "")
 
 
 def poles_of(armature: bpy.types.Object, limb: LimbControls) -> set[str]:
     """The poles of a limb, in use or not."""
-    return {c.pole_subtarget for c in _with_poles(armature, limb)}
+    return {pole for _, pole in _with_poles(armature, limb)}
+
+
+def outside_of(armature: bpy.types.Object, limb: LimbControls) -> dict[str, OutsideControl]:
+    """By name the controls of a limb that are no bones of its armature."""
+    return switched_limbs.outside_of(armature, limb.posed[0]) if limb.posed else {}
 
 
 def chain_of(armature: bpy.types.Object, limb: LimbControls) -> tuple[str, ...]:
@@ -110,13 +120,14 @@ def chain_of(armature: bpy.types.Object, limb: LimbControls) -> tuple[str, ...]:
     return ()
 
 
-def _with_poles(armature: bpy.types.Object, limb: LimbControls) -> list[bpy.types.Constraint]:
-    """The IK constraints of a limb that have a pole."""
+def _with_poles(armature: bpy.types.Object, limb: LimbControls) -> list[tuple[bpy.types.Constraint, str]]:
+    """The IK constraints of a limb that have a pole, and the pole."""
     base = base_of(armature, limb)
     if limb.posed:
-        return [item.constraint for item in switched_limbs.solvers(armature) if item.pole and base in item.bones]
+        solvers = switched_limbs.solvers(armature)
+        return [(item.constraint, item.pole) for item in solvers if item.pole and base in item.bones]
     below = [b for b in armature.pose.bones if base and b.parent is not None and b.parent.name == base]
-    return [c for bone in below for c in bone.constraints if c.type == "IK" and c.pole_subtarget]
+    return [(c, c.pole_subtarget) for bone in below for c in bone.constraints if c.type == "IK" and c.pole_subtarget]
 
 
 def control_of(armature: bpy.types.Object, bone: str) -> str:
@@ -247,10 +258,13 @@ def _read(armature: bpy.types.Object) -> _Redirected:
         controls |= dict(zip(limb.shown, limb.turned, strict=True)) | dict(zip(limb.posed, limb.turned, strict=True))
         shown |= dict(zip(limb.turned, limb.shown, strict=True))
         # What is between the IK control and the bones that it moves.
-        moved = [bone.name for bone in bones[limb.goal].children_recursive if bones[limb.moved] in _with_below(bone)]
-        controls |= dict.fromkeys((limb.goal, *moved), limb.turned[-1])
+        if limb.goal in bones:
+            moved = [
+                bone.name for bone in bones[limb.goal].children_recursive if bones[limb.moved] in _with_below(bone)
+            ]
+            controls |= dict.fromkeys((limb.goal, *moved), limb.turned[-1])
     for limb in found:
-        controls |= dict.fromkeys(poles_of(armature, limb), "")
+        controls |= dict.fromkeys((pole for pole in poles_of(armature, limb) if pole in bones), "")
         for name in limb.turned:
             controls.pop(name, None)
     return _Redirected(found, controls, shown)

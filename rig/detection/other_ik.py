@@ -1,5 +1,5 @@
-"""Inverse kinematics that no limb switches: what it reaches for is an object or a bone of another armature, or it poses
-the last bone of a limb as well."""
+"""Inverse kinematics that no limb switches: other limbs reach for the same, or it poses the last bone of a limb as
+well."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -75,6 +75,15 @@ def moved(armature: bpy.types.Object, found: OtherIK) -> tuple[bpy.types.Object,
 
 def refusal(armature: bpy.types.Object, found: OtherIK, bone: str) -> RigError:
     """Why a bone that it poses, or the hand or foot below, cannot be keyed, and what to do instead."""
+    if found.is_limb(armature) and found.end(armature)[1]:
+        return RigError(
+            "The constraint '{constraint}' on '{owner}' poses '{end}' together with its limb; let it pose the two "
+            "bones above '{end}' only, or move and key '{target}' itself.",
+            constraint=found.constraint,
+            owner=found.owner,
+            end=found.bones[0],
+            target=found.label,
+        )
     if found.target != armature:
         return RigError(
             "The limb of '{bone}' is posed by the constraint '{constraint}' on '{owner}', whose target '{target}' is "
@@ -84,15 +93,6 @@ def refusal(armature: bpy.types.Object, found: OtherIK, bone: str) -> RigError:
             bone=bone,
             target=found.label,
             armature=armature.name,
-        )
-    if found.is_limb(armature) and found.end(armature)[1]:
-        return RigError(
-            "The constraint '{constraint}' on '{owner}' poses '{end}' together with its limb; let it pose the two "
-            "bones above '{end}' only, or move and key '{target}' itself.",
-            constraint=found.constraint,
-            owner=found.owner,
-            end=found.bones[0],
-            target=found.label,
         )
     return RigError(
         "Bone '{bone}' is already posed by the constraint '{constraint}' on '{owner}'; mute "

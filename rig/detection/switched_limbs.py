@@ -2,7 +2,7 @@
 
 Each bone of such a limb copies two others: an FK control and a bone that inverse kinematics poses. A driver on the
 influence of a copying constraint chooses between them. Or inverse kinematics poses the FK controls themselves, as far
-as its own influence says.
+as its own influence says; what it reaches for may then be an object, or a bone of another armature.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ..animation import data_paths
+from ..animation import data_paths, outside_controls
+from ..animation.outside_controls import OutsideControl
 from ..sampling.posed_bones import posed_bones
 
 _TURNING = ("COPY_TRANSFORMS", "COPY_ROTATION")
@@ -24,11 +25,11 @@ class LimbControls:
     """A limb that either its FK controls turn or its IK control moves.
 
     shown: its bones from the body outwards, which have the pose of whichever is in use. turned: the FK control of each.
-    goal: the IK control of the last; moved: the bone that has the pose of the last in IK. switch: names of a bone and
-    of its constraint, whose influence is 1 for IK and 0 for FK; inverted: whether it is 1 for FK. posed: the bone that
-    has the pose of each in IK, the last one `moved`; () where that is not known. direct: whether inverse kinematics
-    poses the FK controls themselves; turning: names of the constraints by which the last of these then takes the
-    rotation of `moved`, none where it keeps its own.
+    goal: the IK control of the last; moved: the bone that has the pose of the last in IK; both may be names of outside
+    controls. switch: names of a bone and of its constraint, whose influence is 1 for IK and 0 for FK; inverted: whether
+    it is 1 for FK. posed: the bone that has the pose of each in IK, the last one `moved`; () where that is not known.
+    direct: whether inverse kinematics poses the FK controls themselves; turning: names of the constraints by which the
+    last of these then takes the rotation of `moved`, none where it keeps its own.
     """
 
     shown: tuple[str, ...]
@@ -55,8 +56,8 @@ class LimbControls:
 
 @dataclass(frozen=True)
 class Solver:
-    """An IK constraint between bones of one armature. owner: the bone that has it. bones: those that it poses, the end
-    of the chain first."""
+    """An IK constraint. owner: the bone that has it. bones: those that it poses, the end of the chain first. target,
+    pole: bones of the same armature, or names of outside controls; no pole is ""."""
 
     owner: str
     bones: tuple[str, ...]
@@ -83,13 +84,16 @@ class RigCopies:
         driven = set(_driven(armature))
         self.copies: dict[str, list[_Copy]] = {}
         """By bone."""
+        self.outside: dict[str, list[_Copy]] = {}
+        """By bone what it copies of outside controls."""
         for bone in armature.pose.bones:
             for constraint in bone.constraints:
-                if _is_copy(constraint, armature):
+                source = _copied(constraint, armature)
+                if source:
                     by_driver = (bone.name, constraint.name) in driven
                     whole = not by_driver and constraint.influence >= 1.0
-                    copy = _Copy(constraint.name, constraint.subtarget, by_driver, whole)
-                    self.copies.setdefault(bone.name, []).append(copy)
+                    copies = self.copies if source in armature.pose.bones else self.outside
+                    copies.setdefault(bone.name, []).append(_Copy(constraint.name, source, by_driver, whole))
         self.solvers = list(solvers(armature))
 
     @property
@@ -114,6 +118,9 @@ class RigCopies:
             return None
         return self._copying(line) or self._direct(line)
 
+    def _copies_of(self, bone: str) -> list[_Copy]:
+        return [*self.copies.get(bone, ()), *self.outside.get(bone, ())]
+
     def _direct(self, line: Sequence[str]) -> LimbControls | None:
         """A limb whose FK controls inverse kinematics poses."""
         shown = tuple(line[:_PARTS])
@@ -124,13 +131,15 @@ class RigCopies:
         goal = self._goal(solver.target, solver.target, upper)
         if not goal:
             return None
-        moving = {goal, *(bone.name for bone in self.armature.pose.bones[goal].children_recursive)}
+        moving = {goal}
+        if goal in self.armature.pose.bones:
+            moving |= {bone.name for bone in self.armature.pose.bones[goal].children_recursive}
         end = shown[-1]
         while len(own := self.copies.get(end, ())) == 1 and own[0].whole and own[0].source not in moving:
             end = own[0].source
         if end in solver.bones or end in moving or not self._hangs_on(end, {solver.bones[0]}):
             return None
-        turning = [copy for copy in self.copies.get(end, ()) if copy.source in moving]
+        turning = [copy for copy in self._copies_of(end) if copy.source in moving]
         moved = turning[-1].source if turning else solver.target
         switch = (solver.owner, solver.constraint.name)
         names, turned = tuple(copy.constraint for copy in turning), (upper, lower, end)
@@ -139,7 +148,7 @@ class RigCopies:
     def _copying(self, line: Sequence[str]) -> LimbControls | None:
         """A limb that copies FK controls and bones that inverse kinematics poses."""
         shown = tuple(line[:_PARTS])
-        if not all(any(c.driven for c in self.copies.get(name, ())) for name in shown):
+        if not all(any(c.driven for c in self._copies_of(name)) for name in shown):
             return None
         chosen: list[tuple[_Copy, _Copy]] = []
         solver = None
@@ -150,7 +159,7 @@ class RigCopies:
             fk, ik, solver = pair
             chosen.append((fk, ik))
         assert solver is not None
-        last = [copy for copy in self.copies[shown[-1]] if copy.source in self.armature.pose.bones]
+        last = self._copies_of(shown[-1])
         below = {self.source(fk.source) for fk, _ in chosen}
         fk_ends = [copy for copy in last if self._hangs_on(self.source(copy.source), below)]
         ik_ends = [copy for copy in last if copy not in fk_ends]
@@ -170,7 +179,7 @@ class RigCopies:
         """What a bone copies in FK and in IK, and what poses the latter."""
         found: list[tuple[_Copy, Solver]] = []
         others: list[_Copy] = []
-        for copy in self.copies[name]:
+        for copy in self.copies.get(name, ()):
             solver = next((item for item in self.solvers if self.source(copy.source) in item.bones), None)
             if solver is None:
                 others.append(copy)
@@ -184,10 +193,16 @@ class RigCopies:
         """The control that moves the target of a limb's inverse kinematics and what the last bone copies; "" if there
         is none. Of several, one above the other, those with a shape are controls, and the first of all moves most."""
         bones = self.armature.pose.bones
+        if target not in bones:
+            # What moves other limbs as well is no control of this one.
+            lines = [{*solver.bones} for solver in self.solvers if solver.target == target]
+            shared = any(lines[0].isdisjoint(line) for line in lines[1:])
+            return target if moved == target and not shared else ""
         apart = {bone.name for bone in bones[upper].parent_recursive}
         for solver in self.solvers:
-            if solver.target != target and target not in solver.bones and moved not in solver.bones:
-                # What moves other limbs as well is no control of this one.
+            other = solver.target != target and target not in solver.bones and moved not in solver.bones
+            if other and solver.target in bones:
+                # The same.
                 apart |= {*self._line(solver.target)} - {target, moved}
         both = [name for name in self._line(target) if name in self._line(moved) and name not in apart]
         free = [name for name in both if name not in self.copies and not all(bones[name].lock_location)]
@@ -200,11 +215,24 @@ class RigCopies:
         return self._goal(target, target, upper)
 
     def _line(self, bone: str) -> list[str]:
-        here = self.armature.pose.bones[bone]
-        return [bone, *(above.name for above in here.parent_recursive)]
+        """A bone and its ancestors; an outside control has none."""
+        here = self.armature.pose.bones.get(bone)
+        return [bone] if here is None else [bone, *(above.name for above in here.parent_recursive)]
 
     def _hangs_on(self, bone: str, others: set[str]) -> bool:
         return bool(others & set(self._line(bone)))
+
+
+def outside_of(armature: bpy.types.Object, bone: str) -> dict[str, OutsideControl]:
+    """By name the outside controls to which inverse kinematics that poses a bone reaches and bends."""
+    found = [item.constraint for item in solvers(armature) if bone in item.bones]
+    places = [place for c in found for place in ((c.target, c.subtarget), (c.pole_target, c.pole_subtarget))]
+    outside = (
+        OutsideControl(outside_controls.name_of(armature, target, subtarget), target, subtarget)
+        for target, subtarget in places
+        if _is_outside(armature, target, subtarget)
+    )
+    return {control.name: control for control in outside}
 
 
 def content(armature: bpy.types.Object) -> tuple[object, ...]:
@@ -214,13 +242,17 @@ def content(armature: bpy.types.Object) -> tuple[object, ...]:
     bones.foreach_get("matrix_local", matrices)
     data = armature.animation_data
     copies = tuple(
-        (bone.name, item.name, item.mute, item.subtarget, item.influence if item.influence in (0.0, 1.0) else 0.5)
+        (bone.name, item.name, item.mute, _named(armature, item.target, item.subtarget), _round(item.influence))
         for bone in armature.pose.bones
         for item in bone.constraints
         if item.type in _TURNING
     )
     chains = tuple(
-        (bone.name, item.name, item.mute, item.subtarget, item.pole_subtarget, item.chain_count, item.use_tail)
+        (
+            *(bone.name, item.name, item.mute, item.chain_count, item.use_tail),
+            _named(armature, item.target, item.subtarget),
+            _named(armature, item.pole_target, item.pole_subtarget),
+        )
         for bone in armature.pose.bones
         for item in bone.constraints
         if item.type == "IK"
@@ -230,17 +262,37 @@ def content(armature: bpy.types.Object) -> tuple[object, ...]:
 
 
 def solvers(armature: bpy.types.Object) -> Iterator[Solver]:
-    """The inverse kinematics of an armature whose targets are its own bones."""
-    bones = armature.pose.bones
-    for owner in bones:
+    """The inverse kinematics of an armature that has a target."""
+    for owner in armature.pose.bones:
         for constraint in owner.constraints:
-            if constraint.type != "IK" or constraint.mute or constraint.target != armature:
+            if constraint.type != "IK" or constraint.mute:
                 continue
-            if constraint.subtarget not in bones:
-                continue
-            pole = constraint.pole_subtarget if constraint.pole_target == armature else ""
-            bones_of = tuple(posed_bones(owner, constraint))
-            yield Solver(owner.name, bones_of, constraint.subtarget, pole, constraint)
+            target = _named(armature, constraint.target, constraint.subtarget)
+            if target:
+                pole = _named(armature, constraint.pole_target, constraint.pole_subtarget)
+                bones_of = tuple(posed_bones(owner, constraint))
+                yield Solver(owner.name, bones_of, target, pole, constraint)
+
+
+def _named(armature: bpy.types.Object, target: bpy.types.Object | None, subtarget: str) -> str:
+    """What a constraint of a bone follows, as a bone of the armature or the name of an outside control; "" for none."""
+    if _is_outside(armature, target, subtarget):
+        return outside_controls.name_of(armature, target, subtarget)
+    return subtarget if target == armature and subtarget in armature.pose.bones else ""
+
+
+def _is_outside(armature: bpy.types.Object, target: bpy.types.Object | None, subtarget: str) -> bool:
+    """Whether that is another object, or a bone of another armature."""
+    if target is None or target == armature:
+        return False
+    if target.type == "ARMATURE":
+        return subtarget in target.pose.bones
+    return not subtarget
+
+
+def _round(influence: float) -> float:
+    """Influences of constraints that are neither without an effect nor whole are alike."""
+    return influence if influence in (0.0, 1.0) else 0.5
 
 
 def _driven(armature: bpy.types.Object) -> Iterator[tuple[str, str]]:
@@ -252,7 +304,8 @@ def _driven(armature: bpy.types.Object) -> Iterator[tuple[str, str]]:
             yield bone, constraint
 
 
-def _is_copy(constraint: bpy.types.Constraint, armature: bpy.types.Object) -> bool:
-    if constraint.type not in _TURNING or constraint.mute or constraint.target != armature:
-        return False
-    return constraint.subtarget in armature.pose.bones and constraint.mix_mode == "REPLACE"
+def _copied(constraint: bpy.types.Constraint, armature: bpy.types.Object) -> str:
+    """The bone or outside control that a constraint copies; "" if it copies none."""
+    if constraint.type not in _TURNING or constraint.mute or constraint.mix_mode != "REPLACE":
+        return ""
+    return _named(armature, constraint.target, constraint.subtarget)

@@ -200,7 +200,7 @@ def find(
 
 def switches(armature: bpy.types.Object) -> list[tuple[str, str]]:
     """Owner and constraint of the limbs that switch between IK and FK by an influence with keys or a driver."""
-    own = [limb for limb in limb_controls.find(armature) if limb.direct]
+    own = [limb for limb in limb_controls.find(armature) if limb.direct and limb.goal in armature.pose.bones]
     return [limb.switch for limb in own if switch_property.is_animated(armature, limb)]
 
 

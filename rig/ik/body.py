@@ -12,6 +12,7 @@ from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.ik.body_objectives import HIGH, LOW, NORMAL
 from ...lookat_pd.rotation import Array
 from ..animation import editable
+from ..animation.outside_controls import OutsideControl
 from ..detection import body_joints, bone_limits, joint_chain, limb_controls, limbs, stance
 from ..detection.limb_controls import LimbControls
 from ..sampling import plain_chain, targets
@@ -63,8 +64,8 @@ class JointTree:
     shown: the bones that have the pose of the joints, others than these in limbs that switch between IK and FK.
     parent: the bone above the first joint, "" for none. moves: whether the first joint changes its location too.
     rests: (n, 4), rest rotations relative to the parents. aims: (k, 3), the axis of each effector that points at the
-    target. limbs: those that an IK control moves as well. plain: whether forward kinematics predicts the pose. still:
-    (n,) whether a joint does not turn.
+    target. limbs: those that an IK control moves as well. outside: by name the IK controls that are no bones of the
+    armature. plain: whether forward kinematics predicts the pose. still: (n,) whether a joint does not turn.
     """
 
     armature: bpy.types.Object
@@ -79,6 +80,7 @@ class JointTree:
     limits: ik.Limits | None
     posture: ik.Posture
     limbs: tuple[LimbControls, ...]
+    outside: dict[str, OutsideControl]
     plain: bool
     still: Array
 
@@ -91,7 +93,8 @@ class JointTree:
     def seen(self) -> tuple[str, ...]:
         """The bones that are sampled."""
         above = (self.parent,) if self.parent else ()
-        moved = [name for limb in self.limbs for name in (limb.goal, limb.moved)]
+        controls = [name for limb in self.limbs for name in (limb.goal, limb.moved)]
+        moved = [name for name in controls if name not in self.outside]
         return tuple(dict.fromkeys((*self.joints, *self.shown, *moved, *above)))
 
     def influences(self, rig: bpy.types.Object) -> Array:
@@ -159,6 +162,7 @@ def resolve(
         bone_limits.read(armature, joints, rests),
         replace(posture, stiffness=soft),
         limbs_of,
+        _outside(armature, limbs_of),
         not controlled,
         np.zeros(len(joints), dtype=bool),
     )
@@ -269,6 +273,14 @@ def _joints(lines: dict[str, list[str]], top: str) -> list[str]:
         inner = line[: line.index(top) + 1]
         found |= {name: len(line) - n for n, name in enumerate(inner)}
     return sorted(found, key=lambda name: found[name])
+
+
+def _outside(armature: bpy.types.Object, limbs_of: Sequence[LimbControls]) -> dict[str, OutsideControl]:
+    found: dict[str, OutsideControl] = {}
+    for limb in limbs_of:
+        controls = limb_controls.outside_of(armature, limb)
+        found |= {name: controls[name] for name in (limb.goal, limb.moved) if name in controls}
+    return found
 
 
 def _check_plain(armature: bpy.types.Object, joints: Sequence[str]) -> None:

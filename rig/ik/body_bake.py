@@ -8,9 +8,9 @@ import numpy as np
 
 from ...lookat_pd.body.contacts import Interval
 from ...lookat_pd.rotation import Array
-from ..animation import actions, bake_options
+from ..animation import actions, bake_options, outside_controls
 from ..animation.bake_options import BakeOptions
-from ..animation.bake_transaction import BakeTransaction
+from ..animation.bake_together import BakeTogether
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples
 from . import contact_plan
@@ -108,7 +108,7 @@ def _steps(work: BodyWork) -> Generator[float, None, BodyBakeResult]:
 def _solved(
     work: BodyWork, sampler: Sampler, samples: Samples, orientations: Array
 ) -> Generator[float, None, BodyBakeResult]:
-    body, armature = work.body, work.body.armature
+    body, armature, outside = work.body, work.body.armature, work.moved_outside()
     objectives, balance = work.objectives_of(samples, BodyPose(body, samples), orientations)
     touching = [effector.bone for effector in work.effectors if effector.contact is not None]
     if touching and not any(work.intervals):
@@ -120,18 +120,19 @@ def _solved(
     if not body.plain:
         checked = Verified(work, sampler, samples, pose, objectives, balance, found)
         yield from checked.measure()
-    with BakeTransaction(armature) as transaction:
+    others = {item.object: outside_controls.destination(item.object, work.options.into) for item in outside}
+    with BakeTogether(armature, others, outside) as pens:
         if checked is None:
-            written = work.write(transaction, samples, pose, found.rotations, found.displacement)
+            written = work.write(pens, samples, pose, found.rotations, found.displacement)
             errors, unbalanced = found.errors, found.unbalanced
         else:
-            errors, unbalanced, written = yield from checked.steps(transaction)
-        if not written:
+            errors, unbalanced, written = yield from checked.steps(pens)
+        if not pens.main.has_keys:
             # An action that is the same as before, as after any other bake.
             mode, raw = samples.channel(body.joints[0])
-            transaction.write(body.joints[0], mode, work.frames, raw, raw)
+            pens.write(body.joints[0], mode, work.frames, raw, raw)
         name = work.options.name or actions.baked_name(armature, work.options.into, work.called)
-        action = transaction.commit(work.options.into, name)
+        action = pens.commit(work.options.into, name, work.called)
     away, turned = work.errors_of(objectives, errors)
     weights = np.array([np.minimum(work.weight_of(item), work.share_of(item)) for item in work.effectors])
     scale = in_world(np.ones(len(work.frames)), samples)

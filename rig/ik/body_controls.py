@@ -14,6 +14,7 @@ from ...lookat_pd.gaze import control_coupling
 from ...lookat_pd.rotation import Array
 from ..animation import channels
 from ..sampling import bone_response
+from ..sampling.location_axes import along, location_axes
 from ..sampling.sampler import Samples
 from .body import JointTree
 
@@ -63,6 +64,11 @@ class Moves:
 def is_mixed(ik: Array) -> Array:
     """Where a limb with this influence of IK is between IK and FK."""
     return (ik > _SWITCHED) & (ik < 1.0 - _SWITCHED)
+
+
+def moves_goal(ik: Array) -> Array:
+    """Where a limb with this influence of IK is moved by its IK control."""
+    return ik > _SWITCHED
 
 
 class BodyControls:
@@ -184,45 +190,39 @@ class BodyControls:
     def _goal_moves(self, moves: Moves, seen: Samples, rotations: Array, positions: Array) -> tuple[Array, Array]:
         """Turns and locations of the IK controls: they move as the last bones of their limbs should."""
         turns, locations = moves.goal_turns.copy(), moves.goal_locations.copy()
-        for k, (limb, row) in enumerate(zip(self.body.limbs, self._goals, strict=True)):
+        for k, limb in enumerate(self.body.limbs):
             end, joint = seen.bones.index(limb.moved), self._limbs[k][-1]
             turn = rotation.identity(len(seen.frames))
             if limb.turns_end:
                 turn = rotation.multiply(rotations[:, joint], rotation.inverse(seen.rotations[:, end]))
-            own, place = seen.rotations[:, row], seen.positions[:, row]
-            goal, there = (
-                rotation.multiply(turn, own),
-                positions[:, joint] + rotation.rotate(turn, place - seen.positions[:, end]),
-            )
-            # Where the control is when what it is attached to has moved.
-            own, place = self._attached(k, seen, rotations, positions)
-            away = there - place
+            own, pivot = seen.rotations[:, self._goals[k]], seen.positions[:, self._goals[k]]
+            # Where the end comes by the turn alone.
+            there = pivot + rotation.rotate(turn, seen.positions[:, end] - pivot)
             mode, raw = self.samples.channel(limb.goal)
             basis = rotation.multiply(channels.to_quaternion(raw, mode), turns[:, k])
-            local = rotation.multiply(rotation.inverse(own), goal)
-            frame = rotation.multiply(own, rotation.inverse(basis))
-            bone = self.body.armature.data.bones[limb.goal]
-            if not bone.use_local_location:
-                # The axes of the location are those of the armature, turned with the parent.
-                rest = rotation.from_matrix(np.array(bone.matrix_local)[:3, :3])
-                frame = rotation.multiply(frame, rotation.inverse(rest))
-            move = rotation.rotate(rotation.inverse(frame), away) / seen.sizes[:, row, None]
-            moved = self.ik[:, k] > _SWITCHED
+            axes = location_axes(self.body.armature, seen, limb.goal, basis)
+            # What the control is attached to may move.
+            carried, place = self._attached(k, seen, rotations, positions)
+            base = rotation.multiply(carried, own)
+            local = rotation.multiply(rotation.inverse(base), rotation.multiply(turn, own))
+            shift = positions[:, joint] - there - (place - pivot)
+            move = along(rotation.to_matrix(carried) @ axes, shift)
+            moved = moves_goal(self.ik[:, k])
             turns[:, k] = np.where(moved[:, None], rotation.multiply(turns[:, k], local), turns[:, k])
             locations[:, k] += np.where(moved[:, None], move, 0.0)
         return turns, locations
 
     def _attached(self, limb: int, seen: Samples, rotations: Array, positions: Array) -> tuple[Array, Array]:
-        """Rotation (F, 4) and position (F, 3) of an IK control without a change of its own, when the joints move."""
-        own, place = seen.rotations[:, self._goals[limb]], seen.positions[:, self._goals[limb]]
+        """By how much (F, 4) what an IK control is attached to turns when the joints move, and where (F, 3) the control
+        is then without a change of its own."""
+        place = seen.positions[:, self._goals[limb]]
         above = np.flatnonzero(self._received[limb] > 0.5)
         if not len(above):
-            return own, place
+            return rotation.identity(len(place)), place
         joint = int(above[-1])
         row = seen.bones.index(self.body.shown[joint])
         turn = rotation.multiply(rotations[:, joint], rotation.inverse(seen.rotations[:, row]))
-        moved = positions[:, joint] + rotation.rotate(turn, place - seen.positions[:, row])
-        return rotation.multiply(turn, own), moved
+        return turn, positions[:, joint] + rotation.rotate(turn, place - seen.positions[:, row])
 
     # Writing
 

@@ -3,6 +3,7 @@
 Each solve starts from the initial pose, so that the result does not depend on the path of the mouse.
 """
 
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -17,9 +18,11 @@ from ...lookat_pd.rotation import Array
 from ..animation import auto_keying, channels
 from ..animation.bake_options import BakeOptions
 from ..animation.channels import channel
+from ..animation.outside_controls import OutsideControl
 from ..detection import limb_controls
 from ..offset_layer import constraints as offsets
 from ..sampling import suspend
+from ..sampling.outside_samples import OutsideRecord
 from ..sampling.sampler import Samples, ShownPose, seen_from
 from ..sampling.targets import Target
 from . import body_errors, body_settings, body_work, drag
@@ -102,7 +105,7 @@ class BodyDrag(drag.GivenChain):
         self.asked, self._aim = dragged.effectors[0].bone, dragged.aim
         self._open = ExitStack()
         self._open.enter_context(suspend.suspend_live())
-        self._pen = _Pen(armature)
+        self._pen = _Pen(armature, work.body.outside)
         self._target: Array | None = None
         try:
             self._begin()
@@ -116,6 +119,7 @@ class BodyDrag(drag.GivenChain):
         self._shown = ShownPose(self.scene, self.armature, work.seen)
         self._start = self._seen = self._look()
         work.check_scale(self._start)
+        work.moved_outside()
         self._pose = work.pose(self._start)
         self._controls: BodyControls | None = None
         if not work.body.plain:
@@ -158,13 +162,20 @@ class BodyDrag(drag.GivenChain):
         self.view_layer.update()
         rig = self.armature.evaluated_get(self.view_layer.depsgraph)
         self._work.ik = self._work.body.influences(rig)[None]
-        samples = self._shown.read(rig)
+        record = OutsideRecord(self._work.outside, 1)
+        record.read(0, self.view_layer.depsgraph)
+        samples = record.added_to(self._shown.read(rig))
         samples.targets = np.zeros((len(self._work.followed), 1, 3))
         return samples
 
     @property
     def _scale(self) -> float:
         return float(abs(np.linalg.det(self._world[:3, :3])) ** (1.0 / 3.0))
+
+    @property
+    def outside(self) -> dict[str, OutsideControl]:
+        """By name the controls that are no bones of the armature."""
+        return self._work.body.outside
 
     @property
     def bones(self) -> tuple[str, ...]:
@@ -263,7 +274,10 @@ class BodyDrag(drag.GivenChain):
         """Keep the pose, as `DragSession.keep`. Raises RigError."""
         drag.check_keyable(self)
         self.settle()
-        auto_keying.key(self.scene, self.armature, self._pen.turned, self._pen.moved)
+        for item, *_ in self._pen.changed():
+            drag.check_keyable(self, item)
+        for item, turned, moved in self._pen.changed():
+            auto_keying.key(self.scene, item, turned, moved)
         self._open.close()
         return auto_keying.is_on(self.scene)
 
@@ -271,23 +285,29 @@ class BodyDrag(drag.GivenChain):
 class _Pen:
     """Writes channels into the pose; what a later pose does not write is as before."""
 
-    def __init__(self, armature: bpy.types.Object) -> None:
-        self.armature = armature
+    def __init__(self, armature: bpy.types.Object, outside: Mapping[str, OutsideControl]) -> None:
+        self.armature, self._outside = armature, outside
         self._before: dict[tuple[str, str], tuple[float, ...]] = {}
         self._now: dict[tuple[str, str], Array] = {}
 
     @property
     def bones(self) -> tuple[str, ...]:
-        """The bones that are not as before."""
+        """The bones and outside controls that are not as before."""
         return tuple(dict.fromkeys(name for name, _ in self._now))
 
-    @property
-    def turned(self) -> list[str]:
-        return [name for name, prop in self._now if prop != channel(channels.LOCATION)[0]]
+    def changed(self) -> Iterator[tuple[bpy.types.Object, list[str], list[str]]]:
+        """By object its bones that have turned, and those that have moved; "" for the object itself."""
+        found: dict[bpy.types.Object, tuple[list[str], list[str]]] = {}
+        for name, prop in self._now:
+            control = self._outside.get(name)
+            item, bone = (self.armature, name) if control is None else (control.object, control.bone)
+            found.setdefault(item, ([], []))[prop == channel(channels.LOCATION)[0]].append(bone)
+        for item, (turned, moved) in found.items():
+            yield item, turned, moved
 
-    @property
-    def moved(self) -> list[str]:
-        return [name for name, prop in self._now if prop == channel(channels.LOCATION)[0]]
+    def _item(self, name: str) -> bpy.types.PoseBone | bpy.types.Object:
+        control = self._outside.get(name)
+        return self.armature.pose.bones[name] if control is None else control.item
 
     def write(self, bone: str, mode: str, frames: Array, values: Array, base: Array, /) -> None:
         """As `ChannelWriter`."""
@@ -297,12 +317,11 @@ class _Pen:
         """Pose what `write(pen)` writes."""
         self._now = {}
         write(self)
-        bones = self.armature.pose.bones
-        for bone, prop in self._now:
-            if (bone, prop) not in self._before:
-                self._before[bone, prop] = tuple(getattr(bones[bone], prop))
+        for name, prop in self._now:
+            if (name, prop) not in self._before:
+                self._before[name, prop] = tuple(getattr(self._item(name), prop))
         for key, before in self._before.items():
-            setattr(bones[key[0]], key[1], self._now.get(key, before))
+            setattr(self._item(key[0]), key[1], self._now.get(key, before))
 
     def restore(self) -> None:
         """The pose as before."""

@@ -6,7 +6,9 @@ import numpy as np
 
 from ...lookat_pd import ik
 from ...lookat_pd.rotation import Array
+from ..animation.bake_together import BakeTogether
 from ..animation.bake_transaction import BakeTransaction
+from ..sampling import outside_samples
 from ..sampling.sampler import Sampler, Samples
 from .body_controls import BodyControls
 from .body_errors import AS_SOLVED, Objectives, measured, score, settled
@@ -42,7 +44,7 @@ class Verified:
                 work.lowering != 0.0, axis=-1
             )
 
-    def steps(self, transaction: BakeTransaction) -> Generator[float, None, tuple[Array, Array, list[str]]]:
+    def steps(self, transaction: BakeTogether) -> Generator[float, None, tuple[Array, Array, list[str]]]:
         """The errors (F, objectives) as measured, the distances (F,) from balance, and the bones with keys."""
         controls, pose, found, size = self.controls, self.pose, self.found, self.pose.size
         # Solved again from what the controls made of a pose, a weight below 1 would go further to its target.
@@ -85,6 +87,5 @@ class Verified:
         self.controls.forget()
 
     def _sampled(self, share: float) -> Generator[float, None, Samples]:
-        for seen in self.sampler.sample(self.work.frames.tolist()):  # noqa: B007
-            yield share
-        return seen
+        frames = self.work.frames.tolist()
+        return (yield from outside_samples.sample(self.sampler, frames, self.work.outside, lambda *_: share))

@@ -10,14 +10,16 @@ import numpy as np
 from ...lookat_pd import ik, rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from ..animation import actions, channels
+from ..animation import actions, channels, outside_controls
 from ..animation.bake_options import BakeOptions
+from ..animation.outside_controls import OutsideControl
+from ..sampling import outside_samples
 from ..sampling.sampler import Sampler, Samples
 from . import body as bodies
 from . import body_balance
 from .bake import BAKED, axes_of
 from .body import BodyEffector
-from .body_controls import ChannelWriter, is_mixed
+from .body_controls import ChannelWriter, is_mixed, moves_goal
 from .body_errors import Objectives
 from .body_goals import BodyGoals, BodyTuning
 from .body_pose import BodyPose, SolvedBody
@@ -54,7 +56,7 @@ def prepared(
             effectors = [*effectors, *pins]
             body = bodies.resolve(armature, effectors, move_hips=tuning.move_hips)
             weighed = body_balance.weigh(body)
-    moved = [limb.goal for limb in body.limbs]
+    moved = [limb.goal for limb in body.limbs if limb.goal not in body.outside]
     modes = {name: body.armature.pose.bones[name].rotation_mode for name in (*body.joints, *moved)}
     actions.check_curves(body.armature, modes, options.into)
     moved += [body.joints[0]] if body.moves else []
@@ -70,6 +72,21 @@ class BodyWork(BodyGoals):
     def seen(self) -> tuple[str, ...]:
         """The bones that are sampled."""
         return tuple(dict.fromkeys((*self.body.seen, *(() if self.weighed is None else self.weighed.seen))))
+
+    @property
+    def outside(self) -> tuple[OutsideControl, ...]:
+        """The controls beside the armature that are sampled."""
+        return tuple(self.body.outside.values())
+
+    def moved_outside(self) -> list[OutsideControl]:
+        """Those whose limbs are in IK at one of the frames. Raises RigError if one cannot be moved."""
+        found: dict[str, OutsideControl] = {}
+        for limb, influence in zip(self.body.limbs, self.ik.T, strict=True):
+            if limb.goal in self.body.outside and moves_goal(influence).any():
+                found[limb.goal] = control = self.body.outside[limb.goal]
+                into = outside_controls.destination(control.object, self.options.into)
+                control.check(into, turns=limb.turns_end)
+        return list(found.values())
 
     def check_scale(self, samples: Samples) -> None:
         """Raise RigError if the rig is scaled so that its effectors cannot be solved together."""
@@ -93,15 +110,15 @@ class BodyWork(BodyGoals):
         """The body over all frames, and the axes (t, F, 3, 3) of the targets in the world."""
         count, share = len(self.frames), 0.7 if self.body.plain else 0.3
         orientations = np.tile(np.eye(3), (len(self.followed), count, 1, 1))
-        samples = None
-        for k, samples in enumerate(sampler.sample(self.frames.tolist())):  # noqa: B007
-            depsgraph = sampler.scene.view_layers[0].depsgraph
+
+        def take(k: int, depsgraph: bpy.types.Depsgraph) -> float:
             for n, target in enumerate(self.followed):
                 if target.object is not None:
                     orientations[n, k] = axes_of(sampler.stand_in(target.object), target.bone, depsgraph)
             self.ik[k] = self.body.influences(sampler.stand_in(self.body.armature).evaluated_get(depsgraph))
-            yield share * (k + 1) / count
-        assert samples is not None
+            return share * (k + 1) / count
+
+        samples = yield from outside_samples.sample(sampler, self.frames.tolist(), self.outside, take)
         for target, points in zip(self.followed, samples.targets, strict=True):
             far = np.abs(points).max(axis=-1) > _FAR
             if far.any():

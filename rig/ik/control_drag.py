@@ -38,6 +38,9 @@ def moved_by(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: 
             continue
         if not _is_in_ik(view_layer, armature, limb):
             return control, None
+        if limb.direct and limb.goal not in armature.pose.bones:
+            # The bone leads to the outside control.
+            return bone, None
         if control == limb.turned[-1]:
             return limb.goal, limb
         raise RigError(
@@ -95,8 +98,9 @@ def _check_moves(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bo
 
 
 def _end_of(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, limb: LimbControls) -> str:
-    """The control of the end of a limb that is in use."""
-    return limb.goal if _is_in_ik(view_layer, armature, limb) else limb.turned[-1]
+    """The control of the end of a limb that is in use, a bone of the armature."""
+    own = limb.goal in armature.pose.bones
+    return limb.goal if own and _is_in_ik(view_layer, armature, limb) else limb.turned[-1]
 
 
 def _nearest_end(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str) -> str:
@@ -265,4 +269,7 @@ def moved_item(session: Session) -> tuple[bpy.types.Object, str]:
     """The object and its bone that a drag moves, "" for the object itself."""
     if isinstance(session, ControlDrag):
         return session.grip.owner, session.grip.bone
+    if isinstance(session, BodyDrag) and session.bone in session.outside:
+        control = session.outside[session.bone]
+        return control.object, control.bone
     return session.armature, session.bone

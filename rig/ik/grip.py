@@ -5,12 +5,13 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import actions, auto_keying, channels
-from ..detection import other_ik
+from ..animation.outside_controls import OutsideControl
+from ..detection import limb_controls, other_ik
 from ..detection.limb_controls import LimbControls
 from ..detection.other_ik import OtherIK
+from ..sampling.location_axes import world_axes
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,9 @@ class Grip:
 
     @classmethod
     def of_limb(cls, armature: bpy.types.Object, limb: LimbControls) -> "Grip":
+        control = limb_controls.outside_of(armature, limb).get(limb.goal)
+        if control is not None:
+            return cls(control.object, control.bone, limb.shown[-1], limb.shown[-1], False, limb.shown)
         return cls(armature, limb.goal, limb.moved, limb.shown[-1], False, limb.shown)
 
     @classmethod
@@ -48,18 +52,7 @@ class Grip:
 
     def check(self) -> None:
         """Raise RigError if it cannot be moved."""
-        if self.owner.library is not None:
-            raise RigError(
-                "'{armature}' is linked from a library; create a library override first (Object > Library Override).",
-                armature=self.owner.name,
-            )
-        if all(self.item.lock_location):
-            if not self.bone:
-                raise RigError(
-                    "Object '{target}' has a locked location; unlock it (Object Properties > Transform).",
-                    target=self.label,
-                )
-            raise RigError("Bone '{bone}' has a locked location; unlock it (Transform > Location).", bone=self.bone)
+        OutsideControl(self.label, self.owner, self.bone).check_moves()
         actions.check_curves(self.owner, {self.bone: channels.LOCATION}, "NEW")
 
     def orientation(self, depsgraph: bpy.types.Depsgraph) -> Array:
@@ -70,16 +63,8 @@ class Grip:
 
     def frame(self, depsgraph: bpy.types.Depsgraph) -> Array:
         """(3, 3), the axes of its location in the world, with their scale."""
-        seen = self.owner.evaluated_get(depsgraph)
-        basis = seen.pose.bones[self.bone].matrix_basis if self.bone else seen.matrix_basis
-        matrix = self.orientation(depsgraph) @ np.linalg.inv(np.array(basis.to_3x3()))
-        if self.bone and not seen.data.bones[self.bone].use_local_location:
-            matrix = matrix @ np.linalg.inv(np.array(seen.data.bones[self.bone].matrix_local)[:3, :3])
-        return matrix
+        return world_axes(self.owner.evaluated_get(depsgraph), self.bone)
 
     def key(self, scene: bpy.types.Scene) -> None:
         """Key its location if auto keying is enabled."""
-        if self.bone:
-            auto_keying.key(scene, self.owner, (), (self.bone,))
-        else:
-            auto_keying.key_location(scene, self.owner)
+        auto_keying.key(scene, self.owner, (), (self.bone,))

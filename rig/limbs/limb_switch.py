@@ -7,7 +7,7 @@ control above the limb, or its pole, is turned until both agree.
 """
 
 from collections.abc import Generator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import bpy
@@ -16,12 +16,15 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from ..animation import actions, bake_options, channels
+from ..animation import actions, bake_options, channels, outside_controls
 from ..animation.bake_options import BakeOptions
+from ..animation.bake_together import BakeTogether
 from ..animation.bake_transaction import BakeTransaction
+from ..animation.outside_controls import OutsideControl
 from ..detection import limb_controls, other_ik
 from ..detection.limb_controls import LimbControls
-from ..sampling import suspend
+from ..sampling import outside_samples, suspend
+from ..sampling.location_axes import along, location_axes
 from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
 from . import switch_property
@@ -242,8 +245,8 @@ class _Work:
         self.bends = [_Bend.of(armature, limb) for limb in limbs]
         self.chains = [limb_controls.chain_of(armature, limb) if state == "IK" else () for limb in limbs]
         self.before = {item: item.key_values(self.frames) for items in switches for item in items}
+        self.outside = self._outside_controls()
         self.destinations = self._other_destinations(into_others)
-        self.pens: dict[bpy.types.ID, BakeTransaction] = {}
         self.keyed: dict[tuple[bpy.types.ID, str, str], Array] = {}
         self.turned: dict[str, Array] = {}
         self.scaled: dict[str, Array] = {}
@@ -258,52 +261,57 @@ class _Work:
         bones = dict[str, None]()
         for limb, bend in zip(self.limbs, self.bends, strict=True):
             bones |= dict.fromkeys((*limb.shown, *limb.turned, limb.goal, limb.moved, *bend.bones))
+        bones = {name: None for name in bones if name not in self.outside}
         above = [self.armature.pose.bones[chain[0]].parent for chain in self.chains if chain]
         bones |= dict.fromkeys((*(name for chain in self.chains for name in chain), *(b.name for b in above if b)))
         return tuple(bones)
+
+    def _outside_controls(self) -> dict[str, OutsideControl]:
+        """By name the outside controls of the limbs, and their poles."""
+        found: dict[str, OutsideControl] = {}
+        for limb, bend in zip(self.limbs, self.bends, strict=True):
+            controls = limb_controls.outside_of(self.armature, limb)
+            found |= {name: controls[name] for name in (limb.goal, limb.moved, bend.pole) if name in controls}
+        return found
 
     def steps(self) -> Generator[float, None, SwitchResult]:
         armature, ending = self.armature, CALLED[self.state]
         with Sampler(self.scene, self.armature, self.bones, [], located=True) as sampler:
             self.samples = yield from self._sampled(sampler, 0.0)
-            with BakeTransaction(self.armature) as work, ExitStack() as opened:
-                self.pens[armature] = work
-                for owner in self.destinations:
-                    self.pens[owner] = opened.enter_context(BakeTransaction(owner, beside=work))
+            with BakeTogether(armature, self.destinations, self.outside.values()) as work:
                 weights = np.ones(len(self.frames))
                 for n in range(len(self.limbs)):
-                    self._key(n, weights)
+                    self._key(work, n, weights)
                 fit = yield from self._fitted(sampler, work)
                 errors, turned = fit.errors, fit.angles
                 for n, (limb, error, angle) in enumerate(zip(self.limbs, errors, turned, strict=True)):
                     if error.max() > _VISIBLE * self._length(limb) or angle.max() > _TURNED:
-                        self._key(n, self._eased(*work.edges(self.frames)))
-                for owner, into in self.destinations.items():
-                    self.pens[owner].commit(into, actions.baked_name(owner, into, ending))
+                        self._key(work, n, self._eased(*work.main.edges(self.frames)))
                 name = self.options.name or actions.baked_name(armature, self.options.into, ending)
-                action = work.commit(self.options.into, name)
+                action = work.commit(self.options.into, name, ending)
         scale = np.cbrt(np.abs(np.linalg.det(self.samples.worlds[:, :3, :3])))
-        others = tuple(self.pens[owner] for owner in self.destinations)
-        return SwitchResult(action, self.frames, tuple(self.limbs), errors * scale, turned, others=others)
+        return SwitchResult(action, self.frames, tuple(self.limbs), errors * scale, turned, others=work.others)
 
     def _other_destinations(self, into: str) -> dict[bpy.types.ID, str]:
         """Where keys of switches go that another object or the armature's data has: a new action where that has none.
         Raises RigError."""
         found: dict[bpy.types.ID, str] = {}
         for place in self.before:
-            data = place.owner.animation_data
-            has_action = data is not None and data.action is not None
-            place.check(into if has_action else "NEW")
+            destination = outside_controls.destination(place.owner, into)
+            place.check(destination)
             if place.owner != self.armature:
-                found[place.owner] = into if has_action else "NEW"
+                found[place.owner] = destination
+        ends = {limb.goal: limb.turns_end for limb in self.limbs}
+        for control in self.outside.values() if self.state == "IK" else ():
+            found[control.object] = destination = outside_controls.destination(control.object, into)
+            control.check(destination, turns=ends.get(control.name, False))
         return found
 
     def _sampled(self, sampler: Sampler, share: float) -> Generator[float, None, Samples]:
-        for samples in sampler.sample(self.frames.tolist()):  # noqa: B007
-            yield min(share, 0.99)
-        return samples
+        frames, done = self.frames.tolist(), min(share, 0.99)
+        return (yield from outside_samples.sample(sampler, frames, tuple(self.outside.values()), lambda *_: done))
 
-    def _fitted(self, sampler: Sampler, work: BakeTransaction) -> Generator[float, None, _Fit]:
+    def _fitted(self, sampler: Sampler, work: BakeTogether) -> Generator[float, None, _Fit]:
         """Correct the controls until the limbs are as animated."""
         seen = self.samples
         if any(limb.direct for limb in self.limbs):
@@ -320,7 +328,7 @@ class _Work:
         return fit
 
     def _corrected(
-        self, sampler: Sampler, work: BakeTransaction, seen: Samples, before: "_Fit | None"
+        self, sampler: Sampler, work: BakeTogether, seen: Samples, before: "_Fit | None"
     ) -> Generator[float, None, _Fit]:
         """The best of several passes, and of a fit before."""
         best = before
@@ -345,7 +353,7 @@ class _Work:
         assert best is not None
         return best
 
-    def _return(self, work: BakeTransaction, fit: _Fit) -> None:
+    def _return(self, work: BakeTogether, fit: _Fit) -> None:
         """Write the channels of a fit again; those that it does not have are as animated."""
         turned, moved, scaled = fit.channels
         new, self.turned = set(self.turned) - set(turned), dict(turned)
@@ -457,11 +465,11 @@ class _Work:
         else:
             turn = rotation.identity(len(self.frames))
             self._turn_alone(limb.turned[-1], limb.shown[-1], seen)
-        own = seen.rotations[:, row]
-        there = place + rotation.rotate(turn, seen.positions[:, row] - seen.positions[:, end])
-        self._shift(limb.goal, seen, there - seen.positions[:, row])
-        local = rotation.multiply(rotation.inverse(own), rotation.multiply(turn, own))
-        self.turned[limb.goal] = rotation.multiply(self._basis(limb.goal), local)
+        own, pivot = seen.rotations[:, row], seen.positions[:, row]
+        self._shift(limb.goal, seen, place - pivot - rotation.rotate(turn, seen.positions[:, end] - pivot))
+        if limb.turns_end or limb.goal not in self.outside:
+            local = rotation.multiply(rotation.inverse(own), rotation.multiply(turn, own))
+            self.turned[limb.goal] = rotation.multiply(self._basis(limb.goal), local)
         root, middle = (self._wanted(name)[1] for name in limb.shown[:2])
         axis = rotation.normalize(place - root)
         out = _across(middle - root, axis)
@@ -488,15 +496,9 @@ class _Work:
 
     def _shift(self, bone: str, seen: Samples, away: Array) -> None:
         """Add a displacement (F, 3) in armature space to the location of a control."""
-        row, data = seen.bones.index(bone), self.armature.data.bones[bone]
-        frame = rotation.multiply(seen.rotations[:, row], rotation.inverse(self._basis(bone)))
-        if not data.use_local_location:
-            # The axes of the location are those of the armature, turned with the parent.
-            rest = rotation.from_matrix(np.array(data.matrix_local)[:3, :3])
-            frame = rotation.multiply(frame, rotation.inverse(rest))
+        axes = location_axes(self.armature, seen, bone, self._basis(bone))
         raw = self.samples.raw[channels.LOCATION][:, self.samples.bones.index(bone)]
-        move = rotation.rotate(rotation.inverse(frame), away) / seen.sizes[:, row, None]
-        self.moved[bone] = self.moved.get(bone, raw) + move
+        self.moved[bone] = self.moved.get(bone, raw) + along(axes, away)
 
     # Keys
 
@@ -508,7 +510,7 @@ class _Work:
         t = np.minimum(t, 1.0)
         return t * t * (3.0 - 2.0 * t)
 
-    def _key(self, limb: int, weights: Array) -> None:
+    def _key(self, work: BakeTogether, limb: int, weights: Array) -> None:
         """Key IK-FK of a limb: weights (F,) of the new state against the animated one."""
         for item in self.switches[limb]:
             before = self.before[item]
@@ -517,9 +519,9 @@ class _Work:
             other = self.keyed.get(item.place, before)
             values = item.with_number(other, now + weights[:, None] * (item.value(self.state) - now))
             self.keyed[item.place] = values
-            self.pens[item.owner].write(item.bone, item.mode, self.frames, values, before)
+            work.write_of(item.owner, item.bone, item.mode, self.frames, values, before)
 
-    def _write(self, work: BakeTransaction) -> None:
+    def _write(self, work: BakeTogether) -> None:
         for bone, basis in self.turned.items():
             mode, raw = self.samples.channel(bone)
             offset = rotation.multiply(rotation.inverse(channels.to_quaternion(raw, mode)), basis)

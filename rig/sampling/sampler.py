@@ -48,7 +48,8 @@ class Samples:
     rotation mode in use ("QUATERNION", "AXIS_ANGLE", "EULER") the animated channels (F, b, 4 or 3) as they stand;
     "LOCATION" where that was asked for. targets: (n, F, 3) in armature space. worlds: (F, 4, 4) matrices of the
     armature object. use, influence, active_target, glance_yaw, glance_pitch, eyes_closed, nod, tilt: (F,) of the
-    look-at; weights: (n, F) of its targets. sheared: whether any bone was scaled unevenly.
+    look-at; weights: (n, F) of its targets. sheared: whether any bone was scaled unevenly. axes: (F, 3, 3) by columns,
+    those of the location of each control that `outside_samples` has added.
     """
 
     frames: Array
@@ -70,6 +71,7 @@ class Samples:
     weights: Array = field(default_factory=lambda: np.empty((0, 0)))
     raw: dict[str, Array] = field(default_factory=dict)
     sheared: bool = False
+    axes: dict[str, Array] = field(default_factory=dict)
 
     def channel(self, bone: str) -> tuple[str, Array]:
         """A bone's rotation mode and its channel (F, 3 or 4) as it stands."""

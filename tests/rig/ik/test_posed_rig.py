@@ -174,17 +174,10 @@ def test_a_drag_of_the_arm_of_such_a_hand_names_the_hand(human, kind) -> None:
         drag(human, "LowerArm.L")
 
 
-@pytest.mark.parametrize(
-    ("kind", "message"),
-    [
-        ("object", "whose target 'Props' is no bone of 'Made'; choose a bone of 'Made' as the target"),
-        ("bone", "whose target 'Grip' is no bone of 'Made'"),
-        ("tip", "poses 'Hand.L' together with its limb; let it pose the two bones above 'Hand.L' only"),
-    ],
-)
 @pytest.mark.parametrize("what", ["effectors", "contacts", "switch"])
-def test_what_keys_such_a_limb_says_what_to_do(human, kind, message, what) -> None:
-    control_rigs.reaching_for(human, kind)
+def test_what_keys_a_hand_that_is_posed_with_its_arm_says_what_to_do(human, what) -> None:
+    control_rigs.reaching_for(human, "tip")
+    message = "poses 'Hand.L' together with its limb; let it pose the two bones above 'Hand.L' only"
     scene, range_ = bpy.context.scene, options.BakeOptions(1, control_rigs.LAST, "NEW")
     touch = contacts.Touch(contact_plan.Contact([(8, 14)], 0.1), None)
     steps = {
