@@ -76,8 +76,23 @@ def _limb(armature: bpy.types.Object, turned: Sequence[str]) -> LimbControls | N
         return None
     for constraint in bones[shown[-1]].constraints:
         if constraint.type == "COPY_TRANSFORMS" and constraint.subtarget not in ("", turned[-1]):
-            return LimbControls(tuple(shown), tuple(turned), goal, constraint.subtarget, (shown[-1], constraint.name))
+            moved, switch = constraint.subtarget, (shown[-1], constraint.name)
+            return LimbControls(tuple(shown), tuple(turned), goal, moved, switch, heel=_heel(armature, goal, moved))
     return None
+
+
+def _heel(armature: bpy.types.Object, goal: str, moved: str) -> str:
+    """The nearest control above the last bone of a limb in IK, unless the IK control is above that and nothing else
+    turns what is in between: "" then."""
+    found = ""
+    for bone in armature.pose.bones[moved].parent_recursive if moved in armature.pose.bones else ():
+        if bone.name == goal:
+            return ""
+        if not found and not bone.name.startswith(_LAYERS) and not any(bone.lock_rotation):
+            found = bone.name
+        if any(not item.mute and item.influence > 0.0 for item in bone.constraints):
+            break
+    return found
 
 
 def base_of(armature: bpy.types.Object, limb: LimbControls) -> str:
@@ -220,7 +235,9 @@ def _generated_line(armature: bpy.types.Object, bone: str) -> list[str]:
     names = _above(armature, bone)
     for name in names:
         control = _in_line(armature, name)
-        if control and control not in found:
+        # A control that is above the bone has its own place there: the hip end of a spine is turned by another one than
+        # that of its name.
+        if control and control not in found and (control == name or control not in names):
             found.append(control)
     return found
 

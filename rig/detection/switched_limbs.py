@@ -29,7 +29,8 @@ class LimbControls:
     controls. switch: names of a bone and of its constraint, whose influence is 1 for IK and 0 for FK; inverted: whether
     it is 1 for FK. posed: the bone that has the pose of each in IK, the last one `moved`; () where that is not known.
     direct: whether inverse kinematics poses the FK controls themselves; turning: names of the constraints by which the
-    last of these then takes the rotation of `moved`, none where it keeps its own.
+    last of these then takes the rotation of `moved`, none where it keeps its own. heel: a control that turns `moved`
+    about the place of the IK control, which itself turns it in part only, as in a paw; "" if there is none.
     """
 
     shown: tuple[str, ...]
@@ -41,6 +42,12 @@ class LimbControls:
     posed: tuple[str, ...] = ()
     direct: bool = False
     turning: tuple[str, ...] = ()
+    heel: str = ""
+
+    @property
+    def turner(self) -> str:
+        """The control that turns the last bone in IK."""
+        return self.heel or self.goal
 
     @property
     def turns_end(self) -> bool:

@@ -90,10 +90,15 @@ class JointTree:
         return tuple(self.joints[joint] for joint in self.effectors)
 
     @property
+    def has_heels(self) -> bool:
+        """Whether a control of its own turns the end of a limb, as in a paw: it turns as the paw moves."""
+        return any(limb.heel for limb in self.limbs)
+
+    @property
     def seen(self) -> tuple[str, ...]:
         """The bones that are sampled."""
         above = (self.parent,) if self.parent else ()
-        controls = [name for limb in self.limbs for name in (limb.goal, limb.moved)]
+        controls = [name for limb in self.limbs for name in (limb.goal, limb.turner, limb.moved)]
         moved = [name for name in controls if name not in self.outside]
         return tuple(dict.fromkeys((*self.joints, *self.shown, *moved, *above)))
 

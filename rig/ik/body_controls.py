@@ -79,6 +79,7 @@ class BodyControls:
         self.frames = samples.frames
         self._rows = [samples.bones.index(name) for name in body.joints]
         self._goals = [samples.bones.index(limb.goal) for limb in body.limbs]
+        self._turners = [samples.bones.index(limb.turner) for limb in body.limbs]
         places = {name: n for n, name in enumerate(body.joints)}
         self._limbs = [[places[name] for name in limb.turned] for limb in body.limbs]
         # As the coupling has them: children before their parents.
@@ -195,17 +196,19 @@ class BodyControls:
             turn = rotation.identity(len(seen.frames))
             if limb.turns_end:
                 turn = rotation.multiply(rotations[:, joint], rotation.inverse(seen.rotations[:, end]))
-            own, pivot = seen.rotations[:, self._goals[k]], seen.positions[:, self._goals[k]]
+            own, pivot = seen.rotations[:, self._turners[k]], seen.positions[:, self._turners[k]]
             # Where the end comes by the turn alone.
             there = pivot + rotation.rotate(turn, seen.positions[:, end] - pivot)
             mode, raw = self.samples.channel(limb.goal)
-            basis = rotation.multiply(channels.to_quaternion(raw, mode), turns[:, k])
+            basis = channels.to_quaternion(raw, mode)
+            if not limb.heel:
+                basis = rotation.multiply(basis, turns[:, k])
             axes = location_axes(self.body.armature, seen, limb.goal, basis)
             # What the control is attached to may move.
             carried, place = self._attached(k, seen, rotations, positions)
-            base = rotation.multiply(carried, own)
+            base = own if limb.heel else rotation.multiply(carried, own)
             local = rotation.multiply(rotation.inverse(base), rotation.multiply(turn, own))
-            shift = positions[:, joint] - there - (place - pivot)
+            shift = positions[:, joint] - there - (place - seen.positions[:, self._goals[k]])
             move = along(rotation.to_matrix(carried) @ axes, shift)
             moved = moves_goal(self.ik[:, k])
             turns[:, k] = np.where(moved[:, None], rotation.multiply(turns[:, k], local), turns[:, k])
@@ -233,7 +236,7 @@ class BodyControls:
         if self.body.moves:
             self._move(work, self.body.joints[0], moves.location, size)
         for k, limb in enumerate(self.body.limbs):
-            self._turn(work, limb.goal, moves.goal_turns[:, k])
+            self._turn(work, limb.turner, moves.goal_turns[:, k])
             self._move(work, limb.goal, moves.goal_locations[:, k], size)
         return list(dict.fromkeys(name for name, _ in self._written))
 

@@ -34,8 +34,8 @@ from .body_goals import BodyTuning
 from .body_pose import BodyPose, SolvedBody
 from .chain_solve import IKTuning
 
-_PASSES = 2
-"""How often the pose of controls is corrected at most at each step of the mouse."""
+_PASSES, _PASSES_OF_HEELS = 2, 6
+"""How often the pose of controls is corrected at most at each step of the mouse, and where there are heels."""
 _MOST_ITERATIONS = 18
 """Of the solver at each step of the mouse. In reach it needs about ten; near the end of the reach, the rest changes
 millimetres and is solved at the end of the drag."""
@@ -237,7 +237,7 @@ class BodyDrag(drag.GivenChain):
         """Put the pose on the controls and correct it by what is evaluated; returns the errors (1, objectives)."""
         wanted, size = self._pose.solved(found), self._pose.size
         best, least, errors = self._moves, np.inf, found.errors
-        for _ in range(_PASSES):
+        for _ in range(_PASSES_OF_HEELS if self._work.body.has_heels else _PASSES):
             self._moves = controls.realize(self._moves, self._seen, *wanted)
             self._pen.put(lambda pen: controls.write(pen, self._moves, size))
             self._seen = self._look()

@@ -15,8 +15,8 @@ from .body_errors import AS_SOLVED, Objectives, measured, score, settled
 from .body_pose import BodyPose, SolvedBody
 from .body_work import BodyWork
 
-_PASSES = 6
-"""How often a pose on controls is corrected at most."""
+_PASSES, _PASSES_OF_HEELS = 6, 16
+"""How often a pose on controls is corrected at most, and where there are heels."""
 _NEARLY_NOTHING = 1e-7
 """An error, as a length in sizes of the body or an angle [rad], that is none."""
 
@@ -54,12 +54,13 @@ class Verified:
         seen, written = self.samples, []
         errors, unbalanced = measured(self.objectives, BodyPose(self.work.body, seen)), found.unbalanced
         least, nearest = np.full(len(errors), np.inf), errors
-        for turn in range(_PASSES):
+        passes = _PASSES_OF_HEELS if self.work.body.has_heels else _PASSES
+        for turn in range(passes):
             moves = controls.realize(moves, seen, *pose.solved(found)).where(self.changing, controls.none)
             written = controls.write(transaction, moves, size)
             if not written:
                 return errors, unbalanced, written
-            seen = yield from self._sampled(0.5 + 0.4 * turn / _PASSES)
+            seen = yield from self._sampled(0.5 + 0.4 * turn / passes)
             pose = self.work.pose(seen)
             there = BodyPose(self.work.body, seen)
             now = measured(aims, there)
@@ -69,7 +70,7 @@ class Verified:
             nearest = np.where(better[:, None], now, nearest)
             errors = np.where(better[:, None], measured(self.objectives, there), errors)
             worse = np.maximum(nearest - expected, 0.0)
-            if np.all(score(aims, worse, self.pose.size) < AS_SOLVED) or turn == _PASSES - 1:
+            if np.all(score(aims, worse, self.pose.size) < AS_SOLVED) or turn == passes - 1:
                 break
             found = yield from self.work.solve_all(pose, aims, self.balance, 0.3)
             expected, unbalanced = found.errors, found.unbalanced

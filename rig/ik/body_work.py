@@ -56,9 +56,10 @@ def prepared(
             effectors = [*effectors, *pins]
             body = bodies.resolve(armature, effectors, move_hips=tuning.move_hips)
             weighed = body_balance.weigh(body)
-    moved = [limb.goal for limb in body.limbs if limb.goal not in body.outside]
+    moved = [name for limb in body.limbs for name in (limb.goal, limb.turner) if name not in body.outside]
     modes = {name: body.armature.pose.bones[name].rotation_mode for name in (*body.joints, *moved)}
     actions.check_curves(body.armature, modes, options.into)
+    moved = [limb.goal for limb in body.limbs if limb.goal not in body.outside]
     moved += [body.joints[0]] if body.moves else []
     actions.check_curves(body.armature, dict.fromkeys(moved, channels.LOCATION), options.into)
     return BodyWork(scene, body, tuple(effectors), tuning, options, weighed, called)

@@ -260,7 +260,7 @@ class _Work:
     def _seen_bones(self) -> tuple[str, ...]:
         bones = dict[str, None]()
         for limb, bend in zip(self.limbs, self.bends, strict=True):
-            bones |= dict.fromkeys((*limb.shown, *limb.turned, limb.goal, limb.moved, *bend.bones))
+            bones |= dict.fromkeys((*limb.shown, *limb.turned, limb.goal, limb.turner, limb.moved, *bend.bones))
         bones = {name: None for name in bones if name not in self.outside}
         above = [self.armature.pose.bones[chain[0]].parent for chain in self.chains if chain]
         bones |= dict.fromkeys((*(name for chain in self.chains for name in chain), *(b.name for b in above if b)))
@@ -459,7 +459,7 @@ class _Work:
     def _move(self, limb: LimbControls, bend: "_Bend", seen: Samples, *, bends: bool) -> None:
         """Move the IK control; bends: turn the plane of the bend, too."""
         lying, place = self._wanted(limb.shown[-1])
-        row, end = seen.bones.index(limb.goal), seen.bones.index(limb.moved)
+        row, end = seen.bones.index(limb.turner), seen.bones.index(limb.moved)
         if limb.turns_end:
             turn = rotation.multiply(lying, rotation.inverse(seen.rotations[:, end]))
         else:
@@ -469,7 +469,7 @@ class _Work:
         self._shift(limb.goal, seen, place - pivot - rotation.rotate(turn, seen.positions[:, end] - pivot))
         if limb.turns_end or limb.goal not in self.outside:
             local = rotation.multiply(rotation.inverse(own), rotation.multiply(turn, own))
-            self.turned[limb.goal] = rotation.multiply(self._basis(limb.goal), local)
+            self.turned[limb.turner] = rotation.multiply(self._basis(limb.turner), local)
         root, middle = (self._wanted(name)[1] for name in limb.shown[:2])
         axis = rotation.normalize(place - root)
         out = _across(middle - root, axis)
