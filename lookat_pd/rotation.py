@@ -355,17 +355,27 @@ def from_matrix(m: ArrayLike) -> Array:
     return np.where(q[..., :1] < 0.0, -q, q)
 
 
-def is_uneven(m: ArrayLike, tolerance: float = 1e-5) -> NDArray[np.bool_]:
-    """(...) whether the scale of matrices (..., 3, 3) differs between their axes by more than a part of the largest."""
+def unevenness(m: ArrayLike) -> Array:
+    """(...) by how much the scale of matrices (..., 3, 3) differs between their axes, as a part of the largest."""
     sizes = np.linalg.norm(np.asarray(m, dtype=float), axis=-2)
-    return np.ptp(sizes, axis=-1) > tolerance * sizes.max(axis=-1)
+    return np.ptp(sizes, axis=-1) / np.maximum(sizes.max(axis=-1), np.finfo(float).tiny)
+
+
+def shear(m: ArrayLike) -> Array:
+    """(...) the largest cosine of two axes of matrices (..., 3, 3)."""
+    m = np.asarray(m, dtype=float)
+    unit = m / np.linalg.norm(m, axis=-2, keepdims=True)
+    return np.abs(np.sum(unit * np.roll(unit, 1, axis=-1), axis=-2)).max(axis=-1)
+
+
+def is_uneven(m: ArrayLike, tolerance: float = 1e-5) -> NDArray[np.bool_]:
+    """(...) whether the `unevenness` of matrices (..., 3, 3) is above the tolerance."""
+    return unevenness(m) > tolerance
 
 
 def is_sheared(m: ArrayLike, tolerance: float = 1e-5) -> NDArray[np.bool_]:
-    """(...) whether two axes of matrices (..., 3, 3) have a cosine above the tolerance."""
-    m = np.asarray(m, dtype=float)
-    unit = m / np.linalg.norm(m, axis=-2, keepdims=True)
-    return np.abs(np.sum(unit * np.roll(unit, 1, axis=-1), axis=-2)).max(axis=-1) > tolerance
+    """(...) whether the `shear` of matrices (..., 3, 3) is above the tolerance."""
+    return shear(m) > tolerance
 
 
 def _order(order: str) -> tuple[int, int, int, float]:

@@ -13,7 +13,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions, channels, outside_controls
 from ..animation.bake_options import BakeOptions
 from ..animation.outside_controls import OutsideControl
-from ..sampling import outside_samples
+from ..sampling import outside_samples, shear
 from ..sampling.sampler import Sampler, Samples
 from . import body as bodies
 from . import body_balance
@@ -100,7 +100,8 @@ class BodyWork(BodyGoals):
                 "or bake one effector at a time.",
                 armature=self.body.armature.name,
             )
-        if samples.sheared:
+        # What constraints add is corrected as everything that they do.
+        if samples.shear > (shear.LEAST if self.body.plain else shear.OF_CONSTRAINTS):
             raise RigError(
                 "A bone of '{armature}' is scaled unevenly, so that several effectors cannot be solved together; "
                 "bake one effector at a time.",

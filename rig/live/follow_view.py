@@ -32,7 +32,7 @@ def see_chain(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, look_at: 
     _check(look_at, scene.frame_current, matrices, world)
     axes = matrices[:, :3, :3]
     rotations = rotation.from_matrix(axes)
-    sheared = bool(shear.sheared(axes[None])[0])
+    sheared = bool(shear.degree(axes[None])[0] > shear.LEAST)
     if sheared:
         # The pose is judged by where the aim axis points.
         rotations[:1] = shear.aimed(rotations[:1], axes[:1], look_at.chain.forward[0])

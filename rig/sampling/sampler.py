@@ -48,8 +48,8 @@ class Samples:
     rotation mode in use ("QUATERNION", "AXIS_ANGLE", "EULER") the animated channels (F, b, 4 or 3) as they stand;
     "LOCATION" where that was asked for. targets: (n, F, 3) in armature space. worlds: (F, 4, 4) matrices of the
     armature object. use, influence, active_target, glance_yaw, glance_pitch, eyes_closed, nod, tilt: (F,) of the
-    look-at; weights: (n, F) of its targets. sheared: whether any bone was scaled unevenly. axes: (F, 3, 3) by columns,
-    those of the location of each control that `outside_samples` has added.
+    look-at; weights: (n, F) of its targets. shear: the largest `shear.degree`. axes: (F, 3, 3) by columns, those of the
+    location of each control that `outside_samples` has added.
     """
 
     frames: Array
@@ -70,8 +70,13 @@ class Samples:
     tilt: Array
     weights: Array = field(default_factory=lambda: np.empty((0, 0)))
     raw: dict[str, Array] = field(default_factory=dict)
-    sheared: bool = False
+    shear: float = 0.0
     axes: dict[str, Array] = field(default_factory=dict)
+
+    @property
+    def sheared(self) -> bool:
+        """Whether any bone was scaled unevenly."""
+        return self.shear > shear.LEAST
 
     def channel(self, bone: str) -> tuple[str, Array]:
         """A bone's rotation mode and its channel (F, 3 or 4) as it stands."""
@@ -396,11 +401,11 @@ class Sampler:
             sizes = np.linalg.norm(pose[..., :3, :3], axis=-2)
         self._check(samples.frames[block], pose, sizes, record.scales[:count], world, points)
         rotations = rotation.from_matrix(pose[..., :3, :3])
-        sheared = shear.sheared(pose[..., :3, :3])
-        if sheared.any():
-            samples.sheared = True
-            if self._aim is not None:
-                rotations[sheared, 0] = shear.aimed(rotations[sheared, 0], pose[sheared, 0, :3, :3], self._aim)
+        degree = shear.degree(pose[..., :3, :3])
+        samples.shear = max(samples.shear, float(degree.max(initial=0.0)))
+        sheared = degree > shear.LEAST
+        if sheared.any() and self._aim is not None:
+            rotations[sheared, 0] = shear.aimed(rotations[sheared, 0], pose[sheared, 0, :3, :3], self._aim)
         samples.rotations[block], samples.positions[block] = rotations, pose[..., :3, 3]
         samples.sizes[block] = sizes.mean(axis=-1)
         for mode, channels in record.channels.items():

@@ -15,6 +15,7 @@ body_bake = load("rig.ik.body_bake")
 errors = load("lookat_pd.errors")
 options = load("rig.animation.bake_options")
 rotation = load("lookat_pd.rotation")
+shear = load("rig.sampling.shear")
 targets = load("rig.sampling.targets")
 
 LAST = 24
@@ -267,6 +268,16 @@ def test_bad_input_is_refused_before_anything_changes(effectors: Any, words: str
     with pytest.raises(errors.LookAtError, match=words):
         run(armature, given)
     assert scenes.differences(before, scenes.snapshot()) == []
+
+
+def test_bones_that_are_scaled_a_little_unevenly_are_refused_above_rounding() -> None:
+    armature = hero()
+    item = moving((0.35, -0.35, 1.3), "Left")
+    armature.pose.bones["chest"].scale.x = 1.0 + 0.9 * shear.LEAST
+    assert run(armature, [*pins(), to(item, "hand.L")]).in_reach.all()
+    armature.pose.bones["chest"].scale.x = 1.0 + 1.1 * shear.LEAST
+    with pytest.raises(errors.RigError, match="A bone of 'Hero' is scaled unevenly"):
+        run(armature, [*pins(), to(item, "hand.L")])
 
 
 def test_bones_with_constraints_are_refused() -> None:
