@@ -5,6 +5,7 @@ from collections.abc import Generator
 import numpy as np
 
 from ...lookat_pd import ik
+from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation.bake_together import BakeTogether
 from ..animation.bake_transaction import BakeTransaction
@@ -17,6 +18,8 @@ from .body_work import BodyWork
 
 _PASSES, _PASSES_OF_HEELS = 6, 16
 """How often a pose on controls is corrected at most, and where there are heels."""
+_TURNED_ROUND = 0.01
+"""How much worse than solved, as a score, a pose is at least whose mirrored constraints turn it round."""
 _NEARLY_NOTHING = 1e-7
 """An error, as a length in sizes of the body or an angle [rad], that is none."""
 
@@ -74,8 +77,20 @@ class Verified:
                 break
             found = yield from self.work.solve_all(pose, aims, self.balance, 0.3)
             expected, unbalanced = found.errors, found.unbalanced
+        self._check_mirrored(score(aims, worse, size))
         written = controls.write(transaction, best, size)
         return errors, unbalanced, written
+
+    def _check_mirrored(self, missed: Array) -> None:
+        """Raise RigError if the constraints of a mirrored rig turn it round. missed: (F,), the score by which its pose
+        is worse than solved."""
+        if np.any(np.linalg.det(self.samples.worlds[:, :3, :3]) < 0.0) and np.any(missed > _TURNED_ROUND):
+            raise RigError(
+                "'{armature}' is mirrored by a negative scale, with which Blender evaluates the constraints of its "
+                "controls differently, so that several effectors cannot be solved together; make the scale positive, "
+                "or bake one effector at a time.",
+                armature=self.work.body.armature.name,
+            )
 
     def measure(self) -> Generator[float, None, None]:
         """Measure how the controls turn each other; nothing of it stays."""

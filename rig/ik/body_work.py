@@ -91,15 +91,6 @@ class BodyWork(BodyGoals):
 
     def check_scale(self, samples: Samples) -> None:
         """Raise RigError if the rig is scaled so that its effectors cannot be solved together."""
-        mirrored = np.any(np.linalg.det(samples.worlds[:, :3, :3]) < 0.0)
-        held = all(effector.contact is not None for effector in self.effectors)
-        if mirrored and not self.body.plain and (samples.sheared or not held):
-            raise RigError(
-                "'{armature}' is mirrored by a negative scale, with which Blender evaluates the constraints of its "
-                "controls differently, so that several effectors cannot be solved together; make the scale positive, "
-                "or bake one effector at a time.",
-                armature=self.body.armature.name,
-            )
         # What constraints add is corrected as everything that they do.
         if samples.shear > (shear.LEAST if self.body.plain else shear.OF_CONSTRAINTS):
             raise RigError(

@@ -15,7 +15,7 @@ ROTATION_MODES = {"plain": "XYZ", "animated": "ZYX", "turned": "QUATERNION", "de
 def reaching(armature: bpy.types.Object, kind: str, setup: str, *, pole: bool = False) -> bpy.types.Object:
     """Let the left arm of a `posed` human reach for another object; returns it.
 
-    kind: "object", or "bone" of another armature. setup: one of SETUPS, or "sheared". pole: let it bend to
+    kind: "object", or "bone" of another armature. setup: one of SETUPS, "sheared" or "mirrored". pole: let it bend to
     an empty as well.
     """
     item = control_rigs.reaching_for(armature, kind)
@@ -112,6 +112,12 @@ def _child_of(armature, item, control) -> None:
     _replaced(item, control)
 
 
+def _mirrored(armature, item, control) -> None:
+    """The character as a whole."""
+    armature.matrix_world = Matrix.Diagonal((-1.0, 1.0, 1.0, 1.0))
+    _replaced(item, control)
+
+
 def _scaled(armature, item, control) -> None:
     armature.matrix_world = Matrix.Translation((3.0, 1.0, 0.2)) @ Matrix.Rotation(0.7, 4, "Z") @ Matrix.Scale(0.1, 4)
     item.scale = (2.0, 2.0, 2.0)
@@ -127,5 +133,6 @@ _SETUPS = {
     "sheared": _sheared,
     "in_hips": _in_hips,
     "child_of": _child_of,
+    "mirrored": _mirrored,
     "scaled": _scaled,
 }

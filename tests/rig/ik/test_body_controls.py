@@ -14,6 +14,8 @@ from .. import control_rigs, scenes
 from .test_body_bake import axes, bodies, body_bake, errors, options, targets, to
 
 body_verified = load("rig.ik.body_verified")
+contact_plan = load("rig.ik.contact_plan")
+contacts = load("rig.ik.contacts")
 control_drag = load("rig.ik.control_drag")
 rotation = load("lookat_pd.rotation")
 shear = load("rig.sampling.shear")
@@ -287,27 +289,11 @@ def reaches(armature: bpy.types.Object, placed: Any, **tuning: Any) -> None:
     assert np.linalg.norm(world(*FEET) - feet, axis=-1).max() < 1e-3
 
 
-@pytest.mark.parametrize("scale", [(-1.0, 1.0, 1.0), (-1.0, -1.0, -1.0)])
-def test_a_mirrored_human_is_refused_with_the_reason(scale) -> None:
-    """Blender turns the head of a generated rig round where its scale is negative."""
-    armature = kept.human()
-    head = scenes.poses(armature, (10,), ("DEF-spine.006",))
-    rest = armature.matrix_world.copy()
-    armature.scale = scale
-    bpy.context.view_layer.update()
-    seen = np.array(rest @ armature.matrix_world.inverted()) @ scenes.poses(armature, (10,), ("DEF-spine.006",))
-    assert np.abs(seen - head).max() > 0.5
-    count = len(bpy.data.actions)
-    steps = body_bake.bake(
-        bpy.context.scene,
-        armature,
-        [bodies.BodyEffector("hand_ik.L"), bodies.BodyEffector("foot_ik.L")],
-        body_bake.BodyTuning(),
-        options.BakeOptions(1, 8, "NEW"),
-    )
-    with pytest.raises(errors.RigError, match="mirrored by a negative scale"):
-        scenes.finish(steps)
-    assert len(bpy.data.actions) == count
+@pytest.mark.parametrize("balance", [0.0, 0.5])
+@pytest.mark.parametrize("scale", [(-1.0, 1.0, 1.0), (1.0, 1.0, -1.0), (-1.0, -1.0, -1.0)])
+def test_a_mirrored_human_is_as_exact_as_another(scale, balance) -> None:
+    """Blender turns the head of such a rig round."""
+    reaches(kept.human(), np.diag((*scale, 1.0)), balance=balance)
 
 
 @pytest.mark.parametrize("axis", "XZ")
@@ -336,3 +322,32 @@ def test_controls_that_are_scaled_a_little_more_than_constraints_do_are_refused(
     chest.scale.y = 1.0 + 1.1 * shear.OF_CONSTRAINTS
     with pytest.raises(errors.RigError, match="A bone of 'Made' is scaled unevenly"):
         run(armature, effectors)
+
+
+def mirrored(made: Any, bone: str) -> bpy.types.Object:
+    """A rig of which Blender turns a bone round where its scale is negative: a constraint copies rotations, and takes
+    no mirrored ones."""
+    kept.scene(made)
+    armature = bpy.data.objects["Made"]
+    before = poses(armature, bone)
+    armature.scale = (-1.0, 1.0, 1.0)
+    assert np.abs(poses(armature, bone) - before).max() > 0.5
+    return armature
+
+
+def test_a_mirrored_rig_whose_legs_blender_turns_round_is_refused() -> None:
+    armature = mirrored(control_rigs.animated_scene, "Foot.L")
+    before = scenes.snapshot()
+    with pytest.raises(errors.RigError, match="mirrored by a negative scale"):
+        run(armature, pins(("Foot.L", "Foot.R", "Hand.L")))
+    assert not scenes.differences(before, scenes.snapshot())
+
+
+def test_contacts_of_a_mirrored_hand_that_blender_turns_round_are_refused() -> None:
+    armature = mirrored(control_rigs.posed_scene, "Hand.L")
+    touch, before = contacts.Touch(contact_plan.Contact([(4, 9)], 0.1), None), scenes.snapshot()
+    with pytest.raises(errors.RigError, match="mirrored by a negative scale"):
+        scenes.finish(
+            contacts.clean_up_body(bpy.context.scene, armature, {"Hand.L": touch}, options.BakeOptions(1, LAST, "NEW"))
+        )
+    assert not scenes.differences(before, scenes.snapshot())
