@@ -27,8 +27,11 @@ def check_writable(path: Path) -> None:
     probe = folder / _temporary_name(path)
     try:
         # Permissions, quotas and read-only disks show only when a write is tried.
-        probe.touch(exist_ok=False)
-        probe.unlink()
+        try:
+            probe.touch(exist_ok=False)
+        finally:
+            # A signal may come just after it was made.
+            probe.unlink(missing_ok=True)
     except OSError as error:
         raise FileError(
             "Nothing can be written in {folder} ({reason}); choose another folder.",

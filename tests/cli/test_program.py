@@ -88,6 +88,19 @@ def test_a_reader_who_leaves_is_no_failure(walk) -> None:
 ENDS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
 
 
+def test_a_signal_while_a_folder_is_tried_leaves_nothing_in_it(tmp_path, monkeypatch) -> None:
+    touch = Path.touch
+
+    def interrupted(path: Path, **given: bool) -> None:
+        touch(path, **given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "touch", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        load("cli.whole_file").check_writable(tmp_path / "out.blend")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signals")
 @pytest.mark.parametrize("number", ENDS, ids=lambda number: number.name)
 def test_signals_leave_a_report_and_whole_files(number, walk, tmp_path) -> None:
