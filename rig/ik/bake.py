@@ -22,7 +22,7 @@ from ..detection.joint_chain import JointChain
 from ..sampling import bone_response, suspend
 from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
-from ..sampling.targets import Target
+from ..sampling.targets import Target, world_matrix
 from . import chain_solve
 from .chain_solve import IKTuning, Objectives, Turns
 from .goals import Following, Goal, check
@@ -283,8 +283,4 @@ def in_world(error: Array, samples: Samples) -> Array:
 
 def axes_of(item: bpy.types.Object, bone: str, depsgraph: bpy.types.Depsgraph) -> Array:
     """The axes (3, 3) of an object or one of its bones in the world."""
-    seen = item.evaluated_get(depsgraph)
-    matrix = seen.matrix_world
-    if bone:
-        matrix = matrix @ seen.pose.bones[bone].matrix
-    return np.array(matrix.to_3x3())
+    return np.array(world_matrix(item.evaluated_get(depsgraph), bone).to_3x3())

@@ -24,7 +24,7 @@ from ..offset_layer import constraints as offsets
 from ..sampling import suspend
 from ..sampling.outside_samples import OutsideRecord
 from ..sampling.sampler import Samples, ShownPose, seen_from
-from ..sampling.targets import Target
+from ..sampling.targets import Target, world_matrix
 from . import body_errors, body_settings, body_work, drag
 from .bake import axes_of, from_armature
 from .body import BodyEffector
@@ -332,6 +332,4 @@ def _place_of(target: Target, depsgraph: bpy.types.Depsgraph) -> Array:
     """The place (3,) of an object or its bone in the world."""
     assert target.object is not None
     seen = target.object.evaluated_get(depsgraph)
-    return np.array(
-        (seen.matrix_world @ seen.pose.bones[target.bone].matrix if target.bone else seen.matrix_world).translation
-    )
+    return np.array(world_matrix(seen, target.bone).translation)

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import bpy
-import numpy as np
 
 from ...lookat_pd.rotation import Array
 from ..animation import actions, auto_keying, channels
@@ -12,6 +11,7 @@ from ..detection import limb_controls, other_ik
 from ..detection.limb_controls import LimbControls
 from ..detection.other_ik import OtherIK
 from ..sampling.location_axes import world_axes
+from .bake import axes_of
 
 
 @dataclass(frozen=True)
@@ -57,9 +57,7 @@ class Grip:
 
     def orientation(self, depsgraph: bpy.types.Depsgraph) -> Array:
         """(3, 3), the axes of what is moved in the world, with their scale."""
-        seen = self.owner.evaluated_get(depsgraph)
-        matrix = seen.matrix_world @ seen.pose.bones[self.bone].matrix if self.bone else seen.matrix_world
-        return np.array(matrix.to_3x3())
+        return axes_of(self.owner, self.bone, depsgraph)
 
     def frame(self, depsgraph: bpy.types.Depsgraph) -> Array:
         """(3, 3), the axes of its location in the world, with their scale."""

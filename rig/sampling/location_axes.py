@@ -6,6 +6,7 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
 from .sampler import Samples
+from .targets import world_matrix
 
 
 def location_axes(armature: bpy.types.Object, samples: Samples, bone: str, basis: Array) -> Array:
@@ -27,8 +28,7 @@ def location_axes(armature: bpy.types.Object, samples: Samples, bone: str, basis
 def world_axes(seen: bpy.types.Object, bone: str) -> Array:
     """The same (3, 3) in the world for an evaluated object, "", or a bone of it."""
     item = seen.pose.bones[bone] if bone else seen
-    matrix = seen.matrix_world @ item.matrix if bone else seen.matrix_world
-    axes = np.array(matrix)[:3, :3] @ np.linalg.inv(np.array(item.matrix_basis)[:3, :3])
+    axes = np.array(world_matrix(seen, bone))[:3, :3] @ np.linalg.inv(np.array(item.matrix_basis)[:3, :3])
     if bone and not item.bone.use_local_location:
         axes = axes @ np.linalg.inv(np.array(item.bone.matrix_local)[:3, :3])
     return axes

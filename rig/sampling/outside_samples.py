@@ -11,6 +11,7 @@ from ..animation import channels
 from ..animation.outside_controls import OutsideControl
 from .location_axes import world_axes
 from .sampler import Sampler, Samples, seen_from
+from .targets import world_matrix
 
 
 def sample(
@@ -53,7 +54,7 @@ class OutsideRecord:
         for n, control in enumerate(self.controls):
             seen = stand_in(control.object).evaluated_get(depsgraph)
             item = seen.pose.bones[control.bone] if control.bone else seen
-            self._worlds[k, n] = seen.matrix_world @ item.matrix if control.bone else seen.matrix_world
+            self._worlds[k, n] = world_matrix(seen, control.bone)
             self._axes[k, n] = world_axes(seen, control.bone)
             self._turns[n][k] = np.array(getattr(item, channels.channel(self._modes[n])[0])[:])
             self._places[k, n] = item.location

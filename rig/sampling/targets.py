@@ -6,6 +6,7 @@ from functools import partial
 
 import bpy
 import numpy as np
+from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ...lookat_pd.errors import RigError
@@ -36,6 +37,11 @@ class Target:
         if self.object is None:
             return f"point {self.point}" if self.point is not None else ""
         return f"{self.object.name}:{self.bone}" if self.bone else self.object.name
+
+
+def world_matrix(seen: bpy.types.Object, bone: str) -> Matrix:
+    """The pose in the world of an evaluated object, or of a bone of it."""
+    return seen.matrix_world @ seen.pose.bones[bone].matrix if bone else seen.matrix_world
 
 
 def check(armature: bpy.types.Object, bones: Sequence[str], target: Target) -> None:
