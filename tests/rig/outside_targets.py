@@ -1,10 +1,14 @@
 """A human whose left arm reaches for an empty or for a bone of another armature, in many ways to place it."""
 
 from collections.abc import Callable
+from typing import Any
 
 import bpy
 import numpy as np
+import pytest
 from mathutils import Matrix, Vector
+
+from extension import load
 
 from . import control_rigs
 
@@ -30,6 +34,19 @@ def reaching(armature: bpy.types.Object, kind: str, setup: str, *, pole: bool = 
         solver.pole_target, solver.pole_subtarget = found, ""
     bpy.context.view_layer.update()
     return item
+
+
+def fail_at_the_end(armature: bpy.types.Object, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the bake of an armature fail where it would be kept, after those of other data."""
+    transaction = load("rig.animation.bake_transaction").BakeTransaction
+    commit = transaction.commit
+
+    def fail(self, into: str, name: str) -> Any:
+        if self.armature == armature:
+            raise RuntimeError
+        return commit(self, into, name)
+
+    monkeypatch.setattr(transaction, "commit", fail)
 
 
 def _plain(armature, item, control) -> None:

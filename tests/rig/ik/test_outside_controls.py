@@ -10,7 +10,7 @@ import kept
 from extension import load
 
 from .. import control_rigs, scenes
-from ..outside_targets import SETUPS, reaching
+from ..outside_targets import SETUPS, fail_at_the_end, reaching
 
 errors = load("lookat_pd.errors")
 body = load("rig.ik.body")
@@ -129,15 +129,7 @@ def test_a_bake_that_fails_at_its_end_leaves_both_as_they_were(human, monkeypatc
     reaching(human, "object", "animated")
     wanted = effectors(human)
     before = scenes.snapshot()
-    transaction = load("rig.animation.bake_transaction").BakeTransaction
-    commit = transaction.commit
-
-    def fail(self, into: str, name: str) -> Any:
-        if self.armature == human:
-            raise RuntimeError
-        return commit(self, into, name)
-
-    monkeypatch.setattr(transaction, "commit", fail)
+    fail_at_the_end(human, monkeypatch)
     with pytest.raises(RuntimeError):
         bake(human, wanted, "CURRENT")
     assert not scenes.differences(before, scenes.snapshot())

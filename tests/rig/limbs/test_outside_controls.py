@@ -10,7 +10,7 @@ import kept
 from extension import load
 
 from .. import control_rigs, scenes
-from ..outside_targets import SETUPS, reaching
+from ..outside_targets import SETUPS, fail_at_the_end, reaching
 
 errors = load("lookat_pd.errors")
 limb_switch = load("rig.limbs.limb_switch")
@@ -71,15 +71,7 @@ def test_a_failure_leaves_all_actions_as_they_were(human, monkeypatch) -> None:
     run(human, "FK")
     displaced(human)
     before = scenes.snapshot()
-    transaction = load("rig.animation.bake_transaction").BakeTransaction
-    commit = transaction.commit
-
-    def fail(self, into: str, name: str) -> Any:
-        if self.armature == human:
-            raise RuntimeError
-        return commit(self, into, name)
-
-    monkeypatch.setattr(transaction, "commit", fail)
+    fail_at_the_end(human, monkeypatch)
     with pytest.raises(RuntimeError):
         run(human, "IK", "CURRENT")
     assert not scenes.differences(before, scenes.snapshot())
