@@ -25,10 +25,7 @@ bake_options, goals, limbs = (load(f"rig.{name}") for name in ("animation.bake_o
 contacts, contacts_found, body_settings = (
     load(f"{name}") for name in ("rig.ik.contacts", "lookat_pd.body.contacts", "rig.ik.body_settings")
 )
-limb_controls, seconds_per_frame = (
-    load("rig.detection.limb_controls"),
-    load("rig.sampling.scene_time").seconds_per_frame,
-)
+limb_controls, scene_time = (load(f"rig.{name}") for name in ("detection.limb_controls", "sampling.scene_time"))
 rest, stance = (load(f"rig.detection.{name}") for name in ("rest", "stance"))
 chain_solve, pose, targets = (load(f"rig.{name}") for name in ("ik.chain_solve", "ik.pose", "sampling.targets"))
 errors = load("lookat_pd.errors")
@@ -364,7 +361,7 @@ def held_feet(rig: bpy.types.Object, name: str) -> str:
             slips = np.maximum(slips, to_person * np.array(away))
     count, lowered = sum(map(len, found.contacts.values())), to_person * float(found.lowered.max())
     borders = [[n - first for ends in found.contacts.get(foot, ()) for n in ends] for foot in legs]
-    knees, others = corners(pose_before, pose_after, borders, seconds_per_frame(bpy.context.scene))
+    knees, others = corners(pose_before, pose_after, borders, scene_time.seconds_per_frame(bpy.context.scene))
     return f"| {name} | {count} | {slips[0]:.1f} | {slips[1]:.3f} | {lowered:.0f} | {knees:.2f} | {others:.2f} |"
 
 

@@ -14,14 +14,12 @@ from ..sampling.sampler import Sampler, Samples
 from .body_controls import BodyControls
 from .body_errors import AS_SOLVED, Objectives, measured, score, settled
 from .body_pose import BodyPose, SolvedBody
-from .body_work import BodyWork
+from .body_work import NEARLY_NOTHING, BodyWork
 
 _PASSES, _PASSES_OF_HEELS = 6, 16
 """How often a pose on controls is corrected at most, and where there are heels."""
 _TURNED_ROUND = 0.01
 """How much worse than solved, as a score, a pose is at least whose mirrored constraints turn it round."""
-_NEARLY_NOTHING = 1e-7
-"""An error, as a length in sizes of the body or an angle [rad], that is none."""
 
 
 class Verified:
@@ -43,7 +41,7 @@ class Verified:
         self.changing = np.ones(len(samples.frames), dtype=bool)
         if work.tuning.still:
             # All other frames stay as animated to the bit.
-            self.changing = np.any(measured(objectives, pose) > _NEARLY_NOTHING, axis=-1) | np.any(
+            self.changing = np.any(measured(objectives, pose) > NEARLY_NOTHING, axis=-1) | np.any(
                 work.lowering != 0.0, axis=-1
             )
 

@@ -30,8 +30,8 @@ _SLICE = 128
 """Frames that are solved together between two checks of the keyboard."""
 _FAR = 1e12
 _ALL = 1_000_000
-_NEARLY_NOTHING = 1e-7
-"""A rotation [rad] or a movement, as a fraction of the body's size, that is none."""
+NEARLY_NOTHING = 1e-7
+"""An angle [rad] or a distance, as a fraction of the body's size, that is none."""
 
 
 def prepared(
@@ -179,7 +179,7 @@ class BodyWork(BodyGoals):
         """Write the channels of the bones that turn or move; returns their names."""
         body, written = self.body, []
         turns = rotation.multiply(rotation.inverse(pose.local), rotations)
-        turns[rotation.angle(turns) < _NEARLY_NOTHING] = rotation.IDENTITY
+        turns[rotation.angle(turns) < NEARLY_NOTHING] = rotation.IDENTITY
         for n, name in enumerate(body.joints):
             mode, raw = samples.channel(name)
             if not np.any(turns[:, n] != rotation.IDENTITY):
@@ -187,7 +187,7 @@ class BodyWork(BodyGoals):
             turn = in_channels(turns[:, n], body.limits, pose.local[:, n], body.rests[n], (mode, raw))
             work.write(name, mode, self.frames, channels.turned(raw, mode, turn), raw)
             written.append(name)
-        far = np.linalg.norm(displacement, axis=-1) > _NEARLY_NOTHING * pose.size
+        far = np.linalg.norm(displacement, axis=-1) > NEARLY_NOTHING * pose.size
         if body.moves and far.any():
             raw = samples.raw[channels.LOCATION][:, samples.bones.index(body.joints[0])]
             size = samples.sizes[:, samples.bones.index(body.parent)] if body.parent else np.ones(len(raw))
