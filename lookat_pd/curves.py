@@ -1,7 +1,7 @@
-"""Samples between the frames: the solver works at 120 samples per second at any frame rate.
+"""Curves in time: samples between the frames, and the quintics with which transitions begin and end smoothly.
 
-A smooth curve runs through the frames of the animation. A value that jumps from one frame to the next is held until the
-next frame, as with constant interpolation.
+The solver works at 120 samples per second at any frame rate. A smooth curve runs through the frames of the animation. A
+value that jumps from one frame to the next is held until the next frame, as with constant interpolation.
 """
 
 from collections.abc import Sequence
@@ -27,6 +27,31 @@ def sudden(changes: Array) -> Array:
     none = np.zeros_like(changes[:1])
     beside = np.maximum(np.concatenate((none, changes[:-1])), np.concatenate((changes[1:], none)))
     return (changes > _JUMP_ANGLE) & (changes > _JUMP_RATIO * beside)
+
+
+def smooth_step(t: Array) -> tuple[Array, Array, Array]:
+    """10 t^3 - 15 t^4 + 6 t^5 and its two derivatives, constant outside of [0, 1]."""
+    t = np.clip(t, 0.0, 1.0)
+    return (
+        t * t * t * (10.0 + t * (6.0 * t - 15.0)),
+        30.0 * t * t * (1.0 - t) ** 2,
+        60.0 * t * (1.0 - t) * (1.0 - 2.0 * t),
+    )
+
+
+def early_slope(t: Array) -> Array:
+    """The quintic on [0, 1] that with two derivatives is 0 at both ends, except for a slope of 1 at 0."""
+    return t + t**3 * (-6.0 + t * (8.0 - 3.0 * t))
+
+
+def late_slope(t: Array) -> tuple[Array, Array, Array]:
+    """The quintic on [0, 1] that with two derivatives is 0 at both ends, except for a slope of 1 at 1, and its two
+    derivatives."""
+    return (
+        t * t * t * (t * (7.0 - 3.0 * t) - 4.0),
+        t * t * (t * (28.0 - 15.0 * t) - 12.0),
+        t * (t * (84.0 - 60.0 * t) - 24.0),
+    )
 
 
 @dataclass(frozen=True)

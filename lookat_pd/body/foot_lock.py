@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import checks
+from ..curves import smooth_step
 from ..errors import InvalidArgument
 from ..rotation import Array
 from .contacts import Interval, runs
@@ -126,7 +127,7 @@ def onset(frames: int, begin: int, length: float, dt: float) -> Array:
     if not begin:
         return np.ones(frames)
     t = np.clip((np.arange(frames) - begin + 1) * dt / max(length, dt), 0.0, 1.0)
-    return t**3 * (10.0 - 15.0 * t + 6.0 * t * t)
+    return smooth_step(t)[0]
 
 
 def _within(points: Array, stance: FootStance) -> Array:
@@ -169,7 +170,7 @@ def _end(result: Array, known: Array, at: int, inwards: int) -> Array | None:
 def _quintic(before: Array, after: Array, length: int) -> Array:
     """Values (length + 1, 3) between two ends (2, 3) of value and change per frame, without acceleration at them."""
     t = (np.arange(length + 1) / length)[:, None]
-    there = t**3 * (10.0 - 15.0 * t + 6.0 * t**2)
+    there = smooth_step(t)[0]
     start = t * (1.0 - t) ** 3 * (1.0 + 3.0 * t)
     end = -((1.0 - t) * t**3 * (4.0 - 3.0 * t))
     return before[0] * (1.0 - there) + after[0] * there + length * (before[1] * start + after[1] * end)

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..checks import LONGEST_STEP, SHORTEST_STEP, exactly, number, numbers, shown, time_step
+from ..curves import smooth_step
 from ..errors import InvalidArgument
 from ..ik import Limits
 from ..pd import second_order
@@ -28,7 +29,6 @@ from ..rotation import Array
 from . import checks
 from .body import Body
 from .hit_stops import Stop, stopped
-from .law import smooth_step
 
 ENDS = 2.0
 """Settle times after which an offset has ended; during the last one it is faded out."""

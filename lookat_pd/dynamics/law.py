@@ -88,31 +88,6 @@ def swing_time(sharp: Array, interval: float, swing_past: float) -> Array:
     return _RETURNED / swing_frequency(sharp, interval, swing_past)
 
 
-def smooth_step(t: Array) -> tuple[Array, Array, Array]:
-    """10 t^3 - 15 t^4 + 6 t^5 and its two derivatives, constant outside of [0, 1]."""
-    t = np.clip(t, 0.0, 1.0)
-    return (
-        t * t * t * (10.0 + t * (6.0 * t - 15.0)),
-        30.0 * t * t * (1.0 - t) ** 2,
-        60.0 * t * (1.0 - t) * (1.0 - 2.0 * t),
-    )
-
-
-def early_slope(t: Array) -> Array:
-    """The quintic on [0, 1] that with two derivatives is 0 at both ends, except for a slope of 1 at 0."""
-    return t + t**3 * (-6.0 + t * (8.0 - 3.0 * t))
-
-
-def late_slope(t: Array) -> tuple[Array, Array, Array]:
-    """The quintic on [0, 1] that with two derivatives is 0 at both ends, except for a slope of 1 at 1, and its two
-    derivatives."""
-    return (
-        t * t * t * (t * (7.0 - 3.0 * t) - 4.0),
-        t * t * (t * (28.0 - 15.0 * t) - 12.0),
-        t * (t * (84.0 - 60.0 * t) - 24.0),
-    )
-
-
 @dataclass(frozen=True)
 class Motion:
     """The law's motion through k keys of n joints.

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from ..curves import early_slope
 from ..rotation import Array
-from .law import early_slope
 
 _POWERS = np.arange(6)
 

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from .. import rotation
 from ..checks import check_memory, time_step, whole
+from ..curves import early_slope, late_slope, smooth_step
 from ..errors import InvalidArgument
 from ..ik import Limits
 from ..ik.checks import same_joints
@@ -205,7 +206,7 @@ class _Work:
             span, x = steps * self.h, (np.arange(1, steps + 1) / steps)[:, None, None]
             end = rotation.log(rotation.multiply(rotation.inverse(self.keys[key]), self.keys[key + 1]))
             begin, arrive = span * speeds[key - first], span * law.rates(end, speeds[key + 1 - first])
-            turns = law.smooth_step(x)[0] * end + law.early_slope(x) * begin + law.late_slope(x)[0] * arrive
+            turns = smooth_step(x)[0] * end + early_slope(x) * begin + late_slope(x)[0] * arrive
             parts.append(rotation.multiply(self.keys[key], rotation.exp(turns)))
         return np.concatenate(parts)
 

@@ -5,11 +5,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from .. import rotation
+from ..curves import smooth_step
 from ..errors import InvalidArgument
 from ..ik import Limits, solve_tree
 from ..rotation import Array
 from .arm import Arm
-from .law import smooth_step
 from .paths import drift, minimum_jerk
 
 HIT = 1e-5

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import rotation
+from ..curves import late_slope, smooth_step
 from ..rotation import Array
 from .body import Body
-from .law import Motion, late_slope, rates, smooth_step
+from .law import Motion, rates
 from .multistep import Grid, Multistep, too_fast
 from .reference import Reference
 from .root_path import RootPath

@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import rotation
+from ..curves import late_slope, smooth_step
 from ..ik import Limits
 from ..rotation import Array
 from .body import Body
 from .engine import Engine
 from .hinges import HingedLimits
-from .law import Motion, late_slope, rates, smooth_step, turning
+from .law import Motion, rates, turning
 from .muscles import Muscles
 from .reference import Reference
 from .root_path import RootPath

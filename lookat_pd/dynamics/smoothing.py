@@ -9,10 +9,10 @@ from collections.abc import Generator
 import numpy as np
 
 from .. import rotation
+from ..curves import smooth_step
 from ..rotation import Array
 from .arm import Arm
 from .engine import Engine
-from .law import smooth_step
 
 _FREQUENCY = 8.0
 """Frequency of the weak control along the path, times the duration [rad]."""

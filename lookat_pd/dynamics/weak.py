@@ -6,10 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import rotation
+from ..curves import smooth_step
 from ..rotation import Array
 from .body import Body
 from .engine import Engine
-from .law import Motion, smooth_step
+from .law import Motion
 from .multistep import Grid, Multistep, too_fast
 from .muscles import Muscles
 from .root_path import RootPath

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..curves import smooth_step
 from ..rotation import Array
 from .ability import Eyes
 
@@ -46,6 +47,6 @@ class Twitches:
             return np.broadcast_to(self.places, (len(times), 2))
         latest = np.searchsorted(self.times, times, side="right") - 1
         s = np.clip((times - self.times[latest]) / self.duration, 0.0, 1.0)
-        step = (s**3 * (10.0 + s * (6.0 * s - 15.0)))[:, None]
+        step = smooth_step(s)[0][:, None]
         before, after = self.places[np.maximum(latest, 0)], self.places[latest + 1]
         return np.where((latest < 0)[:, None], self.places[0], before + step * (after - before))

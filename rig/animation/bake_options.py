@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...lookat_pd.checks import shown
+from ...lookat_pd.curves import smooth_step
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 
@@ -43,7 +44,7 @@ class BakeOptions:
         for length, passed in ((self.blend_in, frames - self.first), (self.blend_out, self.last - frames)):
             if length > 0.0:
                 t = np.clip(passed / length, 0.0, 1.0)
-                result *= t**3 * (10.0 + t * (6.0 * t - 15.0))
+                result *= smooth_step(t)[0]
         return result
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...lookat_pd import ik, rotation
+from ...lookat_pd.curves import smooth_step
 from ...lookat_pd.dynamics.segments import fractions
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
@@ -148,7 +149,7 @@ def _polygon(
         heights.append(low / (_LIFTED * leg))
     height = np.array(heights)
     above = np.clip(height - height.min(axis=1, keepdims=True), 0.0, 1.0)
-    stands = 1.0 - above**3 * (above * (6.0 * above - 15.0) + 10.0)
+    stands = 1.0 - smooth_step(above)[0]
     total = np.maximum(stands.sum(axis=0), 1e-9)
     middle = sum(part[:, None] * sole.mean(axis=1) for part, sole in zip(stands, soles, strict=True)) / total[:, None]
     points = [

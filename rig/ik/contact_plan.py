@@ -8,7 +8,7 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.body.contacts import Detection, Interval, detect, runs, within_reach
 from ...lookat_pd.body.legs import SOFT_STRETCH
-from ...lookat_pd.curves import sudden
+from ...lookat_pd.curves import early_slope, smooth_step, sudden
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 
@@ -155,7 +155,7 @@ def _weights(intervals: Sequence[Interval], fades: Array, first: int, count: int
         )
         t = np.where(frames < a, 1.0 - (a - frames) / (fade_in + 1.0), 1.0 - (frames - b) / (fade_out + 1.0))
         t = np.where((frames >= a) & (frames <= b), 1.0, np.clip(t, 0.0, 1.0))
-        found.append(t**3 * (t * (6.0 * t - 15.0) + 10.0))
+        found.append(smooth_step(t)[0])
     return found
 
 
@@ -182,9 +182,9 @@ def _transitions(span: slice, at: Array, blend: float) -> list[_Transition]:
     for edge, count, step in ((a, a - where[0], -1), (b, where[-1] - b, 1)):
         if count:
             n = np.arange(1, count + 1)[:, None]
-            s, t = n / (count + 1.0), np.minimum(n / (min(count, blend) + 1.0), 1.0)
-            left = 1.0 - s**3 * (s * (6.0 * s - 15.0) + 10.0)
-            late = n * (1.0 - t**2 * (6.0 + t * (3.0 * t - 8.0)))
+            length = min(count, blend) + 1.0
+            left = 1.0 - smooth_step(n / (count + 1.0))[0]
+            late = length * early_slope(np.minimum(n / length, 1.0))
             found.append(_Transition(edge, edge + step * n[:, 0], left, late))
     return found
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...lookat_pd import rotation
+from ...lookat_pd.curves import smooth_step
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..detection.joint_chain import JointChain
@@ -40,7 +41,7 @@ def ease_in_and_out(frames: int, length: float) -> Array:
     if length < 1.0:
         return np.ones(frames)
     t = np.clip(np.minimum(np.arange(frames), np.arange(frames)[::-1]) / length, 0.0, 1.0)
-    return t**3 * (t * (6.0 * t - 15.0) + 10.0)
+    return smooth_step(t)[0]
 
 
 def check(chain: JointChain, goal: Goal) -> None:

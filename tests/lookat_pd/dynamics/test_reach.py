@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from lookat_pd import dynamics, ik, rotation
-from lookat_pd.dynamics import METHODS, Reach, law, mass, reach
+from lookat_pd.curves import smooth_step
+from lookat_pd.dynamics import METHODS, Reach, mass, reach
 from lookat_pd.dynamics.arm import Arm
 from lookat_pd.dynamics.paths import minimum_jerk
 from lookat_pd.errors import InvalidArgument
@@ -87,13 +88,13 @@ def test_the_cost_is_the_integral_of_the_squared_rate_of_torque(steps: int, damp
         return rotation.multiply(start, rotation.exp(place[:, None, None] * turn[:, None] * axis))
 
     t = np.linspace(0.0, 1.0, 8001)
-    place, speed, rise = law.smooth_step(t)
+    place, speed, rise = smooth_step(t)
     w, dw = (part[:, None, None] * turn[:, None] * axis for part in (speed, rise))
     torques = body.inverse(poses(place), w, dw, gravity) + damping * w
     rates = np.diff(torques, axis=0) / t[1]
     integral = 0.5 * float(np.sum(rates**2)) * t[1]
     arm = Arm(body, start, 1, np.array([0.0, 0.3, 0.0]), gravity, np.full(2, damping), np.ones(2))
-    found = arm.cost(poses(law.smooth_step(np.linspace(0.0, 1.0, steps + 1))[0]), 1.0 / steps)
+    found = arm.cost(poses(smooth_step(np.linspace(0.0, 1.0, steps + 1))[0]), 1.0 / steps)
     assert_allclose(found, integral, rtol=0.005)
 
 
