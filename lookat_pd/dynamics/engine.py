@@ -297,16 +297,26 @@ class Engine:
         """The accelerations (3 m,) x with (T + factor M) x = T accelerations for the mass matrices M of this body and T
         of another one with the same joints, both without gravity and at rest; locked degrees of freedom stay. Not to be
         mixed with `factor`."""
-        mujoco, model, data = self._mujoco, self.model, self.data
-        mujoco.mj_makeM(model, data)
-        mujoco.mj_makeM(other.model, other.data)
+        self._mujoco.mj_makeM(self.model, self.data)
+        self._mujoco.mj_makeM(other.model, other.data)
         entries = self._entries
         entries *= factor
         entries += other._entries
+        return self._solve_locked(other.inverse(accelerations), locked)
+
+    def moved_by(self, other: "Engine", accelerations: Array, locked: NDArray[np.bool_] | None) -> Array:
+        """The accelerations (3 m,) under the torques that cause others in another body; as `solve_with`."""
+        self._mujoco.mj_makeM(self.model, self.data)
+        return self._solve_locked(other.inverse(accelerations), locked)
+
+    def _solve_locked(self, torques: Array, locked: NDArray[np.bool_] | None) -> Array:
+        """The accelerations (3 m,) due to torques (3 m,) with the mass matrix as it is; locked degrees of freedom
+        stay."""
         if locked is not None:
+            entries = self._entries
             entries[self._diagonal[locked]] += UNMOVED * float(entries[self._diagonal].sum())
-        mujoco.mj_factorM(model, data)
-        return self.solve(other.inverse(accelerations)[None])[0]
+        self._mujoco.mj_factorM(self.model, self.data)
+        return self.solve(torques[None])[0]
 
     def _unmoved(self) -> float:
         if not self._heavy:

@@ -3,7 +3,7 @@
 Source: Allen, Chu, Shapiro, Faloutsos, On the Beat! Timing and Tension for Dynamic Characters, SCA 2007.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
@@ -23,8 +23,8 @@ from .exact import Interpolation
 from .hinges import Hinges
 from .reference_simulation import ReferenceSimulation
 from .root_path import RootPath
-from .simulation import Disturbances, Simulation, Stretch
-from .smooth_stretch import SmoothStretch
+from .samples import MotionSamples
+from .simulation import Disturbances, Simulation
 from .weak import WeakSimulation
 
 INERTIAS = ("true", "reference")
@@ -140,15 +140,15 @@ def interpolating(
         if found is not None:
             return finished(found)
     given = joints.body(body), motion, gravity, disturbances, path
-    stretches: Sequence[Stretch | SmoothStretch] | None = None
+    samples: MotionSamples | None = None
     last, passes = max(times[-1] + settle, frames[-1]), velocities is not None
     if exact.only_reference(disturbances):
-        stretches = yield from ReferenceSimulation(*given, keeps_speed=passes).run(last)
+        samples = yield from ReferenceSimulation(*given, keeps_speed=passes).run(last)
     elif exact.only_weak(disturbances):
-        stretches = yield from WeakSimulation(*given).run(last)
-    if stretches is None:
-        stretches = yield from Simulation(*given, keeps_speed=passes).run(last)
-    found = _sampled(frames, joints.poses(keys), motion, stretches, disturbances)
+        samples = yield from WeakSimulation(*given).run(last)
+    if samples is None:
+        samples = yield from Simulation(*given, keeps_speed=passes).run(last)
+    found = _sampled(frames, joints.poses(keys), motion, samples, disturbances)
     return finished(
         replace(
             found,
@@ -186,27 +186,18 @@ def key_velocities(keys: ArrayLike, key_times: ArrayLike, kinds: ArrayLike | Non
 
 
 def _sampled(
-    frames: Array, keys: Array, motion: law.Motion, stretches: Sequence[Stretch | SmoothStretch], given: Disturbances
+    frames: Array, keys: Array, motion: law.Motion, samples: MotionSamples, given: Disturbances
 ) -> Interpolation:
     k, n = keys.shape[:2]
-    relative, torques = np.empty((len(frames), n, 4)), np.empty((len(frames), n, 3))
-    intervals = np.empty(len(frames), dtype=int)
-    missed, left = np.zeros((k, n)), np.zeros((k, n))
-    begin = 0
-    for interval, stretch in enumerate(stretches):
-        last = stretch.times[-1]
-        ends = len(frames) if stretch is stretches[-1] else int(np.searchsorted(frames, last - 1e-9))
-        # The motion of the law is known between the steps; only the difference, which changes slowly, is interpolated.
-        turned, applied = stretch.at(np.append(frames[begin:ends], last))
-        relative[begin:ends], torques[begin:ends], intervals[begin:ends] = turned[:-1], applied[:-1], interval
-        begin = ends
-        if interval + 1 < k:
-            at_key = rotation.multiply(motion.poses(np.array([last]), np.array([interval])), turned[-1:])[0]
-            missed[interval + 1] = rotation.distance(keys[interval + 1], at_key)
-            left[interval + 1] = stretch.left
-    rotations = rotation.multiply(motion.poses(frames, intervals), relative)
+    # The motion of the law is known between the steps; only the difference, which changes slowly, is interpolated.
+    relative, torques = samples.at(frames)
+    rotations = rotation.multiply(motion.poses(frames), relative)
     if given.limits is not None:
         rotations = given.limits.clamp(rotations)
+    missed, left = np.zeros((k, n)), np.zeros((k, n))
+    ends, intervals = samples.lasts[: k - 1], np.arange(k - 1)
+    at_keys = rotation.multiply(motion.poses(samples.times[ends], intervals), samples.relative[ends])
+    missed[1:], left[1:] = rotation.distance(keys[1:], at_keys), samples.left[: k - 1]
     missed[:, given.passive] = 0.0
     return Interpolation(frames, rotation.normalize(rotations), torques, missed.max(axis=1), missed, left)
 

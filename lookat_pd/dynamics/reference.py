@@ -24,7 +24,8 @@ class Reference:
         self._other = Engine(reference, np.zeros(3), moving_root=moving_root)
         extra = np.zeros(6 * moving_root, dtype=bool)
         self._driven = np.concatenate((extra, driven[true.order].ravel()))
-        self._where, self._all = np.flatnonzero(self._driven), bool(np.all(self._driven))
+        self._where = np.flatnonzero(self._driven)
+        self._locked = None if np.all(self._driven) else ~self._driven
 
     def factors(self, firm: Array) -> Sequence[Array | float]:
         """The factors (s, nv) of steps as `gap` takes them: numbers if those of all driven degrees of freedom are
@@ -34,27 +35,38 @@ class Reference:
             return values[:, 0].tolist()
         return list(firm)
 
-    def gap(self, coordinates: Array, ahead: Array, behind: Array, firm: Array | float) -> Array:
-        """The change of velocity (nv,) at MuJoCo's coordinates (nq,), 0 where nothing is driven. firm: factors of the
-        reference's mass matrix, of `factors`."""
-        true, other = self.true, self._other
-        true.place_at(coordinates)
-        other.place_at(coordinates)
-        if not isinstance(firm, float):
-            return self._by_matrix(ahead, behind, np.asarray(firm)[self._where])
-        wanted = ahead / firm
-        both = wanted + behind
-        if self._all:
-            return wanted - other.solve_with(true, firm, both, None)
-        both[~self._driven] = 0.0
-        result = wanted - other.solve_with(true, firm, both, ~self._driven)
-        result[~self._driven] = 0.0
-        return result
+    def gap(self, coordinates: Array, wanted: Array, behind: Array, firm: Array | float) -> Array:
+        """The change of velocity (nv,) at MuJoCo's coordinates (nq,), 0 where nothing is driven.
 
-    def _by_matrix(self, ahead: Array, behind: Array, firm: Array) -> Array:
-        rows = np.ix_(self._where, self._where)
-        true, reference = (engine.mass_matrix()[rows] for engine in (self.true, self._other))
-        right = reference @ ahead[self._where] - true @ behind[self._where]
-        result = np.zeros(len(ahead))
-        result[self._where] = np.linalg.solve(true + reference * firm, right)
+        wanted: (nv,), what it would be for very firm feedback, ahead / firm. firm: factors of the reference's mass
+        matrix, of `factors`.
+        """
+        self._place(coordinates)
+        if isinstance(firm, np.ndarray):
+            return self._by_matrix(wanted, behind, firm)
+        both = self._driving(wanted + behind)
+        return self._driving(wanted - self._other.solve_with(self.true, firm, both, self._locked))
+
+    def difference(self, coordinates: Array, ahead: Array, behind: Array) -> Array:
+        """By how much the accelerations (nv,) under the torques that cause `ahead` (nv,) in the reference exceed
+        `behind` (nv,) at MuJoCo's coordinates (nq,); 0 where nothing is driven."""
+        self._place(coordinates)
+        return self._driving(self.true.moved_by(self._other, self._driving(ahead), self._locked) - behind)
+
+    def _driving(self, values: Array) -> Array:
+        """Values (nv,), changed to 0 where nothing is driven."""
+        if self._locked is not None:
+            values[self._locked] = 0.0
+        return values
+
+    def _place(self, coordinates: Array) -> None:
+        self.true.place_at(coordinates)
+        self._other.place_at(coordinates)
+
+    def _by_matrix(self, wanted: Array, behind: Array, firm: Array) -> Array:
+        where = self._where
+        true, reference = (engine.mass_matrix()[np.ix_(where, where)] for engine in (self.true, self._other))
+        reference *= firm[where]
+        result = np.zeros(len(wanted))
+        result[where] = np.linalg.solve(true + reference, reference @ wanted[where] - true @ behind[where])
         return result

@@ -13,8 +13,8 @@ from .law import Motion, rates
 from .multistep import Grid, Multistep, too_fast
 from .reference import Reference
 from .root_path import RootPath
+from .samples import Deviation, SmoothSamples
 from .simulation import Disturbances
-from .smooth_stretch import Deviation, SmoothStretch
 from .variable_steps import Steps, derivatives
 
 
@@ -37,7 +37,7 @@ class ReferenceSimulation(Multistep):
         super().__init__(body, motion, gravity, self._reference.true, root)
         self._keeps_speed = keeps_speed
 
-    def run(self, last: float) -> Generator[float, None, list[SmoothStretch] | None]:
+    def run(self, last: float) -> Generator[float, None, SmoothSamples | None]:
         """The intervals between all keys, and one after the last key up to `last` [s]; None if a joint moves so fast
         that its speed has to be limited. Yields the completed fraction."""
         start = self._motion.times[0]
@@ -51,24 +51,26 @@ class ReferenceSimulation(Multistep):
             yield float((grid.times[-1] - start) / (last - start))
         grids, *parts = zip(*found, strict=True)
         places, gaps = (np.concatenate(part) for part in parts)
-        return self._courses(Grid.joined(grids), np.array([len(grid.times) for grid in grids]), places, gaps)
+        return self._samples(Grid.joined(grids), np.array([len(grid.times) for grid in grids]), places, gaps)
 
-    def _prepare(self, grid: Grid, plan: Steps, frequency: Array) -> None:
-        slopes, ends = plan.slopes[:, None], plan.ends[:, None]
+    def _prepare(self, grid: Grid, steps: Steps, frequency: Array) -> None:
+        slopes, ends = steps.slopes[:, None], steps.ends[:, None]
+        firm = slopes * frequency * (2.0 + frequency * ends)
         self._rising = slopes * grid.accelerations[1:]
-        self._strength = slopes * frequency**2
-        self._firm = self._reference.factors(slopes * frequency * (2.0 + frequency * ends))
+        # What the accelerations of the law and the distance to it ask for.
+        self._rise, self._pull = self._rising / firm, slopes * frequency**2 / firm
+        self._firm = self._reference.factors(firm)
 
     def _start(self, grid: Grid, frequency: Array, place: Array, speed: Array) -> Array:
         rising = grid.accelerations[0]
         pull = frequency * (frequency * self._engine.between(place, grid.coordinates[0]) - 2.0 * speed)
-        return self._reference.gap(place, rising + pull, rising, np.zeros(len(speed)))
+        return self._reference.difference(place, rising + pull, rising)
 
     def _gap(self, step: int, near: Array, distance: Array, past: Array, ahead: Array) -> Array:
-        push = self._rising[step - 1]
-        distance *= self._strength[step - 1]
-        distance += push
-        return self._reference.gap(near, distance, push - past, self._firm[step - 1])
+        row = step - 1
+        wanted = self._pull[row] * distance
+        wanted += self._rise[row]
+        return self._reference.gap(near, wanted, self._rising[row] - past, self._firm[row])
 
     def _speed(self, grid: Grid, place: Array, gap: Array) -> Array:
         """The velocity (nv,) of the deviation at a key, of which the grid is, after its correction."""
@@ -78,7 +80,7 @@ class ReferenceSimulation(Multistep):
             speed[self._extra :] = (rotation.rotate(apart, w) - spin)[0, self._order].ravel()
         return speed
 
-    def _courses(self, grid: Grid, counts: NDArray[np.int_], places: Array, gaps: Array) -> list[SmoothStretch] | None:
+    def _samples(self, grid: Grid, counts: NDArray[np.int_], places: Array, gaps: Array) -> SmoothSamples | None:
         """The intervals with so many rows of the grid, corrected and with their torques; None if joints are too
         fast."""
         apart, w, spin = self._turned(grid, places, gaps)
@@ -87,10 +89,6 @@ class ReferenceSimulation(Multistep):
         lasts = np.cumsum(counts) - 1
         firsts = lasts + 1 - counts
         own = w - rotation.rotate(rotation.inverse(apart), spin)
-        rises = [
-            derivatives(own[first : end + 1], grid.times[first : end + 1])
-            for first, end in zip(firsts, lasts, strict=True)
-        ]
         error, length = rotation.log(apart[lasts]), grid.times[lasts] - grid.times[firsts]
         rate = rates(error, own[lasts]) * self._keeps_speed
         # After the last key nothing is corrected.
@@ -104,7 +102,6 @@ class ReferenceSimulation(Multistep):
             -(long * part * error_of + long * late * rate_of) / long**order
             for order, (part, late) in enumerate(zip(smooth_step(share), late_slope(share), strict=True))
         )
-        found = Deviation(apart, own, np.concatenate(rises)).turned(*bends)
-        torques = self._torques(grid, found)
-        pieces = (np.split(values, firsts[1:]) for values in (grid.times, found.relative, found.spins, torques))
-        return [SmoothStretch(*parts) for parts in zip(*pieces, np.linalg.norm(error, axis=-1), strict=True)]
+        found = Deviation(apart, own, derivatives(own, grid.times, lasts)).turned(*bends)
+        left = np.linalg.norm(error, axis=-1)
+        return SmoothSamples(grid.times, found.relative, self._torques(grid, found), left, lasts, found.spins)

@@ -24,6 +24,7 @@ from .law import Motion, rates, turning
 from .muscles import Muscles
 from .reference import Reference
 from .root_path import RootPath
+from .samples import HeldSamples
 from .stops import Stops
 
 SUBSTEP = 1.0 / 240.0
@@ -53,26 +54,6 @@ class Disturbances:
     limits: Limits | HingedLimits | None
     reference: Body | None
     free: NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Stretch:
-    """The motion between two keys: rotations (s + 1, n, 4) from the law's motion at times (s + 1,), torques (s, n, 3),
-    the remaining angle (n,) at the key before the correction."""
-
-    times: Array
-    relative: Array
-    torques: Array
-    left: Array
-
-    def at(self, t: Array) -> tuple[Array, Array]:
-        """Rotations (m, n, 4) from the law's motion, and torques (m, n, 3), at times (m,)."""
-        steps = len(self.torques)
-        h = (self.times[-1] - self.times[0]) / steps
-        place = np.clip((t - self.times[0]) / h, 0.0, steps)
-        low = np.minimum((place + 1e-9).astype(int), steps - 1)
-        part = np.clip(place - low, 0.0, 1.0)[:, None]
-        return rotation.slerp(self.relative[low], self.relative[low + 1], part), self.torques[low]
 
 
 class Simulation:
@@ -138,22 +119,22 @@ class Simulation:
         engine.w[:] = self.before
         self.none = np.zeros(n, dtype=bool)
 
-    def run(self, last: float) -> Generator[float, None, list[Stretch]]:
+    def run(self, last: float) -> Generator[float, None, HeldSamples]:
         """The intervals between all keys, and one after the last key up to `last` [s]; yields the completed
         fraction."""
         times = np.append(self.motion.times, last)
-        stretches = []
+        parts = []
         for interval in range(len(times) - 1):
             length = times[interval + 1] - times[interval]
             if length <= _NO_TIME:
                 continue
             steps = max(1, int(np.ceil(length / SUBSTEP - 1e-9)))
             grid = times[interval] + length / steps * np.arange(steps + 1)
-            stretch = yield from self._stretch(interval, grid, times[0], last)
-            stretches.append(stretch)
-        return stretches
+            part = yield from self._part(interval, grid, times[0], last)
+            parts.append(part)
+        return HeldSamples.joined(parts)
 
-    def _stretch(self, interval: int, times: Array, first: float, last: float) -> Generator[float, None, Stretch]:
+    def _part(self, interval: int, times: Array, first: float, last: float) -> Generator[float, None, HeldSamples]:
         engine, steps = self.engine, len(times) - 1
         h = (times[-1] - times[0]) / steps
         wanted = self.motion.poses(times, np.full(steps + 1, interval))
@@ -177,7 +158,7 @@ class Simulation:
             if not np.any(over):
                 self._skip(wanted[-1], velocity[-1])
                 left = np.linalg.norm(self.motion.left[interval], axis=-1)
-                return Stretch(times, rotation.identity(*wanted.shape[:-1]), torques, left)
+                return _part(times, rotation.identity(*wanted.shape[:-1]), torques, left)
             self.on_course = False
         poses = np.empty((steps + 1, len(self.order), 4))
         torques, clipped = np.empty((steps, len(self.before))), np.zeros((steps, len(self.order)), dtype=bool)
@@ -195,7 +176,7 @@ class Simulation:
             left = np.linalg.norm(error, axis=-1)
             rate = self._rate(interval, times[-1], error)
             poses, torques = self._corrected(times, poses, torques, self._sorted(clipped), error, rate, begun)
-        return Stretch(times, rotation.multiply(rotation.inverse(wanted), poses), torques, left)
+        return _part(times, rotation.multiply(rotation.inverse(wanted), poses), torques, left)
 
     def _coordinates(self, times: Array, wanted: Array, h: float) -> tuple[Array, Array]:
         """The target states of the engine (s + 1, nq), and the velocities (s, nv) that lead there."""
@@ -257,8 +238,8 @@ class Simulation:
         firm, pull = self.firm, self.strength * difference
         if self.reference is None:
             return (velocity - v + (v - self.before + pull) / (1.0 + firm)) / h
-        ahead = velocity - self.before + pull
-        return (velocity - v + self.reference.gap(self.engine.data.qpos, ahead, velocity - v, self.factors)) / h
+        ahead, behind = velocity - self.before + pull, velocity - v
+        return (behind + self.reference.gap(self.engine.data.qpos, ahead / firm, behind, self.factors)) / h
 
     def _sorted(self, values: Array) -> Array:
         """Values (s, n, ...) from the order of MuJoCo to that of the body."""
@@ -327,3 +308,9 @@ class Simulation:
         speeds[self.order] = self.engine.w[self.extra :].reshape(-1, 3)
         wanted = self.motion.at(np.array([time]), np.array([interval]))[1][0]
         return -rates(-error, wanted - rotation.rotate(rotation.exp(error), speeds))
+
+
+def _part(times: Array, relative: Array, torques: Array, left: Array) -> HeldSamples:
+    """An interval: `times` (s + 1,), rotations (s + 1, n, 4) from the law's motion, torques (s, n, 3), angles (n,)."""
+    held = np.concatenate((torques, torques[-1:]))
+    return HeldSamples(times, relative, held, left[None], np.array([len(times) - 1]))

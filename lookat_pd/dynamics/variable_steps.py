@@ -122,15 +122,24 @@ def _solved(powers: Array, moments: Array) -> Array:
     return np.linalg.solve(powers, np.broadcast_to(moments[:, None], (*powers.shape[:2], 1)))[..., 0]
 
 
-def derivatives(values: Array, times: Array) -> Array:
-    """Derivatives of samples (s, ...) at times (s,), of fourth order if they are five or more."""
-    count = len(times)
-    near = min(_NEIGHBORS, count)
+def derivatives(values: Array, times: Array, lasts: Array | None = None) -> Array:
+    """Derivatives of samples (s, ...) at times (s,), of fourth order if they are five or more.
+
+    lasts: the numbers (k,) of the last samples of pieces, each of which is derived alone.
+    """
+    ends = np.array([len(times) - 1]) if lasts is None else lasts
+    begins = np.append(0, ends[:-1] + 1)
+    counts = ends + 1 - begins
+    near = min(_NEIGHBORS, int(counts.min()))
+    if near < _NEIGHBORS and len(counts) > 1:
+        pieces = (slice(begin, end + 1) for begin, end in zip(begins, ends, strict=True))
+        return np.concatenate([derivatives(values[piece], times[piece]) for piece in pieces])
     if near < 2:
         return np.zeros_like(values)
-    first = np.clip(np.arange(count) - near // 2, 0, count - near)
+    begin, end = np.repeat(begins, counts), np.repeat(ends, counts)
+    first = np.clip(np.arange(len(times)) - near // 2, begin, end + 1 - near)
     rows = first[:, None] + np.arange(near)
     scale = np.ptp(times[rows], axis=1)[:, None]
-    powers = _powers((times[rows] - times[:, None]) / scale, np.zeros((count, 0)))
+    powers = _powers((times[rows] - times[:, None]) / scale, np.zeros((len(times), 0)))
     factors = _solved(powers, np.eye(near)[1]) / scale
     return np.einsum("sp,sp...->s...", factors, values[rows])

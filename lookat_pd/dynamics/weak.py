@@ -14,8 +14,8 @@ from .law import Motion
 from .multistep import Grid, Multistep, too_fast
 from .muscles import Muscles
 from .root_path import RootPath
+from .samples import Deviation, LimitedSamples
 from .simulation import Disturbances
-from .smooth_stretch import Deviation, SmoothStretch
 from .variable_steps import Steps, derivatives
 
 _OVER = 1e-9
@@ -30,13 +30,6 @@ _ROUNDS = 4
 
 class _TooFast(Exception):
     """A joint moves so fast that its speed has to be limited."""
-
-
-class WeakStretch(SmoothStretch):
-    """With torques that stay within their limits between the steps, too."""
-
-    def _torques_at(self, low: NDArray[np.int_], part: Array, h: float) -> Array:
-        return (1.0 - part) * self.torques[low] + part * self.torques[low + 1]
 
 
 class WeakSimulation(Multistep):
@@ -60,26 +53,26 @@ class WeakSimulation(Multistep):
             engine, self._limit[order], driven[order], np.zeros(len(order), dtype=bool), given.free[order]
         )
 
-    def run(self, last: float) -> Generator[float, None, list[SmoothStretch] | None]:
+    def run(self, last: float) -> Generator[float, None, LimitedSamples | None]:
         """The intervals between all keys, and one after the last key up to `last` [s]; None if a joint moves so fast
         that its speed has to be limited. Yields the completed fraction."""
         start = self._motion.times[0]
-        stretches: list[SmoothStretch] = []
+        parts: list[LimitedSamples] = []
         place, speed = None, np.zeros(3 * len(self._order) + self._extra)
         for interval in self._intervals(last):
-            stretch = self._undisturbed(interval) if place is None else None
-            if stretch is None:
+            part = self._undisturbed(interval) if place is None else None
+            if part is None:
                 try:
-                    stretch, place, speed = self._stretch(interval, place, speed)
+                    part, place, speed = self._disturbed(interval, place, speed)
                 except _TooFast:
                     return None
-            stretches.append(stretch)
-            yield float((stretch.times[-1] - start) / (last - start))
-        return stretches
+            parts.append(part)
+            yield float((part.times[-1] - start) / (last - start))
+        return LimitedSamples.joined(parts)
 
-    def _undisturbed(self, interval: int) -> SmoothStretch | None:
+    def _undisturbed(self, interval: int) -> LimitedSamples | None:
         """The interval if its torques suffice for the law."""
-        _, grid = self._law(interval)
+        grid = self._plan(interval).grid
         still = np.zeros(grid.accelerations.shape[1])
         self._start(grid, self._frequency(interval), grid.coordinates[0], still)
         if np.any(self._found[0][1]):
@@ -89,9 +82,9 @@ class WeakSimulation(Multistep):
         torques = self._torques(grid, still)
         if np.any(self._exceeded(torques)):
             return None
-        return WeakStretch(grid.times, *still[:2], torques, np.linalg.norm(self._motion.left[interval], axis=-1))
+        return _part(grid.times, still, torques, np.linalg.norm(self._motion.left[interval], axis=-1))
 
-    def _stretch(self, interval: int, place: Array | None, speed: Array) -> tuple[SmoothStretch, Array, Array]:
+    def _disturbed(self, interval: int, place: Array | None, speed: Array) -> tuple[LimitedSamples, Array, Array]:
         """The interval from a state on, coordinates (nq,) and the velocity (nv,) of the deviation, and that at its
         end."""
         grid, places, gaps = self._solved(interval, place, speed)
@@ -99,6 +92,7 @@ class WeakSimulation(Multistep):
         if too_fast(w, spin):
             raise _TooFast
         own = w - rotation.rotate(rotation.inverse(apart), spin)
+        deviation = Deviation(apart, own, derivatives(own, grid.times))
         torques, weak = np.empty(own.shape), np.empty(own.shape[:2], dtype=bool)
         torques[:, self._order] = np.stack([each[0] for each in self._found])[:, self._extra :].reshape(own.shape)
         weak[:, self._order] = np.stack([each[1] for each in self._found])
@@ -106,15 +100,16 @@ class WeakSimulation(Multistep):
         end, speed = places[-1], gaps[-1]
         if interval < len(self._motion.times) - 1:
             left = rotation.angle(apart[-1])
-            reached = self._corrected(grid, Deviation(apart, own, derivatives(own, grid.times)), torques, weak)
+            reached = self._corrected(grid, deviation, torques, weak)
             if reached is not None:
-                (apart, own, _), torques = reached
+                deviation, torques = reached
+                apart, own, _ = deviation
                 end, speed = end.copy(), speed.copy()
                 q = rotation.normalize(rotation.multiply(grid.joints[0][-1], apart[-1]))
                 end[-q.size :] = q[self._order].ravel()
                 w = rotation.rotate(rotation.inverse(apart[-1]), spin[-1]) + own[-1]
                 speed[self._extra :] = (w - spin[-1])[self._order].ravel()
-        return WeakStretch(grid.times, apart, own, torques, left), end, speed
+        return _part(grid.times, deviation, torques, left), end, speed
 
     def _start(self, grid: Grid, frequency: Array, place: Array, speed: Array) -> Array:
         self._found = []
@@ -122,14 +117,14 @@ class WeakSimulation(Multistep):
         pull = frequency * (frequency * self._engine.between(place, grid.coordinates[0]) - 2.0 * speed)
         return self._weakened(place, grid.velocities[0] + speed, law + pull) - law
 
-    def _prepare(self, grid: Grid, plan: Steps, frequency: Array) -> None:
-        slopes, ends = plan.slopes[:, None], plan.ends[:, None]
-        self._slopes, self._strength = plan.slopes.tolist(), slopes * frequency**2
+    def _prepare(self, grid: Grid, steps: Steps, frequency: Array) -> None:
+        slopes, ends = steps.slopes[:, None], steps.ends[:, None]
+        self._slopes, self._strength = steps.slopes.tolist(), slopes * frequency**2
         self._part = 1.0 / (1.0 + slopes * frequency * (2.0 + frequency * ends))
         # Differences of the law's velocities: a joint too weak to follow has the errors of its own motion alone.
         self._spins = grid.velocities
         law = np.concatenate((grid.accelerations[:1], self._spins))
-        before = [weights[1] @ law[first : step + 1] for step, (first, weights, _, _) in enumerate(plan.formulas, 1)]
+        before = [weights[1] @ law[first : step + 1] for step, (first, weights, _, _) in enumerate(steps.formulas, 1)]
         self._rising = self._spins[1:] - np.stack(before)
         self._rising[:, : self._extra] = slopes * grid.accelerations[1:, : self._extra]
 
@@ -187,3 +182,8 @@ class WeakSimulation(Multistep):
         acting = torques * self._free
         size = np.linalg.norm(acting, axis=-1, keepdims=True) if self._limit.shape[1] == 1 else np.abs(acting)
         return np.any(size > self._limit * (1.0 + _OVER), axis=(0, 2))
+
+
+def _part(times: Array, deviation: Deviation, torques: Array, left: Array) -> LimitedSamples:
+    """An interval."""
+    return LimitedSamples(times, deviation.relative, torques, left[None], np.array([len(times) - 1]), deviation.spins)

@@ -354,6 +354,16 @@ def test_torques_for_another_body_move_a_tree_as_in_much_shorter_steps(
 
 
 @engine
+def test_a_long_chain_with_reference_inertia_is_as_accurate(monkeypatch: pytest.MonkeyPatch) -> None:
+    body, times = trees.rods([0.2] * 20, [1.0] * 20), 0.5 * np.arange(5)
+    keys = rotation.exp(np.random.default_rng(1).normal(scale=0.3, size=(5, 20, 3)))
+    found = interpolate(body, keys, times, 1.0 / 60.0, inertia="reference")
+    monkeypatch.setattr(Multistep, "scale", 1.0 / 8.0)
+    fine = interpolate(body, keys, times, 1.0 / 60.0, inertia="reference")
+    assert rotation.distance(found.rotations, fine.rotations).max() < 1e-3
+
+
+@engine
 def test_strong_joints_start_at_the_speed_of_a_passed_first_key() -> None:
     keys, times = turned(0.0, 1.0, 2.0), np.arange(3.0)
     plain, strong = (passed(keys, times, ["pass"] * 3, torque_limit=limit) for limit in (None, 1e4))

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from lookat_pd.dynamics.variable_steps import derivatives, graded, steps
 
 
-@pytest.mark.parametrize("order", [3, 4])
+@pytest.mark.parametrize("order", [3, 4, 5])
 @given(st.integers(0, 1000))
 def test_formulas_are_exact_for_polynomials_of_their_order(order: int, seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -53,3 +53,12 @@ def test_derivatives_of_polynomials_are_exact(count: int, seed: int) -> None:
     found = derivatives(np.stack((curve(times), -curve(times)), axis=1), times)
     assert_allclose(found[:, 0], curve.deriv()(times), atol=1e-7 * (1.0 + np.abs(curve(times)).max()))
     assert_allclose(found[:, 1], -found[:, 0])
+
+
+@given(st.lists(st.integers(1, 12), min_size=1, max_size=4), st.integers(0, 1000))
+def test_pieces_are_derived_each_alone(counts: list[int], seed: int) -> None:
+    random = np.random.default_rng(seed)
+    parts = [(np.cumsum(random.uniform(0.5, 1.5, count)), random.normal(size=(count, 2))) for count in counts]
+    times, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    alone = np.concatenate([derivatives(each, t) for t, each in parts])
+    assert_allclose(derivatives(values, times, np.cumsum(counts) - 1), alone, atol=1e-12 * (1.0 + np.abs(alone).max()))
