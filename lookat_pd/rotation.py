@@ -4,6 +4,7 @@ Every function broadcasts over leading axes. Quaternions are (..., 4) arrays, w 
 An Euler order such as "XYZ" is Blender's: the rotation about X is applied first, so the matrix is Rz Ry Rx.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -70,27 +71,55 @@ def multiply(a: ArrayLike, b: ArrayLike) -> Array:
 def accumulate(start: Array, steps: Array) -> Array:
     """The products start, start steps[:, 0], start steps[:, 0] steps[:, 1], ... of quaternions: (F, n + 1, 4).
 
-    start: (F, 4). steps: (F, n, 4). One product leads to the next, so each is of few numbers: a quaternion as
-    a pair of complex numbers, a + b j, takes a quarter of the operations of `multiply`.
+    start: (F, 4). steps: (F, n, 4).
     """
     frames, count = steps.shape[:2]
+    result = np.empty((frames, count + 1, 4), order="F")
+    result[:, 0] = start
+    _split(result[:, 1:])[:] = _products(range(-1, count - 1), steps.transpose(1, 0, 2), start).transpose(2, 0, 1, 3)
+    return result
+
+
+def accumulate_tree(parents: Sequence[int], steps: Array, base: Array | None = None) -> Array:
+    """The products (n, ..., 4) of each quaternion (n, ..., 4) after those of its ancestors; parents: (n,), each before
+    its children, -1 for those after `base` (..., 4), the identity by default."""
+    many = steps.reshape(len(steps), -1, 4)
+    start = None if base is None else np.broadcast_to(base, steps.shape[1:]).reshape(-1, 4)
+    result = _empty(many[..., 0], 4)
+    _split(result)[:] = _products(parents, many, start).transpose(0, 2, 1, 3)
+    return result.reshape(steps.shape)
+
+
+def _products(parents: Sequence[int], steps: Array, base: Array | None) -> Array:
+    """`accumulate_tree` of (n, F, 4) as pairs of complex numbers, (n, 2, F, 2) numbers.
+
+    One product leads to the next, so each is of few numbers: a quaternion as a pair of complex numbers, a + b j, takes
+    a quarter of the operations of `multiply`.
+    """
+    count, frames = steps.shape[:2]
     one, other, both = (np.empty((count, 2, frames), complex) for _ in range(3))
-    one.view(float).reshape(count, 2, frames, 2)[:] = steps.reshape(frames, count, 2, 2).transpose(1, 2, 0, 3)
+    one.view(float).reshape(count, 2, frames, 2)[:] = steps.reshape(count, frames, 2, 2).transpose(0, 2, 1, 3)
     # (a + b j) (c + d j) = (a c - b d*) + (a d + b c*) j
     np.conjugate(one[:, ::-1], out=other)
     np.negative(other[:, 0], out=other[:, 0])
     first = np.empty((2, frames), complex)
-    first.view(float).reshape(2, frames, 2)[:] = start.reshape(frames, 2, 2).transpose(1, 0, 2)
-    a, b = first
-    for step in range(count):
-        np.multiply(a, one[step], out=both[step])
-        both[step] += b * other[step]
-        a, b = both[step]
-    result = np.empty((frames, count + 1, 4), order="F")
-    result[:, 0] = start
-    parts = both.view(float).reshape(count, 2, frames, 2).transpose(2, 0, 1, 3)
-    result.reshape(frames, count + 1, 2, 2)[:, 1:] = parts
-    return result
+    if base is not None:
+        first.view(float).reshape(2, frames, 2)[:] = base.reshape(frames, 2, 2).transpose(1, 0, 2)
+    for joint, parent in enumerate(parents):
+        if parent < 0 and base is None:
+            both[joint] = one[joint]
+            continue
+        a, b = first if parent < 0 else both[parent]
+        np.multiply(a, one[joint], out=both[joint])
+        both[joint] += b * other[joint]
+    return both.view(float).reshape(count, 2, frames, 2)
+
+
+def _split(quaternions: Array) -> Array:
+    """Quaternions (..., 4) as pairs of pairs, (..., 2, 2), without a copy."""
+    strides = quaternions.strides
+    shape = (*quaternions.shape[:-1], 2, 2)
+    return np.lib.stride_tricks.as_strided(quaternions, shape, (*strides[:-1], 2 * strides[-1], strides[-1]))
 
 
 def _components(a: ArrayLike) -> tuple[Any, ...]:
@@ -158,7 +187,18 @@ def cross(a: ArrayLike, b: ArrayLike) -> Array:
     """Cross product of (..., 3) vectors; numpy's own is several times slower on small arrays."""
     ax, ay, az = _components(a)
     bx, by, bz = _components(b)
-    return _stacked(ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx)
+    part, times = az * by, np.multiply
+    if isinstance(part, float | int):
+        return np.array((ay * bz - part, az * bx - ax * bz, ax * by - ay * bx))
+    result = _empty(part, 3)
+    x, y, z = result[..., 0], result[..., 1], result[..., 2]
+    times(ay, bz, out=x)
+    x -= part
+    times(az, bx, out=y)
+    y -= times(ax, bz, out=part)
+    times(ax, by, out=z)
+    z -= times(ay, bx, out=part)
+    return result
 
 
 def rotate(q: ArrayLike, v: ArrayLike) -> Array:

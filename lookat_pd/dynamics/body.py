@@ -255,13 +255,7 @@ class Body:
 
     def _orientations(self, q: Array, base: Array | None = None) -> Array:
         """Orientations in the world (n, ..., 4) from a pose (n, ..., 4)."""
-        result = np.empty_like(q)
-        for joint, parent in enumerate(np.asarray(self.parents).tolist()):
-            if parent >= 0:
-                result[joint] = rotation.multiply(result[parent], q[joint])
-            else:
-                result[joint] = q[joint] if base is None else rotation.multiply(base, q[joint])
-        return result
+        return rotation.accumulate_tree(np.asarray(self.parents).tolist(), q, base)
 
     def _of_parents(self, values: Array, base: Array | None = None) -> Array:
         """The values of the parents (n, ..., 3); for roots those of the base, or 0."""

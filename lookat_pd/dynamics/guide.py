@@ -89,5 +89,8 @@ class Guide:
 
 def _weights(part: Array) -> tuple[Array, Array]:
     """Weights (p, m) of samples at 0 to p - 1 for the value and the slope at `part` (m,)."""
-    powers = part ** np.arange(_POINTS)[:, None]
+    # Products: powers of real numbers take as long as all the rest.
+    powers = np.empty((_POINTS, len(part)))
+    powers[0], powers[1:] = 1.0, part
+    np.multiply.accumulate(powers, axis=0, out=powers)
     return _LAGRANGE @ powers, _LAGRANGE[:, 1:] @ (np.arange(1.0, _POINTS)[:, None] * powers[:-1])

@@ -113,29 +113,33 @@ class Motion:
     def at(self, t: Array, interval: Array | None = None) -> tuple[Array, Array, Array]:
         """Poses (m, n, 4), velocities and accelerations (m, n, 3) at times (m,); at a key those after it."""
         interval, lengths, since = self._since(t, interval)
-        state = self.error[interval], self.speed[interval], self.build[interval]
-        x, dx, ddx = _damped(*state, self.frequency[interval][..., None], since[:, None, None])
+        e, v, build = (_chosen(values, interval) for values in (self.error, self.speed, self.build))
+        x, dx, ddx = _damped(e, v, build, self.frequency[interval][..., None], since[:, None, None])
         part, long = (since / lengths)[:, None], lengths[:, None]
-        first, second = _POWERS[1:] * part ** _POWERS[:-1], _POWERS[2:] * _POWERS[1:-1] * part ** _POWERS[:-2]
-        x -= _combined(part**_POWERS, self.spread, interval)
-        dx -= _combined(first / long, self.spread[:, 1:], interval)
-        ddx -= _combined(second / long**2, self.spread[:, 2:], interval)
-        course = self.course[interval]
+        powers = np.zeros((len(t), 3, len(_POWERS)))
+        powers[:, 0] = part**_POWERS
+        powers[:, 1, 1:] = _POWERS[1:] * powers[:, 0, :-1] / long
+        powers[:, 2, 2:] = _POWERS[2:] * powers[:, 1, 1:-1] / long
+        spread = _combined(powers, self.spread, interval)
+        course = _chosen(self.course, interval)
+        x -= spread[:, 0]
         x += course * (since - lengths)[:, None, None]
+        dx -= spread[:, 1]
         dx += course
+        ddx -= spread[:, 2]
         w, dw = turning(x, dx, ddx)
-        return rotation.multiply(self.goals[interval], rotation.exp(x)), w, dw
+        return rotation.multiply(_chosen(self.goals, interval), rotation.exp(x)), w, dw
 
     def poses(self, t: Array, interval: Array | None = None) -> Array:
         """The poses (m, n, 4) of `at` alone, in less than half of the time."""
         interval, lengths, since = self._since(t, interval)
         # Of one interval alone nothing needs to be repeated.
         at = interval[:1] if np.all(interval == interval[:1]) else interval
-        state = self.error[at], self.speed[at], self.build[at]
-        x = _remaining(*state, self.frequency[at][..., None], since[:, None, None])
+        e, v, build = (_chosen(values, at) for values in (self.error, self.speed, self.build))
+        x = _remaining(e, v, build, self.frequency[at][..., None], since[:, None, None])
         x -= _combined((since / lengths)[:, None] ** _POWERS, self.spread, interval)
-        x += self.course[at] * (since - lengths)[:, None, None]
-        return rotation.multiply(self.goals[at], rotation.exp(x))
+        x += _chosen(self.course, at) * (since - lengths)[:, None, None]
+        return rotation.multiply(_chosen(self.goals, at), rotation.exp(x))
 
     def of(self, joints: NDArray[np.int_]) -> "Motion":
         """The motion of these joints alone."""
@@ -239,14 +243,25 @@ def _damped(x: Array, v: Array, build: Array, frequency: Array, t: Array | float
     """Value, velocity and acceleration at t of x'' = -w^2 x - 2 w x' with initial state x, v, and of build t^2 e^(-wt)
     in addition."""
     fade = np.exp(-frequency * t)
-    slope = v + frequency * x + build * t
-    rise = slope + build * t
+    slope = v + frequency * x
+    slope += build * t
     value = x + slope * t
-    return (
-        value * fade,
-        (rise - frequency * value) * fade,
-        (2.0 * build - 2.0 * frequency * rise + frequency**2 * value) * fade,
-    )
+    value *= fade
+    slope += build * t
+    slope *= fade
+    back = frequency * value
+    slope -= back
+    # -w^2 value - 2 w velocity, and what builds up.
+    back += 2.0 * slope
+    back *= -frequency
+    back += 2.0 * fade * build
+    return value, slope, back
+
+
+def _chosen(values: Array, interval: Array) -> Array:
+    """Values (m, n, c) of (k, n, c) in these intervals (m,), with each component in one piece of memory: what has a
+    number for each vector is then multiplied with them in few long loops instead of many of three."""
+    return values.transpose(2, 0, 1).take(interval, axis=1).transpose(1, 2, 0)
 
 
 def _remaining(x: Array, v: Array, build: Array, frequency: Array, t: Array) -> Array:
@@ -255,16 +270,17 @@ def _remaining(x: Array, v: Array, build: Array, frequency: Array, t: Array) -> 
 
 
 def _combined(factors: Array, spread: Array, interval: Array) -> Array:
-    """Sums (m, n, 3) of coefficients (k, p, n, 3), those of the interval (m,), with factors (m, p)."""
+    """Sums (m, ..., n, 3) of coefficients (k, p, n, 3), those of the interval (m,), with factors (m, ..., p)."""
     chosen = np.unique(interval)
     if _FEW * len(chosen) > len(interval):
-        return np.einsum("mp,mpni->mni", factors, spread[interval])
-    flat = spread.reshape(*spread.shape[:2], spread[0, 0].size)
-    result = np.empty((len(factors), flat.shape[2]))
+        return np.einsum("m...p,mpni->m...ni", factors, spread[interval])
+    k, p, n, _ = spread.shape
+    flat = spread.transpose(0, 1, 3, 2).reshape(k, p, 3 * n)
+    result = np.empty((*factors.shape[:-1], 3 * n))
     for one in chosen:
         rows = interval == one
         result[rows] = factors[rows] @ flat[one]
-    return result.reshape(len(factors), *spread.shape[2:])
+    return result.reshape(*factors.shape[:-1], 3, n).swapaxes(-1, -2)
 
 
 def rates(e: Array, w: Array) -> Array:
@@ -279,31 +295,47 @@ def rates(e: Array, w: Array) -> Array:
 
 def spinning(e: Array, de: Array) -> Array:
     """Angular velocity (..., 3) of exp(e), in its own frame, from e and its derivative."""
-    _, _, _, a, b = _series(e)
-    first = rotation.cross(e, de)
-    return de - a[..., None] * first + b[..., None] * rotation.cross(e, first)
+    square, a, b = _series(e)[:3]
+    along = b * rotation.dot(e, de)
+    return (1.0 - b * square)[..., None] * de - a[..., None] * rotation.cross(e, de) + along[..., None] * e
 
 
 def turning(e: Array, de: Array, dde: Array) -> tuple[Array, Array]:
-    """Angular velocity and acceleration (..., 3) of exp(e), in its own frame, from e and its two derivatives."""
-    square, small, safe, a, b = _series(e)
+    """Angular velocity and acceleration (..., 3) of exp(e), in its own frame, from e and its two derivatives.
+
+    w = e' - a e x e' + b e x (e x e') and its derivative, with the double products written as e x (e x v) =
+    (e v) e - (e e) v.
+    """
+    square, a, b, a_rate, b_rate = _series(e)
     along = rotation.dot(e, de)
-    da = along * np.where(small, -1.0 / 12.0 + square / 180.0, (np.sin(safe) / safe - 2.0 * a) / safe**2)
-    db = along * np.where(small, -1.0 / 60.0 + square / 1260.0, (a - 3.0 * b) / safe**2)
-    a, b, da, db = (values[..., None] for values in (a, b, da, db))
-    first, second = rotation.cross(e, de), rotation.cross(e, dde)
-    twice = rotation.cross(e, first)
-    w = de - a * first + b * twice
-    dw = dde - da * first - a * second + db * twice
-    return w, dw + b * (rotation.cross(de, first) + rotation.cross(e, second))
+    bend = rotation.dot(de, de) + rotation.dot(e, dde)
+    da, db, ahead = along * a_rate, along * b_rate, along * b
+    first, second, straight = rotation.cross(e, de), rotation.cross(e, dde), 1.0 - b * square
+    w = straight[..., None] * de
+    w -= a[..., None] * first
+    w += ahead[..., None] * e
+    dw = straight[..., None] * dde
+    dw -= (db * square + ahead)[..., None] * de
+    dw += (db * along + b * bend)[..., None] * e
+    first *= da[..., None]
+    second *= a[..., None]
+    dw -= first
+    dw -= second
+    return w, dw
 
 
-def _series(e: Array) -> tuple[Array, ...]:
-    """Of rotation vectors (..., 3): the squared angle, whether it is small, the angle or the least that is not, and
-    the factors of the vector products in the derivative of exp(e)."""
+def _series(e: Array) -> tuple[Array, Array, Array, Array, Array]:
+    """Of rotation vectors (..., 3): the squared angle, the factors a and b of the vector products in the derivative of
+    exp(e), and the rates of these factors for half of the squared angle."""
     square = rotation.dot(e, e)
-    angle = np.sqrt(square)
-    small, safe = angle < _SMALL, np.maximum(angle, _SMALL)
-    a = np.where(small, 0.5 - square / 24.0, (1.0 - np.cos(safe)) / safe**2)
-    b = np.where(small, 1.0 / 6.0 - square / 120.0, (safe - np.sin(safe)) / safe**3)
-    return square, small, safe, a, b
+    angle = np.maximum(np.sqrt(square), _SMALL)
+    inverse = 1.0 / (angle * angle)
+    sine = np.sin(angle) / angle
+    a, b = (1.0 - np.cos(angle)) * inverse, (1.0 - sine) * inverse
+    a_rate, b_rate = (sine - 2.0 * a) * inverse, (a - 3.0 * b) * inverse
+    small = np.nonzero(square < _SMALL * _SMALL)
+    if len(small[0]):
+        few = square[small]
+        a[small], b[small] = 0.5 - few / 24.0, 1.0 / 6.0 - few / 120.0
+        a_rate[small], b_rate[small] = few / 180.0 - 1.0 / 12.0, few / 1260.0 - 1.0 / 60.0
+    return square, a, b, a_rate, b_rate

@@ -412,3 +412,26 @@ def test_turned_and_evenly_scaled_axes_are_neither_uneven_nor_sheared() -> None:
     below = np.diag([1.0, 2.0, 1.0]) @ m
     assert rotation.is_sheared(below).all(), "as below a bone that is scaled unevenly"
     assert not rotation.is_sheared(m * [-1.0, 1.0, 1.0]).any()
+
+
+@pytest.mark.parametrize("base", [False, True])
+@given(st.integers(1, 12), st.integers(0, 1000))
+def test_rotations_follow_those_of_their_ancestors(base: bool, n: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    parents = [int(random.integers(-1, joint)) if joint else -1 for joint in range(n)]
+    steps, start = (rotation.normalize(random.normal(size=(*shape, 3, 4))) for shape in ((n, 2), (2,)))
+    expected = np.empty_like(steps)
+    for joint, parent in enumerate(parents):
+        above = expected[parent] if parent >= 0 else start if base else rotation.IDENTITY
+        expected[joint] = rotation.multiply(above, steps[joint])
+    assert_allclose(rotation.accumulate_tree(parents, steps, start if base else None), expected, atol=CLOSE)
+
+
+@given(st.integers(0, 8), st.integers(0, 1000))
+def test_rotations_follow_each_other(n: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    start, steps = (rotation.normalize(random.normal(size=shape)) for shape in ((3, 4), (3, n, 4)))
+    expected = [start]
+    for joint in range(n):
+        expected.append(rotation.multiply(expected[-1], steps[:, joint]))
+    assert_allclose(rotation.accumulate(start, steps), np.stack(expected, axis=1), atol=CLOSE)
