@@ -6,7 +6,7 @@ a name, such as "the current action", must be a Message itself.
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
 from pathlib import Path
 from string import Formatter
@@ -109,7 +109,7 @@ class Source:
     cuts = 0
     """How often following an expression came back to itself: what was found on the way is not all of it."""
 
-    def __init__(self, path: Path, room: "list[Source]") -> None:
+    def __init__(self, path: Path, room: "Room") -> None:
         self.path, self.room = path, room
         self.tree = ast.parse(path.read_text("utf-8"))
         self._only_words = False
@@ -134,13 +134,19 @@ class Source:
         return found
 
     @cached_property
-    def _assigning(self) -> dict[ast.FunctionDef | None, list[ast.AST]]:
-        """Assignments and loops in each function, those of functions within it included; of the file under None."""
-        found: dict[ast.FunctionDef | None, list[ast.AST]] = {None: self.tree.body}
+    def _assigning(self) -> dict[ast.FunctionDef | None, dict[str, list[ast.AST]]]:
+        """Assignments and loops in each function that give a name a value, by the name, those of functions within it
+        included; of the file under None."""
+        found = {None: _by_name(self.tree.body)}
         for function in (node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)):
-            kinds = ast.Assign | ast.For | ast.comprehension
-            found[function] = [node for node in ast.walk(function) if isinstance(node, kinds)]
+            found[function] = _by_name(ast.walk(function))
         return found
+
+    @cached_property
+    def _returning(self) -> dict[ast.FunctionDef, list[ast.expr | None]]:
+        """What each function returns."""
+        functions = (node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef))
+        return {each: [node.value for node in ast.walk(each) if isinstance(node, ast.Return)] for each in functions}
 
     def texts(self, node: ast.AST | None) -> set[str]:
         """Templates that an expression may be; none where that is not written in this file."""
@@ -165,8 +171,7 @@ class Source:
 
     def returned(self, function: ast.FunctionDef) -> set[str]:
         """Templates that a function may return."""
-        returns = (node.value for node in ast.walk(function) if isinstance(node, ast.Return))
-        return self._any(returns)
+        return self._any(self._returning[function])
 
     def words(self, node: ast.expr) -> set[str]:
         """Words that an expression may be and that are not in a Message, and so stay English."""
@@ -181,7 +186,7 @@ class Source:
         constants = (node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant))
         return {text for text in constants if isinstance(text, str) and holes(text) and has_words(text)}
 
-    def _any(self, nodes: Iterator[ast.AST | None] | list[ast.expr]) -> set[str]:
+    def _any(self, nodes: Iterable[ast.AST | None]) -> set[str]:
         return set().union(*(self.texts(node) for node in nodes))
 
     def _Constant(self, node: ast.Constant) -> set[str]:  # noqa: N802
@@ -228,10 +233,14 @@ class Source:
 
     def _Name(self, node: ast.Name) -> set[str]:  # noqa: N802
         function = self._function(node)
-        for scope in (self._assigning[function] if function else [], self._assigning[None]):
-            if found := set().union(*(self._assigned(place, node.id) for place in scope)):
+        for places in self._scopes(function, node.id):
+            if found := set().union(*(self._assigned(place, node.id) for place in places)):
                 return found
         return self._passed(function, node.id) if function else set()
+
+    def _scopes(self, function: ast.FunctionDef | None, name: str) -> list[list[ast.AST]]:
+        """Where a name gets its value in a function, and in the file."""
+        return [self._assigning[scope].get(name, []) for scope in dict.fromkeys((function, None))]
 
     def _assigned(self, place: ast.AST, name: str) -> set[str]:
         """What an assignment or a loop over literals gives to a name."""
@@ -250,8 +259,7 @@ class Source:
         """A literal of that kind: itself, or what its name stands for in the function or the file."""
         if not isinstance(node, ast.Name):
             return node
-        function = self._function(node)
-        for place in [*(self._assigning[function] if function else []), *self._assigning[None]]:
+        for place in (place for places in self._scopes(self._function(node), node.id) for place in places):
             targets = place.targets if isinstance(place, ast.Assign) and isinstance(place.value, kind) else []
             if any(getattr(target, "id", None) == node.id for target in targets):
                 return place.value
@@ -269,7 +277,8 @@ class Source:
         if name not in names:
             return set()
         at, found = names.index(name) - isinstance(self._above[function], ast.ClassDef), set()
-        for source in [self] if function.name.startswith("_") else self.room:
+        private = function.name.startswith("_")
+        for source in [self] if private else self.room.callers.get(function.name, ()):
             for call in source.calls_of.get(function.name, ()):
                 given = [*call.args[at : at + 1], *(k.value for k in call.keywords if k.arg == name)]
                 found |= source._any(given)
@@ -283,16 +292,45 @@ class Source:
         return None
 
 
+def _by_name(places: Iterable[ast.AST]) -> dict[str, list[ast.AST]]:
+    """The assignments and loops among nodes, by the names to which they give values."""
+    found: dict[str, list[ast.AST]] = {}
+    for place in places:
+        targets: list[ast.expr] = []
+        if isinstance(place, ast.Assign):
+            targets = place.targets
+        elif isinstance(place, ast.For | ast.comprehension):
+            targets = [place.target]
+        items = (item for target in targets for item in getattr(target, "elts", [target]))
+        for name in {item.id for item in items if isinstance(item, ast.Name)}:
+            found.setdefault(name, []).append(place)
+    return found
+
+
 def sources(*rooms: str) -> Iterator[Source]:
     for name in rooms:
-        yield from _room(name)
+        yield from _room(name).sources
+
+
+class Room:
+    """The sources in a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.sources = [Source(path, self) for path in sorted(folder.rglob("*.py"))]
+
+    @cached_property
+    def callers(self) -> dict[str, list[Source]]:
+        """The sources that call a function or method, by its name."""
+        found: dict[str, list[Source]] = {}
+        for source in self.sources:
+            for name in source.calls_of:
+                found.setdefault(name, []).append(source)
+        return found
 
 
 @cache
-def _room(name: str) -> list[Source]:
-    room: list[Source] = []
-    room += (Source(path, room) for path in sorted((Path(load().__file__).parent / name).rglob("*.py")))
-    return room
+def _room(name: str) -> Room:
+    return Room(Path(load().__file__).parent / name)
 
 
 def _name(call: ast.Call) -> str:
