@@ -28,51 +28,43 @@ SOLVERS = "--ignore-glob=tests/lookat_pd/*/*"
 of Python and numpy already. It does run those beside these rooms, which call every solver with any input."""
 
 
-def commands(pythons: list[str], arguments: list[str], blender: str) -> dict[str, list[list[str]]]:
-    """Each run by its name: commands that follow each other. The longest run first."""
+def commands(pythons: list[str], arguments: list[str], blender: str) -> dict[str, list[str]]:
+    """The command of each run by its name, the longest first."""
     first = pythons[0]
     named = any(Path(word.split("::")[0]).exists() for word in arguments)
     runs = {}
     if blender:
-        # The window's tests want the zip that the first command has built.
-        inside = arguments if named else [SOLVERS, *arguments]
-        real = [["tools/test-in-blender", first, *inside], ["tools/test-in-window", first, *arguments]]
-        runs[f"in {blender}"] = real
+        runs[f"in {blender}"] = ["tools/test-in-blender", first, *([] if named else [SOLVERS]), *arguments]
     for part, paths in ({"": []} if named else HALVES).items():
         for python in pythons:
             name = " ".join(["with", Path(python).parents[1].name, *([part] if part else [])])
-            runs[name] = [[python, "-m", "pytest", *arguments, *paths]]
+            runs[name] = [python, "-m", "pytest", *arguments, *paths]
+        if blender and part != "bridge":
+            runs[f"in the window of {blender}"] = ["tools/test-in-window", first, *arguments]
     return runs
 
 
 QUICK = ["-m", "not slow"]
 
 
-def run(steps: list[list[str]], kept: str, until: float) -> tuple[bool, str, float]:
-    """Whether all commands of a run passed, what they printed, and how many seconds they took.
+def run(command: list[str], kept: str, until: float) -> tuple[bool, str, float]:
+    """Whether a run passed, what it printed, and how many seconds it took.
 
-    kept: the folder of the scenes that the runs share (tests/kept.py). until: time at which commands begin that still
-    run the slow tests.
+    kept: the folder of the scenes that the runs share (tests/kept.py). until: time at which runs begin that still run
+    the slow tests.
     """
     begin = time.perf_counter()
-    passed = True
     environment = os.environ | {"PYTHONPYCACHEPREFIX": str(COMPILED), "LOOKAT_PD_KEPT": kept}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
-        for step in steps:
-            late = time.perf_counter() > until
-            if late:
-                print("left out, for want of time: the tests marked slow", file=output, flush=True)
-            done = subprocess.run(
-                [*step, *QUICK] if late else step,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                env=environment,
-            )
-            passed &= done.returncode in (0, NOTHING_CHOSEN)
+        if begin > until:
+            print("left out, for want of time: the tests marked slow", file=output, flush=True)
+            command = [*command, *QUICK]
+        done = subprocess.run(
+            command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, env=environment
+        )
         output.seek(0)
-        return passed, output.read(), time.perf_counter() - begin
+        return done.returncode in (0, NOTHING_CHOSEN), output.read(), time.perf_counter() - begin
 
 
 def main(words: list[str]) -> int:
@@ -86,7 +78,7 @@ def main(words: list[str]) -> int:
     runs = commands(pythons, arguments, os.environ.get("BLENDER", ""))
     failed = []
     with tempfile.TemporaryDirectory() as kept, ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-        waiting = {pool.submit(run, steps, kept, until): name for name, steps in runs.items()}
+        waiting = {pool.submit(run, command, kept, until): name for name, command in runs.items()}
         for done in as_completed(waiting):
             passed, output, seconds = done.result()
             name = waiting[done]
