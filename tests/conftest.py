@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -47,6 +48,13 @@ def pytest_report_header() -> str:
 
     kind = "program" if bpy.app.binary_path else "module"
     return f"Blender: {bpy.app.version_string} ({kind}), extension: {extension.package().__name__}"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """tools/test_runs.py says until when slow tests may begin."""
+    if item.get_closest_marker("slow") and time.time() > float(os.environ.get("LOOKAT_PD_UNTIL", "inf")):
+        pytest.skip("slow, and there is no time left")
 
 
 @pytest.hookimpl(trylast=True)

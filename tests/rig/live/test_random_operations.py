@@ -456,5 +456,5 @@ def test_any_operations_end_in_the_pose_of_a_new_file(empty_file, capfd) -> None
 
 @pytest.mark.slow
 def test_many_operations_end_in_the_pose_of_a_new_file(empty_file, capfd) -> None:
-    run_state_machine_as_test(Shot, settings=attack(32, stateful_step_count=100 if IS_RANDOM else 40, **OPTIONS))
+    run_state_machine_as_test(Shot, settings=attack(16, stateful_step_count=100 if IS_RANDOM else 40, **OPTIONS))
     assert not ours(capfd.readouterr().err)
