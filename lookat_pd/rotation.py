@@ -76,7 +76,8 @@ def accumulate(start: Array, steps: Array) -> Array:
     frames, count = steps.shape[:2]
     result = np.empty((frames, count + 1, 4), order="F")
     result[:, 0] = start
-    _split(result[:, 1:])[:] = _products(range(-1, count - 1), steps.transpose(1, 0, 2), start).transpose(2, 0, 1, 3)
+    parts = _products(range(-1, count - 1), steps.transpose(1, 0, 2), start).transpose(2, 0, 1, 3)
+    result.reshape(frames, count + 1, 2, 2)[:, 1:] = parts
     return result
 
 
@@ -86,7 +87,7 @@ def accumulate_tree(parents: Sequence[int], steps: Array, base: Array | None = N
     many = steps.reshape(len(steps), -1, 4)
     start = None if base is None else np.broadcast_to(base, steps.shape[1:]).reshape(-1, 4)
     result = _empty(many[..., 0], 4)
-    _split(result)[:] = _products(parents, many, start).transpose(0, 2, 1, 3)
+    result.reshape(*many.shape[:2], 2, 2)[:] = _products(parents, many, start).transpose(0, 2, 1, 3)
     return result.reshape(steps.shape)
 
 
@@ -113,13 +114,6 @@ def _products(parents: Sequence[int], steps: Array, base: Array | None) -> Array
         np.multiply(a, one[joint], out=both[joint])
         both[joint] += b * other[joint]
     return both.view(float).reshape(count, 2, frames, 2)
-
-
-def _split(quaternions: Array) -> Array:
-    """Quaternions (..., 4) as pairs of pairs, (..., 2, 2), without a copy."""
-    strides = quaternions.strides
-    shape = (*quaternions.shape[:-1], 2, 2)
-    return np.lib.stride_tricks.as_strided(quaternions, shape, (*strides[:-1], 2 * strides[-1], strides[-1]))
 
 
 def _components(a: ArrayLike) -> tuple[Any, ...]:

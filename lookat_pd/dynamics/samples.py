@@ -30,6 +30,11 @@ class MotionSamples(ABC):
     lasts: NDArray[np.int_]
 
     @classmethod
+    def of_interval(cls, times: Array, relative: Array, torques: Array, left: Array, *more: Array) -> Self:
+        """One interval, at whose end the angles `left` (n,) remained."""
+        return cls(times, relative, torques, left[None], np.array([len(times) - 1]), *more)
+
+    @classmethod
     def joined(cls, parts: Sequence[Self]) -> Self:
         """One after the other."""
         begins = np.cumsum([0, *(len(part.times) for part in parts[:-1])])

@@ -312,5 +312,4 @@ class Simulation:
 
 def _part(times: Array, relative: Array, torques: Array, left: Array) -> HeldSamples:
     """An interval: `times` (s + 1,), rotations (s + 1, n, 4) from the law's motion, torques (s, n, 3), angles (n,)."""
-    held = np.concatenate((torques, torques[-1:]))
-    return HeldSamples(times, relative, held, left[None], np.array([len(times) - 1]))
+    return HeldSamples.of_interval(times, relative, np.concatenate((torques, torques[-1:])), left)

@@ -82,7 +82,8 @@ class WeakSimulation(Multistep):
         torques = self._torques(grid, still)
         if np.any(self._exceeded(torques)):
             return None
-        return _part(grid.times, still, torques, np.linalg.norm(self._motion.left[interval], axis=-1))
+        left = np.linalg.norm(self._motion.left[interval], axis=-1)
+        return LimitedSamples.of_interval(grid.times, still.relative, torques, left, still.spins)
 
     def _disturbed(self, interval: int, place: Array | None, speed: Array) -> tuple[LimitedSamples, Array, Array]:
         """The interval from a state on, coordinates (nq,) and the velocity (nv,) of the deviation, and that at its
@@ -92,7 +93,6 @@ class WeakSimulation(Multistep):
         if too_fast(w, spin):
             raise _TooFast
         own = w - rotation.rotate(rotation.inverse(apart), spin)
-        deviation = Deviation(apart, own, derivatives(own, grid.times))
         torques, weak = np.empty(own.shape), np.empty(own.shape[:2], dtype=bool)
         torques[:, self._order] = np.stack([each[0] for each in self._found])[:, self._extra :].reshape(own.shape)
         weak[:, self._order] = np.stack([each[1] for each in self._found])
@@ -100,16 +100,15 @@ class WeakSimulation(Multistep):
         end, speed = places[-1], gaps[-1]
         if interval < len(self._motion.times) - 1:
             left = rotation.angle(apart[-1])
-            reached = self._corrected(grid, deviation, torques, weak)
+            reached = self._corrected(grid, Deviation(apart, own, derivatives(own, grid.times)), torques, weak)
             if reached is not None:
-                deviation, torques = reached
-                apart, own, _ = deviation
+                (apart, own, _), torques = reached
                 end, speed = end.copy(), speed.copy()
                 q = rotation.normalize(rotation.multiply(grid.joints[0][-1], apart[-1]))
                 end[-q.size :] = q[self._order].ravel()
                 w = rotation.rotate(rotation.inverse(apart[-1]), spin[-1]) + own[-1]
                 speed[self._extra :] = (w - spin[-1])[self._order].ravel()
-        return _part(grid.times, deviation, torques, left), end, speed
+        return LimitedSamples.of_interval(grid.times, apart, torques, left, own), end, speed
 
     def _start(self, grid: Grid, frequency: Array, place: Array, speed: Array) -> Array:
         self._found = []
@@ -182,8 +181,3 @@ class WeakSimulation(Multistep):
         acting = torques * self._free
         size = np.linalg.norm(acting, axis=-1, keepdims=True) if self._limit.shape[1] == 1 else np.abs(acting)
         return np.any(size > self._limit * (1.0 + _OVER), axis=(0, 2))
-
-
-def _part(times: Array, deviation: Deviation, torques: Array, left: Array) -> LimitedSamples:
-    """An interval."""
-    return LimitedSamples(times, deviation.relative, torques, left[None], np.array([len(times) - 1]), deviation.spins)
