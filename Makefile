@@ -1,6 +1,6 @@
 # Every target makes the Python environment it needs by itself (.venv-5.2, .venv-4.5): see tools/environments.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-window build pictures lint bench clean
+.PHONY: help demo test test-all test-window build pictures lint bench measure clean
 NEWEST = $$(tools/environments newest)
 
 help: ## say what can be made
@@ -29,6 +29,9 @@ lint: ## style, format and types
 
 bench: ## the speed figures; ARGS: names of benchmarks, --check to compare ratios, --write for docs/benchmarks.md
 	@python=$(NEWEST) && "$$python" benchmarks $(ARGS)
+
+measure: ## how large the code is, and how many files a value passes; ARGS: another checkout, --list
+	@python=$(NEWEST) && "$$python" tools/measure.py $(ARGS)
 
 clean: ## remove everything that the other targets made
 	@rm -rf build .venv-*.* .venv.lock .pytest_cache .ruff_cache .hypothesis
