@@ -13,10 +13,10 @@ def modules() -> tuple[ModuleType, ...]:
     from .rig.dynamics import settings as dynamics_settings
     from .rig.ik import body_settings
     from .rig.ik import settings as ik_settings
+    from .rig.layers import constraints
     from .rig.live import handlers
     from .rig.look_at import settings as look_at_settings
     from .rig.look_at.directing import conversation_settings, shot_settings
-    from .rig.offset_layer import constraints
     from .rig.pd_follow import follow_constraints, follow_live
     from .rig.pd_follow import settings as pd_follow_settings
     from .rig.transitions import library_settings, travel_settings

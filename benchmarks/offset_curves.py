@@ -16,7 +16,7 @@ from .timing import shortest
 
 actions = load("rig.animation.actions")
 keys = load("rig.animation.keys")
-layer_action = load("rig.offset_layer.layer_action")
+layer_action = load("rig.layers.layer_action")
 live = load("rig.live.handlers")
 suspend = load("rig.sampling.suspend")
 

@@ -9,8 +9,8 @@ from bpy.app.handlers import persistent
 
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
+from ..rig.layers import layer_action
 from ..rig.look_at import compare
-from ..rig.offset_layer import layer_action
 from ..rig.sampling import sampler, suspend
 from ..translations import messages
 from . import current, job, viewports

@@ -12,8 +12,8 @@ from bpy_extras import view3d_utils
 
 from ..lookat_pd.errors import LookAtError, RigError
 from ..lookat_pd.message import Message
-from ..rig.live import realtime
 from ..rig.look_at.directing import looks
+from ..rig.look_at.live_follow import live_follow
 from ..rig.sampling.targets import Target
 from ..translations import messages
 from . import current, job, viewports
@@ -82,7 +82,7 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
         if context.window is None:
             return current.report_error(self, "Follow needs a window; run it from the 3D viewport.")
         try:
-            session = realtime.FollowSession(
+            session = live_follow.FollowSession(
                 context.scene, context.view_layer, current.armature(context), current.look_at_bone(context).name
             )
         except LookAtError as error:
@@ -184,7 +184,7 @@ class Control:
     goal: (3,) point in world space under the mouse; None to follow the target.
     """
 
-    def __init__(self, session: realtime.FollowSession, *, use_mouse: bool, into: str, fade: float = _FADE) -> None:
+    def __init__(self, session: live_follow.FollowSession, *, use_mouse: bool, into: str, fade: float = _FADE) -> None:
         self.session, self.use_mouse, self.into, self.fade = session, use_mouse, into, fade
         self.goal: np.ndarray | None = None
         self.elapsed = 0.0
@@ -297,7 +297,7 @@ class Control:
         ]
 
 
-def keep(session: realtime.FollowSession, into: str, fade: float = 0.0) -> str:
+def keep(session: live_follow.FollowSession, into: str, fade: float = 0.0) -> str:
     """Keep the recording, with ends of `fade` [s], or the pose; returns the message. Raises LookAtError."""
     bone, frame = session.bone, session.scene.frame_current
     last = frame + session.recorded_frames - 1
@@ -326,7 +326,7 @@ def keep(session: realtime.FollowSession, into: str, fade: float = 0.0) -> str:
     )
 
 
-_sessions: list[realtime.FollowSession] = []
+_sessions: list[live_follow.FollowSession] = []
 """The running session, if any."""
 
 

@@ -10,10 +10,10 @@ from bpy.props import BoolProperty, PointerProperty
 
 from ..lookat_pd.rotation import Array
 from ..operators import current
+from ..rig.layers import constraints as offsets
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import overlay
 from ..rig.look_at import resolve as look_at
-from ..rig.offset_layer import constraints as offsets
 from .sidebar import SidebarPanel
 from .viewport import Batch, draw_handlers, on_screen, write
 

@@ -132,7 +132,7 @@ def test_an_integrator_is_one_row(monkeypatch: pytest.MonkeyPatch, fresh) -> Non
         pd.step_limit(0.5, 1.0, "unknown")
     followers = load("lookat_pd.pd.followers")
     assert not followers.Tuning(integrator="still").is_exact
-    fresh("rig.offset_layer.controller_settings")
+    fresh("rig.layers.controller_settings")
     for owner in (fresh("rig.look_at.settings").LookAtSettings, fresh("rig.pd_follow.settings").PDFollowSettings):
         assert registered(owner, "integrator").items["STILL"] == ("Still", "As a test")
 

@@ -20,7 +20,7 @@ from ..animation.bake_options import BakeOptions
 from ..animation.channels import channel
 from ..animation.outside_controls import OutsideControl
 from ..detection import limb_controls
-from ..offset_layer import constraints as offsets
+from ..layers import constraints as offsets
 from ..sampling import suspend
 from ..sampling.outside_samples import OutsideRecord
 from ..sampling.sampler import Samples, ShownPose, seen_from

@@ -19,7 +19,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions, auto_keying, channels
 from ..animation.channels import channel
 from ..detection.joint_chain import WHOLE, JointChain, is_mechanism, longest, resolve
-from ..offset_layer import constraints as offsets
+from ..layers import constraints as offsets
 from ..sampling import suspend
 from . import method_ghosts
 from .chain_solve import IKTuning, Objectives, solve

@@ -14,12 +14,12 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ...lookat_pd.message import Message
+from ..layers import clock
+from ..layers import constraints as offsets
 from ..look_at import constraint_sync
 from ..look_at.body import blink
 from ..look_at.body import settings as body_settings
 from ..look_at.solve import FRESH
-from ..offset_layer import clock
-from ..offset_layer import constraints as offsets
 from ..sampling import fingerprint, own_data, sampler, suspend
 from .scene import LiveScene
 

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
+from ..layers.track import Track
 from ..look_at.scene_solve import SceneSolve
 from ..look_at.solve import BODY, FRESH, LookAtSolve
-from ..offset_layer.track import Track
 from ..sampling.scene_time import seconds_per_frame
 
 _FORGOTTEN = 1.5

@@ -7,12 +7,12 @@ import numpy as np
 
 from ...lookat_pd.rotation import Array
 from ..animation.channels import TRANSFORM_SIZES
+from ..layers.track import Track
 from ..look_at import settled_pose
 from ..look_at.resolve import LookAt
 from ..look_at.settled_pose import ChainPose, SettledPose
 from ..look_at.solve import LookAtSolve
 from ..look_at.solve_context import SolveContext
-from ..offset_layer.track import Track
 from .playhead import SeenFirst
 
 _MOVED = 1e-6

@@ -9,11 +9,11 @@ from hashlib import blake2b
 
 import bpy
 
+from ..layers import constraints as offsets
 from ..look_at import mixing, settings
 from ..look_at.body import settings as body_settings
 from ..look_at.body import shape_table
 from ..look_at.solve import FRESH, LookAtSolve
-from ..offset_layer import constraints as offsets
 
 _SOLVER = 1
 """Raised whenever the same inputs give another solution than in versions before."""

@@ -7,14 +7,14 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
+from ..layers import constraints as offsets
+from ..layers.track import Track
 from ..look_at import constraint_sync
 from ..look_at import resolve as look_at
 from ..look_at.body import blink
 from ..look_at.directing import shot_keys
 from ..look_at.scene_solve import SceneSolve
 from ..look_at.solve import BODY, FRESH, SETTINGS, TARGETS, LookAtSolve
-from ..offset_layer import constraints as offsets
-from ..offset_layer.track import Track
 from ..sampling import fingerprint, sampler, scene_time
 from . import inputs, saved_solution
 from .playhead import PlayheadSolve, SeenFirst, frames_around

@@ -5,7 +5,7 @@ from math import radians
 import bpy
 from bpy.props import BoolProperty, FloatProperty, StringProperty
 
-from ..offset_layer.controller_settings import EDITABLE, changed
+from ..layers.controller_settings import EDITABLE, changed
 
 _WIDEST = radians(170.0)
 

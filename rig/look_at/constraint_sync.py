@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import bpy
 
 from ...lookat_pd.errors import LookAtError
-from ..offset_layer import constraints as offsets
+from ..layers import constraints as offsets
 from . import resolve as look_at
 from .body import blink
 from .directing import shot_keys

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ..offset_layer.controller_settings import HIGHEST_RATIO, SETTLE_TIMES, damping_ratio
+from ..layers.controller_settings import HIGHEST_RATIO, SETTLE_TIMES, damping_ratio
 
 LOWEST_K_P, HIGHEST_K_P = ((2.0 * pi / time) ** 2 for time in reversed(SETTLE_TIMES))
 HIGHEST_K_D = 2.0 * HIGHEST_RATIO * sqrt(HIGHEST_K_P)

@@ -13,7 +13,7 @@ from ...lookat_pd.pd.followers import Tuning
 from ...lookat_pd.skeleton import Skeleton
 from ..animation.editable import check_bones
 from ..detection import detect, rest, stance
-from ..offset_layer.controller_settings import damping_ratio
+from ..layers.controller_settings import damping_ratio
 from ..sampling import plain_chain
 from ..sampling import targets as looked_at
 from ..sampling.targets import Target

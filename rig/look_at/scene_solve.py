@@ -12,8 +12,8 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
-from ..offset_layer import constraints as offsets
-from ..offset_layer.track import Track
+from ..layers import constraints as offsets
+from ..layers.track import Track
 from ..sampling import fingerprint
 from ..sampling.scene_time import seconds_per_frame
 from .resolve import LookAt

@@ -17,7 +17,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ..offset_layer.controller_settings import EDITABLE, SETTLE_TIME, ControllerSettings, changed, settle_time
+from ..layers.controller_settings import EDITABLE, SETTLE_TIME, ControllerSettings, changed, settle_time
 from . import gains, saved_settings, world_up
 from .body import settings as body_settings
 from .body.settings import keyable, needs_others

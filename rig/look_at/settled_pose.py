@@ -8,7 +8,7 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.gaze import control_coupling
 from ...lookat_pd.rotation import Array
-from ..offset_layer.track import Track
+from ..layers.track import Track
 from ..sampling.sampler import Samples, seen_from
 from ..sampling.targets import Target
 from .gaze_solving import GazeSolver

@@ -11,7 +11,7 @@ import numpy as np
 from ...lookat_pd import gaze, rotation
 from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
-from ..offset_layer.track import Track
+from ..layers.track import Track
 from ..sampling.sampler import Sampler, Samples
 from .body import response
 from .body.body_solve import BodySolve

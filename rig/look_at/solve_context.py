@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import bpy
 
 from ...lookat_pd.rotation import Array
-from ..offset_layer import constraints as offsets
-from ..offset_layer.track import Track
+from ..layers import constraints as offsets
+from ..layers.track import Track
 from ..sampling.sampler import CutDown, Sampler
 from .resolve import LookAt
 

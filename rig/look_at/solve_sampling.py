@@ -13,8 +13,8 @@ from ...lookat_pd.message import Message
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation import data_paths
-from ..offset_layer import constraints as offsets
-from ..offset_layer.track import Track
+from ..layers import constraints as offsets
+from ..layers.track import Track
 from ..sampling import fingerprint, sight
 from ..sampling.sampler import CutDown, Sampler, Samples, seen_from
 from . import mixing

@@ -10,8 +10,8 @@ import numpy as np
 from ...lookat_pd import gaze, rotation
 from ...lookat_pd.gaze import control_coupling
 from ...lookat_pd.rotation import Array
-from ..offset_layer import constraints as offsets
-from ..offset_layer.track import Track
+from ..layers import constraints as offsets
+from ..layers.track import Track
 from ..sampling.sampler import Samples
 from . import coupling_probe
 from .body.body_solve import BodySolve

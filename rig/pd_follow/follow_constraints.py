@@ -10,8 +10,8 @@ from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
 from ..animation import channels
 from ..animation.channels import LOCATION
-from ..offset_layer import clock, constraints, layer_action
-from ..offset_layer.clock_reading import SETTINGS, set_mixing, set_range, set_value
+from ..layers import clock, constraints, layer_action
+from ..layers.clock_reading import SETTINGS, set_mixing, set_range, set_value
 from .owners import Owner
 
 _ACTION = "PD Follow Offsets"

@@ -11,7 +11,7 @@ from bpy.app.handlers import persistent
 
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.progress import drain
-from ..offset_layer import constraints
+from ..layers import constraints
 from ..sampling import fingerprint, own_data, scene_time, suspend
 from . import follow_constraints, follow_solve, owners, settings
 from .follow_solve import FollowSamples

@@ -17,7 +17,7 @@ from bpy.props import (
 )
 
 from ...lookat_pd.pd.offsets import Controller
-from ..offset_layer.controller_settings import EDITABLE, ControllerSettings, changed, damping_ratio, settle_time
+from ..layers.controller_settings import EDITABLE, ControllerSettings, changed, damping_ratio, settle_time
 
 AXES = {
     "POS_X": ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),

@@ -12,7 +12,7 @@ from extension import load
 from .test_bake import hero  # noqa: F401 - a fixture
 
 operator = load("operators.follow")
-rig_follow = load("rig.live.realtime")
+rig_follow = load("rig.look_at.live_follow.live_follow")
 RigError = load("lookat_pd.errors").RigError
 
 

@@ -17,7 +17,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ...offset_layer.controller_settings import EDITABLE, changed
+from ...layers.controller_settings import EDITABLE, changed
 from ...sampling.targets import Target
 from ..directing import shot_keys
 from . import layers, shape_table

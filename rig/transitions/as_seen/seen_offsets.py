@@ -17,8 +17,8 @@ from ....lookat_pd import rotation
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
 from ...animation import actions, channels, data_paths, keys
-from ...offset_layer import clock, constraints, layer_action
-from ...offset_layer.clock_reading import SETTINGS, set_mixing, set_range
+from ...layers import clock, constraints, layer_action
+from ...layers.clock_reading import SETTINGS, set_mixing, set_range
 from .evaluated_pose import OBJECT
 
 NAME = "As Seen"

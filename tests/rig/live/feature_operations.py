@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from extension import load
 
-clock = load("rig.offset_layer.clock")
+clock = load("rig.layers.clock")
 bake_actions = load("rig.look_at.bake_actions")
 bake_options = load("rig.animation.bake_options")
 compare = load("rig.look_at.compare")
@@ -23,7 +23,7 @@ conversation_table = load("rig.look_at.directing.conversation_table")
 detection = load("lookat_pd.body.contacts")
 drain = load("lookat_pd.progress").drain
 files = load("lookat_pd.conversation.files")
-follow = load("rig.live.realtime")
+follow = load("rig.look_at.live_follow.live_follow")
 goals = load("rig.ik.goals")
 has_engine = load("lookat_pd.dynamics").available
 ik_bake = load("rig.ik.bake")

@@ -27,7 +27,7 @@ inputs = load("rig.sampling.fingerprint")
 live = load("rig.live.handlers")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
-offsets = load("rig.offset_layer.constraints")
+offsets = load("rig.layers.constraints")
 sample = load("rig.sampling.sampler")
 own_data = load("rig.sampling.own_data")
 

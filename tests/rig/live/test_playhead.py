@@ -18,7 +18,7 @@ playhead = load("rig.live.playhead")
 rotation = load("lookat_pd.rotation")
 solve = load("rig.look_at.solve")
 suspend = load("rig.sampling.suspend")
-track = load("rig.offset_layer.track")
+track = load("rig.layers.track")
 
 LAST, AT = 320, 260
 CORRECT = 0.05  # degrees

@@ -27,14 +27,14 @@ from .test_live import ours
 
 bake = load("rig.look_at.bake")
 bake_options = load("rig.animation.bake_options")
-clock = load("rig.offset_layer.clock")
+clock = load("rig.layers.clock")
 copying = load("rig.look_at.copy")
 drain = load("lookat_pd.progress").drain
 join = load("rig.transitions.join")
 live = load("rig.live.handlers")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
-offsets = load("rig.offset_layer.constraints")
+offsets = load("rig.layers.constraints")
 loop = load("rig.transitions.loop")
 own_data = load("rig.sampling.own_data")
 pops = load("rig.transitions.pops")

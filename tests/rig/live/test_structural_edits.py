@@ -15,12 +15,12 @@ from .. import scenes
 from ..scenes import aim, animate, ball, child, figure, poses
 from .test_live import ours
 
-clock = load("rig.offset_layer.clock")
+clock = load("rig.layers.clock")
 detect = load("rig.detection.detect")
 live = load("rig.live.handlers")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
-offsets = load("rig.offset_layer.constraints")
+offsets = load("rig.layers.constraints")
 stance = load("rig.detection.stance")
 
 FRAMES = (1, 7, 16, 24)

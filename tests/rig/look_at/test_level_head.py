@@ -11,7 +11,7 @@ from .. import scenes
 
 errors = load("lookat_pd.errors")
 live = load("rig.live.handlers")
-realtime = load("rig.live.realtime")
+realtime = load("rig.look_at.live_follow.live_follow")
 resolve = load("rig.look_at.resolve")
 
 LEANING = Euler((0.6, 0.5, 0.0))

@@ -13,7 +13,7 @@ from ..scenes import CHAIN, figure, set_rotation
 
 errors = load("lookat_pd.errors")
 look_at_edit = load("rig.look_at.edit")
-offsets = load("rig.offset_layer.constraints")
+offsets = load("rig.layers.constraints")
 overlay = load("rig.look_at.overlay")
 rotation = load("lookat_pd.rotation")
 

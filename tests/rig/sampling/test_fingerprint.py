@@ -13,8 +13,8 @@ from ..scenes import ball, keyed, swaying
 
 attach = load("rig.look_at.constraint_sync")
 inputs = load("rig.sampling.fingerprint")
-offsets = load("rig.offset_layer.constraints")
-Track = load("rig.offset_layer.track").Track
+offsets = load("rig.layers.constraints")
+Track = load("rig.layers.track").Track
 
 
 def everything(scene: scenes.Scene) -> dict:

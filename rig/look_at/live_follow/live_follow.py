@@ -10,27 +10,27 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...lookat_pd import rotation
-from ...lookat_pd.errors import RigError
-from ...lookat_pd.gaze import control_coupling, realtime
-from ...lookat_pd.rotation import Array
-from ...lookat_pd.transitions import inertialization
-from ..look_at import constraint_sync, coupling_probe, mixing, settings
-from ..look_at import resolve as look_at
-from ..look_at.body import blink, shape_table
-from ..look_at.body import settings as body_settings
-from ..look_at.resolve import LookAt
-from ..offset_layer import constraints as offsets
-from ..offset_layer.track import Track
-from ..sampling import scene_time, suspend
-from ..sampling.sampler import seen_from
-from ..sampling.targets import Target
-from . import follow_keys
-from .follow_body import FollowBody, Shown
-from .follow_let_go import FollowLetGo
-from .follow_recording import FollowRecording
-from .follow_restore import FollowSnapshot
-from .follow_view import SeenChain, TargetView, see_chain
+from ....lookat_pd import rotation
+from ....lookat_pd.errors import RigError
+from ....lookat_pd.gaze import control_coupling, realtime
+from ....lookat_pd.rotation import Array
+from ....lookat_pd.transitions import inertialization
+from ...layers import constraints as offsets
+from ...layers.track import Track
+from ...sampling import scene_time, suspend
+from ...sampling.sampler import seen_from
+from ...sampling.targets import Target
+from .. import constraint_sync, coupling_probe, mixing, settings
+from .. import resolve as look_at
+from ..body import blink, shape_table
+from ..body import settings as body_settings
+from ..resolve import LookAt
+from . import live_follow_keys
+from .live_follow_body import FollowBody, Shown
+from .live_follow_let_go import FollowLetGo
+from .live_follow_recording import FollowRecording
+from .live_follow_restore import FollowSnapshot
+from .live_follow_view import SeenChain, TargetView, see_chain
 
 _FADE_IN = 0.3
 """Time [s] in which the body leaves what it showed before for what it shows in real time."""
@@ -50,7 +50,7 @@ class FollowSession:
         """Raises RigError."""
         self.scene, self.view_layer, self.armature, self.bone = scene, view_layer, armature, bone
         self._resolve()
-        follow_keys.check_curves(self.look_at, "NEW")
+        live_follow_keys.check_curves(self.look_at, "NEW")
         constraint_sync.sync(armature)
         self.number = self._settings.number
         self.error, self.seen_head, self.let_go = np.nan, rotation.identity(), False
@@ -380,7 +380,7 @@ class FollowSession:
 
     def check_keyed(self, into: str) -> None:
         """Raises RigError where a recording could not be keyed."""
-        follow_keys.check_recording(self.look_at, into)
+        live_follow_keys.check_recording(self.look_at, into)
 
     def recording(self, fade: float = 0.0) -> tuple[Array, Shown]:
         """Frames (F,) from the current one on, and what was shown then, with a first axis of frames.
@@ -400,7 +400,7 @@ class FollowSession:
         """
         try:
             self._check()
-            follow_keys.key_pose(self.scene, self.look_at, self.number, self._last)
+            live_follow_keys.key_pose(self.scene, self.look_at, self.number, self._last)
         except BaseException:
             self.restore()
             raise
@@ -416,7 +416,7 @@ class FollowSession:
             self._check()
             if self.recorded_frames < 2:
                 raise RigError("The recording is shorter than two frames; record a longer take.")
-            action = follow_keys.key_recording(self.scene, self.look_at, self.number, *self.recording(fade), into)
+            action = live_follow_keys.key_recording(self.scene, self.look_at, self.number, *self.recording(fade), into)
         except BaseException:
             self.restore()
             raise

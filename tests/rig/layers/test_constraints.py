@@ -12,12 +12,12 @@ from extension import load
 from .. import scenes
 from ..scenes import animate, ball, figure, poses
 
-offsets = load("rig.offset_layer.constraints")
+offsets = load("rig.layers.constraints")
 actions = load("rig.animation.actions")
-clock = load("rig.offset_layer.clock")
+clock = load("rig.layers.clock")
 sync = load("rig.look_at.constraint_sync")
-layer_action = load("rig.offset_layer.layer_action")
-Track = load("rig.offset_layer.track").Track
+layer_action = load("rig.layers.layer_action")
+Track = load("rig.layers.track").Track
 rotation = load("lookat_pd.rotation")
 suspend = load("rig.sampling.suspend")
 own_data = load("rig.sampling.own_data")

@@ -5,12 +5,12 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...lookat_pd import rotation
-from ...lookat_pd.errors import RigError
-from ...lookat_pd.rotation import Array
-from ..look_at.resolve import LookAt
-from ..sampling import sampler, shear
-from ..sampling.targets import Target
+from ....lookat_pd import rotation
+from ....lookat_pd.errors import RigError
+from ....lookat_pd.rotation import Array
+from ...sampling import sampler, shear
+from ...sampling.targets import Target
+from ..resolve import LookAt
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ...lookat_pd import rotation
-from ...lookat_pd.rotation import Array
-from ...lookat_pd.transitions import transition
-from .follow_body import Shown
+from ....lookat_pd import rotation
+from ....lookat_pd.rotation import Array
+from ....lookat_pd.transitions import transition
+from .live_follow_body import Shown
 
 _LEAST_FRAMES = 2
 

@@ -6,9 +6,9 @@ import bpy
 import numpy as np
 from mathutils import Vector
 
-from ...lookat_pd import rotation
-from ...lookat_pd.gaze import mixing
-from ...lookat_pd.rotation import Array
+from ....lookat_pd import rotation
+from ....lookat_pd.gaze import mixing
+from ....lookat_pd.rotation import Array
 
 _LASTING = 0.2
 """Time [s] for which a target must be hidden, or seen again: gaps and posts do not count."""

@@ -5,17 +5,17 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...lookat_pd import rotation
-from ...lookat_pd.errors import RigError
-from ...lookat_pd.rotation import Array
-from ..animation import actions, auto_keying, channels, unkeyed_pose
-from ..animation.bake_transaction import BakeTransaction
-from ..animation.channels import LOCATION
-from ..look_at.body import blink, blink_bake
-from ..look_at.resolve import LookAt
-from ..offset_layer import constraints as offsets
-from ..sampling import own_data, sampler
-from .follow_body import Shown
+from ....lookat_pd import rotation
+from ....lookat_pd.errors import RigError
+from ....lookat_pd.rotation import Array
+from ...animation import actions, auto_keying, channels, unkeyed_pose
+from ...animation.bake_transaction import BakeTransaction
+from ...animation.channels import LOCATION
+from ...layers import constraints as offsets
+from ...sampling import own_data, sampler
+from ..body import blink, blink_bake
+from ..resolve import LookAt
+from .live_follow_body import Shown
 
 _RECORDED = " follow"
 

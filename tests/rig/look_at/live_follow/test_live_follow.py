@@ -11,12 +11,12 @@ import kept
 from extension import load
 from lookat_pd import rotation
 
-from .. import scenes
-from ..scenes import CHAIN, MODES, aim, animate, ball, child, figure, keyed, place_of
+from ... import scenes
+from ...scenes import CHAIN, MODES, aim, animate, ball, child, figure, keyed, place_of
 
-follow = load("rig.live.realtime")
-follow_keys = load("rig.live.follow_keys")
-offsets = load("rig.offset_layer.constraints")
+follow = load("rig.look_at.live_follow.live_follow")
+follow_keys = load("rig.look_at.live_follow.live_follow_keys")
+offsets = load("rig.layers.constraints")
 suspend = load("rig.sampling.suspend")
 RigError = load("lookat_pd.errors").RigError
 

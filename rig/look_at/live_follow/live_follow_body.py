@@ -11,14 +11,14 @@ from itertools import pairwise
 import bpy
 import numpy as np
 
-from ...lookat_pd import gaze, rotation
-from ...lookat_pd.body.weight_shift import ChainMotion
-from ...lookat_pd.rotation import Array
-from ..look_at.body import response
-from ..look_at.body.body_solve import BodySolve
-from ..look_at.resolve import LookAt
-from ..sampling import sampler, shear
-from ..sampling.sampler import Samples, seen_from
+from ....lookat_pd import gaze, rotation
+from ....lookat_pd.body.weight_shift import ChainMotion
+from ....lookat_pd.rotation import Array
+from ...sampling import sampler, shear
+from ...sampling.sampler import Samples, seen_from
+from ..body import response
+from ..body.body_solve import BodySolve
+from ..resolve import LookAt
 
 _STEP = 1.0 / 60.0
 _MEMORY = 2.0

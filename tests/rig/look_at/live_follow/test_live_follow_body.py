@@ -10,10 +10,10 @@ import kept
 from extension import load
 from lookat_pd import rotation
 
-from .. import scenes
-from ..look_at.body import bodies, faces
+from ... import scenes
+from ..body import bodies, faces
 
-follow = load("rig.live.realtime")
+follow = load("rig.look_at.live_follow.live_follow")
 blink = load("rig.look_at.body.blink")
 suspend = load("rig.sampling.suspend")
 

@@ -1,4 +1,4 @@
-"""The settings of a controller whose result the offset layer shows: those that look-ats and PD Follow have in common.
+"""The settings of a controller whose result a layer shows: those that look-ats and PD Follow have in common.
 
 No postponed annotations: Blender reads them.
 """

@@ -7,10 +7,10 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..animation import actions, keys
-from ..animation.channels import TRANSFORM_SIZES
-from ..offset_layer import constraints as offsets
-from ..sampling.targets import Target
+from ...animation import actions, keys
+from ...animation.channels import TRANSFORM_SIZES
+from ...layers import constraints as offsets
+from ...sampling.targets import Target
 
 
 class FollowSnapshot:
