@@ -139,8 +139,6 @@ class Simulation:
         h = (times[-1] - times[0]) / steps
         wanted = self.motion.poses(times, np.full(steps + 1, interval))
         there, velocity = self._coordinates(times, wanted, h)
-        if self.reference is not None:
-            self.factors = self.reference.factors(self.firm[None])[0]
         if interval == 0 and self.extra:
             # The root is already moving.
             engine.position[:], engine.q[0] = there[0, :3], there[0, 3:7]
@@ -151,6 +149,8 @@ class Simulation:
         frequency = np.concatenate((np.ones(self.extra), np.repeat(self.motion.frequency[interval][self.order], 3)))
         # The factors by which implicit feedback resists a change of velocity, and of the distance from the motion.
         self.firm, self.strength = h * frequency * (h * frequency + 2.0), h * frequency**2
+        if self.reference is not None:
+            self.factors = self.reference.factors(self.firm[None])[0]
         begun = self._sorted(self.before[self.extra :].reshape(1, -1, 3))[0]
         if self.on_course:
             # While the torques suffice for the undisturbed motion, nothing needs to be simulated.
