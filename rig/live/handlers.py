@@ -16,9 +16,8 @@ from bpy.app.handlers import persistent
 from ...lookat_pd.message import Message
 from ..layers import clock
 from ..layers import constraints as offsets
-from ..look_at import constraint_sync
+from ..look_at import constraint_sync, setting_changes
 from ..look_at.body import blink
-from ..look_at.body import settings as body_settings
 from ..look_at.solve import FRESH
 from ..sampling import fingerprint, own_data, sampler, suspend
 from .scene import LiveScene
@@ -427,13 +426,13 @@ _HANDLERS = (
 def register() -> None:
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)
-    body_settings.listeners.append(touch)
+    setting_changes.listeners.append(touch)
     touch()
 
 
 def unregister() -> None:
     """The look-ats stay in the file; what moves the rigs goes, since nobody would write it any more."""
-    body_settings.listeners.remove(touch)
+    setting_changes.listeners.remove(touch)
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(handler)
     _forget()

@@ -18,10 +18,12 @@ from bpy.props import (
 )
 
 from ..layers.controller_settings import EDITABLE, SETTLE_TIME, ControllerSettings, changed, settle_time
+from ..sampling import suspend
 from . import gains, saved_settings, world_up
 from .body import settings as body_settings
-from .body.settings import keyable, needs_others
 from .chain_settings import LookAtChainBone
+from .setting_changes import keyable, needs_others
+from .target_settings import LookAtTarget, is_target
 
 AIM_AXES = {
     "POS_X": (1.0, 0.0, 0.0),
@@ -305,7 +307,7 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
         options={"HIDDEN"},
     )
     targets: CollectionProperty(
-        type=body_settings.LookAtTarget,
+        type=LookAtTarget,
         name="Additional Targets",
         description="Additional objects to look at, numbered from 1",
         override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
@@ -455,7 +457,7 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
     )
 
 
-CLASSES = (LookAtChainBone, LookAtUnkeyed, LookAtSettings)
+CLASSES = (LookAtTarget, LookAtChainBone, LookAtUnkeyed, LookAtSettings)
 
 
 def register() -> None:
@@ -466,9 +468,11 @@ def register() -> None:
         type=LookAtSettings, name="Look-at PD", override={"LIBRARY_OVERRIDABLE"}
     )
     saved_settings.register()
+    suspend.WATCHERS.append(is_target)
 
 
 def unregister() -> None:
+    suspend.WATCHERS.remove(is_target)
     saved_settings.unregister()
     del bpy.types.PoseBone.lookat_pd
     for cls in reversed(CLASSES):

@@ -13,7 +13,7 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.pd import offsets
 from ...lookat_pd.rotation import Array
 from ..animation.channels import LOCATION, channel
-from ..sampling import fingerprint, suspend, targets
+from ..sampling import fingerprint, suspend
 from ..sampling.sampler import Sampler
 from ..sampling.targets import Target
 from . import follow_constraints
@@ -97,24 +97,12 @@ def sample(scene: bpy.types.Scene, owner: Owner, first: int, last: int) -> Gener
 def _without(owner: Owner) -> Iterator[None]:
     """What follows is sampled without PD Follow, and without look-ats that look at it: they would chase each other."""
     contexts: list[AbstractContextManager[None]] = [follow_constraints.disabled([owner])]
-    if _is_looked_at(owner.object):
+    if suspend.is_watched(owner.object):
         contexts.append(suspend.layers_disabled())
     with ExitStack() as stack:
         for context in contexts:
             stack.enter_context(context)
         yield
-
-
-def _is_looked_at(item: bpy.types.Object) -> bool:
-    """Whether a look-at may look at an object or at one of its bones."""
-    return any(
-        target.object == item
-        for armature in bpy.data.objects
-        if armature.pose
-        for bone in armature.pose.bones
-        if bone.lookat_pd.exists
-        for target in targets.listed(bone.lookat_pd)
-    )
 
 
 def _location_frame(item: bpy.types.Object | bpy.types.PoseBone, worlds: Array) -> Array:

@@ -6,9 +6,14 @@ Code of higher rooms registers here what must be left out while the rig is sampl
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 
+import bpy
+
 _suspended = 0
 LAYERS: list[Callable[[], AbstractContextManager[None]]] = []
 """What sampling leaves out: each makes a context in which its data on the rigs adds nothing."""
+
+WATCHERS: list[Callable[[bpy.types.Object], bool]] = []
+"""Whether what a layer adds may depend on where an object, or one of its bones, is."""
 
 
 @contextmanager
@@ -34,3 +39,8 @@ def layers_disabled() -> Iterator[None]:
         for layer in LAYERS:
             stack.enter_context(layer())
         yield
+
+
+def is_watched(item: bpy.types.Object) -> bool:
+    """Whether anything that the extension has put on a rig may depend on where an object, or one of its bones, is."""
+    return any(watches(item) for watches in WATCHERS)

@@ -1,9 +1,8 @@
-"""Settings of the body response to a look-at: `pose_bone.lookat_pd.body`, `.eyes`, and additional targets.
+"""Settings of the body response to a look-at: `pose_bone.lookat_pd.body` and `.eyes`.
 
 No postponed annotations: Blender reads them.
 """
 
-from collections.abc import Callable
 from math import radians
 
 import bpy
@@ -13,45 +12,16 @@ from bpy.props import (
     EnumProperty,
     FloatProperty,
     IntProperty,
-    PointerProperty,
     StringProperty,
 )
 
 from ...layers.controller_settings import EDITABLE, changed
-from ...sampling.targets import Target
-from ..directing import shot_keys
+from ..setting_changes import needs_others
 from . import layers, shape_table
 
 
-def keyable(name: str) -> Callable[[bpy.types.PropertyGroup, bpy.types.Context], None]:
-    """The update callback of a setting that can be keyed."""
-
-    def update(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-        shot_keys.write_through(settings, name)
-        changed(settings, context)
-
-    return update
-
-
-listeners: list[Callable[[], None]] = []
-"""Called when a look-at may have been added or removed, needs other bones, or has another target."""
-
-
-def needs_others(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """Update callback of settings that decide what is solved."""
-    for listener in listeners:
-        listener()
-    changed(settings, context)
-
-
-def _named_after_target(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """Library overrides identify the items of a collection by name."""
-    item.name = item.label
-    needs_others(item, context)
-
-
 def _named_after_shape_key(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    """The same for the table of shape keys, whose rows may name one several times."""
+    """Library overrides identify the items of a collection by name; rows may name a shape key several times."""
     item.name = f"{item.shape_key or item.control} {item.eye} {item.direction}"
     needs_others(item, context)
 
@@ -85,41 +55,6 @@ def _switches(group: str) -> type:
         layer.switch: _switch(layer.label, layer.description, layer.default) for layer in layers.of_group(group)
     }
     return type(f"{group.capitalize()}Switches", (), {"__annotations__": switches})
-
-
-class LookAtTarget(bpy.types.PropertyGroup):
-    """An additional target of a look-at."""
-
-    object: PointerProperty(
-        override=EDITABLE,
-        type=bpy.types.Object,
-        update=_named_after_target,
-        name="Target",
-        description="Object to look at while this target is active; leave empty to switch the look-at off",
-    )
-    bone: StringProperty(
-        override=EDITABLE,
-        update=_named_after_target,
-        name="Bone",
-        description="Bone of the target armature to look at",
-    )
-
-    weight: FloatProperty(
-        override=EDITABLE,
-        update=keyable("weight"),
-        name="Weight",
-        description="Weight of this target in the mix; insert keys to change it over time",
-        default=1.0,
-        min=0.0,
-        max=1.0,
-        subtype="FACTOR",
-        options={"ANIMATABLE"},
-    )
-
-    @property
-    def label(self) -> str:
-        """Its name in lists and messages."""
-        return Target(self.object, self.bone).label
 
 
 class LookAtEyeShape(bpy.types.PropertyGroup):
@@ -411,7 +346,7 @@ class LookAtBlink(bpy.types.PropertyGroup):
     owner: StringProperty(override=EDITABLE, options={"HIDDEN"})
 
 
-CLASSES = (LookAtTarget, LookAtEyeShape, LookAtBody, LookAtEyes, LookAtBlink)
+CLASSES = (LookAtEyeShape, LookAtBody, LookAtEyes, LookAtBlink)
 
 
 def _amounts(group: str) -> tuple[str, ...]:

@@ -6,9 +6,11 @@ No postponed annotations: Blender reads them.
 import bpy
 from bpy.props import CollectionProperty
 
-from ..body.settings import LookAtTarget
+from .. import setting_changes
 from ..resolve import KEYABLE
 from ..settings import LookAtSettings
+from ..target_settings import LookAtTarget
+from . import shot_keys
 
 _INSERTED = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
 
@@ -63,9 +65,11 @@ def register() -> None:
         override=_INSERTED,
         options={"HIDDEN"},
     )
+    setting_changes.keepers.append(shot_keys.write_through)
 
 
 def unregister() -> None:
+    setting_changes.keepers.remove(shot_keys.write_through)
     del bpy.types.Armature.lookat_pd_shot
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

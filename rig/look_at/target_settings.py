@@ -1,0 +1,64 @@
+"""Targets of look-ats: an additional one, and which objects are targets.
+
+No postponed annotations: Blender reads them.
+"""
+
+import bpy
+from bpy.props import FloatProperty, PointerProperty, StringProperty
+
+from ..layers.controller_settings import EDITABLE
+from ..sampling.targets import Target, listed
+from .setting_changes import keyable, needs_others
+
+
+def _named_after_target(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """Library overrides identify the items of a collection by name."""
+    item.name = item.label
+    needs_others(item, context)
+
+
+class LookAtTarget(bpy.types.PropertyGroup):
+    """An additional target of a look-at."""
+
+    object: PointerProperty(
+        override=EDITABLE,
+        type=bpy.types.Object,
+        update=_named_after_target,
+        name="Target",
+        description="Object to look at while this target is active; leave empty to switch the look-at off",
+    )
+    bone: StringProperty(
+        override=EDITABLE,
+        update=_named_after_target,
+        name="Bone",
+        description="Bone of the target armature to look at",
+    )
+
+    weight: FloatProperty(
+        override=EDITABLE,
+        update=keyable("weight"),
+        name="Weight",
+        description="Weight of this target in the mix; insert keys to change it over time",
+        default=1.0,
+        min=0.0,
+        max=1.0,
+        subtype="FACTOR",
+        options={"ANIMATABLE"},
+    )
+
+    @property
+    def label(self) -> str:
+        """Its name in lists and messages."""
+        return Target(self.object, self.bone).label
+
+
+def is_target(item: bpy.types.Object) -> bool:
+    """Whether a look-at may look at an object or at one of its bones."""
+    return any(
+        target.object == item
+        for armature in bpy.data.objects
+        if armature.pose
+        for bone in armature.pose.bones
+        if bone.lookat_pd.exists
+        for target in listed(bone.lookat_pd)
+    )
