@@ -9,10 +9,10 @@ help: ## say what can be made
 demo: ## a character that looks at a ball, two who talk, and arms with weight: build/demo/*.blend, and pictures
 	@python=$(NEWEST) && "$$python" assets/demo --output build/demo
 
-test: ## the quick tests, on every bpy that fits; in a real Blender too if BLENDER names one; ARGS go to pytest
+test: ## the quick tests, on the newest bpy that fits; ARGS go to pytest
 	@tools/test $(ARGS)
 
-test-all: ## all tests in the same way, the slow ones too
+test-all: ## all tests, what may differ on the older bpy too, and in a real Blender if BLENDER names one
 	@tools/test --all $(ARGS)
 
 test-window: ## the tests in Blender's window only; needs BLENDER, and a screen or Xvfb

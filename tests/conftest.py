@@ -5,6 +5,7 @@ import shutil
 import sys
 import tempfile
 import time
+from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -13,6 +14,8 @@ import pytest
 
 TESTS = Path(__file__).parent
 SOLVERS = TESTS / "lookat_pd"
+AGAIN = [TESTS / name for name in ("rig/animation", "rig/sampling", "test_house.py", "test_registries.py")]
+"""Tests of what is closest to Blender's API: where they are quick, all of them are marked `every_blender`."""
 USER_FOLDER = "BLENDER_USER_RESOURCES"
 HAS_BLENDER = "bpy" in sys.modules or find_spec("bpy") is not None
 
@@ -22,9 +25,14 @@ throw_away = pytest.StashKey[list[str]]()
 attack.load_profile()
 
 
+def hands_out(config: pytest.Config) -> bool:
+    """Whether this process only hands out tests to the others of pytest-xdist, and needs no Blender."""
+    return config.getoption("dist", "no") != "no" and not hasattr(config, "workerinput")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.stash[throw_away] = []
-    if not HAS_BLENDER:
+    if not HAS_BLENDER or hands_out(config):
         return
     if USER_FOLDER not in os.environ and "bpy" not in sys.modules:
         # The tester's own preferences and add-ons must not matter, nor be changed.
@@ -39,9 +47,22 @@ def pytest_configure(config: pytest.Config) -> None:
         extension.load().register()
 
 
-def pytest_report_header() -> str:
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The marks that follow from where a test stands, by which tools/test_runs.py chooses."""
+    for item in items:
+        marked = item.get_closest_marker("blender") is not None
+        if item.path.is_relative_to(SOLVERS) and not marked:
+            item.add_marker("solvers")
+        elif not item.get_closest_marker("slow") and (marked or any(map(item.path.is_relative_to, AGAIN))):
+            item.add_marker("every_blender")
+
+
+def pytest_report_header(config: pytest.Config) -> str:
     if not HAS_BLENDER:
         return "Blender: none, only the solvers are tested"
+    if hands_out(config):
+        return f"Blender: {metadata.version('bpy')} (module)"
     import bpy
 
     import extension
@@ -69,7 +90,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         return
     for folder in config.stash[throw_away]:
         shutil.rmtree(folder, ignore_errors=True)
-    config.get_terminal_writer().flush()
+    if not hasattr(config, "workerinput"):
+        config.get_terminal_writer().flush()
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(config.stash[exit_code])

@@ -3,7 +3,7 @@
 What makes a scene is a function of the test's own that fills an empty file. All tests get what was opened, also the
 one that comes first, so that none depends on the order. Opening keeps everything but datablocks that nothing uses.
 
-The parts of a run that tools/test starts side by side, and that the same Blender executes, share them in FOLDER.
+The processes of a run of tools/test that have the same Blender share them in FOLDER.
 """
 
 import hashlib

@@ -19,7 +19,6 @@ messages = load("translations.messages")
 errors = load("lookat_pd.errors")
 message = load("lookat_pd.message")
 Message = message.Message
-INTERFACE, TEMPLATES = texts.collect()
 WRITTEN = {(context, text): done for context, written in ja.INTERFACE.items() for text, done in written.items()}
 EVERYTHING = [*((text, done) for (_, text), done in WRITTEN.items()), *ja.MESSAGES.items()]
 
@@ -33,7 +32,7 @@ def test_the_source_is_read() -> None:
         ("*", "Advanced"),  # label of a panel
         ("Operator", "Bake"),  # text of a button
         ("*", "Sideways"),  # text of a setting in a layout
-    } <= INTERFACE
+    } <= texts.interface()
     assert {
         "Select the character's armature",  # why an operator is disabled
         "The aiming bone is always the first bone of its chain.",  # a report
@@ -44,12 +43,12 @@ def test_the_source_is_read() -> None:
         "{count}.",  # a warning
         "the current action",  # a word in a message
         "{names} and {others} more",  # a message in a message
-    } <= TEMPLATES
+    } <= texts.templates()
 
 
 def test_messages_are_templates() -> None:
     """Not finished sentences, which nothing could look up."""
-    nameless = {text for text in TEMPLATES if any(not name.isidentifier() for name, *_ in texts.holes(text))}
+    nameless = {text for text in texts.templates() if any(not name.isidentifier() for name, *_ in texts.holes(text))}
     assert not nameless
 
 
@@ -59,18 +58,18 @@ def test_words_in_messages_are_messages() -> None:
 
 
 def test_the_interface_is_translated() -> None:
-    missing = INTERFACE - WRITTEN.keys()
+    missing = texts.interface() - WRITTEN.keys()
     assert not missing
 
 
 def test_messages_are_translated() -> None:
-    assert not {text for text in TEMPLATES if texts.has_words(text)} - ja.MESSAGES.keys()
+    assert not {text for text in texts.templates() if texts.has_words(text)} - ja.MESSAGES.keys()
 
 
 def test_nothing_is_translated_that_nobody_says() -> None:
-    dead = WRITTEN.keys() - INTERFACE
+    dead = WRITTEN.keys() - texts.interface()
     assert not dead
-    assert not ja.MESSAGES.keys() - TEMPLATES
+    assert not ja.MESSAGES.keys() - texts.templates()
 
 
 def test_placeholders_agree() -> None:
@@ -111,7 +110,7 @@ def example(template: str) -> Any:
 
 
 def test_a_message_is_translated_with_its_values() -> None:
-    for template in sorted(TEMPLATES):
+    for template in sorted(texts.templates()):
         given, shown = example(template)
         translated = messages.japanese(given)
         assert translated == ja.MESSAGES.get(template, template).format(**given.values)

@@ -408,16 +408,20 @@ def _noted(source: Source) -> Iterator[str]:
         yield from source.returned(source.functions["notes"])
 
 
-def collect() -> tuple[set[tuple[str, str]], set[str]]:
-    """Interface texts with their contexts, and templates of messages."""
-    interface, templates = set(_of_classes()), set()
+@cache
+def interface() -> set[tuple[str, str]]:
+    """Interface texts with their contexts."""
+    shown = set(_of_classes())
     for source in sources("panels", "operators"):
-        interface |= {(context, text) for context, text in _drawn(source) if not holes(text)}
-        interface |= set(_looked_up(source))
-        templates |= set(_said(source))
+        shown |= {(context, text) for context, text in _drawn(source) if not holes(text)}
+        shown |= set(_looked_up(source))
+    return {(context, text) for context, text in shown if has_words(text)}
+
+
+@cache
+def templates() -> set[str]:
+    """Templates of messages."""
+    said = {text for source in sources("panels", "operators") for text in _said(source)}
     for source in sources("panels", "operators", "rig", "lookat_pd"):
-        templates |= {*_raised(source), *_noted(source), *_messages(source)}
-    return (
-        {(context, text) for context, text in interface if has_words(text)},
-        {text for text in templates if has_words(text) or holes(text)},
-    )
+        said |= {*_raised(source), *_noted(source), *_messages(source)}
+    return {text for text in said if has_words(text) or holes(text)}
