@@ -5,7 +5,6 @@ a hand whose IK control moves with the chest, and each frame is corrected by tha
 """
 
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.gaze import control_coupling
 from ...lookat_pd.rotation import Array
 from ..animation import channels
+from ..controls.changes import ChannelWriter
 from ..sampling import bone_response
 from ..sampling.location_axes import along, location_axes
 from ..sampling.sampler import Samples
@@ -22,14 +22,6 @@ _PROBE = np.radians(10.0)
 _NEARLY_NOTHING = 1e-7
 _SWITCHED = 1e-6
 """Influence of IK up to which a limb is FK only, and vice versa."""
-
-
-class ChannelWriter(Protocol):
-    """What channels are written to: a bake transaction, or the pose."""
-
-    def write(self, bone: str, mode: str, frames: Array, values: Array, base: Array, /) -> None:
-        """Write the channels (F, 3 or 4) of a bone; `base` is their value before."""
-        ...
 
 
 @dataclass(frozen=True)

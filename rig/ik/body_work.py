@@ -13,13 +13,14 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions, channels, outside_controls
 from ..animation.bake_options import BakeOptions
 from ..animation.outside_controls import OutsideControl
+from ..controls.changes import ChannelWriter
 from ..sampling import outside_samples, shear
 from ..sampling.sampler import Sampler, Samples
 from . import body as bodies
 from . import body_balance
 from .bake import BAKED, axes_of
 from .body import BodyEffector
-from .body_controls import ChannelWriter, is_mixed, moves_goal
+from .body_controls import is_mixed, moves_goal
 from .body_errors import Objectives
 from .body_goals import BodyGoals, BodyTuning
 from .body_pose import BodyPose, SolvedBody
