@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import bpy
@@ -70,28 +71,36 @@ def sources(room: str) -> list[Path]:
     return sorted((ROOT / room).rglob("*.py"))
 
 
+@cache
+def read(path: Path) -> tuple[list[ast.Import | ast.ImportFrom], list[str]]:
+    """The imports of a file, and the names of the public classes that it defines."""
+    tree = ast.parse(path.read_text("utf-8"))
+    classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef) and not node.name.startswith("_")]
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)], classes
+
+
 def imports(path: Path) -> Iterator[tuple[int, list[str]]]:
     """Level and dotted names, split, of each import in a file; level 0 is an absolute import."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    for node in read(path)[0]:
         if isinstance(node, ast.Import):
             yield from ((0, alias.name.split(".")) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             yield node.level, node.module.split(".")
-        elif isinstance(node, ast.ImportFrom):
+        else:
             yield from ((node.level, alias.name.split(".")) for alias in node.names)
 
 
-def files_known(path: Path) -> Iterator[Path]:
+@cache
+def files_known(path: Path) -> tuple[Path, ...]:
     """Files of the checkout that a file imports by relative imports."""
-    package = path.relative_to(ROOT).parts[:-1]
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+    package, known = path.relative_to(ROOT).parts[:-1], []
+    for node in read(path)[0]:
         if isinstance(node, ast.ImportFrom) and node.level:
             base = ROOT.joinpath(*package[: len(package) - node.level + 1], *(node.module or "").split("."))
             for alias in node.names:
-                for file in ((base / alias.name).with_suffix(".py"), base.with_suffix(".py"), base / "__init__.py"):
-                    if file.exists():
-                        yield file
-                        break
+                files = (base / alias.name).with_suffix(".py"), base.with_suffix(".py"), base / "__init__.py"
+                known += [file for file in files if file.exists()][:1]
+    return tuple(known)
 
 
 def rooms_known(path: Path) -> set[str]:
@@ -195,9 +204,8 @@ def test_a_public_class_has_a_name_of_its_own() -> None:
     places: dict[str, list[str]] = {}
     for room in ROOMS:
         for path in sources(room):
-            for node in ast.parse(path.read_text("utf-8")).body:
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                    places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+            for name in read(path)[1]:
+                places.setdefault(name, []).append(str(path.relative_to(ROOT)))
     assert not {name: found for name, found in places.items() if len(found) > 1}
 
 
