@@ -13,10 +13,11 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions, channels
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION
+from ..controls.goals import IKGoal, pole_place
 from ..detection import limb_controls
 from ..limbs import switch_property
 from ..sampling import bone_rotation
-from ..sampling.bone_location import own_displacement
+from ..sampling.location_axes import along, location_axes
 from ..sampling.posed_bones import posed_bones
 from ..sampling.sampler import Samples
 
@@ -83,65 +84,51 @@ class GoalLimb:
         rows = {name: samples.bones.index(name) for name in self.sampled}
         upper, lower = self.bones
 
-        def carried(bone: str, value: Array) -> Array:
-            """An orientation (F, 4) from the animation as the bone carries it along."""
-            return rotation.multiply(
-                rotation.multiply(turns[bone], rotation.inverse(samples.rotations[:, rows[bone]])), value
-            )
+        def turned(bone: str) -> Array:
+            """By how much (F, 4) a bone turns from the animation."""
+            return rotation.multiply(turns[bone], rotation.inverse(samples.rotations[:, rows[bone]]))
 
         if wholly and self.end and self.end not in turns:
-            turns[self.end] = carried(lower, samples.rotations[:, rows[self.end]])
+            turns[self.end] = rotation.multiply(turned(lower), samples.rotations[:, rows[self.end]])
         places = {name: samples.positions[:, row] for name, row in rows.items()}
         base = seen.positions[:, rows[upper]]
         arm = rotation.rotate(rotation.inverse(samples.rotations[:, rows[upper]]), places[lower] - places[upper])
         elbow = base + rotation.rotate(turns[upper], arm)
         tip = elbow + rotation.rotate(turns[lower], samples.sizes[:, rows[lower], None] * np.array(self.tip))
-        goals = {self.goal: tip}
-        if self.pole:
-            to_pole = places[self.pole] - places[upper]
-            lying = rotation.rotate(rotation.inverse(samples.rotations[:, rows[upper]]), to_pole)
-            goals[self.pole] = base + self._bent(turns[upper], rotation.rotate(turns[upper], lying), tip - base)
         still = np.linalg.norm(base - places[upper], axis=-1) < _NOTHING * np.linalg.norm(arm, axis=-1)
         for bone, turn in turns.items():
             still &= rotation.distance(turn, samples.rotations[:, rows[bone]]) < _NOTHING
         if still.all():
             return []
-        for bone, place in goals.items():
-            row, raw = rows[bone], samples.raw[LOCATION][:, rows[bone]]
-            moves = place - seen.positions[:, row]
-            own = own_displacement(seen, bone, seen.rotations[:, row], moves)
-            work.write(
-                bone, LOCATION, samples.frames, np.where(still[:, None], raw, seen.raw[LOCATION][:, row] + own), raw
-            )
-        if self.end in turns or self.turned:
-            mode, raw = samples.channel(self.goal)
-            row = rows[self.goal]
+        basis = {name: channels.to_quaternion(seen.channel(name)[1], samples.channel(name)[0]) for name in self.moved}
+        turn, turns_goal = rotation.identity(len(tip)), self.end in turns or self.turned
+        if turns_goal:
             lying = turns[lower]
             if not self.turned:
-                last = rotation.inverse(samples.rotations[:, rows[self.end]])
-                lying = rotation.multiply(rotation.multiply(turns[self.end], last), samples.rotations[:, row])
-            offsets = rotation.multiply(rotation.inverse(seen.rotations[:, row]), lying)
-            values = channels.turned(seen.channel(self.goal)[1], mode, offsets)
+                lying = rotation.multiply(turned(self.end), samples.rotations[:, rows[self.goal]])
+            turn = rotation.multiply(lying, rotation.inverse(seen.rotations[:, rows[self.goal]]))
+        control = IKGoal(self.goal, self.goal, self.goal)
+        local, move = control.change(work.armature, seen, basis[self.goal], turn, tip)
+        moves = {self.goal: move}
+        if self.pole:
+            line = rotation.normalize(tip - base)
+            pole = base + rotation.rotate(turned(upper), places[self.pole] - places[upper])
+            there = pole_place(pole, base, line, rotation.rotate(turns[upper], np.array(self.bend)), _NOTHING)
+            axes = location_axes(work.armature, seen, self.pole, basis[self.pole])
+            moves[self.pole] = along(axes, there - seen.positions[:, rows[self.pole]])
+        for bone, move in moves.items():
+            raw, now = (part.raw[LOCATION][:, rows[bone]] for part in (samples, seen))
+            work.write(bone, LOCATION, samples.frames, np.where(still[:, None], raw, now + move), raw)
+        if turns_goal:
+            mode, raw = samples.channel(self.goal)
+            values = channels.turned(seen.channel(self.goal)[1], mode, local)
             work.write(self.goal, mode, samples.frames, np.where(still[:, None], raw, values), raw)
         for bone in self.bones if wholly else ():
             mode, raw = samples.channel(bone)
             above = turns[upper] if bone == lower else bone_rotation.parent_orientation(work.armature, seen, bone)
             values = channels.of_rotations(bone_rotation.own_rotation(work.armature, bone, above, turns[bone]), mode)
             work.write(bone, mode, samples.frames, np.where(still[:, None], raw, values), raw)
-        return list(goals)
-
-    def _bent(self, turn: Array, pole: Array, line: Array) -> Array:
-        """A pole (F, 3), relative to the base of the limb, turned about the line (F, 3) from there to the tip, so that
-        the constraint gives the upper bone the orientation (F, 4)."""
-        line = line / np.maximum(np.linalg.norm(line, axis=-1, keepdims=True), 1e-12)
-
-        def beside(vector: Array) -> Array:
-            return vector - np.sum(vector * line, axis=-1, keepdims=True) * line
-
-        across, to_pole = beside(rotation.rotate(turn, np.array(self.bend))), beside(pole)
-        size = np.linalg.norm(across, axis=-1, keepdims=True)
-        turned = across / np.maximum(size, 1e-12) * np.linalg.norm(to_pole, axis=-1, keepdims=True)
-        return np.where(size > _NOTHING, pole - to_pole + turned, pole)
+        return list(moves)
 
 
 _NOTHING = 1e-6

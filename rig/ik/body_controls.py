@@ -13,8 +13,8 @@ from ...lookat_pd.gaze import control_coupling
 from ...lookat_pd.rotation import Array
 from ..animation import channels
 from ..controls.changes import ChannelWriter
+from ..controls.goals import Carried, IKGoal
 from ..sampling import bone_response
-from ..sampling.location_axes import along, location_axes
 from ..sampling.sampler import Samples
 from .body import JointTree
 
@@ -71,7 +71,6 @@ class BodyControls:
         self.frames = samples.frames
         self._rows = [samples.bones.index(name) for name in body.joints]
         self._goals = [samples.bones.index(limb.goal) for limb in body.limbs]
-        self._turners = [samples.bones.index(limb.turner) for limb in body.limbs]
         places = {name: n for n, name in enumerate(body.joints)}
         self._limbs = [[places[name] for name in limb.turned] for limb in body.limbs]
         # As the coupling has them: children before their parents.
@@ -184,40 +183,31 @@ class BodyControls:
         """Turns and locations of the IK controls: they move as the last bones of their limbs should."""
         turns, locations = moves.goal_turns.copy(), moves.goal_locations.copy()
         for k, limb in enumerate(self.body.limbs):
-            end, joint = seen.bones.index(limb.moved), self._limbs[k][-1]
-            turn = rotation.identity(len(seen.frames))
+            joint, turn = self._limbs[k][-1], rotation.identity(len(seen.frames))
             if limb.turns_end:
-                turn = rotation.multiply(rotations[:, joint], rotation.inverse(seen.rotations[:, end]))
-            own, pivot = seen.rotations[:, self._turners[k]], seen.positions[:, self._turners[k]]
-            # Where the end comes by the turn alone.
-            there = pivot + rotation.rotate(turn, seen.positions[:, end] - pivot)
+                now = seen.rotations[:, seen.bones.index(limb.moved)]
+                turn = rotation.multiply(rotations[:, joint], rotation.inverse(now))
             mode, raw = self.samples.channel(limb.goal)
             basis = channels.to_quaternion(raw, mode)
-            if not limb.heel:
+            if limb.turner == limb.goal:
                 basis = rotation.multiply(basis, turns[:, k])
-            axes = location_axes(self.body.armature, seen, limb.goal, basis)
-            # What the control is attached to may move.
-            carried, place = self._attached(k, seen, rotations, positions)
-            base = own if limb.heel else rotation.multiply(carried, own)
-            local = rotation.multiply(rotation.inverse(base), rotation.multiply(turn, own))
-            shift = positions[:, joint] - there - (place - seen.positions[:, self._goals[k]])
-            move = along(rotation.to_matrix(carried) @ axes, shift)
+            carried = self._carried(k, seen, rotations, positions)
+            goal = IKGoal(limb.goal, limb.turner, limb.moved)
+            local, move = goal.change(self.body.armature, seen, basis, turn, positions[:, joint], carried)
             moved = moves_goal(self.ik[:, k])
             turns[:, k] = np.where(moved[:, None], rotation.multiply(turns[:, k], local), turns[:, k])
             locations[:, k] += np.where(moved[:, None], move, 0.0)
         return turns, locations
 
-    def _attached(self, limb: int, seen: Samples, rotations: Array, positions: Array) -> tuple[Array, Array]:
-        """By how much (F, 4) what an IK control is attached to turns when the joints move, and where (F, 3) the control
-        is then without a change of its own."""
-        place = seen.positions[:, self._goals[limb]]
+    def _carried(self, limb: int, seen: Samples, rotations: Array, positions: Array) -> Carried | None:
+        """How an IK control moves with what it is attached to when the joints move."""
         above = np.flatnonzero(self._received[limb] > 0.5)
         if not len(above):
-            return rotation.identity(len(place)), place
-        joint = int(above[-1])
+            return None
+        joint, place = int(above[-1]), seen.positions[:, self._goals[limb]]
         row = seen.bones.index(self.body.shown[joint])
         turn = rotation.multiply(rotations[:, joint], rotation.inverse(seen.rotations[:, row]))
-        return turn, positions[:, joint] + rotation.rotate(turn, place - seen.positions[:, row])
+        return Carried(turn, positions[:, joint] + rotation.rotate(turn, place - seen.positions[:, row]))
 
     # Writing
 

@@ -21,6 +21,7 @@ from ..animation.bake_options import BakeOptions
 from ..animation.bake_together import BakeTogether
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.outside_controls import OutsideControl
+from ..controls.goals import IKGoal, across, pole_place
 from ..detection import limb_controls, other_ik
 from ..detection.limb_controls import LimbControls
 from ..sampling import outside_samples, suspend
@@ -459,46 +460,44 @@ class _Work:
     def _move(self, limb: LimbControls, bend: "_Bend", seen: Samples, *, bends: bool) -> None:
         """Move the IK control; bends: turn the plane of the bend, too."""
         lying, place = self._wanted(limb.shown[-1])
-        row, end = seen.bones.index(limb.turner), seen.bones.index(limb.moved)
         if limb.turns_end:
-            turn = rotation.multiply(lying, rotation.inverse(seen.rotations[:, end]))
+            now = seen.rotations[:, seen.bones.index(limb.moved)]
+            turn = rotation.multiply(lying, rotation.inverse(now))
         else:
             turn = rotation.identity(len(self.frames))
             self._turn_alone(limb.turned[-1], limb.shown[-1], seen)
-        own, pivot = seen.rotations[:, row], seen.positions[:, row]
-        self._shift(limb.goal, seen, place - pivot - rotation.rotate(turn, seen.positions[:, end] - pivot))
+        goal = IKGoal(limb.goal, limb.turner, limb.moved)
+        local, move = goal.change(self.armature, seen, self._basis(limb.goal), turn, place)
+        self._shift(limb.goal, move)
         if limb.turns_end or limb.goal not in self.outside:
-            local = rotation.multiply(rotation.inverse(own), rotation.multiply(turn, own))
             self.turned[limb.turner] = rotation.multiply(self._basis(limb.turner), local)
         root, middle = (self._wanted(name)[1] for name in limb.shown[:2])
         axis = rotation.normalize(place - root)
-        out = _across(middle - root, axis)
+        out = across(middle - root, axis)
         size = self._length(limb)
         # How far the plane of the bend is from where it should be, about the line from the first joint to the last.
-        now = _across(seen.positions[:, seen.bones.index(limb.shown[1])] - root, axis)
+        now = across(seen.positions[:, seen.bones.index(limb.shown[1])] - root, axis)
         sine, cosine = np.sum(np.cross(now, out) * axis, axis=-1), np.sum(now * out, axis=-1)
         angle = np.where(np.hypot(sine, cosine) < (_STRAIGHT * size) ** 2, 0.0, np.arctan2(sine, cosine))
         spin = rotation.exp(axis * angle[:, None])
         if bend.pole:
             at = seen.positions[:, seen.bones.index(bend.pole)]
-            straight = np.linalg.norm(out, axis=-1, keepdims=True) < _STRAIGHT * size
-            away = np.where(straight, _across(at - root, axis), out)
-            if bends:
-                # The pole angle of the rig may bend the limb beside its pole.
-                away = rotation.rotate(spin, _across(at - root, axis))
+            # The pole angle of the rig may bend the limb beside its pole.
+            towards = rotation.rotate(spin, at - root) if bends else out
             far = size + np.linalg.norm(out, axis=-1, keepdims=True)
-            self._shift(bend.pole, seen, middle - out + far * rotation.normalize(away) - at)
+            there = pole_place(at, middle - out, axis, towards, 0.0 if bends else _STRAIGHT * size, far)
+            axes = location_axes(self.armature, seen, bend.pole, self._basis(bend.pole))
+            self._shift(bend.pole, along(axes, there - at))
         elif bends:
             frame = rotation.multiply(seen.rotations[:, seen.bones.index(bend.parent)], bend.rest)
             spun = rotation.multiply(spin, frame)
             local = rotation.multiply(rotation.inverse(frame), spun)
             self.turned[bend.control] = rotation.multiply(local, self._basis(bend.control))
 
-    def _shift(self, bone: str, seen: Samples, away: Array) -> None:
-        """Add a displacement (F, 3) in armature space to the location of a control."""
-        axes = location_axes(self.armature, seen, bone, self._basis(bone))
+    def _shift(self, bone: str, move: Array) -> None:
+        """Add a displacement (F, 3) to the location of a control."""
         raw = self.samples.raw[channels.LOCATION][:, self.samples.bones.index(bone)]
-        self.moved[bone] = self.moved.get(bone, raw) + along(axes, away)
+        self.moved[bone] = self.moved.get(bone, raw) + move
 
     # Keys
 
@@ -562,8 +561,3 @@ class _Bend:
     @property
     def bones(self) -> tuple[str, ...]:
         return (self.pole,) if self.pole else (self.control, self.parent)
-
-
-def _across(away: Array, axis: Array) -> Array:
-    """The part of vectors (F, 3) across unit vectors (F, 3)."""
-    return away - axis * np.sum(away * axis, axis=-1, keepdims=True)
