@@ -9,7 +9,7 @@ import numpy as np
 from ..lookat_pd.errors import RigError
 from ..rig.animation import editable
 from ..rig.animation.bake_options import BakeOptions
-from ..rig.limbs import limb_switch, switch_property
+from ..rig.controls import limb_switch, switch_property
 from . import arguments as words
 from . import baking, rigs
 from .arguments import Misuse

@@ -9,7 +9,7 @@ from bpy.props import EnumProperty, StringProperty
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
-from ..rig.limbs import limb_switch
+from ..rig.controls import limb_switch
 from ..translations import messages
 from . import current, job
 

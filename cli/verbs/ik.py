@@ -12,12 +12,12 @@ import numpy as np
 
 from ...lookat_pd.ik import methods
 from ...rig.animation.bake_options import BakeOptions
+from ...rig.controls import limb_switch
 from ...rig.detection.joint_chain import UNDETECTED, WHOLE, JointChain, limb, resolve
 from ...rig.ik import bake as ik_bake
 from ...rig.ik import contacts
 from ...rig.ik.chain_solve import IKTuning
 from ...rig.ik.goals import Goal
-from ...rig.limbs import limb_switch
 from ...rig.sampling.targets import Target
 from .. import arguments as words
 from .. import baking, contact_arguments, each_action, each_file, effectors, gaze_file, rigs, switch_arguments

@@ -20,7 +20,7 @@ from . import files
 
 limbs, limb_controls, limb_switch, targets = (
     load(f"rig.{name}")
-    for name in ("detection.limbs", "detection.limb_controls", "limbs.limb_switch", "sampling.targets")
+    for name in ("detection.limbs", "detection.limb_controls", "controls.limb_switch", "sampling.targets")
 )
 hitting, interpolation, key_poses, masses, presets, reaching, setup = (
     load(f"rig.dynamics.{name}")

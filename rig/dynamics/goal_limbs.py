@@ -13,9 +13,9 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions, channels
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION
+from ..controls import switch_property
 from ..controls.goals import IKGoal, pole_place
 from ..detection import limb_controls
-from ..limbs import switch_property
 from ..sampling import bone_rotation
 from ..sampling.location_axes import along, location_axes
 from ..sampling.posed_bones import posed_bones

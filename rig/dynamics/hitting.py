@@ -22,10 +22,10 @@ from ..animation import actions
 from ..animation.bake_options import BakeOptions, check_frames
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION
+from ..controls import limb_switch
 from ..detection import body_joints, limb_controls, rest
 from ..detection.bone_ends import with_ends
 from ..detection.limb_controls import LimbControls
-from ..limbs import limb_switch
 from ..sampling import suspend, targets
 from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame

@@ -16,7 +16,7 @@ body_bake = load("rig.ik.body_bake")
 contacts = load("rig.ik.contacts")
 contact_plan = load("rig.ik.contact_plan")
 limb_controls = load("rig.detection.limb_controls")
-limb_switch = load("rig.limbs.limb_switch")
+limb_switch = load("rig.controls.limb_switch")
 targets = load("rig.sampling.targets")
 options = load("rig.animation.bake_options")
 

@@ -13,7 +13,7 @@ from .. import control_rigs, scenes
 
 errors = load("lookat_pd.errors")
 limb_controls = load("rig.detection.limb_controls")
-limb_switch = load("rig.limbs.limb_switch")
+limb_switch = load("rig.controls.limb_switch")
 actions = load("rig.animation.actions")
 options = load("rig.animation.bake_options")
 

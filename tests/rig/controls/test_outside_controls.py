@@ -13,7 +13,7 @@ from .. import control_rigs, scenes
 from ..outside_targets import SETUPS, fail_at_the_end, reaching
 
 errors = load("lookat_pd.errors")
-limb_switch = load("rig.limbs.limb_switch")
+limb_switch = load("rig.controls.limb_switch")
 limb_controls = load("rig.detection.limb_controls")
 bake_options = load("rig.animation.bake_options")
 

@@ -21,7 +21,6 @@ from ..animation.bake_options import BakeOptions
 from ..animation.bake_together import BakeTogether
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.outside_controls import OutsideControl
-from ..controls.goals import IKGoal, across, pole_place
 from ..detection import limb_controls, other_ik
 from ..detection.limb_controls import LimbControls
 from ..sampling import outside_samples, suspend
@@ -29,6 +28,7 @@ from ..sampling.location_axes import along, location_axes
 from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
 from . import switch_property
+from .goals import IKGoal, across, pole_place
 from .switch_property import SwitchProperty
 
 _PASSES = 6

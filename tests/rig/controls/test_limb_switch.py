@@ -12,7 +12,7 @@ from extension import load
 from .. import scenes
 
 errors = load("lookat_pd.errors")
-limb_switch = load("rig.limbs.limb_switch")
+limb_switch = load("rig.controls.limb_switch")
 options = load("rig.animation.bake_options")
 
 FIRST, LAST = 20, 32
