@@ -13,15 +13,14 @@ def modules() -> tuple[ModuleType, ...]:
     from .rig.dynamics import settings as dynamics_settings
     from .rig.ik import body_settings
     from .rig.ik import settings as ik_settings
-    from .rig.layers import constraints
+    from .rig.layers import layer
     from .rig.live import handlers
     from .rig.look_at import settings as look_at_settings
     from .rig.look_at.directing import conversation_settings, shot_settings
-    from .rig.pd_follow import follow_constraints, follow_live
+    from .rig.pd_follow import follow_layer, follow_live
     from .rig.pd_follow import settings as pd_follow_settings
     from .rig.transitions import library_settings, travel_settings
     from .rig.transitions import settings as transition_settings
-    from .rig.transitions.as_seen import seen_offsets
 
     settings = (
         look_at_settings,
@@ -36,8 +35,8 @@ def modules() -> tuple[ModuleType, ...]:
         hit_settings,
     )
     # PD Follow before look-ats, which may look at what follows.
-    following = pd_follow_settings, follow_constraints, follow_live
-    return translations, *settings, constraints, *following, seen_offsets, handlers, operators, panels, cli
+    following = pd_follow_settings, follow_layer, follow_live
+    return translations, *settings, layer, *following, handlers, operators, panels, cli
 
 
 def register() -> None:

@@ -10,8 +10,8 @@ from bpy.props import BoolProperty, PointerProperty
 
 from ..lookat_pd.rotation import Array
 from ..operators import current
-from ..rig.layers import constraints as offsets
 from ..rig.look_at import edit as look_at_edit
+from ..rig.look_at import look_at_layer as offsets
 from ..rig.look_at import overlay
 from ..rig.look_at import resolve as look_at
 from .sidebar import SidebarPanel

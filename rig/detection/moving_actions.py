@@ -17,7 +17,7 @@ def moving(armature: bpy.types.Object) -> list[bpy.types.Action]:
     others = {slot for other in bpy.data.objects if other != armature for slot in _slots(other)} - mine
     found = []
     for action in bpy.data.actions:
-        slot = None if action.name.startswith(own_data.PREFIX) else suitable_slot(armature, action)
+        slot = None if own_data.OFFSETS in action else suitable_slot(armature, action)
         if slot is not None and (action, slot) not in others and moves_bones(armature, action, slot):
             found.append(action)
     return found

@@ -20,7 +20,7 @@ from ..animation.bake_options import BakeOptions
 from ..animation.channels import channel
 from ..animation.outside_controls import OutsideControl
 from ..detection import limb_controls
-from ..layers import constraints as offsets
+from ..layers import layer
 from ..sampling import suspend
 from ..sampling.outside_samples import OutsideRecord
 from ..sampling.sampler import Samples, ShownPose, seen_from
@@ -99,7 +99,7 @@ class BodyDrag(drag.GivenChain):
         body_tuning = replace(body_tuning, ease=0.0, iterations=tuning.iterations)
         work = body_work.prepared(scene, armature, dragged.effectors, body_tuning, BakeOptions(frame, frame, "NEW"))
         turned = set(work.body.joints)
-        if any(bone.name in turned and item.influence for bone, item in offsets.on(armature)):
+        if not turned.isdisjoint(layer.adding(armature)):
             work.body = replace(work.body, plain=False)
         self._work, self.held = work, len(work.effectors) - 1
         self.asked, self._aim = dragged.effectors[0].bone, dragged.aim

@@ -19,7 +19,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions, auto_keying, channels
 from ..animation.channels import channel
 from ..detection.joint_chain import WHOLE, JointChain, is_mechanism, longest, resolve
-from ..layers import constraints as offsets
+from ..layers import layer
 from ..sampling import suspend
 from . import method_ghosts
 from .chain_solve import IKTuning, Objectives, solve
@@ -127,9 +127,7 @@ class DragSession:
                 frame=self.scene.frame_current,
             )
         turned = set(self.chain.bones)
-        self._is_plain = self.chain.plain and not any(
-            bone.name in turned and constraint.influence for bone, constraint in offsets.on(self.armature)
-        )
+        self._is_plain = self.chain.plain and turned.isdisjoint(layer.adding(self.armature))
         self._pins = self._find_pins()
 
     def _find_pins(self) -> list[tuple[JointChain, Objectives]]:

@@ -4,8 +4,6 @@ It is in no scene and has keys of its own, so that it runs wherever a rig that r
 or without it. A file has one.
 """
 
-from collections.abc import Callable
-
 import bpy
 
 from ..animation import actions
@@ -16,8 +14,6 @@ FRAMES_PER_UNIT = 2048.0
 _NAME = "Look-at PD Clock"
 _ENDS = ((0.0, 0.0), (FRAMES_PER_UNIT, 1.0))
 """Keys of the clock: frame and location."""
-READERS: list[Callable[[], bool]] = []
-"""Of other rooms: whether something of theirs in the file reads the clock."""
 
 
 def is_clock(item: bpy.types.Object | None) -> bool:
@@ -67,12 +63,29 @@ def get() -> bpy.types.Object:
 
 
 def remove() -> None:
-    """Take the clocks out of the file, where no look-at reads them any more, unless others do."""
-    if any(reads() for reads in READERS):
-        return
+    """Take the clocks out of the file."""
     for item in [item for item in bpy.data.objects if CLOCK in item and item.library is None]:
         _take_action(item)
         bpy.data.objects.remove(item)
+
+
+def remove_unread() -> None:
+    """Take the clocks out of the file where no constraint of the file reads one.
+
+    An object without users, which undo may leave behind, is not of the file: it is never saved.
+    """
+    if not any(CLOCK in item and item.library is None for item in bpy.data.objects):
+        return
+    if not any(_reads(item) for item in bpy.data.objects if item.library is None and item.users):
+        remove()
+
+
+def _reads(item: bpy.types.Object) -> bool:
+    """Whether a constraint on an object or its bones reads a clock of the file."""
+    stacks = (item.constraints, *(bone.constraints for bone in (item.pose.bones if item.pose else ())))
+    found = (constraint for stack in stacks for constraint in stack if constraint.type == "ACTION")
+    targets = (constraint.target for constraint in found)
+    return any(target is not None and CLOCK in target and target.library is None for target in targets)
 
 
 def _take_action(item: bpy.types.Object) -> None:

@@ -1,10 +1,10 @@
-"""The action of an armature that holds what its look-ats add, as keys at whole frames, with a slot for each place.
+"""The action that holds what layers add, as keys at whole frames, with a slot for each row of them.
 
-A place is a look-at's number and the place of a bone in its chain. No slot animates anything by itself: constraints
-read them, each that of its own place.
+No slot animates anything by itself: constraints read them, each that of its own row.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import bpy
 import numpy as np
@@ -18,26 +18,35 @@ _LINEAR = 1
 """Blender's number for linear interpolation."""
 
 
+_CONSTANT = 0
+"""And for constant one."""
+
+
 @dataclass(frozen=True)
 class PlaceKeys:
-    """What is keyed for one place: the numbers (F, n) of a `channel` of a bone, from frame `first` on, a frame each.
-
-    index: of the first of the n numbers in the channel. Those before it have no keys, and are at rest. bone: "" for a
-    channel of the object itself. constants: further channels of the object with the number that each of their first
-    curves has at all frames.
-    """
+    """What is keyed for one channel of a bone, or of an object itself."""
 
     bone: str
+    """Name of the bone, "" for a channel of the object."""
     channel: str
+    """Name of the property, such as `location`."""
     first: int
+    """Frame of the first row of values; there is one for each frame."""
     values: Array
+    """(F, n) numbers."""
     index: int = 0
+    """Place of the first of the n numbers in the channel. Those before it have no keys, and are at rest."""
     constants: tuple[tuple[str, float], ...] = ()
+    """Further channels of the object, and the number that each of their first curves has at all frames."""
+    step: bool | None = None
+    """None for samples, else for keys; whether the first of them holds until the next."""
 
-    def same_as(self, other: "PlaceKeys | None") -> bool:
+    def same_as(self, other: "PlaceKeys | None", tolerance: float = 0.0) -> bool:
         if other is None or (self.bone, self.channel, self.first) != (other.bone, other.channel, other.first):
             return False
-        return self.index == other.index and np.array_equal(self.values, other.values)
+        if self.index != other.index or self.values.shape != other.values.shape:
+            return False
+        return bool(np.abs(self.values - other.values).max(initial=0.0) <= tolerance)
 
 
 def new(name: str = _NAME) -> bpy.types.Action:
@@ -61,38 +70,61 @@ def slot_of(action: bpy.types.Action, place: str, *, ensure: bool = False) -> bp
     return action.slots.new(id_type="OBJECT", name=place) if found is None and ensure else found
 
 
-def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: PlaceKeys) -> None:
-    """Let F-curves of a slot hold these numbers, as samples: smaller than keys, and faster to write and to read."""
+def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, *channels: PlaceKeys) -> None:
+    """Let F-curves of a slot hold these numbers. Samples are smaller than keys, and faster to write and to read."""
     bag = actions.channelbag(action, slot, ensure=True)
-    path = f"{data_paths.bone_path(keys.bone)}.{keys.channel}" if keys.bone else keys.channel
-    frames, count = keys.values.shape
-    # Blender takes the wrong samples between frames below 0.
-    sampled = keys.first >= 0
-    indices = range(keys.index, keys.index + count)
-    wanted = [(path, n, sampled, frames, keys.bone) for n in indices]
-    wanted += [(name, 0, False, 1, "") for name, _ in keys.constants]
+    wanted = [kind for keys in channels for kind in _kinds(keys)]
     if [_kind(curve) for curve in bag.fcurves] != wanted or not all(_is_plain(curve) for curve in bag.fcurves):
         bag.fcurves.clear()
         for group in list(bag.groups):
             bag.groups.remove(group)
-        # Of a group with the bone's name Blender evaluates nothing else.
-        group = bag.groups.new(keys.bone) if keys.bone else None
-        for n in indices:
-            curve = bag.fcurves.new(path, index=n)
-            if group is not None:
-                curve.group = group
-            curve.keyframe_points.add(1 if sampled else frames)
-            if sampled:
-                curve.convert_to_samples(keys.first, keys.first + frames)
-            else:
-                curve.keyframe_points.foreach_set("interpolation", np.full(frames, _LINEAR, dtype=np.int32))
-        for name, value in keys.constants:
-            bag.fcurves.new(name, index=0).keyframe_points.insert(keys.first, value).interpolation = "LINEAR"
-    points = np.empty((frames, 2), dtype=np.float32)
-    points[:, 0] = np.arange(keys.first, keys.first + frames)
-    for n, curve in enumerate(list(bag.fcurves)[:count]):
-        points[:, 1] = keys.values[:, n]
-        _points(curve).foreach_set("co", points.ravel())
+        for keys in channels:
+            _make_curves(bag, keys)
+    curves = iter(list(bag.fcurves))
+    for keys in channels:
+        points = np.empty((len(keys.values), 2), dtype=np.float32)
+        points[:, 0] = np.arange(keys.first, keys.first + len(points))
+        for column in keys.values.T:
+            points[:, 1] = column
+            _points(next(curves)).foreach_set("co", points.ravel())
+        for _ in keys.constants:
+            next(curves)
+
+
+def _kinds(keys: PlaceKeys) -> list[tuple[str, int, bool, int, str]]:
+    """What `_kind` returns for the curves of a channel."""
+    frames, count = keys.values.shape
+    indices = range(keys.index, keys.index + count)
+    made = [(_path(keys), n, _is_sampled(keys), frames, keys.bone) for n in indices]
+    return made + [(name, 0, False, 1, "") for name, _ in keys.constants]
+
+
+def _path(keys: PlaceKeys) -> str:
+    return f"{data_paths.bone_path(keys.bone)}.{keys.channel}" if keys.bone else keys.channel
+
+
+def _is_sampled(keys: PlaceKeys) -> bool:
+    # Blender takes the wrong samples between frames below 0.
+    return keys.step is None and keys.first >= 0
+
+
+def _make_curves(bag: Any, keys: PlaceKeys) -> None:
+    frames, count = keys.values.shape
+    # Of a group with the bone's name Blender evaluates nothing else.
+    group = (bag.groups.get(keys.bone) or bag.groups.new(keys.bone)) if keys.bone else None
+    for n in range(keys.index, keys.index + count):
+        curve = bag.fcurves.new(_path(keys), index=n)
+        if group is not None:
+            curve.group = group
+        curve.keyframe_points.add(1 if _is_sampled(keys) else frames)
+        if _is_sampled(keys):
+            curve.convert_to_samples(keys.first, keys.first + frames)
+        else:
+            kinds = np.full(frames, _LINEAR, dtype=np.int32)
+            kinds[0] = _CONSTANT if keys.step else _LINEAR
+            curve.keyframe_points.foreach_set("interpolation", kinds)
+    for name, value in keys.constants:
+        bag.fcurves.new(name, index=0).keyframe_points.insert(keys.first, value).interpolation = "LINEAR"
 
 
 def _points(curve: bpy.types.FCurve) -> bpy.types.bpy_prop_collection:

@@ -1,4 +1,4 @@
-"""What a look-at adds to its rig over time, as the solver found it."""
+"""What a layer adds to the bones of an armature over time, as a solver found it."""
 
 from collections.abc import Sequence
 
@@ -6,13 +6,15 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
+from ..animation.channels import LOCATION
+from .layer import ROTATION, Layer, Place, Row
 
 
 class Track:
-    """What a look-at adds at whole frames.
+    """What a layer adds at whole frames.
 
     offsets: (F, b, 4) local rotations of the bones `turned` from frame `first` on; moves: (F, m, 3) displacements of
-    the bones `moved` in their own frames; shapes: (F, s) how much the shape keys of the look-at change, in their order.
+    the bones `moved` in their own frames; shapes: (F, s) how much the shape keys of a look-at change, in their order.
     uneven: some bone is scaled unevenly. Before and after them the nearest one holds; between two frames numbers are
     linear.
     """
@@ -73,7 +75,30 @@ class Track:
         high = min(low + 1, len(self.shapes) - 1)
         return (1.0 - (place - low)) * self.shapes[low] + (place - low) * self.shapes[high]
 
-    def channels(self) -> list[tuple[str, str, Array]]:
-        """A row for each place: the bone, what of it, "ROTATION" or "LOCATION", and its numbers (F, 4) or (F, 3)."""
-        rows = [(bone, "ROTATION", self.offsets[:, n]) for n, bone in enumerate(self.turned)]
-        return rows + [(bone, "LOCATION", self.moves[:, n]) for n, bone in enumerate(self.moved)]
+    def rows(self) -> list[Row]:
+        """What is added to each bone, in the order of `places`."""
+        mixing = Layer.ways[ROTATION][1 if self.uneven else 0]
+        rows = [Row(bone, ROTATION, self.offsets[:, n], mixing) for n, bone in enumerate(self.turned)]
+        return rows + [Row(bone, LOCATION, self.moves[:, n]) for n, bone in enumerate(self.moved)]
+
+
+def places(turned: Sequence[str], moved: Sequence[str] = ()) -> list[Place]:
+    """Where a layer has rows that shows tracks of these bones."""
+    return [(bone, ROTATION) for bone in turned] + [(bone, LOCATION) for bone in moved]
+
+
+def read(layer: Layer, turned: Sequence[str], moved: Sequence[str] = ()) -> Track | None:
+    """The track that a layer shows; None where it shows none, or not on these bones."""
+    held = layer.read(places(turned, moved))
+    if held is None:
+        return None
+    first, values = held
+    frames = next(len(rows) for rows in values if rows is not None)
+    offsets, moves = rotation.identity(frames, len(turned)), np.zeros((frames, len(moved), 3))
+    for slot, rows in enumerate(values):
+        if rows is not None and slot < len(turned):
+            offsets[:, slot] = rows
+        elif rows is not None:
+            moves[:, slot - len(turned)] = rows
+    uneven = any((c.owner_space, c.mix_mode) == Layer.ways[ROTATION][1] for _, c in layer.constraints())
+    return Track(layer.number, turned, first, offsets, moved, moves, uneven=uneven)

@@ -15,8 +15,8 @@ from bpy.app.handlers import persistent
 
 from ...lookat_pd.message import Message
 from ..layers import clock
-from ..layers import constraints as offsets
 from ..look_at import constraint_sync, setting_changes
+from ..look_at import look_at_layer as offsets
 from ..look_at.body import blink
 from ..look_at.solve import FRESH
 from ..sampling import fingerprint, own_data, sampler, suspend
@@ -227,7 +227,7 @@ def _any(scene: bpy.types.Scene) -> bool:
         _known = _known or blink.is_shown()
         if not _known and not is_rendering():
             # Whoever deletes a character leaves the clock that its constraints read.
-            clock.remove()
+            clock.remove_unread()
             _know_objects()
     return _known
 

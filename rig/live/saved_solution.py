@@ -9,10 +9,11 @@ from hashlib import blake2b
 
 import bpy
 
-from ..layers import constraints as offsets
+from ..look_at import look_at_layer as offsets
 from ..look_at import mixing, settings
 from ..look_at.body import settings as body_settings
 from ..look_at.body import shape_table
+from ..look_at.look_at_layer import LookAtLayer
 from ..look_at.solve import FRESH, LookAtSolve
 
 _SOLVER = 1
@@ -68,15 +69,15 @@ def store(solves: Iterable[LookAtSolve], found: str) -> None:
     solves = list(solves)
     for solve in solves:
         amounts = solve.track.shapes if found and solve.look_at.shapes and solve.track is not None else None
-        offsets.set_shapes(solve.look_at.armature, solve.number, amounts)
+        LookAtLayer(solve.look_at.armature, solve.number).set_shapes(amounts)
     for armature in {solve.look_at.armature for solve in solves}:
-        offsets.set_note(armature, found)
+        LookAtLayer(armature).set_note(found)
 
 
 def restore(solves: Iterable[LookAtSolve], span: tuple[int, int, float], wanted: str) -> bool:
     """Take the offsets in the file for the solutions, if all of these were solved from `wanted`; whether they were."""
     solves = list(solves)
-    if not solves or any(offsets.note(solve.look_at.armature) != wanted for solve in solves):
+    if not solves or any(LookAtLayer(solve.look_at.armature).note != wanted for solve in solves):
         return False
     tracks = {}
     for solve in solves:
@@ -85,7 +86,7 @@ def restore(solves: Iterable[LookAtSolve], span: tuple[int, int, float], wanted:
         if track is None or (track.first, len(track.offsets)) != (span[0], max(span[1] - span[0], 0) + 1):
             return False
         if look_at.shapes:
-            amounts = offsets.shapes(look_at.armature, solve.number, len(track.offsets), len(look_at.shapes))
+            amounts = LookAtLayer(look_at.armature, solve.number).shapes(len(track.offsets), len(look_at.shapes))
             if amounts is None:
                 return False
             track.shapes = amounts

@@ -7,9 +7,10 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
-from ..layers import constraints as offsets
+from ..layers import layer
 from ..layers.track import Track
 from ..look_at import constraint_sync
+from ..look_at import look_at_layer as offsets
 from ..look_at import resolve as look_at
 from ..look_at.body import blink
 from ..look_at.directing import shot_keys
@@ -126,7 +127,7 @@ class LiveScene:
         graphs = (layer.depsgraph for layer in scene.view_layers)
         changed = (update.id.original for graph in graphs if graph is not None for update in graph.updates)
         return any(
-            item.session_uid in self.watched or item.id_type in _STRUCTURE or offsets.is_part(item) for item in changed
+            item.session_uid in self.watched or item.id_type in _STRUCTURE or layer.is_part(item) for item in changed
         )
 
     def _wait(self, touched: set[str] | None) -> None:
@@ -231,7 +232,7 @@ class LiveScene:
                 shot_keys.mend(armature)
                 self.clips[armature.session_uid] = clip
             everything.update({fingerprint.identity(item): item for item in (armature, armature.data)})
-            own["OFFSETS", armature.name_full] = repr(offsets.fixed(armature)).encode()
+            own["OFFSETS", armature.name_full] = repr(offsets.LookAtLayer.fixed_on(armature)).encode()
         for key, solve in self.solves.items():
             found, number = solve.look_at, key[1]
             if self._was_meddled_with(key, solve, keys=touched is None or "ACTION" in touched):
@@ -286,12 +287,13 @@ class LiveScene:
             return False
         if bone is None or not constraint_sync.is_live(bone):
             return False
-        fixed, contents = known
-        return fixed != offsets.fixed(armature, key[1]) or (keys and contents != offsets.contents(armature, key[1]))
+        (fixed, contents), own = known, offsets.LookAtLayer(armature, key[1])
+        return fixed != own.fixed() or (keys and contents != own.contents())
 
     def _know_layer(self, key: Key, armature: bpy.types.Object) -> None:
         """What is there of a look-at's constraints and keys is from here."""
-        self.layers[key] = offsets.fixed(armature, key[1]), offsets.contents(armature, key[1])
+        own = offsets.LookAtLayer(armature, key[1])
+        self.layers[key] = own.fixed(), own.contents()
 
     # Solving
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import bpy
 
 from ...lookat_pd.errors import LookAtError
-from ..layers import constraints as offsets
+from . import look_at_layer as offsets
 from . import resolve as look_at
 from .body import blink
 from .directing import shot_keys
@@ -83,7 +83,7 @@ def _follow_renames(armature: bpy.types.Object) -> None:
     renamed = _bones_seen.get(armature.session_uid, names) != names
     if renamed:
         # Blender renames bones in the keys too, and 4.5 goes on with the names that it had.
-        offsets.evaluate(armature)
+        offsets.LookAtLayer(armature).evaluate()
     for bone in live_bones(armature):
         settings = armature.pose.bones[bone].lookat_pd
         held = places.get(settings.number, {})

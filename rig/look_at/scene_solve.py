@@ -12,10 +12,10 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
-from ..layers import constraints as offsets
 from ..layers.track import Track
 from ..sampling import fingerprint
 from ..sampling.scene_time import seconds_per_frame
+from . import look_at_layer as offsets
 from .resolve import LookAt
 from .solve import BODY, FRESH, TARGETS, LookAtSolve
 from .solve_context import Playing, SolveContext

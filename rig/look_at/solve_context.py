@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import bpy
 
 from ...lookat_pd.rotation import Array
-from ..layers import constraints as offsets
 from ..layers.track import Track
 from ..sampling.sampler import CutDown, Sampler
+from . import look_at_layer as offsets
 from .resolve import LookAt
 
 Playing = Sequence[tuple[bpy.types.Object, Track]]

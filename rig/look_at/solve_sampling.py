@@ -13,10 +13,10 @@ from ...lookat_pd.message import Message
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation import data_paths
-from ..layers import constraints as offsets
 from ..layers.track import Track
 from ..sampling import fingerprint, sight
 from ..sampling.sampler import CutDown, Sampler, Samples, seen_from
+from . import look_at_layer as offsets
 from . import mixing
 from .resolve import KEYABLE, LookAt
 from .solve_context import SolveContext

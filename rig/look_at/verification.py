@@ -10,10 +10,10 @@ import numpy as np
 from ...lookat_pd import gaze, rotation
 from ...lookat_pd.gaze import control_coupling
 from ...lookat_pd.rotation import Array
-from ..layers import constraints as offsets
 from ..layers.track import Track
 from ..sampling.sampler import Samples
 from . import coupling_probe
+from . import look_at_layer as offsets
 from .body.body_solve import BodySolve
 from .gaze_solving import GazeSolver
 from .solve_sampling import Learned, SolveSampling

@@ -13,7 +13,8 @@ from ..animation.bake_options import BakeOptions, check_range
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION, channel
 from ..sampling import scene_time, suspend
-from . import follow_constraints, follow_solve, owners
+from . import follow_solve, owners
+from .follow_layer import FollowLayer
 from .follow_solve import FollowMotion, FollowSamples
 from .owners import Owner
 
@@ -48,7 +49,7 @@ def bake(scene: bpy.types.Scene, owner: Owner, options: BakeOptions) -> Generato
             name = options.name or actions.baked_name(owner.object, options.into, BAKED)
             action = work.commit(options.into, name)
         owner.settings.mute = True
-        follow_constraints.hide(owner)
+        FollowLayer(owner).hide()
     return FollowBake(owner, action)
 
 
@@ -69,7 +70,7 @@ def _values(kind: str, s: FollowSamples, motion: FollowMotion) -> Array:
 def _check(owner: Owner, kinds: list[str], into: str) -> None:
     """Raise RigError where keys would not show what is seen, or cannot be written."""
     actions.check(owner.object, into)
-    if others := follow_constraints.others(owner):
+    if others := FollowLayer(owner).others():
         raise RigError(
             "'{name}' also has the constraint '{constraint}', which keys cannot replace; apply it first (Object > "
             "Animation > Bake Action, with Visual Keying), or mute it.",

@@ -5,7 +5,8 @@ import numpy as np
 
 from ...lookat_pd.errors import RigError
 from ..animation import actions
-from . import follow_constraints, owners
+from . import owners
+from .follow_layer import FollowLayer
 from .owners import Owner
 
 
@@ -28,12 +29,13 @@ def add(owner: Owner, target: bpy.types.Object | None, subtarget: str = "") -> N
         s.turn = "AIM"
     set_offset(owner)
     s.exists = True
-    follow_constraints.install(owner)
+    layer = FollowLayer(owner)
+    layer.install(layer.places)
 
 
 def remove(owner: Owner) -> None:
     """Take PD Follow away with its settings and their keys, as if it had never been there."""
-    follow_constraints.remove(owner)
+    FollowLayer(owner).remove()
     actions.remove_curves(owner.object, owner.settings_path)
     for name in owner.settings.bl_rna.properties.keys():
         if name not in ("rna_type", "name"):

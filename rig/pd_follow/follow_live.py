@@ -11,9 +11,10 @@ from bpy.app.handlers import persistent
 
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.progress import drain
-from ..layers import constraints
+from ..layers import layer
 from ..sampling import fingerprint, own_data, scene_time, suspend
-from . import follow_constraints, follow_solve, owners, settings
+from . import follow_solve, owners, settings
+from .follow_layer import FollowLayer
 from .follow_solve import FollowSamples
 from .owners import Owner
 
@@ -53,6 +54,10 @@ _layers = False
 """Whether what look-ats add has changed since: Blender does not say so in the update after."""
 
 
+def _is_any() -> bool:
+    return any(FollowLayer.mark in action for action in bpy.data.actions)
+
+
 def touch(*_: object) -> None:
     """What follows may be another: find out before the next evaluation."""
     global _structure
@@ -71,7 +76,7 @@ def update(scene: bpy.types.Scene, *, now: bool = True) -> None:
     """Solve what has changed, and let the constraints show it. now: even if that takes long."""
     if suspend.is_live_suspended() or own_data.TEMPORARY in scene:
         return
-    if not follow_constraints.is_any() and (scene.session_uid, _structure) in _looked:
+    if not _is_any() and (scene.session_uid, _structure) in _looked:
         return
     _looked.add((scene.session_uid, _structure))
     try:
@@ -102,7 +107,7 @@ def _kinds(state: _Scene) -> frozenset[str]:
 
 def _refresh(scene: bpy.types.Scene, owner: Owner, known: _Known, *, now: bool) -> None:
     if owner.settings.mute or owner.object.mode == "EDIT":
-        follow_constraints.hide(owner)
+        FollowLayer(owner).hide()
         known.inputs, known.error = (), ""
         return
     inputs, tuning = _inputs(scene, owner, known), _tuning(owner)
@@ -119,10 +124,12 @@ def _refresh(scene: bpy.types.Scene, owner: Owner, known: _Known, *, now: bool) 
             first, last = scene_time.key_range(scene)
             known.samples = drain(follow_solve.sample(scene, owner, first, last))
         motion = follow_solve.solve(owner, known.samples, scene_time.seconds_per_frame(scene))
-        follow_constraints.show(owner, motion.first, motion.moves, motion.turns)
+        shown = FollowLayer(owner)
+        shown.install(shown.places)
+        shown.show(motion.first, motion.rows(owner.bone))
     except LookAtError as error:
         known.error, known.samples = str(error), None
-        follow_constraints.hide(owner)
+        FollowLayer(owner).hide()
     known.seconds = time.perf_counter() - begin
     # What was written just now is no change to be looked into.
     known.inputs, known.tuning = _inputs(scene, owner, known), tuning
@@ -145,7 +152,7 @@ def _inputs(scene: bpy.types.Scene, owner: Owner, known: _Known) -> tuple:
     known.kinds = frozenset(kind for kind, _ in reached)
     prints = frozenset((identity, fingerprint.fingerprint(item)) for identity, item in reached.items())
     layers = [
-        constraints.contents(item)
+        [(c.name, k.values.tobytes()) for _, c in layer.own_on(item) if (k := layer.read_keys(c))]
         for _, item in sorted(reached.items())
         if isinstance(item, bpy.types.Object) and item.pose
     ]
@@ -162,7 +169,7 @@ def _inputs(scene: bpy.types.Scene, owner: Owner, known: _Known) -> tuple:
 
 def _look_ats_changed() -> None:
     global _layers
-    if follow_constraints.is_any():
+    if _is_any():
         _layers = True
         if not bpy.app.background:
             _solve_later()
@@ -226,7 +233,7 @@ _HANDLERS = (
 
 def register() -> None:
     settings.listeners.append(touch)
-    constraints.listeners.append(_look_ats_changed)
+    layer.listeners.append(_look_ats_changed)
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)
 
@@ -234,8 +241,8 @@ def register() -> None:
 def unregister() -> None:
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(handler)
-    constraints.listeners.remove(_look_ats_changed)
     settings.listeners.remove(touch)
+    layer.listeners.remove(_look_ats_changed)
     if bpy.app.timers.is_registered(_tick):
         bpy.app.timers.unregister(_tick)
     _forget()

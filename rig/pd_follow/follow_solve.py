@@ -13,10 +13,11 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.pd import offsets
 from ...lookat_pd.rotation import Array
 from ..animation.channels import LOCATION, channel
+from ..layers.layer import ROTATION, Row, disabled
 from ..sampling import fingerprint, suspend
 from ..sampling.sampler import Sampler
 from ..sampling.targets import Target
-from . import follow_constraints
+from .follow_layer import FollowLayer
 from .owners import Owner, aim_axis
 from .settings import AXES, KEYABLE, controller
 
@@ -46,6 +47,10 @@ class FollowMotion:
     first: int
     moves: Array
     turns: Array
+
+    def rows(self, bone: str) -> list[Row]:
+        """What the layer adds to a bone, or for "" to the object."""
+        return [Row(bone, LOCATION, self.moves), Row(bone, ROTATION, self.turns)]
 
 
 def sample(scene: bpy.types.Scene, owner: Owner, first: int, last: int) -> Generator[float, None, FollowSamples]:
@@ -96,7 +101,8 @@ def sample(scene: bpy.types.Scene, owner: Owner, first: int, last: int) -> Gener
 @contextmanager
 def _without(owner: Owner) -> Iterator[None]:
     """What follows is sampled without PD Follow, and without look-ats that look at it: they would chase each other."""
-    contexts: list[AbstractContextManager[None]] = [follow_constraints.disabled([owner])]
+    own = disabled([owner.object], lambda _: FollowLayer(owner).constraints())
+    contexts: list[AbstractContextManager[None]] = [own]
     if suspend.is_watched(owner.object):
         contexts.append(suspend.layers_disabled())
     with ExitStack() as stack:

@@ -9,15 +9,34 @@ TEMPORARY = "lookat_pd_temporary"
 CLOCK, OFFSETS = "lookat_pd_clock", "lookat_pd_offsets"
 """Custom properties that mark the clock with its action, and actions that hold offsets."""
 PREFIX = "Look-at PD "
-NAME = re.compile(r"Look-at PD (\d+)\.(\d+)(?:\.\d{3})?")
+PREFIXES = {PREFIX: 0}
+"""Beginnings of the names of constraints that sampling leaves out, with their order in a stack. Higher packages add
+theirs."""
+MARKS: set[str] = set()
+"""Custom properties of actions whose constraints are sampled with the rig, but updated with the layers: fingerprints
+leave these out. Higher packages add theirs."""
+_NAME = re.compile(r"(\D+ )(\d+)\.(\d+)(?:\.\d{3})?")
+
+
+def parts(name: str) -> tuple[str, int, int] | None:
+    """Prefix, number of the layer and slot in it, from a name that constraints of layers have; None for all others."""
+    match = _NAME.fullmatch(name)
+    return None if match is None or match[1] not in PREFIXES else (match[1], int(match[2]), int(match[3]))
+
+
+def order_of(constraint: bpy.types.Constraint) -> int:
+    """Place of a layer's constraint among those of other layers."""
+    found = parts(constraint.name)
+    assert found is not None, "it is one of a layer's"
+    return PREFIXES[found[0]]
 
 
 def is_own_constraint(constraint: bpy.types.Constraint) -> bool:
-    """Whether a constraint is a look-at's, not the animator's; early versions had Transformation constraints.
+    """Whether a constraint is a layer's that sampling leaves out; early versions had Transformation constraints.
 
     An Action constraint that has such a name and reads only what is not the extension's is the animator's.
     """
-    if constraint.type not in ("ACTION", "TRANSFORM") or NAME.fullmatch(constraint.name) is None:
+    if constraint.type not in ("ACTION", "TRANSFORM") or parts(constraint.name) is None:
         return False
     if constraint.type == "TRANSFORM":
         return True
@@ -27,3 +46,11 @@ def is_own_constraint(constraint: bpy.types.Constraint) -> bool:
         or (target is not None and CLOCK in target)
         or (action is not None and OFFSETS in action)
     )
+
+
+def is_live_constraint(constraint: bpy.types.Constraint) -> bool:
+    """Whether the live loop keeps a constraint up to date, so that it is no input of what it is solved from."""
+    if is_own_constraint(constraint):
+        return True
+    action = constraint.action if constraint.type == "ACTION" else None
+    return action is not None and any(mark in action for mark in MARKS)

@@ -8,7 +8,6 @@ from extension import load
 
 from ..rig import scenes
 
-follow_constraints = load("rig.pd_follow.follow_constraints")
 pd_follow = load("operators.pd_follow")
 
 

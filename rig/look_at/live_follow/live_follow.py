@@ -15,12 +15,13 @@ from ....lookat_pd.errors import RigError
 from ....lookat_pd.gaze import control_coupling, realtime
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import inertialization
-from ...layers import constraints as offsets
+from ...layers import layer
 from ...layers.track import Track
 from ...sampling import scene_time, suspend
 from ...sampling.sampler import seen_from
 from ...sampling.targets import Target
 from .. import constraint_sync, coupling_probe, mixing, settings
+from .. import look_at_layer as offsets
 from .. import resolve as look_at
 from ..body import blink, shape_table
 from ..body import settings as body_settings
@@ -217,7 +218,7 @@ class FollowSession:
     def _is_shared(self) -> bool:
         """Whether another look-at turns bones of this chain too."""
         return any(
-            bone.name in self.look_at.bones and offsets.number_of(constraint) != self.number and constraint.influence
+            bone.name in self.look_at.bones and layer.number_of(constraint) != self.number and constraint.influence
             for bone, constraint in offsets.on(self.armature)
         )
 

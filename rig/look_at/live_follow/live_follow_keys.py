@@ -11,7 +11,7 @@ from ....lookat_pd.rotation import Array
 from ...animation import actions, auto_keying, channels, unkeyed_pose
 from ...animation.bake_transaction import BakeTransaction
 from ...animation.channels import LOCATION
-from ...layers import constraints as offsets
+from ...layers import layer
 from ...sampling import own_data, sampler
 from ..body import blink, blink_bake
 from ..resolve import LookAt
@@ -127,9 +127,9 @@ def _in_channels(look_at: LookAt, number: int, shown: Array, frame: float) -> Ar
         between = rotation.identity()
         bone = look_at.armature.pose.bones[name]
         for constraint in bone.constraints:
-            if not own_data.is_own_constraint(constraint) or offsets.number_of(constraint) == number:
+            if not own_data.is_own_constraint(constraint) or layer.number_of(constraint) == number:
                 break
-            offset = offsets.offset_at(bone, constraint, frame)
+            offset = layer.offset_at(bone, constraint, frame)
             if offset is not None:
                 between = rotation.multiply(between, offset)
         if np.any(between != rotation.IDENTITY):

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...animation import actions, keys
 from ...animation.channels import TRANSFORM_SIZES
-from ...layers import constraints as offsets
 from ...sampling.targets import Target
+from ..look_at_layer import LookAtLayer
 
 
 class FollowSnapshot:
@@ -26,7 +26,8 @@ class FollowSnapshot:
     ) -> None:
         """number: of the look-at that follows. target: the one it looks at, which may be dragged meanwhile."""
         self.scene, self.view_layer, self.armature = scene, view_layer, armature
-        self.written = offsets.written(armature, number)
+        self._layer = LookAtLayer(armature, number)
+        self.written = self._layer.written()
         item = target.object
         assert item is not None
         self.target = item
@@ -70,7 +71,7 @@ class FollowSnapshot:
         with suppress(ReferenceError):
             self._restore_selection()
         with suppress(ReferenceError):
-            offsets.write_back(self.armature, self.written)
+            self._layer.write_back(self.written)
 
     def _restore_keys(self) -> None:
         data = self.target.animation_data

@@ -1,12 +1,12 @@
 """The offsets of transitions as seen: Action constraints, last in the stacks, that read an action of their own.
 
 They are native data, as those of look-ats: files play and render the same without the extension. Each transition has an
-action with one slot, whose curves are in groups of the bones' names.
+action, with a slot for each bone.
 """
 
 import json
-from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,8 @@ import numpy as np
 from ....lookat_pd import rotation
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
-from ...animation import actions, channels, data_paths, keys
-from ...layers import clock, constraints, layer_action
-from ...layers.clock_reading import SETTINGS, set_mixing, set_range
+from ...layers import clock, layer_action
+from ...layers.layer import TRANSFORM, Item, Layer, Row, disabled
 from .evaluated_pose import OBJECT
 
 NAME = "As Seen"
@@ -28,9 +27,6 @@ AFTER, SPLIT, BEFORE = MIXINGS = ("AFTER_FULL", "AFTER_SPLIT", "BEFORE_FULL")
 """Mix modes. AFTER: the offset is in the bone's own frame. SPLIT, for bones that are scaled unevenly: displacements are
 in the armature's space, rotation and scale change separately. BEFORE, for those that are sheared: the offset turns them
 about the armature's origin, which keeps any shear."""
-
-_WITHOUT_DELTA = "delta_rotation_quaternion"
-"""Blender evaluates the action of an object with a delta rotation of length 0 in quaternions, which turns by 180°."""
 
 
 @dataclass(frozen=True)
@@ -74,14 +70,55 @@ def _picked(mixing: Sequence[str], *by_mode: tuple[Array, Array, Array]) -> list
     return [np.choose(row[:, None], values) for values in zip(*by_mode, strict=True)]
 
 
+class SeenLayer(Layer):
+    """What a transition adds to the bones that need it, after their own constraints."""
+
+    order, mark = -2, _MARK
+
+    def __init__(self, owner: bpy.types.Object, action: bpy.types.Action | None = None) -> None:
+        super().__init__(owner)
+        self.action = action
+
+    @property
+    def key(self) -> Hashable:
+        return self.owner, type(self), self.action
+
+    @classmethod
+    def owns(cls, constraint: bpy.types.Constraint) -> bool:
+        return constraint.type == "ACTION" and is_own(constraint.action)
+
+    def constraints(self) -> Iterator[tuple[Item, bpy.types.Constraint]]:
+        yield from ((item, c) for item, c in self.on(self.owner) if self.action in (None, c.action))
+
+    def _action(self) -> bpy.types.Action | None:
+        return self.action
+
+    def _own_action(self) -> bpy.types.Action:
+        assert self.action is not None
+        return self.action
+
+    def _slot_name(self, constraint: bpy.types.Constraint, bone: str) -> str:
+        return bone or _SLOT
+
+    def _with_constraints(self, rows: Sequence[Row]) -> Iterator[tuple[Row, bpy.types.Constraint]]:
+        held = {_name_of(item): constraint for item, constraint in self.constraints()}
+        for row in rows:
+            constraint = held.get(row.bone)
+            if constraint is None:
+                constraint = self._add(self._item(row.bone), self._own_action().name, clock.get())
+                constraint.action = self.action
+            yield row, constraint
+        for bone in held.keys() - {row.bone for row in rows}:
+            held[bone].influence = 0.0
+
+
 def on(armature: bpy.types.Object) -> Iterator[tuple[str, bpy.types.Constraint]]:
     """All constraints of transitions as seen, with the names of their bones."""
-    stacks = [(OBJECT, armature.constraints)]
-    stacks += [(bone.name, bone.constraints) for bone in (armature.pose.bones if armature.pose else ())]
-    for name, stack in stacks:
-        for constraint in stack:
-            if constraint.type == "ACTION" and is_own(constraint.action):
-                yield name, constraint
+    return ((_name_of(item), constraint) for item, constraint in SeenLayer.on(armature))
+
+
+def _name_of(item: Item) -> str:
+    return item.name if isinstance(item, bpy.types.PoseBone) else OBJECT
 
 
 def is_own(action: bpy.types.Action | None) -> bool:
@@ -131,39 +168,20 @@ def show(
 
     is_step: nothing up to `first`, else they begin linearly on the frame before.
     """
-    slot = layer_action.slot_of(action, _SLOT, ensure=True)
-    bag = actions.channelbag(action, slot, ensure=True)
-    bag.fcurves.clear()
-    for group in list(bag.groups):
-        bag.groups.remove(group)
-    have = {name: constraint for name, constraint in on(armature) if constraint.action == action}
-    time, frames = clock.get(), np.arange(first - 1, first + len(offsets.moves) + 1, dtype=float)
+    rows = []
     for n, bone in enumerate(offsets.bones):
-        owner = armature.pose.bones[bone] if bone else armature
-        _write(bag, bone, owner.rotation_mode, frames, offsets, n, is_step)
-        constraint = have.get(bone) or _new_constraint(owner, action)
-        set_mixing(constraint, ("POSE" if bone else "WORLD", offsets.mixing[n]))
-        constraint.target, constraint.action = time, action
-        constraint.action_slot = slot
-        set_range(constraint, first - 1, len(frames))
-    armature.update_tag(refresh={"OBJECT", "DATA"})
-    clock.tick(time)
+        turns = np.concatenate((rotation.identity(1), offsets.turns[:, n], rotation.identity(1)))
+        moves = np.pad(offsets.moves[:, n], ((1, 1), (0, 0)))
+        sizes = np.pad(offsets.sizes[:, n], ((1, 1), (0, 0)), constant_values=1.0)
+        mixing = "POSE" if bone else "WORLD", offsets.mixing[n]
+        rows.append(Row(bone, TRANSFORM, np.concatenate((moves, turns, sizes), axis=1), mixing, is_step))
+    SeenLayer(armature, action).show(first - 1, rows)
 
 
-@contextmanager
-def muted(armature: bpy.types.Object, only: Collection[bpy.types.Action] | None = None) -> Iterator[None]:
+def muted(armature: bpy.types.Object, only: Collection[bpy.types.Action] | None = None) -> AbstractContextManager[None]:
     """Let the transitions that an armature has now add nothing. only: some of them."""
-    chosen = [(name, item) for name, item in on(armature) if only is None or item.action in only]
-    before = [(name, constraint.name, constraint.mute) for name, constraint in chosen]
-    for _, constraint in chosen:
-        constraint.mute = True
-    try:
-        yield
-    finally:
-        held = {(name, constraint.name): constraint for name, constraint in on(armature)}
-        for name, called, mute in before:
-            if (name, called) in held:
-                held[name, called].mute = mute
+    chosen = set(of(armature)) if only is None else set(only)
+    return disabled([armature], lambda owner: ((i, c) for i, c in SeenLayer.on(owner) if c.action in chosen))
 
 
 def name_by_frame(armature: bpy.types.Object, action: bpy.types.Action) -> None:
@@ -174,61 +192,13 @@ def name_by_frame(armature: bpy.types.Object, action: bpy.types.Action) -> None:
             constraint.name = action.name
 
 
-def _new_constraint(owner: bpy.types.PoseBone | bpy.types.Object, action: bpy.types.Action) -> bpy.types.Constraint:
-    stack = owner.constraints
-    active = stack.active
-    constraint = stack.new("ACTION")
-    constraint.name, constraint.show_expanded = action.name, False
-    for setting, value in SETTINGS.items():
-        setattr(constraint, setting, value)
-    if active is not None:
-        stack.active = active
-    return constraint
-
-
-def _write(bag: Any, bone: str, mode: str, frames: Array, offsets: SeenOffsets, row: int, is_step: bool) -> None:
-    """Key the offsets of a bone, between a frame without any at either end."""
-    name = channels.channel(mode)[0]
-    turns = np.concatenate((rotation.identity(1), offsets.turns[:, row], rotation.identity(1)))
-    values = {
-        "location": np.pad(offsets.moves[:, row], ((1, 1), (0, 0))),
-        name: channels.of_rotations(turns, mode),
-        "scale": np.pad(offsets.sizes[:, row], ((1, 1), (0, 0)), constant_values=1.0),
-    }
-    path = f"{data_paths.bone_path(bone)}." if bone else ""
-    group = bag.groups.new(bone) if bone else None
-    for channel, numbers in values.items():
-        for index in range(numbers.shape[1]):
-            curve = bag.fcurves.new(path + channel, index=index)
-            if group is not None:
-                curve.group = group
-            keyed = keys.Keys.dense(frames, numbers[:, index])
-            if is_step:
-                keyed.attributes["interpolation"][0] = keys.CONSTANT
-            keyed.write(curve)
-    if not bone and mode == "QUATERNION":
-        bag.fcurves.new(_WITHOUT_DELTA, index=0).keyframe_points.insert(frames[0], 1.0)
-
-
 def remove(armature: bpy.types.Object, action: bpy.types.Action | None = None) -> int:
     """Take one transition off an armature, or all, and the clock once nothing reads it; how many there were."""
     gone = [action] if action is not None else of(armature)
-    for name, constraint in list(on(armature)):
+    for item, constraint in list(SeenLayer.on(armature)):
         if constraint.action in gone:
-            (armature.pose.bones[name] if name else armature).constraints.remove(constraint)
-    for item in gone:
-        layer_action.remove_unused(item)
-    constraints.remove_unread_clock()
+            item.constraints.remove(constraint)
+    for each in gone:
+        layer_action.remove_unused(each)
+    clock.remove_unread()
     return len(gone)
-
-
-def _reads_clock() -> bool:
-    return any(is_own(action) and action.users > 0 for action in bpy.data.actions)
-
-
-def register() -> None:
-    clock.READERS.append(_reads_clock)
-
-
-def unregister() -> None:
-    clock.READERS.remove(_reads_clock)

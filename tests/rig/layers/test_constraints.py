@@ -12,10 +12,11 @@ from extension import load
 from .. import scenes
 from ..scenes import animate, ball, figure, poses
 
-offsets = load("rig.layers.constraints")
+offsets = load("rig.look_at.look_at_layer")
 actions = load("rig.animation.actions")
 clock = load("rig.layers.clock")
 sync = load("rig.look_at.constraint_sync")
+layer = load("rig.layers.layer")
 layer_action = load("rig.layers.layer_action")
 Track = load("rig.layers.track").Track
 rotation = load("lookat_pd.rotation")
@@ -42,6 +43,10 @@ def pose(offsets_of_bones, number: int = 1, bones=BONES) -> "Track":
 
 def some(seed: int = 1) -> "Track":
     return pose(turns(np.random.default_rng(seed), 3))
+
+
+def name_of(number: int, slot: int) -> str:
+    return f"Look-at PD {number}.{slot}"
 
 
 def own(armature: bpy.types.Object, bone: str) -> list[str]:
@@ -115,7 +120,7 @@ def test_own_constraints_come_first_in_the_order_in_which_look_ats_play() -> Non
         offsets.install(armature, number, ("head", "hips"))
     offsets.arrange(armature, (2, 3, 1))
     names = [constraint.name for constraint in armature.pose.bones["hips"].constraints]
-    assert names == [*(offsets.name(number, 1) for number in (2, 3, 1)), "Look-at PD imposter"]
+    assert names == [*(name_of(number, 1) for number in (2, 3, 1)), "Look-at PD imposter"]
     assert not own_data.is_own_constraint(theirs)
     offsets.remove(armature)
     assert [constraint.name for constraint in armature.pose.bones["hips"].constraints] == ["Look-at PD imposter"]
@@ -132,15 +137,22 @@ def test_constraint_of_an_animator_with_a_similar_name_stays() -> None:
 def test_an_action_constraint_of_an_animator_that_has_the_name_stays() -> None:
     armature = figure()
     theirs = armature.pose.bones["head"].constraints.new("ACTION")
-    theirs.name, theirs.target, theirs.action = offsets.name(1, 0), ball(), bpy.data.actions.new("Mine")
+    theirs.name, theirs.target, theirs.action = (
+        name_of(1, 0),
+        ball(),
+        bpy.data.actions.new("Mine"),
+    )
     assert not own_data.is_own_constraint(theirs)
     bone = armature.pose.bones["head"]
     bone.lookat_pd.target = ball()
     sync.sync(armature)
     assert bone.lookat_pd.number == 2
-    assert [c.name for c in bone.constraints] == [offsets.name(2, 0), offsets.name(1, 0)]
+    assert [c.name for c in bone.constraints] == [
+        name_of(2, 0),
+        name_of(1, 0),
+    ]
     offsets.remove(armature)
-    assert [(c.name, c.action.name) for c in bone.constraints] == [(offsets.name(1, 0), "Mine")]
+    assert [(c.name, c.action.name) for c in bone.constraints] == [(name_of(1, 0), "Mine")]
 
 
 def keys_of(item):
@@ -179,7 +191,7 @@ def test_meddled_with_it_is_not_installed_and_is_made_anew(way) -> None:
     MEDDLING[way](armature.pose.bones["neck"].constraints)
     assert not offsets.is_installed(armature, 1, BONES)
     offsets.install(armature, 1, BONES)
-    assert offsets.is_installed(armature, 1, BONES) and own(armature, "neck") == [offsets.name(1, 1)]
+    assert offsets.is_installed(armature, 1, BONES) and own(armature, "neck") == [name_of(1, 1)]
 
 
 def test_installing_again_changes_nothing() -> None:
@@ -215,7 +227,7 @@ def test_quiet_adds_nothing_meanwhile_and_puts_back_what_was_there() -> None:
     offsets.show(armature, some())
     turned = poses(armature, (1,))
     before = scenes.snapshot()
-    with offsets.offsets_disabled([armature]):
+    with layer.disabled([armature], layer.own_on):
         assert np.array_equal(poses(armature, (1,)), still)
         offsets.show(armature, some(2))
         assert not np.array_equal(poses(armature, (1,)), turned)
@@ -388,9 +400,9 @@ def test_what_was_written_can_be_put_back() -> None:
     armature = figure()
     offsets.install(armature, 1, BONES)
     offsets.show(armature, track())
-    before, held = offsets_seen(armature, [11, 14]), offsets.written(armature, 1)
+    before, held = offsets_seen(armature, [11, 14]), offsets.LookAtLayer(armature, 1).written()
     offsets.show(armature, some(7))
-    offsets.write_back(armature, held)
+    offsets.LookAtLayer(armature, 1).write_back(held)
     assert largest_angle(offsets_seen(armature, [11, 14]), before) == 0.0
 
 

@@ -21,7 +21,7 @@ live = load("rig.live.handlers")
 live_scene = load("rig.live.scene")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
-offsets = load("rig.layers.constraints")
+offsets = load("rig.look_at.look_at_layer")
 clock = load("rig.layers.clock")
 sample = load("rig.sampling.sampler")
 solve_module = load("rig.look_at.solve")
@@ -689,10 +689,10 @@ def test_what_is_verified_after_it_was_shown_is_noted_as_solved() -> None:
         found.job = iter(())
         found.shown.clear()
         found.show(current)
-        assert not offsets.note(scene.armature)
+        assert not offsets.LookAtLayer(scene.armature).note
         assert found.advance(None)
         found.show(current)
-    assert offsets.note(scene.armature)
+    assert offsets.LookAtLayer(scene.armature).note
 
 
 def other_settle_time(armature) -> None:
@@ -826,7 +826,8 @@ def test_playing_writes_nothing() -> None:
     def note(scene, graph) -> None:
         changed.update(item.id.name for item in graph.updates if item.id.name.startswith("Look-at PD Offsets"))
 
-    before = [offsets.contents(scene.armature, 1), repr(offsets.fixed(scene.armature))]
+    own = offsets.LookAtLayer(scene.armature, 1)
+    before = [own.contents(), repr(own.fixed())]
     bpy.app.handlers.frame_change_post.append(note)
     try:
         for frame in (*range(1, 30), 12.5, 3):
@@ -834,7 +835,7 @@ def test_playing_writes_nothing() -> None:
     finally:
         bpy.app.handlers.frame_change_post.remove(note)
     assert not changed
-    assert [offsets.contents(scene.armature, 1), repr(offsets.fixed(scene.armature))] == before
+    assert [own.contents(), repr(own.fixed())] == before
 
 
 def test_fresh_process_reads_the_same_pose(tmp_path) -> None:

@@ -27,7 +27,7 @@ inputs = load("rig.sampling.fingerprint")
 live = load("rig.live.handlers")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
-offsets = load("rig.layers.constraints")
+offsets = load("rig.look_at.look_at_layer")
 sample = load("rig.sampling.sampler")
 own_data = load("rig.sampling.own_data")
 

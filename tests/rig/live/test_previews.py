@@ -12,7 +12,7 @@ from ..scenes import ball, keyed, poses, set_rotation, swaying
 
 live = load("rig.live.handlers")
 live_scene = load("rig.live.scene")
-offsets = load("rig.layers.constraints")
+offsets = load("rig.look_at.look_at_layer")
 rotation = load("lookat_pd.rotation")
 sampler = load("rig.sampling.sampler")
 solve = load("rig.look_at.solve")

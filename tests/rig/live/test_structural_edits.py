@@ -20,7 +20,7 @@ detect = load("rig.detection.detect")
 live = load("rig.live.handlers")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
-offsets = load("rig.layers.constraints")
+offsets = load("rig.look_at.look_at_layer")
 stance = load("rig.detection.stance")
 
 FRAMES = (1, 7, 16, 24)

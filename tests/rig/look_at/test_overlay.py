@@ -13,7 +13,7 @@ from ..scenes import CHAIN, figure, set_rotation
 
 errors = load("lookat_pd.errors")
 look_at_edit = load("rig.look_at.edit")
-offsets = load("rig.layers.constraints")
+offsets = load("rig.look_at.look_at_layer")
 overlay = load("rig.look_at.overlay")
 rotation = load("lookat_pd.rotation")
 

@@ -14,7 +14,6 @@ bake_options = load("rig.animation.bake_options")
 errors = load("lookat_pd.errors")
 finish = load("lookat_pd.progress").drain
 follow_bake = load("rig.pd_follow.follow_bake")
-follow_constraints = load("rig.pd_follow.follow_constraints")
 follow_edit = load("rig.pd_follow.follow_edit")
 follow_live = load("rig.pd_follow.follow_live")
 look_at_edit = load("rig.look_at.edit")

@@ -13,7 +13,7 @@ from ..scenes import ball, keyed, swaying
 
 attach = load("rig.look_at.constraint_sync")
 inputs = load("rig.sampling.fingerprint")
-offsets = load("rig.layers.constraints")
+offsets = load("rig.look_at.look_at_layer")
 Track = load("rig.layers.track").Track
 
 

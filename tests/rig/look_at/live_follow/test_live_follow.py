@@ -16,7 +16,7 @@ from ...scenes import CHAIN, MODES, aim, animate, ball, child, figure, keyed, pl
 
 follow = load("rig.look_at.live_follow.live_follow")
 follow_keys = load("rig.look_at.live_follow.live_follow_keys")
-offsets = load("rig.layers.constraints")
+offsets = load("rig.look_at.look_at_layer")
 suspend = load("rig.sampling.suspend")
 RigError = load("lookat_pd.errors").RigError
 

@@ -1,0 +1,595 @@
+"""A layer: what the extension adds live to an object or to bones of an armature, as native Blender data.
+
+Each row of a layer is an Action constraint. It adds what is keyed in the layer's action at the frame that the clock
+shows, and leaves the animator's channels alone, so that a file plays and renders without any handler, and without the
+extension. Constraints, action and clock are the layer's own: made, written and removed here.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import ClassVar
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.rotation import Array
+from ..animation import channels
+from ..animation.channels import LOCATION, SCALE
+from ..sampling import own_data, suspend
+from ..sampling.own_data import TEMPORARY
+from . import clock, layer_action
+from .layer_action import PlaceKeys
+
+ROTATION, TRANSFORM = "ROTATION", "TRANSFORM"
+"""What a row changes, besides `LOCATION`: TRANSFORM is location, rotation and scale."""
+_SETTINGS = {
+    "target_space": "WORLD",
+    "transform_channel": "LOCATION_X",
+    "use_bone_object_action": False,
+    "use_eval_time": False,
+    "subtarget": "",
+    "mute": False,
+}
+"""What makes a constraint add what is keyed at the clock's frame, and nothing else."""
+_SHOWN = ("influence", "min", "max", "frame_start", "frame_end")
+"""What is set to what is shown."""
+_NOTE = "lookat_pd_solved_from"
+"""Custom property of an action: what its keys were solved from."""
+_REST = {ROTATION: np.array(rotation.IDENTITY), LOCATION: np.zeros(3)}
+_LEAST_W, _BETWEEN = 0.5, 1e-4
+"""Smallest first number of a quaternion by which the others are divided, and the angle [rad] by which that may change
+what is between two frames."""
+_WITHOUT_DELTA = (("delta_rotation_quaternion", 1.0),)
+"""Blender evaluates the action of an object with a delta rotation of length 0 in quaternions, which turns by 180°."""
+listeners: list[Callable[[], None]] = []
+Item = bpy.types.Object | bpy.types.PoseBone
+"""What has constraints: an object or one of its bones."""
+Find = Callable[[bpy.types.Object], Iterator[tuple[Item, bpy.types.Constraint]]]
+Mixing = tuple[str, str]
+"""Owner space and mix mode of a constraint."""
+Place = tuple[str, str]
+"""A bone, "" for the object itself, and what of it: ROTATION, LOCATION or TRANSFORM."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a layer adds to one bone, or to the object itself, at whole frames."""
+
+    bone: str
+    """Name of the bone, "" for the object itself."""
+    what: str
+    """ROTATION, LOCATION or TRANSFORM."""
+    values: Array
+    """(F, 4) rotations, (F, 3) displacements, or (F, 10) displacements, rotations and factors of the scale."""
+    mixing: Mixing | None = None
+    """How it is added, None for the first way that the layer has for it."""
+    step: bool | None = None
+    """None for samples; keys that an animator can edit otherwise, and whether the first one holds until the next."""
+
+    @property
+    def is_rest(self) -> bool:
+        """Whether it adds nothing."""
+        rest = _REST.get(self.what)
+        return rest is not None and np.array_equal(self.values, np.broadcast_to(rest, self.values.shape))
+
+
+Held = dict[str, tuple[float, PlaceKeys | None]]
+"""What the constraints of a layer hold, by their names: influence and keys."""
+
+
+class Layer:
+    """A layer of an object. The base class has the layers of one kind that an object has share an action, and puts
+    their constraints first in the stacks.
+
+    A subclass says how its constraints are called, how they add, and where they stand.
+    """
+
+    prefix: ClassVar[str] = own_data.PREFIX
+    """Beginning of the names of its constraints, followed by the number of the layer and a slot in it."""
+    order: ClassVar[int] = 0
+    """Layers that come first in a stack stand in this order; below 0: last in the stack, after the animator's."""
+    action_name: ClassVar[str] = "Look-at PD Offsets"
+    mark: ClassVar[str] = ""
+    """Custom property of its actions, "" for none of its own."""
+    ways: ClassVar[dict[str, tuple[Mixing, ...]]] = {
+        ROTATION: (("POSE", "AFTER_FULL"), ("LOCAL", "AFTER")),
+        LOCATION: (("LOCAL", "AFTER_SPLIT"),),
+    }
+    """In the space of the pose no bone is taken out of it and back, so that an identity leaves it as it is to the last
+    bit. An unevenly scaled bone would be sheared there: it is turned in its own space."""
+    tolerance: ClassVar[float] = 0.0
+    """Difference from what is keyed up to which it is not keyed again."""
+
+    def __init__(self, owner: bpy.types.Object, number: int = 1) -> None:
+        """number: unique among the layers of this kind on the object."""
+        self.owner, self.number = owner, number
+
+    @property
+    def key(self) -> Hashable:
+        """What distinguishes it from all other layers."""
+        return self.owner, type(self), self.number
+
+    # Which constraints are its own
+
+    def name(self, slot: int) -> str:
+        """Name of the constraint of a slot."""
+        return f"{self.prefix}{self.number}.{slot}"
+
+    @classmethod
+    def owns(cls, constraint: bpy.types.Constraint) -> bool:
+        """Whether a constraint is one of a layer of this class."""
+        if not own_data.is_own_constraint(constraint):
+            return False
+        return constraint.name.startswith(cls.prefix)
+
+    @classmethod
+    def on(cls, owner: bpy.types.Object) -> Iterator[tuple[Item, bpy.types.Constraint]]:
+        """All constraints of layers of this class on an object and its bones."""
+        for item in (owner, *(owner.pose.bones if owner.pose else ())):
+            for constraint in item.constraints:
+                if cls.owns(constraint):
+                    yield item, constraint
+
+    def constraints(self) -> Iterator[tuple[Item, bpy.types.Constraint]]:
+        """Its constraints, with what they are on."""
+        for item, constraint in self.on(self.owner):
+            if number_of(constraint) == self.number:
+                yield item, constraint
+
+    def _item(self, bone: str) -> Item:
+        return self.owner.pose.bones[bone] if bone else self.owner
+
+    def _action(self) -> bpy.types.Action | None:
+        """The action that its constraints read, or those of its kind on this object."""
+        found = (getattr(constraint, "action", None) for _, constraint in self._sharing())
+        return next((action for action in found if layer_action.is_layer(action)), None)
+
+    def _sharing(self) -> Iterator[tuple[Item, bpy.types.Constraint]]:
+        """The constraints that share its action."""
+        return self.on(self.owner)
+
+    # Made and removed
+
+    def is_installed(self, places: Sequence[Place]) -> bool:
+        """Whether it has its constraints at these places, as `install` makes them, and at no others."""
+        wanted = {(bone, self.name(slot)): what for slot, (bone, what) in enumerate(places)}
+        found = [(_bone_of(item), item, constraint) for item, constraint in self.constraints()]
+        if {(bone, constraint.name) for bone, _, constraint in found} != wanted.keys() or len(found) != len(wanted):
+            return False
+        return all(self._is_whole(item, constraint, wanted[bone, constraint.name]) for bone, item, constraint in found)
+
+    def _is_whole(self, item: Item, constraint: bpy.types.Constraint, what: str) -> bool:
+        """Whether nobody has muted or changed the constraint, and what it reads is still there."""
+        if constraint.type != "ACTION" or not clock.is_clock(constraint.target):
+            return False
+        if not layer_action.is_layer(constraint.action) or constraint.action_slot is None:
+            return False
+        if constraint.action_slot.name_display != constraint.name:
+            return False
+        if (constraint.owner_space, constraint.mix_mode) not in self.ways[what]:
+            return False
+        return self._is_in_place(item, constraint) and _is_set(constraint)
+
+    def _is_in_place(self, item: Item, constraint: bpy.types.Constraint) -> bool:
+        """Whether no constraint of the animator is above it, or below it where it is last."""
+        stack = list(item.constraints)
+        row = stack.index(constraint)
+        return all(map(self._is_above, stack[:row])) if self.order >= 0 else all(map(self.owns, stack[row:]))
+
+    def _is_above(self, other: bpy.types.Constraint) -> bool:
+        """Whether a constraint may stand above those of this layer, which come first."""
+        return own_data.is_own_constraint(other) and own_data.order_of(other) <= self.order
+
+    def install(self, places: Sequence[Place]) -> None:
+        """Give bones its constraints, which add nothing yet, and take away stray ones."""
+        if self.is_installed(places):
+            return
+        self._remove_constraints()
+        action, time = self._action() or self._new_action(), clock.get()
+        for slot, (bone, what) in enumerate(places):
+            constraint = self._add(self._item(bone), self.name(slot), time)
+            constraint.action = action
+            constraint.action_slot = layer_action.slot_of(action, constraint.name, ensure=True)
+            set_mixing(constraint, self.ways[what][0])
+            constraint.influence = 0.0
+
+    def _new_action(self) -> bpy.types.Action:
+        action = layer_action.new(self.action_name)
+        if self.mark:
+            action[self.mark] = True
+        return action
+
+    def _add(self, item: Item, name: str, time: bpy.types.Object) -> bpy.types.Constraint:
+        """A constraint that reads the clock, at its place in a stack. What is the active one stays so."""
+        stack = item.constraints
+        active = stack.active
+        constraint = stack.new("ACTION")
+        constraint.name, constraint.show_expanded, constraint.target = name, False, time
+        for setting, value in _SETTINGS.items():
+            setattr(constraint, setting, value)
+        if self.order >= 0:
+            # What a bake would key is below all constraints.
+            stack.move(len(stack) - 1, sum(map(self._is_above, stack)) - 1)
+        if active is not None:
+            stack.active = active
+        return constraint
+
+    def remove(self) -> None:
+        """Take its constraints away, and the clock once nothing reads it.
+
+        What is linked from a library reads the clock of that library.
+        """
+        if self._remove_constraints():
+            clock.remove_unread()
+            for listener in listeners:
+                listener()
+
+    def _remove_constraints(self) -> bool:
+        """Whether there were any."""
+        gone = list(self.constraints())
+        for item, constraint in gone:
+            active = item.constraints.active
+            others = active is not None and active != constraint
+            action, place = getattr(constraint, "action", None), constraint.name
+            item.constraints.remove(constraint)
+            if others:
+                item.constraints.active = active
+            if layer_action.is_layer(action):
+                slot = layer_action.slot_of(action, place)
+                if slot is not None and action.users > 0 and not self._is_shared(action):
+                    action.slots.remove(slot)
+                    self._forget(action)
+                layer_action.remove_unused(action)
+        return bool(gone)
+
+    def _forget(self, action: bpy.types.Action) -> None:
+        """Take what is noted of it beside its keys away."""
+
+    # What it adds
+
+    def show(self, first: int, rows: Sequence[Row]) -> None:
+        """Let its constraints add rows from frame `first` on. What they add already is not written again."""
+        for owners, held in _disabled:
+            if self.order >= 0 and self.owner in owners and self.key not in held:
+                held[self.key] = self, self.written()
+        wrote, action = False, None
+        for row, constraint in self._with_constraints(rows):
+            if row.is_rest:
+                wrote = _set(constraint, "influence", 0.0) or wrote
+                continue
+            action = action or self._own_action()
+            wrote = self._write(action, constraint, keys_of(self._item(row.bone), first, row)) or wrote
+            wrote = set_mixing(constraint, row.mixing or self.ways[row.what][0]) or wrote
+            wrote = _set(constraint, "influence", 1.0) or wrote
+        if wrote:
+            self.evaluate()
+            for listener in listeners:
+                listener()
+
+    def _with_constraints(self, rows: Sequence[Row]) -> Iterator[tuple[Row, bpy.types.Constraint]]:
+        """The rows that have a constraint, with it."""
+        held = {constraint.name: constraint for _, constraint in self.constraints()}
+        for slot, row in enumerate(rows):
+            if self.name(slot) in held:
+                yield row, held[self.name(slot)]
+
+    def hide(self) -> None:
+        """Let its constraints add nothing, exactly."""
+        for _, constraint in self.constraints():
+            _set(constraint, "influence", 0.0)
+
+    def _write(self, action: bpy.types.Action, constraint: bpy.types.Constraint, keys: Sequence[PlaceKeys]) -> bool:
+        """Key what a constraint adds in its own action; whether it was not keyed yet."""
+        slot = layer_action.slot_of(action, self._slot_name(constraint, keys[0].bone), ensure=True)
+        assert slot is not None
+        changed = len(keys) > 1 or not keys[0].same_as(layer_action.read(action, slot), self.tolerance)
+        if changed:
+            layer_action.write(action, slot, *keys)
+        if constraint.action_slot_handle != slot.handle:
+            constraint.action_slot, changed = slot, True
+        return _set_range(constraint, keys[0].first, len(keys[0].values)) or changed
+
+    def _slot_name(self, constraint: bpy.types.Constraint, bone: str) -> str:
+        """Name of the slot of the action that the constraint on a bone reads."""
+        return constraint.name
+
+    def _is_shared(self, action: bpy.types.Action) -> bool:
+        """Whether constraints of other objects read it too: copies of an object come with its constraints."""
+        own = sum(getattr(constraint, "action", None) == action for _, constraint in self._sharing())
+        return action.users - action.use_fake_user > own
+
+    def _own_action(self) -> bpy.types.Action:
+        """Its action, which no other object reads."""
+        action = self._action()
+        if action is not None and not self._is_shared(action):
+            return action
+        made = self._new_action() if action is None else action.copy()
+        for _, constraint in self._sharing():
+            if constraint.type == "ACTION":
+                constraint.action = made
+                constraint.action_slot = layer_action.slot_of(made, constraint.name, ensure=True)
+        return made
+
+    def evaluate(self) -> None:
+        """Have Blender evaluate what is read now; a temporary scene is stepped anyway."""
+        action = self._action()
+        if action is not None:
+            action.update_tag()
+        if all(TEMPORARY in scene for scene in self.owner.users_scene):
+            return
+        if self.order < 0:
+            self.owner.update_tag(refresh={"OBJECT", "DATA"} if self.owner.pose else {"OBJECT"})
+        for _, constraint in self._sharing():
+            if constraint.target is not None:
+                clock.tick(constraint.target)
+                return
+
+    # What it holds
+
+    def fixed(self, *, shown: bool = True) -> list[tuple[object, ...]]:
+        """What nobody else should change about its constraints, to detect whether somebody has; with `shown` also what
+        depends on what is shown. What a bone is called since is no change."""
+        return [self._fixed(item, constraint, shown) for item, constraint in self.constraints()]
+
+    @classmethod
+    def fixed_on(cls, owner: bpy.types.Object) -> list[tuple[object, ...]]:
+        """What always stays of all constraints of this class on an object."""
+        return [cls(owner)._fixed(item, constraint, False) for item, constraint in cls.on(owner)]
+
+    def _fixed(self, item: Item, constraint: bpy.types.Constraint, shown: bool) -> tuple[object, ...]:
+        if constraint.type != "ACTION":
+            return ()
+        settings = (*_SETTINGS, *_SHOWN) if shown else tuple(_SETTINGS)
+        return (
+            constraint.name,
+            clock.is_clock(constraint.target),
+            layer_action.is_layer(constraint.action),
+            self._is_in_place(item, constraint),
+            constraint.action_slot_handle,
+            any((constraint.owner_space, constraint.mix_mode) in ways for ways in self.ways.values()),
+            *(getattr(constraint, setting) for setting in settings),
+        )
+
+    def contents(self) -> list[bytes]:
+        """What is keyed for its constraints, to detect whether somebody has changed it."""
+        held = ((constraint.name, read_keys(constraint)) for _, constraint in self.constraints())
+        return [name.encode() + keys.values.tobytes() for name, keys in held if keys is not None]
+
+    @property
+    def note(self) -> str:
+        """What is noted beside its keys; "" where another object reads them too."""
+        action = self._action()
+        return "" if action is None or self._is_shared(action) else action.get(_NOTE, "")
+
+    def set_note(self, text: str) -> None:
+        action = self._action()
+        if action is not None and action.get(_NOTE, "") != text:
+            action[_NOTE] = text
+
+    def written(self) -> Held:
+        """What its constraints hold, for `write_back`."""
+        return {c.name: (c.influence, read_keys(c)) for _, c in self.constraints()}
+
+    def write_back(self, held: Held) -> None:
+        """Let its constraints hold what they held; those that are gone stay gone."""
+        action = None
+        for _, constraint in list(self.constraints()):
+            influence, keys = held.get(constraint.name, (None, None))
+            if influence is None:
+                continue
+            if keys is not None:
+                action = action or self._own_action()
+                self._write(action, constraint, [keys])
+            _set(constraint, "influence", influence)
+        self.evaluate()
+
+    def read(self, places: Sequence[Place]) -> tuple[int, list[Array | None]] | None:
+        """First frame and values that its constraints show, None for those that add nothing; None where they show
+        nothing, or not at these places."""
+        held = {constraint.name: constraint for _, constraint in self.constraints()}
+        found: list[PlaceKeys | None] = []
+        for slot, (bone, _) in enumerate(places):
+            constraint = held.get(self.name(slot))
+            if constraint is None:
+                return None
+            keys = read_keys(constraint) if constraint.influence == 1.0 else None
+            if keys is not None and keys.bone != bone:
+                return None
+            found.append(keys)
+        known = [keys for keys in found if keys is not None]
+        if not known or len({(keys.first, len(keys.values)) for keys in known}) != 1:
+            return None
+        return known[0].first, [
+            None if keys is None else _values(self._item(bone), what, keys)
+            for (bone, what), keys in zip(places, found, strict=True)
+        ]
+
+
+def number_of(constraint: bpy.types.Constraint) -> int:
+    """Number of the layer to which a constraint with such a name belongs; 0 for one of the animator's."""
+    return slot_of(constraint)[0] if own_data.is_own_constraint(constraint) else 0
+
+
+def slot_of(constraint: bpy.types.Constraint) -> tuple[int, int]:
+    """Number of the layer and slot in it, from the name of a constraint."""
+    found = own_data.parts(constraint.name)
+    assert found is not None, "it is one of a layer's"
+    return found[1:]
+
+
+def is_part(item: bpy.types.ID) -> bool:
+    """Whether constraints of layers read it: an action that holds offsets, or a clock with its own."""
+    return clock.is_marked(item) or (isinstance(item, bpy.types.Action) and layer_action.is_layer(item))
+
+
+def adding(armature: bpy.types.Object) -> set[str]:
+    """Bones of an armature to which layers that come before the animator's constraints add something now."""
+    found = ((bone.name, constraint) for bone in armature.pose.bones for constraint in bone.constraints)
+    return {name for name, constraint in found if constraint.influence and own_data.is_own_constraint(constraint)}
+
+
+def offset_at(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, frame: float) -> Array | None:
+    """The local offset (4,) by which a layer's constraint turns a bone at a frame, None where it turns nothing."""
+    if constraint.type != "ACTION" or constraint.mix_mode == Layer.ways[LOCATION][0][1]:
+        return None
+    if constraint.mute or constraint.influence == 0.0:
+        return None
+    numbers = layer_action.at(constraint.action, constraint.action_slot, max(frame, constraint.frame_start))
+    return _to_offsets(numbers[None], bone.rotation_mode)[0] if len(numbers) else None
+
+
+def read_keys(constraint: bpy.types.Constraint) -> PlaceKeys | None:
+    """The keys that a constraint reads."""
+    action = getattr(constraint, "action", None)
+    if action is None or constraint.action_slot is None:
+        return None
+    return layer_action.read(action, constraint.action_slot)
+
+
+# Numbers and keys
+
+
+def keys_of(item: Item, first: int, row: Row) -> list[PlaceKeys]:
+    """What is keyed for a row: a constraint reads channels in the item's own rotation mode."""
+    mode, bone = item.rotation_mode, _bone_of(item)
+    parts = {row.what: row.values}
+    if row.what == TRANSFORM:
+        parts = {LOCATION: row.values[:, :3], ROTATION: row.values[:, 3:7], SCALE: row.values[:, 7:]}
+    found = []
+    for what, values in parts.items():
+        kind, index, constants = what, 0, ()
+        if what == ROTATION:
+            kind, values = mode, channels.of_rotations(values, mode)
+            constants = _WITHOUT_DELTA if mode == "QUATERNION" and not bone else ()
+            if mode == "QUATERNION" and row.what == ROTATION and bone and _is_steady(values):
+                # Blender makes it a unit quaternion again. Playback costs less, the fewer curves there are.
+                values, index = values[:, 1:] / values[:, :1], 1
+        name = channels.channel(kind)[0]
+        found.append(PlaceKeys(bone, name, first, values.astype(np.float32), index, constants, row.step))
+    return found
+
+
+def _values(item: Item, what: str, keys: PlaceKeys) -> Array:
+    """What is keyed for a row, as the row has it."""
+    values = keys.values.astype(float)
+    return values if what == LOCATION else _to_offsets(values, item.rotation_mode)
+
+
+def _is_steady(quaternions: Array) -> bool:
+    """Whether quaternions (F, 4) turn alike between two frames when they are divided by their first numbers."""
+    w = quaternions[:, 0] * np.sign(quaternions[0, 0])
+    if w.min() < _LEAST_W:
+        return False
+    # The weights of the two frames are no longer equal in the middle.
+    turns = rotation.distance(quaternions[1:], quaternions[:-1])
+    return bool(np.max(turns * np.abs(0.5 - w[1:] / (w[1:] + w[:-1])), initial=0.0) < _BETWEEN)
+
+
+def _to_offsets(numbers: Array, mode: str) -> Array:
+    """Numbers (F, n) that are keyed for a bone in this rotation mode as local offsets (F, 4)."""
+    if mode == "QUATERNION" and numbers.shape[1] == 3:
+        numbers = np.insert(numbers, 0, 1.0, axis=1)
+    return channels.to_quaternion(numbers, mode)
+
+
+# Settings of constraints
+
+
+def _bone_of(item: Item) -> str:
+    return item.name if isinstance(item, bpy.types.PoseBone) else ""
+
+
+def _is_set(constraint: bpy.types.Constraint) -> bool:
+    return all(getattr(constraint, name) == value for name, value in _SETTINGS.items())
+
+
+def _set(constraint: bpy.types.Constraint, setting: str, value: object) -> bool:
+    """Set what is not so yet, since a write makes Blender evaluate the rig; whether it was not."""
+    if getattr(constraint, setting) == value:
+        return False
+    setattr(constraint, setting, value)
+    return True
+
+
+def set_mixing(constraint: bpy.types.Constraint, mixing: Mixing) -> bool:
+    """Let a constraint add in this owner space and mix mode; whether it did not yet."""
+    if (constraint.owner_space, constraint.mix_mode) == mixing:
+        return False
+    # The mix mode first, since it sets the space too.
+    constraint.mix_mode = mixing[1]
+    constraint.owner_space = mixing[0]
+    return True
+
+
+def _set_range(constraint: bpy.types.Constraint, first: int, count: int) -> bool:
+    """Let a constraint read as many frames as there are; whether it did not yet."""
+    # A power of two, so that the frame read is exactly the one that the clock shows.
+    last = first + (1 << max(count - 1, 1).bit_length())
+    ends = {"min": first / clock.FRAMES_PER_UNIT, "max": last / clock.FRAMES_PER_UNIT}
+    changed = [_set(constraint, setting, value) for setting, value in ends.items()]
+    changed += [_set(constraint, "frame_start", first), _set(constraint, "frame_end", last)]
+    return any(changed)
+
+
+# Left out for a while
+
+
+_disabled: list[tuple[set[bpy.types.Object], dict[Hashable, tuple[Layer, Held]]]] = []
+"""Of each context in which all layers are left out: its objects, and what those layers held that are shown meanwhile.
+"""
+
+
+@contextmanager
+def disabled(owners: Iterable[bpy.types.Object], find: Find) -> Iterator[None]:
+    """Let constraints of layers add nothing, and at the end add what they added before.
+
+    find: those of an object, such as `Layer.on` of a class, or `own_on`: what is shown in a context with that adds
+    something nevertheless, until its end.
+    """
+    owners = set(owners)
+    influences: list[tuple[bpy.types.Object, dict[tuple[str, str], float]]] = []
+    # Without an action no constraint adds anything; to see that is quicker than to look at every bone.
+    for owner in owners if layer_action.is_any() else ():
+        own = list(find(owner))
+        if own:
+            influences.append((owner, {(_bone_of(item), c.name): c.influence for item, c in own}))
+            for _, constraint in own:
+                _set(constraint, "influence", 0.0)
+    context = owners, {}
+    if find is own_on:
+        _disabled.append(context)
+    try:
+        yield
+    finally:
+        if find is own_on:
+            _disabled.remove(context)
+        for layer, held in context[1].values():
+            layer.write_back(held)
+        for owner, before in influences:
+            for item, constraint in find(owner):
+                influence = before.get((_bone_of(item), constraint.name))
+                if influence is not None:
+                    _set(constraint, "influence", influence)
+
+
+def own_on(owner: bpy.types.Object) -> Iterator[tuple[Item, bpy.types.Constraint]]:
+    """All constraints on an object and its bones that sampling leaves out."""
+    for item in (owner, *(owner.pose.bones if owner.pose else ())):
+        for constraint in item.constraints:
+            if own_data.is_own_constraint(constraint):
+                yield item, constraint
+
+
+def _all_disabled() -> AbstractContextManager[None]:
+    return disabled((item for item in bpy.data.objects if item.type == "ARMATURE"), own_on)
+
+
+def register() -> None:
+    """Sampling leaves out what layers add."""
+    suspend.LAYERS.append(_all_disabled)
+
+
+def unregister() -> None:
+    suspend.LAYERS.remove(_all_disabled)
