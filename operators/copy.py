@@ -8,7 +8,7 @@ from bpy.props import BoolProperty
 
 from ..lookat_pd.message import Message
 from ..rig.look_at import copy as look_at_copy
-from ..rig.look_at.body.layers import Layer
+from ..rig.look_at.body.layers import BodyLayer
 from . import current
 
 
@@ -20,7 +20,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return reason
 
 
-def tell_left_off(operator: bpy.types.Operator, left_off: Sequence[Layer]) -> None:
+def tell_left_off(operator: bpy.types.Operator, left_off: Sequence[BodyLayer]) -> None:
     """Report the layers of the body that a copy of a look-at does without."""
     if left_off:
         names = ", ".join(iface_(layer.label) for layer in left_off)

@@ -231,7 +231,7 @@ def nod(monkeypatch: pytest.MonkeyPatch) -> Any:
     def respond(motion):
         motion.offsets["hand.L"] = rotation.exp(motion.influence[:, None] * np.array([0.0, 0.0, 0.5]))
 
-    row = layers.Layer(
+    row = layers.BodyLayer(
         "nod",
         "body",
         "use_nod",

@@ -18,7 +18,7 @@ from ..sampling.targets import Target
 from . import edit as look_at_edit
 from . import facing, presets
 from .body import layers
-from .body.layers import Layer
+from .body.layers import BodyLayer
 from .directing import looks
 from .resolve import KEYABLE, exists_on
 from .settings import AIM_AXES
@@ -41,7 +41,7 @@ class _Plan:
 
 def copy(
     scene: bpy.types.Scene, armature: bpy.types.Object, source: str, bones: Sequence[str], *, with_target: bool = True
-) -> list[Layer]:
+) -> list[BodyLayer]:
     """Give other bones look-ats like that on `source`. Raises RigError, and then changes nothing.
 
     A bone that hangs on the same chain takes the head's place in it. Any other gets the chain that is detected for it,
@@ -57,7 +57,7 @@ def copy(
     return _apply(scene, armature, source, plans)
 
 
-def mirror(scene: bpy.types.Scene, armature: bpy.types.Object, source: str) -> tuple[str, list[Layer]]:
+def mirror(scene: bpy.types.Scene, armature: bpy.types.Object, source: str) -> tuple[str, list[BodyLayer]]:
     """Give the bone on the other side a look-at like that on `source`; returns its name, and the layers as `copy`.
 
     Bones of the chain and targets that have another side change over to it. Raises RigError, and then changes nothing.
@@ -76,7 +76,7 @@ def mirror(scene: bpy.types.Scene, armature: bpy.types.Object, source: str) -> t
     return bone, _apply(scene, armature, source, [_Plan(bone, links, axis, wanted, named)])
 
 
-def _apply(scene: bpy.types.Scene, armature: bpy.types.Object, source: str, plans: Sequence[_Plan]) -> list[Layer]:
+def _apply(scene: bpy.types.Scene, armature: bpy.types.Object, source: str, plans: Sequence[_Plan]) -> list[BodyLayer]:
     for plan in plans:
         for target in plan.targets or ():
             if target != Target():
@@ -88,7 +88,7 @@ def _apply(scene: bpy.types.Scene, armature: bpy.types.Object, source: str, plan
         # What is keyed is a performance, and of this moment only.
         if look_at_edit.key_state(armature, source, name, scene.frame_current) == "NONE":
             values[name] = getattr(settings, name)
-    left_off: dict[str, Layer] = {}
+    left_off: dict[str, BodyLayer] = {}
     for plan in plans:
         owner = armature.pose.bones[plan.bone]
         if not exists_on(owner):
@@ -117,7 +117,7 @@ def _write_targets(scene: bpy.types.Scene, source: bpy.types.PoseBone, settings,
                 setattr(item, name, getattr(like, name))
 
 
-def _leave_off(armature: bpy.types.Object, plan: _Plan) -> list[Layer]:
+def _leave_off(armature: bpy.types.Object, plan: _Plan) -> list[BodyLayer]:
     """Disable the layers of the body whose bones are in the chain, since a bone can only be in one; returns which."""
     settings = armature.pose.bones[plan.bone].lookat_pd
     chain, axes = [link.bone for link in plan.links], facing.character(armature, plan.bone, stance.skeleton(armature))

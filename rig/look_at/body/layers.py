@@ -21,7 +21,7 @@ def _nothing(request: BodyRequest, body: BodyRig) -> BodyRig:
 
 
 @dataclass(frozen=True)
-class Layer:
+class BodyLayer:
     """A part of the body that responds.
 
     id: the word on the command line. group, switch: the group of the look-at's settings, "body" or "eyes", and the
@@ -51,10 +51,10 @@ class Layer:
 
 
 # Bones are found, and their motion is computed, in this order.
-LAYERS: dict[str, Layer] = {
+LAYERS: dict[str, BodyLayer] = {
     row.id: row
     for row in (
-        Layer(
+        BodyLayer(
             "weight",
             "body",
             "use_weight_shift",
@@ -68,7 +68,7 @@ LAYERS: dict[str, Layer] = {
             tune=body_rig.tune_weight,
             amounts=("weight_shift", "weight_side", "weight_back", "weight_pitch", "weight_settle_factor"),
         ),
-        Layer(
+        BodyLayer(
             "arms",
             "body",
             "use_arm_recoil",
@@ -81,7 +81,7 @@ LAYERS: dict[str, Layer] = {
             tune=body_rig.tune_arms,
             amounts=("arm_recoil", "arm_settle_factor", "arm_damping_ratio"),
         ),
-        Layer(
+        BodyLayer(
             "breathing",
             "body",
             "use_breathing",
@@ -95,7 +95,7 @@ LAYERS: dict[str, Layer] = {
             amounts=("breathing", "breathing_rate"),
             whole=False,
         ),
-        Layer(
+        BodyLayer(
             "feet",
             "body",
             "use_planted_feet",
@@ -107,7 +107,7 @@ LAYERS: dict[str, Layer] = {
             report="legs",
             reported=lambda body: [leg.upper for leg in body.legs],
         ),
-        Layer(
+        BodyLayer(
             "eyes",
             "eyes",
             "use",
@@ -133,7 +133,7 @@ LAYERS: dict[str, Layer] = {
                 "micro",
             ),
         ),
-        Layer(
+        BodyLayer(
             "blink",
             "eyes",
             "use_blink",
@@ -147,7 +147,7 @@ LAYERS: dict[str, Layer] = {
             amounts=("blink_from", "blink_angle"),
             needs="eyes",
         ),
-        Layer(
+        BodyLayer(
             "lids",
             "eyes",
             "use_lids",
@@ -170,7 +170,7 @@ def whole_body() -> list[str]:
     return [layer.id for layer in LAYERS.values() if layer.whole]
 
 
-def of_group(group: str) -> list[Layer]:
+def of_group(group: str) -> list[BodyLayer]:
     """The layers whose settings are in a group."""
     return [layer for layer in LAYERS.values() if layer.group == group]
 
@@ -182,7 +182,7 @@ def switch_on(settings, layers: Iterable[str] | None = None) -> None:
         setattr(getattr(settings, layer.group), layer.switch, True)
 
 
-def switch_off(settings, layer: Layer) -> None:
+def switch_off(settings, layer: BodyLayer) -> None:
     """Disable a layer in the settings of a look-at."""
     setattr(getattr(settings, layer.group), layer.switch, False)
 
@@ -211,17 +211,17 @@ def switch_whole_body(settings, on: bool) -> None:
             switch_off(settings, layer)
 
 
-def is_switched_on(layer: Layer, settings) -> bool:
+def is_switched_on(layer: BodyLayer, settings) -> bool:
     """Whether the switch of a layer is on; it may need another layer all the same."""
     return bool(getattr(getattr(settings, layer.group), layer.switch))
 
 
-def enabled(settings) -> list[Layer]:
+def enabled(settings) -> list[BodyLayer]:
     """The enabled layers, in order."""
     return [layer for layer in LAYERS.values() if _is_on(layer, settings)]
 
 
-def _is_on(layer: Layer, settings) -> bool:
+def _is_on(layer: BodyLayer, settings) -> bool:
     return is_switched_on(layer, settings) and (not layer.needs or _is_on(LAYERS[layer.needs], settings))
 
 
@@ -250,7 +250,9 @@ def find(
     return body_rig.placed(request, replace(body, responses=responses, notes=notes)), ()
 
 
-def fits(layer: Layer, armature: bpy.types.Object, chain: Sequence[str], settings, axes: tuple[Array, Array]) -> bool:
+def fits(
+    layer: BodyLayer, armature: bpy.types.Object, chain: Sequence[str], settings, axes: tuple[Array, Array]
+) -> bool:
     """Whether a layer can respond to this chain: none of its bones is in it."""
     request, body = BodyRequest(armature, chain, settings, axes=axes), BodyRig()
     try:
