@@ -193,8 +193,7 @@ def test_a_method_of_transitions_is_in_every_menu(jump, fresh) -> None:
 
 def test_a_method_of_transitions_is_on_the_command_line(jump, capsys: pytest.CaptureFixture[str]) -> None:
     options = parsed("inertialize", "a.blend", "--to", "Walk", "--output", "b.blend", "--method", "jump")
-    requests = load("cli.transitions")
-    assert requests.TransitionRequest(options, "to", (), None).blend(0.5).how is jump
+    assert load("cli.verbs.inertialize.task").method(options) is jump
     assert "cross-fade, none, automatic choice, a damped spring" in help_of("inertialize", capsys)
     assert "or a jump (default: inertial)" in help_of("inertialize", capsys)
 

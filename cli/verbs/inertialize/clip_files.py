@@ -9,13 +9,13 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.errors import FileError, RigError
-from ..lookat_pd.message import Message
-from ..lookat_pd.rotation import Array
-from ..rig.animation import actions
-from . import retime, rigs, scene_files
-from .console import Console
+from ....lookat_pd import rotation
+from ....lookat_pd.errors import FileError, RigError
+from ....lookat_pd.message import Message
+from ....lookat_pd.rotation import Array
+from ....rig.animation import actions
+from ... import retime, rigs, scene_files
+from ...console import Console
 
 _NAMED_BY_FILE = (".bvh", ".fbx")
 _DIFFERS = 1e-3

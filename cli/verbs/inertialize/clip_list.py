@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import json_list
-from .arguments import LAST_FRAME
-from .json_list import quoted
+from ... import json_list
+from ...arguments import LAST_FRAME
+from ...json_list import quoted
 
 LONGEST_BLEND = 60.0
 _KEYS = ("clip", "frame", "at", "blend")

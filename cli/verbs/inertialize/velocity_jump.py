@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.rotation import Array
-from ..rig.sampling import scene_time
-from ..rig.sampling.sampler import Sampler
+from ....lookat_pd import rotation
+from ....lookat_pd.rotation import Array
+from ....rig.sampling import scene_time
+from ....rig.sampling.sampler import Sampler
 
 _MOVES = 1.0
 """Angular velocity [deg/s] from which on a bone counts as moving."""

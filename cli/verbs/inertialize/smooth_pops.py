@@ -1,0 +1,89 @@
+"""`--smooth-pops`: a clip without the jumps that are found in it."""
+
+import argparse
+import math
+
+from ....lookat_pd.message import Message
+from ....lookat_pd.progress import drain
+from ....rig.sampling import scene_time
+from ....rig.transitions import pop_smoothing, pops, sequence
+from ....rig.transitions.as_seen import seen_feet, seen_pops, seen_transition
+from ...report import Row
+from . import made, velocity_jump
+from .made import Made
+from .mode import EACH_ACTION, Mode
+from .task import ModeTask, check_method
+
+
+def make(task: ModeTask) -> Made:
+    options, rig, how = task.options, task.rig, task.blend()
+    clip = task.take()
+    missing = task.missing(clip)
+    jumps = pops.bones_by_frame(pops.find(rig, clip.action, *(options.range or ()), slot=clip.slot))
+    begin, _ = sequence.key_range(clip.action, clip.slot)
+    smoothed = drain(
+        pop_smoothing.smooth(task.scene, rig, jumps, how, name=task.name, lock_feet=options.lock_feet, shorten=True)
+    )
+    if not jumps:
+        task.warnings.append(
+            Message(
+                "No pop was found in '{action}'; '{result}' is an unchanged copy.",
+                action=clip.action.name,
+                result=smoothed.action.name,
+            )
+        )
+    cuts = list(smoothed.blends)
+    return Made(
+        smoothed.action,
+        smoothed.slot,
+        [clip.action.name],
+        cuts,
+        [used.seconds or 0.0 for used in smoothed.blends.values()],
+        [velocity_jump.across(cut) for cut in cuts],
+        [begin],
+        missing=missing,
+        methods=[used.how.id for used in smoothed.blends.values()],
+        foot_drift=None if smoothed.feet is None else (smoothed.feet.before, smoothed.feet.drift),
+    )
+
+
+def make_seen(task: ModeTask, row: Row) -> None:
+    scene, rig = task.scene, task.rig
+    first, last = task.options.range or scene_time.key_range(scene)
+    steps = seen_transition.smooth_all(scene, rig, first, last, task.blend())
+    smoothed = drain(steps, lambda fraction: task.console.progress(0.2 + 0.4 * fraction, "smoothing"))
+    transitions = [transition for _, transition in smoothed]
+    if task.options.lock_feet and smoothed:
+        feet = drain(seen_feet.lock_through(scene, rig, transitions, first, last))
+        row["foot_drift"] = made.drift(feet and (feet.before, feet.drift))
+    task.console.progress(0.6, "verifying")
+    jumps = velocity_jump.velocity_jumps(scene, rig, [velocity_jump.across(pop.frame) for pop, _ in smoothed])
+    made.fill_seen(row, (first, last), [pop.frame for pop, _ in smoothed], transitions, jumps)
+    row["pops"] = [
+        {
+            "frame": pop.frame,
+            "bones": [seen_pops.label(rig, bone) for bone in pop.bones],
+            "turn_deg": round(math.degrees(pop.turn), 3),
+            "cause": str(pop.cause),
+        }
+        for pop, _ in smoothed
+    ]
+    if not smoothed:
+        row["warnings"].append(f"No pop was found in the evaluated pose of '{rig.name}' from frame {first} to {last}.")
+
+
+def check(options: argparse.Namespace) -> None:
+    if not options.as_seen:
+        check_method(options, "--smooth-pops")
+
+
+MODE = Mode(
+    "smooth_pops",
+    make,
+    {"action": "store_true", "help": "detect the pops in --action and smooth each of them"},
+    (*EACH_ACTION, "as_seen", "lock_feet", "method", "damping_ratio", "profile"),
+    check=check,
+    ending="smooth",
+    is_copy=True,
+    make_seen=make_seen,
+)

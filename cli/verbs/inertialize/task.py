@@ -1,0 +1,137 @@
+"""What a mode of `inertialize` works on: the command line as checked, and a rig with its clips."""
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+
+from ....lookat_pd.errors import RigError
+from ....lookat_pd.progress import drain
+from ....lookat_pd.transitions import methods
+from ....lookat_pd.transitions.methods import TransitionMethod
+from ....lookat_pd.transitions.profiles import ProfileRow
+from ....rig.animation import actions
+from ....rig.transitions import blend_profiles, join, sequence
+from ....rig.transitions.as_seen import seen_join, seen_keys
+from ....rig.transitions.sequence import ClipRef
+from ....rig.transitions.splice import Blend
+from ... import rigs
+from ...arguments import Misuse
+from ...console import Console
+from .clip_files import ClipFiles
+from .clip_list import Entry
+
+WRITE_TO = ("CONSTRAINTS", *actions.INTO)
+"""Where transitions as seen may be written."""
+
+
+@dataclass(frozen=True)
+class TransitionRequest:
+    """What the command line asks for, checked."""
+
+    options: argparse.Namespace
+    clip_files: ClipFiles
+    entries: tuple[Entry, ...] = ()
+    """Of the clip list, none without one."""
+    profile: tuple[ProfileRow, ...] = ()
+
+
+@dataclass(frozen=True)
+class ModeClip:
+    """An action of the rig."""
+
+    action: bpy.types.Action
+    slot: bpy.types.ActionSlot
+
+    def at(self, frame: float) -> ClipRef:
+        return ClipRef(self.action, frame, self.slot)
+
+
+@dataclass(frozen=True)
+class ModeTask:
+    """A rig of an input that is made to play the result."""
+
+    request: TransitionRequest
+    scene: bpy.types.Scene
+    rig: bpy.types.Object
+    warnings: list[str]
+    console: Console
+
+    @property
+    def options(self) -> argparse.Namespace:
+        return self.request.options
+
+    @property
+    def name(self) -> str:
+        """Of the new action; empty for the usual one."""
+        return self.options.name or ""
+
+    def take(self, name: str | None = None) -> ModeClip:
+        """The clip called so, None for the one that the rig plays; the rig plays it then. Raises RigError."""
+        if name is not None:
+            rigs.use_action(self.rig, name, "NEW")
+        data = self.rig.animation_data
+        if data is None or data.action is None:
+            raise RigError("'{rig}' has no action; choose one with --action.", rig=self.rig.name)
+        if data.action_slot is None:
+            rigs.use_action(self.rig, data.action.name, "NEW")
+        sequence.fitting(self.rig, data.action, data.action_slot)
+        self.request.clip_files.check(self.rig, data.action, data.action_slot)
+        return ModeClip(data.action, data.action_slot)
+
+    def missing(self, clip: ModeClip) -> list[str]:
+        """Bones that the clip moves and the rig lacks."""
+        return list(sequence.fitting(self.rig, clip.action, clip.slot).missing)
+
+    def blend(self, own: float | str | None = None) -> Blend:
+        """own: what an entry of the clip list says itself."""
+        seconds = self.options.blend if own is None else own
+        return Blend(
+            None if isinstance(seconds, str) else seconds,
+            method(self.options).identifier,
+            blend_profiles.fitted(self.request.profile, self.rig),
+            1.0 if self.options.damping_ratio is None else self.options.damping_ratio,
+        )
+
+    def joined(self, make: Callable[[Blend], join.Joined], blends: Sequence[Blend] = ()) -> join.Joined:
+        """What `make` joins with a blend of the keys or, as seen, of the evaluated pose. blends: of each cut, by
+        default the same. Raises LookAtError."""
+        if not self.options.as_seen:
+            return make(self.blend())
+        steps = seen_join.joined(self.scene, self.rig, make, blends or self.blend(), lock_feet=self.options.lock_feet)
+        return drain(steps)
+
+    @property
+    def placing(self) -> dict[str, Any]:
+        """Arguments of `join.join` and `join.chain`."""
+        return {
+            "root": (self.options.root or "heading").upper(),
+            "name": self.name,
+            "lock_feet": self.options.lock_feet and not self.options.as_seen,
+            "scene": self.scene,
+        }
+
+    def write(self, *, is_new: bool = False) -> list[str] | None:
+        """Write what was made as seen where it shall be, and return the bones that have keys; None where it stays in
+        constraints. is_new: the action was just made, and needs no copy. Raises LookAtError."""
+        into = (self.options.write_to or WRITE_TO[0]).upper()
+        if not self.options.as_seen or into == WRITE_TO[0]:
+            return None
+        if is_new and into == "NEW":
+            into = "CURRENT"
+        written = drain(seen_keys.write(self.scene, self.rig, into))
+        return list(dict.fromkeys(bone for made in written for bone in made.controls))
+
+
+def method(options: argparse.Namespace) -> TransitionMethod:
+    """The method that is chosen, or the usual one."""
+    return methods.METHODS[options.method or methods.default().id]
+
+
+def check_method(options: argparse.Namespace, flag: str) -> None:
+    """Raise Misuse where the method mixes two clips, and with this flag there is one."""
+    how = method(options)
+    if not how.blends or how.plays_both:
+        raise Misuse(f"--method {how.id} needs two clips or none; choose another method with {flag}")

@@ -1,0 +1,69 @@
+"""`--travel`: a clip that moves over the ground with the speed of its planted feet, or with a given one."""
+
+import argparse
+
+import numpy as np
+
+from ....rig.transitions import travel
+from ... import arguments as words
+from ...arguments import Misuse
+from . import speed
+from .made import Made
+from .mode import EACH_ACTION, Mode
+from .task import ModeTask
+
+_FEET = "feet"
+
+
+def _speed_or_feet(word: str) -> float | str:
+    return _FEET if word == _FEET else words.number(0.0, 1e6)(word)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--direction",
+        type=words.number(-360.0, 360.0),
+        metavar="DEG",
+        help="with --travel SPEED: direction of travel from where the character faces, to the left (default: 0)",
+    )
+    parser.add_argument(
+        "--turning",
+        type=words.number(-3600.0, 3600.0),
+        metavar="DEG",
+        help="with --travel SPEED: degrees per second by which the character turns to the left (default: 0)",
+    )
+
+
+def check(options: argparse.Namespace) -> None:
+    if options.travel == _FEET and (options.direction is not None or options.turning is not None):
+        raise Misuse("--travel feet measures where the clip goes; leave --direction and --turning out")
+
+
+def make(task: ModeTask) -> Made:
+    clip = task.take()
+    missing = task.missing(clip)
+    moving = travel.travelling(task.scene, task.rig, clip.action, _speed(task.options), name=task.name)
+    return speed.made(task, clip, moving, moving.speed, missing)
+
+
+def _speed(options: argparse.Namespace) -> travel.Speed | None:
+    """The speed of the command line, None for that of the feet."""
+    if options.travel == _FEET:
+        return None
+    return travel.Speed(options.travel, np.radians(options.direction or 0.0), np.radians(options.turning or 0.0))
+
+
+MODE = Mode(
+    "travel",
+    make,
+    {
+        "type": _speed_or_feet,
+        "metavar": "feet|SPEED",
+        "help": "move --action over the ground with the speed of its planted feet, or in m/s",
+    },
+    (*EACH_ACTION, "direction", "turning"),
+    add_arguments=add_arguments,
+    check=check,
+    ending="travelling",
+    has_range=False,
+)

@@ -1,0 +1,64 @@
+"""`--along`: a clip repeated along a path."""
+
+import argparse
+import dataclasses
+
+from ....lookat_pd.errors import RigError
+from ....lookat_pd.progress import drain
+from ....rig.transitions import path_following
+from ....rig.transitions.travel import Speed
+from ... import arguments as words
+from . import speed
+from .made import Made
+from .mode import EACH_ACTION, Mode
+from .task import ModeTask
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--speed",
+        type=words.number(0.0, 1e6),
+        metavar="S",
+        help="with --along: speed of --action in m/s (default: its own or, in place, that of its planted feet)",
+    )
+    parser.add_argument(
+        "--ease",
+        type=words.number(0.0, 60.0),
+        metavar="S",
+        help="with --along: time in seconds over which the heading follows a turn of the path (default: "
+        f"{path_following.EASE:g})",
+    )
+
+
+def make(task: ModeTask) -> Made:
+    options, scene, clip = task.options, task.scene, task.take()
+    missing = task.missing(clip)
+    path = scene.objects.get(options.along)
+    if path is None:
+        raise RigError("There is no object '{name}' in the scene; choose a path.", name=options.along)
+    steps = path_following.follow(
+        scene,
+        task.rig,
+        clip.action,
+        path,
+        speed=options.speed,
+        ease=path_following.EASE if options.ease is None else options.ease,
+        lock_feet=options.lock_feet,
+        name=task.name or f"{clip.action.name} along",
+    )
+    followed = drain(steps, lambda fraction: task.console.progress(0.2 + 0.4 * fraction, "following the path"))
+    figures = {"distance": followed.distance, "cycles": followed.cycles}
+    made = speed.made(task, clip, followed, Speed(followed.speed), missing, **figures)
+    feet = followed.feet
+    return dataclasses.replace(made, foot_drift=None if feet is None else (feet.before, feet.drift))
+
+
+MODE = Mode(
+    "along",
+    make,
+    {"metavar": "OBJECT", "help": "repeat --action along a curve, or as another object moves"},
+    (*EACH_ACTION, "lock_feet", "speed", "ease"),
+    add_arguments=add_arguments,
+    ending="along",
+    has_range=False,
+)
