@@ -6,15 +6,15 @@ from bpy.props import BoolProperty, StringProperty
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
-from . import current
+from . import polling, reporting, selection
 
 
-class LOOKAT_PD_OT_add(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_add(polling.Explained, bpy.types.Operator):
     """Make the head, and the neck and spine below it, look at a target"""
 
     bl_idname = "lookat_pd.add"
     bl_label = "Add Look-at PD"
-    why_not = staticmethod(current.why_no_armature)
+    why_not = staticmethod(polling.why_no_armature)
 
     # The redo panel keeps the last names; a new call uses the current selection or the values of the button.
     bone: StringProperty(
@@ -39,15 +39,15 @@ class LOOKAT_PD_OT_add(current.Explained, bpy.types.Operator):
         default=False,
     )
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        armature = current.armature(context)
+        armature = selection.armature(context)
         bone = self._bone(context, armature)
         target = self._target(context)
         look_at_edit.add(context.scene, armature, bone, target, make_target=self.new_target)
         if self.whole_body:
             layers.switch_on(armature.pose.bones[bone].lookat_pd)
-            current.take_over_eyes(self, context.scene, armature, bone)
+            reporting.take_over_eyes(self, context.scene, armature, bone)
         self.bone = bone
         look_at_edit.activate(armature, bone)
         return {"FINISHED"}
@@ -55,15 +55,15 @@ class LOOKAT_PD_OT_add(current.Explained, bpy.types.Operator):
     def _bone(self, context: bpy.types.Context, armature: bpy.types.Object) -> str:
         if self.bone:
             return self.bone
-        active = current.bone(context)
+        active = selection.bone(context)
         if context.mode == "POSE" and active is not None and look_at_edit.is_selected(active):
             return active.name
         return look_at.find_head(armature)
 
     def _target(self, context: bpy.types.Context) -> bpy.types.Object | None:
         if self.target:
-            return current.named_object(context, self.target)
-        others = current.other_selected_objects(context)
+            return selection.named_object(context, self.target)
+        others = selection.other_selected_objects(context)
         return others[0] if others else None
 
 

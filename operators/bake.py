@@ -13,7 +13,7 @@ from ..rig.look_at import resolve as look_at
 from ..rig.look_at.directing import looks
 from ..rig.sampling import scene_time
 from ..translations import messages
-from . import current, job
+from . import drawing, job, polling, reporting, selection
 
 _MUTED = "All look-ats of the armature are muted, as after a bake; unmute the one to bake"
 _MOST_LISTED = 12
@@ -59,7 +59,7 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         # Redo polls before it undoes the bake, while the look-at is still muted by it.
-        return current.poll(cls, why_not(context, but_muted=True))
+        return polling.poll(cls, why_not(context, but_muted=True))
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
@@ -67,7 +67,7 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
         return "\n".join([bpy.app.translations.pgettext_tip(cls.__doc__), *listed])
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         layout.prop(self, "into")
         layout.prop(self, "which")
         if self.which == "ACTIVE":
@@ -93,7 +93,7 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context)
-        if self.which == "ACTIVE" and current.look_at_bone(context).lookat_pd.mute:
+        if self.which == "ACTIVE" and selection.look_at_bone(context).lookat_pd.mute:
             raise RigError(what_is_shown(context))
         chosen = _chosen(context, self.which)
         if not chosen:
@@ -139,20 +139,20 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
                 people=people,
                 **values,
             )
-        current.report_info(self, summary)
+        reporting.report_info(self, summary)
 
 
 def _chosen(context: bpy.types.Context, which: str) -> list[tuple[bpy.types.Object, str]]:
     """The look-ats to bake, as armatures and bones."""
-    armature = current.armature(context)
+    armature = selection.armature(context)
     if which == "ACTIVE":
-        return [(armature, current.look_at_bone(context).name)]
+        return [(armature, selection.look_at_bone(context).name)]
     return _awake(_characters(context) if which == "SELECTED" else [armature])
 
 
 def _characters(context: bpy.types.Context) -> list[bpy.types.Object]:
     """The active character first, and then the other selected ones."""
-    return list(dict.fromkeys([current.armature(context), *current.selected_armatures(context)]))
+    return list(dict.fromkeys([selection.armature(context), *selection.selected_armatures(context)]))
 
 
 def _awake(armatures: Sequence[bpy.types.Object]) -> list[tuple[bpy.types.Object, str]]:
@@ -173,7 +173,7 @@ def _names(chosen: Sequence[tuple[bpy.types.Object, str]]) -> list[str]:
 
 def what_is_shown(context: bpy.types.Context) -> str:
     """The look-at that *Shown* bakes, as a sentence, or that it is muted and cannot be baked."""
-    bone = current.look_at_bone(context)
+    bone = selection.look_at_bone(context)
     if bone.lookat_pd.mute:
         return Message("The look-at on '{bone}' is muted; unmute it to bake it.", bone=bone.name)
     return Message("Bakes the look-at on '{bone}'.", bone=bone.name)
@@ -184,10 +184,10 @@ def why_not(context: bpy.types.Context, *, but_muted: bool = False, alone: bool 
 
     but_muted: allow muted look-ats. alone: leave out the selected characters other than the active one.
     """
-    reason = current.why_no_look_at(context)
+    reason = polling.why_no_look_at(context)
     if reason is not None:
         return reason
-    armature = current.armature(context)
+    armature = selection.armature(context)
     if not but_muted and not _awake([armature] if alone else _characters(context)):
         return _MUTED
     if any(not looks.names_any(armature.pose.bones[bone].lookat_pd) for _, bone in _awake([armature])):

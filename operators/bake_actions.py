@@ -8,12 +8,12 @@ from ..rig.detection import moving_actions
 from ..rig.look_at import bake_actions
 from ..rig.look_at import resolve as look_at
 from ..translations import messages
-from . import bake, current, job
+from . import bake, job, polling, reporting, selection
 
 
 def listed(context: bpy.types.Context) -> list[bpy.types.Action]:
     """The actions that move the current armature, by name."""
-    return moving_actions.moving(current.armature(context))
+    return moving_actions.moving(selection.armature(context))
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -37,7 +37,7 @@ class ActionSettings(bpy.types.PropertyGroup):
     checked: BoolProperty(name="Checked", description="Bake the look-ats onto this action with Bake onto Actions")
 
 
-class LOOKAT_PD_OT_check_actions(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_check_actions(polling.OfLookAt, bpy.types.Operator):
     """Check all actions that move the armature, or none"""
 
     bl_idname = "lookat_pd.check_actions"
@@ -69,7 +69,7 @@ class LOOKAT_PD_OT_bake_onto_actions(job.ModalJob, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, why_not(context))
+        return polling.poll(cls, why_not(context))
 
     def why_not_now(self, context: bpy.types.Context) -> str | None:
         return why_not(context)
@@ -79,7 +79,7 @@ class LOOKAT_PD_OT_bake_onto_actions(job.ModalJob, bpy.types.Operator):
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        armature = current.armature(context)
+        armature = selection.armature(context)
         bones = [name for name in look_at.bones_with_look_at(armature) if not armature.pose.bones[name].lookat_pd.mute]
         chosen = [action for action in listed(context) if action.lookat_pd.checked]
         self.job = bake_actions.bake_actions(context.scene, armature, bones, chosen)
@@ -87,7 +87,7 @@ class LOOKAT_PD_OT_bake_onto_actions(job.ModalJob, bpy.types.Operator):
     def finish(self, context: bpy.types.Context, result: list[bake_actions.BakedAction]) -> None:
         for item in result:
             item.action.lookat_pd.checked = False
-        current.report_info(
+        reporting.report_info(
             self,
             Message(
                 "Baked onto {count} actions, into new actions on muted NLA tracks ({took} s).",

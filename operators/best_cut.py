@@ -8,10 +8,10 @@ from ..lookat_pd.message import Message
 from ..rig.sampling import scene_time
 from ..rig.transitions import best_cut
 from ..rig.transitions.settings import Blending, CutRange
-from . import current, inertialize
+from . import inertialize, polling, reporting, selection
 
 
-class LOOKAT_PD_OT_best_cut(current.Explained, CutRange, bpy.types.Operator):
+class LOOKAT_PD_OT_best_cut(polling.Explained, CutRange, bpy.types.Operator):
     """Compare all frames of two actions and set the cut where pose, speed and foot contacts differ least"""
 
     bl_idname = "lookat_pd.best_cut"
@@ -33,7 +33,7 @@ class LOOKAT_PD_OT_best_cut(current.Explained, CutRange, bpy.types.Operator):
         default=True,
     )
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         settings = context.scene.lookat_pd_transition
         source = inertialize.find_action(
@@ -46,7 +46,7 @@ class LOOKAT_PD_OT_best_cut(current.Explained, CutRange, bpy.types.Operator):
             "ranges": ranges_of(self),
             "scene": context.scene,
         }
-        found = best_cut.find(current.armature(context), source, destination, **options)
+        found = best_cut.find(selection.armature(context), source, destination, **options)
         if not found.cuts:
             raise RigError(
                 "'{source}' or '{destination}' is too short for a cut; choose longer actions.",
@@ -62,7 +62,7 @@ class LOOKAT_PD_OT_best_cut(current.Explained, CutRange, bpy.types.Operator):
         if self.picture:
             best_cut.picture(found)
         out, into, cost = found.cuts[0]
-        current.report_info(
+        reporting.report_info(
             self,
             Message(
                 "Set the cut from '{source}' at frame {out} to '{destination}' at frame {into} "

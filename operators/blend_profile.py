@@ -10,7 +10,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.transitions import profiles
 from ..rig.animation import preset_files
 from ..rig.transitions import profile_settings
-from . import current, inertialize
+from . import inertialize, polling, reporting, selection
 
 
 def why_no_row(context: bpy.types.Context) -> str | None:
@@ -21,7 +21,7 @@ def why_no_row(context: bpy.types.Context) -> str | None:
     return None
 
 
-class LOOKAT_PD_OT_profile_row_add(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_profile_row_add(polling.Explained, bpy.types.Operator):
     """Add a row to the profile, for the selected bones if there are any"""
 
     bl_idname = "lookat_pd.profile_row_add"
@@ -31,12 +31,12 @@ class LOOKAT_PD_OT_profile_row_add(current.Explained, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         settings = context.scene.lookat_pd_transition
         item = settings.profile_rows.add()
-        item.pattern = ", ".join(bone.name for bone in current.selected_bones(context)) or "*"
+        item.pattern = ", ".join(bone.name for bone in selection.selected_bones(context)) or "*"
         settings.profile_index, settings.use_profile = len(settings.profile_rows) - 1, True
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_profile_row_remove(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_profile_row_remove(polling.Explained, bpy.types.Operator):
     """Remove the highlighted row from the profile"""
 
     bl_idname = "lookat_pd.profile_row_remove"
@@ -50,7 +50,7 @@ class LOOKAT_PD_OT_profile_row_remove(current.Explained, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_profile_row_move(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_profile_row_move(polling.Explained, bpy.types.Operator):
     """Move the highlighted row up or down; for a bone the first row that fits counts"""
 
     bl_idname = "lookat_pd.profile_row_move"
@@ -86,7 +86,7 @@ class LOOKAT_PD_OT_profile_preset(bpy.types.Operator):
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         return profile_settings.about(Path(properties.filepath))
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         profile_settings.fill(context.scene.lookat_pd_transition, profile_settings.read(Path(self.filepath)))
         return {"FINISHED"}
@@ -102,7 +102,7 @@ class LOOKAT_PD_OT_profile_preset_add(bpy.types.Operator):
     name: StringProperty(name="Name", description="Name of the preset", maxlen=64, options={"SKIP_SAVE"})
     remove_name: BoolProperty(name="Remove", options={"HIDDEN", "SKIP_SAVE"})
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         if self.remove_name:
             _remove(self.name)

@@ -9,7 +9,7 @@ from ..rig.feet import foot_bones
 from ..rig.transitions import blend_profiles
 from ..rig.transitions.settings import AutoBlend, foot_locking, has_damping
 from ..rig.transitions.splice import Blend
-from . import current
+from . import reporting, selection
 
 
 class FootLocking:
@@ -22,10 +22,10 @@ class FootLocking:
         if not self.lock_feet:
             return
         try:
-            foot_bones.find(current.armature(context))
+            foot_bones.find(selection.armature(context))
         except RigError:
             self.lock_feet = False
-            current.report_info(self, "No legs were found, so no feet are locked")
+            reporting.report_info(self, "No legs were found, so no feet are locked")
 
 
 class Blended(AutoBlend):
@@ -48,7 +48,7 @@ class Blended(AutoBlend):
         return Blend(
             self.seconds,
             getattr(self, "method", methods.default().identifier),
-            blend_profiles.fitted(rows, current.armature(context)),
+            blend_profiles.fitted(rows, selection.armature(context)),
             getattr(self, "damping_ratio", 1.0),
         )
 

@@ -4,7 +4,7 @@ import bpy
 
 from ..rig.transitions import chains, join
 from ..rig.transitions.settings import Blending, blend_time, placement
-from . import current, inertialize
+from . import drawing, inertialize, selection
 from .blending import Played, draw_method
 
 
@@ -27,7 +27,7 @@ class LOOKAT_PD_OT_chain_actions(Blending, Played, inertialize.Joining, bpy.type
     root: placement("Placement of each clip relative to the one before")
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         layout.prop(self, "pose_source")
         draw_method(layout, self)
         for name in ("use_auto_blend", "blend", "root"):
@@ -36,7 +36,7 @@ class LOOKAT_PD_OT_chain_actions(Blending, Played, inertialize.Joining, bpy.type
         layout.prop(self, "assign")
 
     def start(self, context: bpy.types.Context) -> None:
-        armature, scene = current.armature(context), context.scene
+        armature, scene = selection.armature(context), context.scene
         self.check_feet(context)
         options = {"root": self.root, "assign": self.assign, "lock_feet": self.locks_keys, "scene": scene}
         self.start_join(context, lambda how: join.chain(armature, chains.from_markers(armature, scene, how), **options))

@@ -4,33 +4,33 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..rig.look_at import edit as look_at_edit
-from . import current
+from . import polling, reporting, selection
 
 
-class LOOKAT_PD_OT_chain_detect(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_chain_detect(polling.OfLookAt, bpy.types.Operator):
     """Detect the chain from the rig again and reset its shares, settle factors and limits"""
 
     bl_idname = "lookat_pd.chain_detect"
     bl_label = "Detect Chain"
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone = current.look_at_bone(context)
+        bone = selection.look_at_bone(context)
         look_at_edit.fill_chain(bone.id_data, bone.name)
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_chain_add(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_chain_add(polling.OfLookAt, bpy.types.Operator):
     """Add the active bone to the end of the chain"""
 
     bl_idname = "lookat_pd.chain_add"
     bl_label = "Add Bone to Chain"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        owner, active = current.look_at_bone(context), current.bone(context)
+        owner, active = selection.look_at_bone(context), selection.bone(context)
         settings = owner.lookat_pd
         if active is None or any(item.bone == active.name for item in settings.chain):
-            return current.report_error(
+            return reporting.report_error(
                 self, "The active bone is already in the chain; make another bone active and try again."
             )
         item = settings.chain.add()
@@ -39,16 +39,16 @@ class LOOKAT_PD_OT_chain_add(current.OfLookAt, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_chain_remove(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_chain_remove(polling.OfLookAt, bpy.types.Operator):
     """Remove the highlighted bone from the chain"""
 
     bl_idname = "lookat_pd.chain_remove"
     bl_label = "Remove Bone from Chain"
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        settings = current.look_at_bone(context).lookat_pd
+        settings = selection.look_at_bone(context).lookat_pd
         if not 0 < settings.chain_index < len(settings.chain):
-            return current.report_error(
+            return reporting.report_error(
                 self,
                 "The aiming bone cannot be removed from its chain; select another bone of the list, or "
                 "remove the look-at.",
@@ -58,7 +58,7 @@ class LOOKAT_PD_OT_chain_remove(current.OfLookAt, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_chain_move(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_chain_move(polling.OfLookAt, bpy.types.Operator):
     """Move the highlighted bone up or down in the chain"""
 
     bl_idname = "lookat_pd.chain_move"
@@ -69,10 +69,10 @@ class LOOKAT_PD_OT_chain_move(current.OfLookAt, bpy.types.Operator):
     )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        settings = current.look_at_bone(context).lookat_pd
+        settings = selection.look_at_bone(context).lookat_pd
         begin, end = settings.chain_index, settings.chain_index + (-1 if self.direction == "UP" else 1)
         if not (1 <= begin < len(settings.chain) and 1 <= end < len(settings.chain)):
-            current.report_info(self, "The aiming bone is always the first bone of its chain.")
+            reporting.report_info(self, "The aiming bone is always the first bone of its chain.")
             return {"CANCELLED"}
         settings.chain.move(begin, end)
         settings.chain_index = end

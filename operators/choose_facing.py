@@ -4,10 +4,10 @@ import bpy
 from bpy.props import EnumProperty
 
 from ..rig.look_at import facing
-from . import current
+from . import polling, reporting, selection
 
 
-class LOOKAT_PD_OT_choose_facing(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_choose_facing(polling.OfLookAt, bpy.types.Operator):
     """Use this direction as the forward axis of the character"""
 
     bl_idname = "lookat_pd.choose_facing"
@@ -23,9 +23,9 @@ class LOOKAT_PD_OT_choose_facing(current.OfLookAt, bpy.types.Operator):
         ),
     )
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone = current.look_at_bone(context)
+        bone = selection.look_at_bone(context)
         facing.choose(bone.id_data, bone.name, {"FIRST": 0, "SECOND": 1, "AUTO": -1}[self.candidate])
         return {"FINISHED"}
 

@@ -9,15 +9,15 @@ from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.feet import skate
 from ..translations import messages
-from . import current, job
+from . import drawing, job, polling, reporting, selection
 
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why there are no feet to clean, as a sentence; None if there can be."""
-    reason = current.why_no_armature(context)
+    reason = polling.why_no_armature(context)
     if reason is not None:
         return reason
-    data = current.armature(context).animation_data
+    data = selection.armature(context).animation_data
     if data is None or (data.action is None and not data.nla_tracks):
         return "The armature has no action; assign one in the Action editor"
     return "Leave NLA tweak mode" if data.use_tweak_mode else None
@@ -58,7 +58,7 @@ class LOOKAT_PD_OT_clean_foot_skate(job.Bake, bpy.types.Operator):
     )
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         for name in ("speed", "height", "release"):
             layout.prop(self, name)
         super().draw(context)
@@ -71,11 +71,11 @@ class LOOKAT_PD_OT_clean_foot_skate(job.Bake, bpy.types.Operator):
         self.take_frames(context)
         options = BakeOptions(self.frame_start, self.frame_end, self.into)
         detection = Detection(self.speed, self.height)
-        self.job = skate.clean(context.scene, current.armature(context), options, detection, self.release)
+        self.job = skate.clean(context.scene, selection.armature(context), options, detection, self.release)
 
     def finish(self, context: bpy.types.Context, result: skate.FootLockResult) -> None:
         size = 1000.0 * context.scene.unit_settings.scale_length
-        current.report_info(
+        reporting.report_info(
             self,
             Message(
                 "'{action}': {stances} foot contacts; the feet drift {drift:.2f} mm instead of {before:.2f} mm.",

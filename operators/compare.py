@@ -13,7 +13,7 @@ from ..rig.layers import layer_action
 from ..rig.look_at import compare
 from ..rig.sampling import sampler, suspend
 from ..translations import messages
-from . import current, job, viewports
+from . import job, polling, selection, viewports
 
 _PAUSE = 0.5
 """Time [s] without a change of the animation after which it is sampled again."""
@@ -27,8 +27,8 @@ _sampling: list[Generator[float, None, None]] = []
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why there is nothing to compare, as a sentence; None if there is."""
-    reason = current.why_no_armature(context)
-    if reason is None and not compare.is_comparable(current.armature(context)):
+    reason = polling.why_no_armature(context)
+    if reason is None and not compare.is_comparable(selection.armature(context)):
         return "There is neither a live look-at nor a bake to compare"
     return reason
 
@@ -42,9 +42,9 @@ class LOOKAT_PD_OT_compare(job.ModalJob, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        item = current.armature(context)
+        item = selection.armature(context)
         shown = item is not None and item.type == "ARMATURE" and compare.ghost(item) is not None
-        return shown or current.poll(cls, why_not(context))
+        return shown or polling.poll(cls, why_not(context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         return self._hidden(context) or super().execute(context)
@@ -55,7 +55,7 @@ class LOOKAT_PD_OT_compare(job.ModalJob, bpy.types.Operator):
     @staticmethod
     def _hidden(context: bpy.types.Context) -> set[str]:
         """Hide what is shown; an empty set where nothing is."""
-        item = current.armature(context)
+        item = selection.armature(context)
         if compare.ghost(item) is None:
             return set()
         compare.hide(item)
@@ -67,7 +67,7 @@ class LOOKAT_PD_OT_compare(job.ModalJob, bpy.types.Operator):
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        self._armature = current.armature(context)
+        self._armature = selection.armature(context)
         self.job = compare.plain(context.scene, self._armature)
 
     def finish(self, context: bpy.types.Context, result: compare.Ghost) -> None:

@@ -9,19 +9,19 @@ from bpy_extras.io_utils import ImportHelper
 from ..lookat_pd.conversation import files
 from ..lookat_pd.message import Message
 from ..rig.look_at.directing import conversation_settings, conversation_table
-from . import current
+from . import drawing, polling, reporting, selection
 
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why no conversation can be made, as a sentence; None if it can."""
     if context.mode.startswith("EDIT"):
         return "Leave edit mode"
-    if len(current.selected_armatures(context)) < 2 and not conversation_settings.exists(context.scene):
+    if len(selection.selected_armatures(context)) < 2 and not conversation_settings.exists(context.scene):
         return "Select the armatures of at least two characters"
     return None
 
 
-class LOOKAT_PD_OT_converse(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_converse(polling.Explained, bpy.types.Operator):
     """Make the selected characters talk: they look at each other, glance away, blink, nod and breathe as people do"""
 
     bl_idname = "lookat_pd.converse"
@@ -46,15 +46,15 @@ class LOOKAT_PD_OT_converse(current.Explained, bpy.types.Operator):
     )
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         layout.prop(self, "seed")
         layout.prop(self, "glances", slider=True)
         for name in ("eyes", "body", "replace"):
             layout.prop(self, name)
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        scene, armatures = context.scene, current.selected_armatures(context)
+        scene, armatures = context.scene, selection.selected_armatures(context)
         found = conversation_table.begin(
             scene,
             armatures if len(armatures) > 1 else None,
@@ -65,7 +65,7 @@ class LOOKAT_PD_OT_converse(current.Explained, bpy.types.Operator):
         summary = "Keyed a conversation of {people} characters with {turns} turns."
         if len(found.turns) == 1:
             summary = "Keyed a conversation of {people} characters with {turns} turn."
-        current.report_info(self, Message(summary, people=people, turns=len(found.turns)))
+        reporting.report_info(self, Message(summary, people=people, turns=len(found.turns)))
         return {"FINISHED"}
 
 
@@ -74,7 +74,7 @@ def why_no_conversation(context: bpy.types.Context) -> str | None:
     return None if conversation_settings.exists(context.scene) else "Make a conversation first"
 
 
-class _OfConversation(current.Explained):
+class _OfConversation(polling.Explained):
     why_not = staticmethod(why_no_conversation)
 
 
@@ -84,7 +84,7 @@ class LOOKAT_PD_OT_turn_add(_OfConversation, bpy.types.Operator):
     bl_idname = "lookat_pd.turn_add"
     bl_label = "Add Turn"
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         conversation_table.add_turn(context.scene)
         return {"FINISHED"}
@@ -96,7 +96,7 @@ class LOOKAT_PD_OT_turn_remove(_OfConversation, bpy.types.Operator):
     bl_idname = "lookat_pd.turn_remove"
     bl_label = "Remove Turn"
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         conversation_table.remove_turn(context.scene)
         return {"FINISHED"}
@@ -110,11 +110,11 @@ class LOOKAT_PD_OT_turns_from_file(_OfConversation, ImportHelper, bpy.types.Oper
 
     filter_glob: StringProperty(default="*.srt;*.csv;*.json;*.txt", options={"HIDDEN"})
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         lines = files.load(Path(self.filepath))
         conversation_table.take_lines(context.scene, lines)
-        current.report_info(self, Message("Read {turns} turns.", turns=len(lines)))
+        reporting.report_info(self, Message("Read {turns} turns.", turns=len(lines)))
         return {"FINISHED"}
 
 
@@ -124,10 +124,10 @@ class LOOKAT_PD_OT_turns_from_sounds(_OfConversation, bpy.types.Operator):
     bl_idname = "lookat_pd.turns_from_sounds"
     bl_label = "Turns from Recordings"
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         found = conversation_table.take_sounds(context.scene)
-        current.report_info(self, Message("Read {turns} turns.", turns=found))
+        reporting.report_info(self, Message("Read {turns} turns.", turns=found))
         return {"FINISHED"}
 
 
@@ -137,7 +137,7 @@ class LOOKAT_PD_OT_conversation_remove(_OfConversation, bpy.types.Operator):
     bl_idname = "lookat_pd.conversation_remove"
     bl_label = "Remove Conversation"
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         conversation_table.remove(context.scene)
         return {"FINISHED"}

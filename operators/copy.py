@@ -9,13 +9,13 @@ from bpy.props import BoolProperty
 from ..lookat_pd.message import Message
 from ..rig.look_at import copy as look_at_copy
 from ..rig.look_at.body.layers import BodyLayer
-from . import current
+from . import polling, reporting, selection
 
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why nothing can be copied; None if it can."""
-    reason = current.why_no_look_at(context)
-    if reason is None and not current.other_selected_bones(context):
+    reason = polling.why_no_look_at(context)
+    if reason is None and not selection.other_selected_bones(context):
         reason = "Select the bones to copy the look-at to in pose mode"
     return reason
 
@@ -24,12 +24,12 @@ def tell_left_off(operator: bpy.types.Operator, left_off: Sequence[BodyLayer]) -
     """Report the layers of the body that a copy of a look-at does without."""
     if left_off:
         names = ", ".join(iface_(layer.label) for layer in left_off)
-        current.report_info(
+        reporting.report_info(
             operator, Message("Bones of these responses are in the chain, so they are disabled: {names}.", names=names)
         )
 
 
-class LOOKAT_PD_OT_copy(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_copy(polling.Explained, bpy.types.Operator):
     """Copy the displayed look-at with body and eyes to the other selected bones, each with its own chain"""
 
     bl_idname = "lookat_pd.copy"
@@ -42,15 +42,15 @@ class LOOKAT_PD_OT_copy(current.Explained, bpy.types.Operator):
         default=True,
     )
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        source = current.look_at_bone(context)
-        bones = current.other_selected_bones(context)
+        source = selection.look_at_bone(context)
+        bones = selection.other_selected_bones(context)
         left_off = look_at_copy.copy(context.scene, source.id_data, source.name, bones, with_target=self.use_target)
         summary = "Copied the look-at on '{source}' to {bones} bones."
         if len(bones) == 1:
             summary = "Copied the look-at on '{source}' to {bones} bone."
-        current.report_info(self, Message(summary, source=source.name, bones=len(bones)))
+        reporting.report_info(self, Message(summary, source=source.name, bones=len(bones)))
         tell_left_off(self, left_off)
         return {"FINISHED"}
 

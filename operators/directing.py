@@ -8,7 +8,7 @@ from ..lookat_pd.message import Message
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.directing import looks
 from ..rig.sampling.scene_time import seconds_per_frame
-from . import current, targets
+from . import polling, reporting, selection, targets
 
 
 class LOOKAT_PD_OT_look_here(targets.Numbered, bpy.types.Operator):
@@ -23,9 +23,9 @@ class LOOKAT_PD_OT_look_here(targets.Numbered, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone, scene = current.look_at_bone(context), context.scene
+        bone, scene = selection.look_at_bone(context), context.scene
         number = self._number(context, bone)
         looks.look(scene, bone.id_data, bone.name, number, looks.here(scene))
         return {"FINISHED"}
@@ -33,7 +33,7 @@ class LOOKAT_PD_OT_look_here(targets.Numbered, bpy.types.Operator):
     def _number(self, context: bpy.types.Context, bone: bpy.types.PoseBone) -> int:
         if not self.use_selected:
             return self.number if self.number >= 0 else targets.highlighted(bone.lookat_pd)
-        others = current.other_selected_objects(context)
+        others = selection.other_selected_objects(context)
         if not others:
             raise RigError("No target object is selected; select the target, then Shift-select the character.")
         return looks.add(bone.id_data, bone.name, look_at.face(others[0]))
@@ -54,51 +54,51 @@ class LOOKAT_PD_OT_glance(targets.Numbered, bpy.types.Operator):
         max=60.0,
     )
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone, scene = current.look_at_bone(context), context.scene
+        bone, scene = selection.look_at_bone(context), context.scene
         number = self.number if self.number >= 0 else targets.highlighted(bone.lookat_pd)
         frames = round(self.seconds / seconds_per_frame(scene))
         looks.glance(scene, bone.id_data, bone.name, number, looks.here(scene), frames)
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_look_away(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_look_away(polling.OfLookAt, bpy.types.Operator):
     """Insert keys to look at nothing from the current frame and return to the animation"""
 
     bl_idname = "lookat_pd.look_away"
     bl_label = "Key Look Away Here"
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone, scene = current.look_at_bone(context), context.scene
+        bone, scene = selection.look_at_bone(context), context.scene
         looks.look_away(scene, bone.id_data, bone.name, looks.here(scene))
         return {"FINISHED"}
 
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why markers cannot be used, as a sentence; None if they can."""
-    reason = current.why_no_look_at(context)
+    reason = polling.why_no_look_at(context)
     if reason is None and not len(context.scene.timeline_markers):
         reason = "Add timeline markers named after the objects to look at"
     return reason
 
 
-class LOOKAT_PD_OT_targets_from_markers(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_targets_from_markers(polling.Explained, bpy.types.Operator):
     """Look at the object or bone (Hero:head) that each timeline marker names, from its frame on; off looks away"""
 
     bl_idname = "lookat_pd.targets_from_markers"
     bl_label = "Targets from Markers"
     why_not = staticmethod(why_not)
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone = current.look_at_bone(context)
+        bone = selection.look_at_bone(context)
         count = looks.from_markers(context.scene, bone.id_data, bone.name)
         summary = "Keyed the targets of the look-at on '{bone}' from {markers} markers."
         if count == 1:
             summary = "Keyed the targets of the look-at on '{bone}' from {markers} marker."
-        current.report_info(self, Message(summary, bone=bone.name, markers=count))
+        reporting.report_info(self, Message(summary, bone=bone.name, markers=count))
         return {"FINISHED"}
 
 

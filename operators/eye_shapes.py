@@ -4,18 +4,18 @@ import bpy
 
 from ..lookat_pd.message import Message
 from ..rig.look_at.body import control_probe, shape_table
-from . import current
+from . import polling, reporting, selection
 
 
-class LOOKAT_PD_OT_eye_shape_add(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_eye_shape_add(polling.OfLookAt, bpy.types.Operator):
     """Add an empty row for a shape key that turns an eye"""
 
     bl_idname = "lookat_pd.eye_shape_add"
     bl_label = "Add Eye Shape Key"
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        eyes = current.look_at_bone(context).lookat_pd.eyes
+        eyes = selection.look_at_bone(context).lookat_pd.eyes
         eyes.shapes.add()
         eyes.shapes_index = len(eyes.shapes) - 1
         return {"FINISHED"}
@@ -23,43 +23,43 @@ class LOOKAT_PD_OT_eye_shape_add(current.OfLookAt, bpy.types.Operator):
 
 def why_no_row(context: bpy.types.Context) -> str | None:
     """The reason why no row can be removed; None if one can."""
-    reason = current.why_no_look_at(context)
-    if reason is None and not len(current.look_at_bone(context).lookat_pd.eyes.shapes):
+    reason = polling.why_no_look_at(context)
+    if reason is None and not len(selection.look_at_bone(context).lookat_pd.eyes.shapes):
         reason = "The table is empty"
     return reason
 
 
-class LOOKAT_PD_OT_eye_shape_remove(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_eye_shape_remove(polling.Explained, bpy.types.Operator):
     """Remove the highlighted row from the table of shape keys that turn the eyes"""
 
     bl_idname = "lookat_pd.eye_shape_remove"
     bl_label = "Remove Eye Shape Key"
     why_not = staticmethod(why_no_row)
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        eyes = current.look_at_bone(context).lookat_pd.eyes
+        eyes = selection.look_at_bone(context).lookat_pd.eyes
         place = min(max(eyes.shapes_index, 0), len(eyes.shapes) - 1)
         shape_table.take(eyes, place)
         eyes.shapes_index = max(min(place, len(eyes.shapes) - 1), 0)
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_eye_shapes_detect(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_eye_shapes_detect(polling.OfLookAt, bpy.types.Operator):
     """Fill the table with control bones or shape keys whose names say that they turn the eyes; how far is measured"""
 
     bl_idname = "lookat_pd.eye_shapes_detect"
     bl_label = "Detect Eye Controls"
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone = current.look_at_bone(context)
+        bone = selection.look_at_bone(context)
         found = control_probe.fill_table(context.scene, bone.id_data, bone.name)
         rows = shape_table.rows(bone.lookat_pd.eyes)
         shapes = sum(1 for row in rows if row.shape_key)
-        current.report_controls(self, found)
+        reporting.report_controls(self, found)
         if shapes:
-            current.report_info(self, Message("Found {count} shape keys that turn the eyes.", count=shapes))
+            reporting.report_info(self, Message("Found {count} shape keys that turn the eyes.", count=shapes))
         return {"FINISHED"}
 
 

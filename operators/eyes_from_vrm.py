@@ -8,10 +8,10 @@ from bpy.props import StringProperty
 from ..lookat_pd.message import Message
 from ..rig.detection import vrm
 from ..rig.look_at.body import vrm_eyes
-from . import current
+from . import polling, reporting, selection
 
 
-class LOOKAT_PD_OT_eyes_from_vrm(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_eyes_from_vrm(polling.OfLookAt, bpy.types.Operator):
     """Read from a VRM file whether bones or shape keys turn the eyes of this character, and how far"""
 
     bl_idname = "lookat_pd.eyes_from_vrm"
@@ -26,12 +26,12 @@ class LOOKAT_PD_OT_eyes_from_vrm(current.OfLookAt, bpy.types.Operator):
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone, found = current.look_at_bone(context), vrm.read(Path(self.filepath))
+        bone, found = selection.look_at_bone(context), vrm.read(Path(self.filepath))
         vrm_eyes.take_over(bone.id_data, bone.name, found)
         by = Message("bones") if found.bones is not None else Message("shape keys")
-        current.report_info(
+        reporting.report_info(
             self, Message("The eyes are turned by {by}, as in '{name}'.", by=by, name=Path(self.filepath).name)
         )
         return {"FINISHED"}

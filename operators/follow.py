@@ -16,7 +16,7 @@ from ..rig.look_at.directing import looks
 from ..rig.look_at.live_follow import live_follow
 from ..rig.sampling.targets import Target
 from ..translations import messages
-from . import current, job, viewports
+from . import job, polling, reporting, selection, viewports
 from .undo_guard import guarded
 
 _INTERVAL = 1.0 / 60.0
@@ -37,12 +37,12 @@ _OF_THE_VIEW = ("MIDDLEMOUSE", "NUMPAD", "NDOF", "TRACKPAD", "MOUSE", "INBETWEEN
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why Follow cannot start, as a sentence; None if it can."""
-    reason = current.why_no_look_at(context)
+    reason = polling.why_no_look_at(context)
     if reason is not None:
         return reason
     if _sessions:
         return "Follow is already running; end it with Enter or Esc"
-    settings = current.look_at_bone(context).lookat_pd
+    settings = selection.look_at_bone(context).lookat_pd
     if settings.mute:
         return "The look-at is muted; unmute it first"
     if looks.chosen(settings) == Target():
@@ -50,7 +50,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
+class LOOKAT_PD_OT_follow(polling.Explained, job.Into, bpy.types.Operator):
     """Follow the mouse or the target in real time. Enter keeps the pose, Esc restores it"""
 
     bl_idname = "lookat_pd.follow"
@@ -80,13 +80,13 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if context.window is None:
-            return current.report_error(self, "Follow needs a window; run it from the 3D viewport.")
+            return reporting.report_error(self, "Follow needs a window; run it from the 3D viewport.")
         try:
             session = live_follow.FollowSession(
-                context.scene, context.view_layer, current.armature(context), current.look_at_bone(context).name
+                context.scene, context.view_layer, selection.armature(context), selection.look_at_bone(context).name
             )
         except LookAtError as error:
-            return current.report_error(self, error)
+            return reporting.report_error(self, error)
         self._control = Control(session, use_mouse=self.use_mouse, into=self.into, fade=self.fade)
         if self.record:
             self._control.toggle_record()
@@ -103,7 +103,7 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
         control = self._control
         if not control.session.is_open:
             self._end(context)
-            return current.report_error(self, _UNDONE)
+            return reporting.report_error(self, _UNDONE)
         try:
             if context.scene != control.session.scene:
                 raise RigError("The window was switched to another scene; start Follow again.")
@@ -114,17 +114,17 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
                 return {"PASS_THROUGH"}
             request = control.handle(event, context.window)
             if request == "KEEP":
-                current.report_info(self, keep(control.session, control.into, control.fade))
+                reporting.report_info(self, keep(control.session, control.into, control.fade))
                 self._end(context)
                 return {"FINISHED"}
         except LookAtError as error:
             control.session.restore()
             self._end(context)
-            return current.report_error(self, error)
+            return reporting.report_error(self, error)
         except ReferenceError:
             control.session.release()
             self._end(context)
-            return current.report_error(self, _UNDONE)
+            return reporting.report_error(self, _UNDONE)
         except BaseException:
             control.session.restore()
             self._end(context)
@@ -132,7 +132,7 @@ class LOOKAT_PD_OT_follow(current.Explained, job.Into, bpy.types.Operator):
         if request == "RESTORE":
             control.session.restore()
             self._end(context)
-            current.report_info(self, "Follow cancelled; nothing was changed.")
+            reporting.report_info(self, "Follow cancelled; nothing was changed.")
             return {"CANCELLED"}
         if request == "SHOW":
             self._show(now=True)

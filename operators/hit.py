@@ -7,25 +7,25 @@ from bpy.props import IntProperty
 from ..lookat_pd.message import Message, joined
 from ..rig.dynamics import hit_settings, hitting, setup
 from ..translations import messages
-from . import current, job
+from . import drawing, job, polling, reporting, selection
 
 _FEW = 3
 
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why nothing can be baked, as a sentence; None if it can."""
-    reason = current.why_no_armature(context)
+    reason = polling.why_no_armature(context)
     if reason is not None:
         return reason
-    if not len(current.armature(context).lookat_pd_hits.hits):
+    if not len(selection.armature(context).lookat_pd_hits.hits):
         return "Add a hit first"
     return None
 
 
 def why_no_bone(context: bpy.types.Context) -> str | None:
     """The reason why no hit can be added, as a sentence; None if it can."""
-    reason = current.why_no_armature(context)
-    if reason is None and current.bone(context) is None:
+    reason = polling.why_no_armature(context)
+    if reason is None and selection.bone(context) is None:
         return "Select the bone that is hit"
     return reason
 
@@ -38,14 +38,14 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
     why_not = staticmethod(why_not)
 
     def draw(self, context: bpy.types.Context) -> None:
-        current.prepared(self.layout).prop(self, "into")
+        drawing.prepared(self.layout).prop(self, "into")
 
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Baking hits: {percent} %   Esc: cancel", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        armature = current.armature(context)
+        armature = selection.armature(context)
         self.job = hitting.start(context.scene, armature, hit_settings.request(armature), self.into)
 
     def finish(self, context: bpy.types.Context, result: hitting.HitResult) -> None:
@@ -53,7 +53,7 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
             message = Message(
                 "IK-FK of {limbs} is FK in these frames, with the same pose.", limbs=", ".join(result.switched)
             )
-            current.report_info(self, message)
+            reporting.report_info(self, message)
         values = {
             "hits": len(result.outcomes),
             "first": int(result.frames[0]),
@@ -68,7 +68,7 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
                 angle=np.degrees(most.angle),
                 **values,
             )
-            current.report_info(self, message)
+            reporting.report_info(self, message)
             return
         named = joined(
             ", ",
@@ -88,10 +88,10 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
             listed=named,
             **values,
         )
-        current.report_info(self, message)
+        reporting.report_info(self, message)
 
 
-class LOOKAT_PD_OT_hit_add(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_hit_add(polling.Explained, bpy.types.Operator):
     """Add a hit on the active bone: from the other selected object, otherwise along the view"""
 
     bl_idname = "lookat_pd.hit_add"
@@ -99,11 +99,11 @@ class LOOKAT_PD_OT_hit_add(current.Explained, bpy.types.Operator):
     why_not = staticmethod(why_no_bone)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        armature = current.armature(context)
+        armature = selection.armature(context)
         item = armature.lookat_pd_hits.hits.add()
         item.frame = setup.key_frame(context.scene)
-        item.bone = current.bone(context).name
-        others = current.other_selected_objects(context)
+        item.bone = selection.bone(context).name
+        others = selection.other_selected_objects(context)
         item.source = others[0] if len(others) == 1 else None
         if context.region_data is not None:
             # The view looks along its negative Z axis.
@@ -122,10 +122,10 @@ class LOOKAT_PD_OT_hit_remove(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, why_not(context))
+        return polling.poll(cls, why_not(context))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        current.armature(context).lookat_pd_hits.hits.remove(self.index)
+        selection.armature(context).lookat_pd_hits.hits.remove(self.index)
         return {"FINISHED"}
 
 

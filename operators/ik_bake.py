@@ -9,19 +9,19 @@ from ..rig.ik import bake as ik_bake
 from ..rig.ik import goals
 from ..rig.ik import setup as ik_setup
 from ..translations import messages
-from . import current, job
+from . import job, polling, reporting, selection
 
 
 def why_no_chain(context: bpy.types.Context) -> str | None:
     """The reason why there is no chain, as a sentence; None if there is one."""
-    reason = current.why_no_armature(context)
+    reason = polling.why_no_armature(context)
     if reason is not None:
         return reason
-    bone = current.bone(context)
+    bone = selection.bone(context)
     if bone is None:
         return "Select the bone to move, such as a hand"
     try:
-        ik_setup.chain(current.armature(context), bone.name, context.scene.lookat_pd_ik)
+        ik_setup.chain(selection.armature(context), bone.name, context.scene.lookat_pd_ik)
     except LookAtError as error:
         return messages.translate(str(error))
     return None
@@ -35,7 +35,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     settings = context.scene.lookat_pd_ik
     if settings.follow == "TARGET" and settings.target is None:
         return "Choose a target to follow"
-    if settings.follow == "PATH" and current.bone(context).motion_path is None:
+    if settings.follow == "PATH" and selection.bone(context).motion_path is None:
         return "Calculate the bone's motion path first (Pose > Motion Paths)"
     return None
 
@@ -53,8 +53,8 @@ class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context)
-        settings, bone = context.scene.lookat_pd_ik, current.bone(context)
-        chain = ik_setup.chain(current.armature(context), bone.name, settings)
+        settings, bone = context.scene.lookat_pd_ik, selection.bone(context)
+        chain = ik_setup.chain(selection.armature(context), bone.name, settings)
         goal = ik_setup.goal(chain, settings)
         goals.check(chain, goal)
         options = BakeOptions(self.frame_start, self.frame_end, self.into)
@@ -65,7 +65,7 @@ class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
         missed = 1000.0 * result.largest_error * context.scene.unit_settings.scale_length
         frames, bones = len(result.frames), len(result.chain.bones)
         if not count:
-            current.report_info(
+            reporting.report_info(
                 self,
                 Message(
                     "Baked {bones} bones into {where}; the target is out of reach at all {frames} frames.",
@@ -75,7 +75,7 @@ class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
                 ),
             )
         elif count < frames:
-            current.report_info(
+            reporting.report_info(
                 self,
                 Message(
                     "Baked {bones} bones into {where} ({seconds:.2f} s); the target is out of reach at "
@@ -90,7 +90,7 @@ class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
                 ),
             )
         else:
-            current.report_info(
+            reporting.report_info(
                 self,
                 Message(
                     "Baked {bones} bones into {where} ({seconds:.2f} s); the largest error is {missed:.2f} mm.",

@@ -8,15 +8,15 @@ from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.ik import body, body_bake, body_settings
 from ..translations import messages
-from . import current, job
+from . import job, polling, reporting, selection
 
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why nothing can be baked, as a sentence; None if it can."""
-    reason = current.why_no_armature(context)
+    reason = polling.why_no_armature(context)
     if reason is not None:
         return reason
-    armature = current.armature(context)
+    armature = selection.armature(context)
     effectors = body_settings.effectors(armature, np.array([context.scene.frame_current]))
     if not effectors:
         return "Add the bones to move, such as hands and feet"
@@ -36,11 +36,13 @@ class LOOKAT_PD_OT_ik_effector_add(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return current.poll(cls, current.why_no_armature(context))
+        return polling.poll(cls, polling.why_no_armature(context))
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        body_settings.add(current.armature(context), [bone.name for bone in current.selected_bones(context)] or [""])
+        body_settings.add(
+            selection.armature(context), [bone.name for bone in selection.selected_bones(context)] or [""]
+        )
         return {"FINISHED"}
 
 
@@ -53,15 +55,15 @@ class LOOKAT_PD_OT_ik_effector_remove(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        reason = current.why_no_armature(context)
+        reason = polling.why_no_armature(context)
         if reason is None:
-            settings = current.armature(context).lookat_pd_ik_body
+            settings = selection.armature(context).lookat_pd_ik_body
             if not 0 <= settings.effectors_index < len(settings.effectors):
                 reason = "Select an effector in the list"
-        return current.poll(cls, reason)
+        return polling.poll(cls, reason)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        armature = current.armature(context)
+        armature = selection.armature(context)
         body_settings.remove(armature, armature.lookat_pd_ik_body.effectors_index)
         return {"FINISHED"}
 
@@ -79,7 +81,7 @@ class LOOKAT_PD_OT_ik_body_bake(job.Bake, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context)
-        armature = current.armature(context)
+        armature = selection.armature(context)
         options = BakeOptions(self.frame_start, self.frame_end, self.into)
         effectors = body_settings.effectors(armature, np.arange(self.frame_start, self.frame_end + 1))
         self.job = body_bake.bake(context.scene, armature, effectors, body_settings.tuning(armature), options)
@@ -87,13 +89,13 @@ class LOOKAT_PD_OT_ik_body_bake(job.Bake, bpy.types.Operator):
     def finish(self, context: bpy.types.Context, result: body_bake.BodyBakeResult) -> None:
         size = 1000.0 * context.scene.unit_settings.scale_length
         for bone, control in result.redirected.items():
-            current.report_info(
+            reporting.report_info(
                 self, Message("Effector '{bone}' was moved by its control '{control}'.", bone=bone, control=control)
             )
         missing = result.missing
         if missing:
             bone, count = max(missing.items(), key=lambda item: item[1])
-            current.report_info(
+            reporting.report_info(
                 self,
                 Message(
                     "Baked {bones} bones into {where} ({seconds:.2f} s); '{bone}' does not reach its target at "
@@ -107,7 +109,7 @@ class LOOKAT_PD_OT_ik_body_bake(job.Bake, bpy.types.Operator):
                 ),
             )
             return
-        current.report_info(
+        reporting.report_info(
             self,
             Message(
                 "Baked {bones} bones into {where} ({seconds:.2f} s); the largest error is {missed:.2f} mm.",

@@ -11,7 +11,7 @@ from ..rig.ik import contacts
 from ..rig.ik import setup as ik_setup
 from ..rig.ik.contact_plan import Contact
 from ..translations import messages
-from . import current, job
+from . import drawing, job, polling, reporting, selection
 from .ik_bake import why_no_chain
 
 _FEW = 6
@@ -19,7 +19,7 @@ _FEW = 6
 
 def _bones(context: bpy.types.Context) -> list[str]:
     """The selected bones, or the active one if it is not selected."""
-    selected, active = [bone.name for bone in current.selected_bones(context)], current.bone(context)
+    selected, active = [bone.name for bone in selection.selected_bones(context)], selection.bone(context)
     if active is not None and active.name not in selected:
         return [active.name]
     return selected
@@ -27,14 +27,14 @@ def _bones(context: bpy.types.Context) -> list[str]:
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why no contact can be cleaned up, as a sentence; None if it can."""
-    reason = current.why_no_armature(context)
+    reason = polling.why_no_armature(context)
     if reason is not None:
         return reason
     bones = _bones(context)
     if not bones:
         return "Select the bones that touch something, such as the feet"
     try:
-        if contacts.is_body(current.armature(context), bones):
+        if contacts.is_body(selection.armature(context), bones):
             return None
     except LookAtError as error:
         return messages.translate(str(error))
@@ -65,7 +65,7 @@ class LOOKAT_PD_OT_ik_contacts(job.Bake, bpy.types.Operator):
     )
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         layout.prop(self, "where")
         column = layout.column(align=True)
         column.active = self.where == "MARKED"
@@ -80,7 +80,7 @@ class LOOKAT_PD_OT_ik_contacts(job.Bake, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context)
-        settings, armature, bones = context.scene.lookat_pd_ik, current.armature(context), _bones(context)
+        settings, armature, bones = context.scene.lookat_pd_ik, selection.armature(context), _bones(context)
         what = Detection(settings.contact_speed, settings.contact_height)
         if self.where == "MARKED":
             what = [(self.contact_start, self.contact_end)]
@@ -99,15 +99,15 @@ class LOOKAT_PD_OT_ik_contacts(job.Bake, bpy.types.Operator):
         for bone, found in result.contacts.items():
             named = ", ".join(f"{first}-{last}" for first, last in found[:_FEW])
             if not found:
-                current.report_info(self, Message("'{bone}' has no contact and stays as animated.", bone=bone))
+                reporting.report_info(self, Message("'{bone}' has no contact and stays as animated.", bone=bone))
                 continue
             if len(found) > _FEW:
                 named += " ..."
-            current.report_info(
+            reporting.report_info(
                 self, Message("Locked '{bone}' during its contacts at frames {frames}.", bone=bone, frames=named)
             )
         bone, frame, slip, share = result.worst
-        current.report_info(
+        reporting.report_info(
             self,
             Message(
                 "'{bone}' is off by at most {missed:.2f} mm, {share:.2f} % of its limb, at frame {frame}.",
@@ -119,7 +119,7 @@ class LOOKAT_PD_OT_ik_contacts(job.Bake, bpy.types.Operator):
         )
         if result.lowered.max() > 0.0:
             lowered = unit * float(result.lowered.max())
-            current.report_info(self, Message("The hips were lowered by up to {lowered:.1f} mm.", lowered=lowered))
+            reporting.report_info(self, Message("The hips were lowered by up to {lowered:.1f} mm.", lowered=lowered))
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_ik_contacts,))

@@ -18,7 +18,7 @@ from ..rig.ik import body_settings, clicked, control_drag
 from ..rig.ik import handle as ik_handle
 from ..rig.ik import setup as ik_setup
 from ..translations import messages
-from . import bone_selection, current, ik_switch, viewports
+from . import bone_selection, ik_switch, polling, reporting, selection, viewports
 from .undo_guard import guarded
 
 _DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
@@ -35,7 +35,7 @@ _UNDONE = "Undo changed the file during the drag; drag again."
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why nothing can be dragged, as a sentence; None if it can."""
-    reason = current.why_no_armature(context)
+    reason = polling.why_no_armature(context)
     if reason is not None:
         return reason
     if context.mode != "POSE":
@@ -45,7 +45,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
     """Click a bone and drag it with the chain above it. Enter keeps the pose, Esc restores it"""
 
     bl_idname = "lookat_pd.ik_drag"
@@ -59,12 +59,12 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if context.window is None:
-            return current.report_error(self, "The IK drag needs a window; run it from the 3D viewport.")
+            return reporting.report_error(self, "The IK drag needs a window; run it from the 3D viewport.")
         self._window, self._workspace = context.window, context.workspace
         self._session: control_drag.Session | None = None
         self._handle: ik_handle.Handle | None = None
-        self._selected = bone_selection.selected(current.armature(context))
-        self._armature = current.armature(context)
+        self._selected = bone_selection.selected(selection.armature(context))
+        self._armature = selection.armature(context)
         self._settings = context.scene.lookat_pd_ik
         self._compare, self._holds = self._settings.compare, self._settings.hold_effectors
         self._pressed: tuple[int, int] | None = None
@@ -75,9 +75,9 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         place = viewports.view_under(context.window, event.mouse_x, event.mouse_y)
         if self.use_active:
             try:
-                self._take(context, current.bone(context), event, place)
+                self._take(context, selection.bone(context), event, place)
             except LookAtError as error:
-                return current.report_error(self, error)
+                return reporting.report_error(self, error)
         _running.append(self)
         context.window_manager.modal_handler_add(self)
         context.window.cursor_modal_set("PICK_AREA" if self._session is None else "SCROLL_XY")
@@ -87,16 +87,16 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if self not in _running:
             self._end(context)
-            return current.report_error(self, _UNDONE)
+            return reporting.report_error(self, _UNDONE)
         try:
             request = self._pick(context, event) if self._session is None else self._drag(context, event)
         except ReferenceError:
             self._end(context)
-            return current.report_error(self, _UNDONE)
+            return reporting.report_error(self, _UNDONE)
         except LookAtError as error:
             self._restore()
             self._end(context)
-            return current.report_error(self, error)
+            return reporting.report_error(self, error)
         except BaseException:
             self._restore()
             self._end(context)
@@ -287,7 +287,7 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
         except LookAtError as error:
             bone_selection.select(self._armature, self._selected)
             self._end(context)
-            return current.report_error(self, error)
+            return reporting.report_error(self, error)
         # The next drag and the bake use what was chosen during this one.
         settings = context.scene.lookat_pd_ik
         settings.method = session.tuning.method.upper()
@@ -295,12 +295,12 @@ class LOOKAT_PD_OT_ik_drag(current.Explained, bpy.types.Operator):
             settings.length = session.length
         self._end(context)
         if keyed and not session.bones:
-            current.report_info(
+            reporting.report_info(
                 self,
                 Message("Keyed '{target}' at frame {frame}.", target=session.bone, frame=context.scene.frame_current),
             )
         elif keyed:
-            current.report_info(
+            reporting.report_info(
                 self,
                 Message(
                     "Keyed {bone_count} bones at frame {frame}.",

@@ -2,7 +2,7 @@
 
 import bpy
 
-from . import current
+from . import polling, selection
 
 
 class LOOKAT_PD_OT_ik_pin(bpy.types.Operator):
@@ -14,13 +14,13 @@ class LOOKAT_PD_OT_ik_pin(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        reason = current.why_no_armature(context)
-        if reason is None and not current.selected_bones(context):
+        reason = polling.why_no_armature(context)
+        if reason is None and not selection.selected_bones(context):
             reason = "Select bones in pose mode"
-        return current.poll(cls, reason)
+        return polling.poll(cls, reason)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bones = current.selected_bones(context)
+        bones = selection.selected_bones(context)
         pinned = all(bone.lookat_pd_ik_pin for bone in bones)
         for bone in bones:
             bone.lookat_pd_ik_pin = not pinned

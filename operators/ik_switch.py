@@ -11,25 +11,25 @@ from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.controls import limb_switch
 from ..translations import messages
-from . import current, job
+from . import drawing, job, polling, reporting, selection
 
 
 def _bones(context: bpy.types.Context) -> list[str]:
     """The selected bones that are visible: Rigify leaves controls in hidden collections selected."""
-    armature = current.armature(context)
+    armature = selection.armature(context)
     return [bone.name for bone in context.selected_pose_bones or () if bone.id_data == armature]
 
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why no limb can be switched, as a sentence; None if one can."""
-    reason = current.why_no_armature(context)
+    reason = polling.why_no_armature(context)
     if reason is not None:
         return reason
     bones = _bones(context)
     if not bones:
         return "Select a control of the arm or leg"
     try:
-        limb_switch.limbs_of(current.armature(context), bones)
+        limb_switch.limbs_of(selection.armature(context), bones)
     except LookAtError as error:
         return messages.translate(str(error))
     return None
@@ -86,7 +86,7 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
     )
 
     def draw(self, context: bpy.types.Context) -> None:
-        current.prepared(self.layout).prop(self, "to")
+        drawing.prepared(self.layout).prop(self, "to")
         super().draw(context)
 
     def progress(self, percent: str) -> str:
@@ -95,17 +95,17 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context)
-        armature, bones = current.armature(context), [self.limb] if self.limb else _bones(context)
+        armature, bones = selection.armature(context), [self.limb] if self.limb else _bones(context)
         options = BakeOptions(self.frame_start, self.frame_end, _into(armature, self.into))
         self.job = limb_switch.switch(context.scene, armature, bones, self.to, options)
 
     def finish(self, context: bpy.types.Context, result: limb_switch.SwitchResult) -> None:
         size = 1000.0 * context.scene.unit_settings.scale_length
         for limb in result.skipped:
-            current.report_info(
+            reporting.report_info(
                 self, Message("'{limb}' is in {state} already and was left as it is.", limb=limb.goal, state=self.to)
             )
-        current.report_info(
+        reporting.report_info(
             self,
             Message(
                 "Switched {limbs} to {state} from frame {first} to {last}; the joints are off by at most {missed:.2f} "

@@ -16,7 +16,7 @@ from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.loop_feet import LoopLockResult
 from ..rig.transitions.settings import Blending, PoseSource, Repeating, blends
 from ..translations import messages
-from . import current
+from . import drawing, polling, reporting, selection
 from .blending import Blended, FootLocking, Played, draw_method, draw_repeat
 from .job import ModalJob
 
@@ -26,12 +26,12 @@ _BLENDING = ("pose_source", "use_auto_blend", "blend", "root", "method", "dampin
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why nothing can be joined, as a sentence; None if it can."""
-    reason = current.why_no_armature(context)
+    reason = polling.why_no_armature(context)
     if reason is not None:
         return reason
     if not bpy.data.actions:
         return "There are no actions to join; animate the armature, or append actions"
-    data = current.armature(context).animation_data
+    data = selection.armature(context).animation_data
     if data is not None and data.use_tweak_mode:
         return "Leave NLA tweak mode"
     return None
@@ -50,7 +50,7 @@ class Joining(Blended, FootLocking, PoseSource, ModalJob):
 
     def start_join(self, context: bpy.types.Context, make: Callable[[splice.Blend], join.Joined]) -> None:
         """Begin with what `make` joins with a blend. Raises LookAtError."""
-        self.job = self.joined(context.scene, current.armature(context), make, self.how(context))
+        self.job = self.joined(context.scene, selection.armature(context), make, self.how(context))
 
     def joined(
         self,
@@ -66,7 +66,7 @@ class Joining(Blended, FootLocking, PoseSource, ModalJob):
         return (yield from seen_join.joined(scene, armature, make, blend, lock_feet=self.lock_feet))
 
     def finish(self, context: bpy.types.Context, result: join.Joined) -> None:
-        current.report_info(self, self.summary(result))
+        reporting.report_info(self, self.summary(result))
 
     def summary(self, result: join.Joined) -> str:
         # The blend time is called `seconds` too.
@@ -112,7 +112,7 @@ class LOOKAT_PD_OT_inertialize(Blending, Repeating, Played, Joining, bpy.types.O
         return context.window_manager.invoke_props_dialog(self, width=360)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         for action, frame in (("source", "source_frame"), ("destination", "destination_frame")):
             column = layout.column(align=True)
             column.prop_search(self, action, bpy.data, "actions", icon="ACTION")
@@ -128,7 +128,7 @@ class LOOKAT_PD_OT_inertialize(Blending, Repeating, Played, Joining, bpy.types.O
         layout.prop(self, "assign")
 
     def start(self, context: bpy.types.Context) -> None:
-        armature = current.armature(context)
+        armature = selection.armature(context)
         source = find_action(self.source or current_action(context), "source")
         destination = find_action(self.destination, "destination")
         if not self.properties.is_property_set("source_frame"):
@@ -150,7 +150,7 @@ class LOOKAT_PD_OT_inertialize(Blending, Repeating, Played, Joining, bpy.types.O
 
 def current_action(context: bpy.types.Context) -> str:
     """Name of the action assigned to the armature; empty if there is none."""
-    data = current.armature(context).animation_data
+    data = selection.armature(context).animation_data
     return data.action.name if data and data.action else ""
 
 

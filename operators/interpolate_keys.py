@@ -7,17 +7,17 @@ from ..lookat_pd.dynamics import engine
 from ..lookat_pd.message import Message, joined
 from ..rig.dynamics import actuation, interpolation, setup
 from ..translations import messages
-from . import current, job
+from . import job, polling, reporting, selection
 
 _FEW = 3
 
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why nothing can be interpolated, as a sentence; None if it can."""
-    reason = current.why_no_armature(context)
+    reason = polling.why_no_armature(context)
     if reason is not None:
         return reason
-    bones = current.selected_bones(context)
+    bones = selection.selected_bones(context)
     if not bones:
         return "Select the bones to move in pose mode"
     steps = context.scene.lookat_pd_dynamics.between == "TENSION"
@@ -25,7 +25,7 @@ def why_not(context: bpy.types.Context) -> str | None:
         reason = _without_engine(actuation.needs_engine(context.scene, bones))
         if reason is not None:
             return reason
-    armature = current.armature(context)
+    armature = selection.armature(context)
     if armature.animation_data is None or armature.animation_data.action is None:
         return "Key at least two poses first"
     return None
@@ -59,14 +59,14 @@ class LOOKAT_PD_OT_interpolate_keys(job.Bake, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context)
-        bones = current.selected_bones(context)
+        bones = selection.selected_bones(context)
         request = setup.interpolation(context.scene, bones, self.frame_start, self.frame_end)
-        self.job = interpolation.start(context.scene, current.armature(context), request, self.into)
+        self.job = interpolation.start(context.scene, selection.armature(context), request, self.into)
 
     def finish(self, context: bpy.types.Context, result: interpolation.InterpolationResult) -> None:
         keys, bones = len(result.keys), len(result.tree.bones)
         if not result.misses:
-            current.report_info(
+            reporting.report_info(
                 self,
                 Message(
                     "Interpolated {keys} poses of {bones} bones ({seconds:.2f} s); the motion passes "
@@ -86,7 +86,7 @@ class LOOKAT_PD_OT_interpolate_keys(job.Bake, bpy.types.Operator):
                 for miss in result.misses[:_FEW]
             ),
         )
-        current.report_info(
+        reporting.report_info(
             self,
             Message(
                 "Interpolated {keys} poses of {bones} bones ({seconds:.2f} s); the torque limits miss "
@@ -109,13 +109,13 @@ class LOOKAT_PD_OT_dynamics_compare(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        reason = current.why_no_armature(context)
-        if reason is None and interpolation.compared(current.armature(context)) is None:
+        reason = polling.why_no_armature(context)
+        if reason is None and interpolation.compared(selection.armature(context)) is None:
             reason = "Interpolate keys into a new action first"
-        return current.poll(cls, reason)
+        return polling.poll(cls, reason)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        interpolation.swap(current.armature(context))
+        interpolation.swap(selection.armature(context))
         return {"FINISHED"}
 
 

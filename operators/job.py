@@ -16,7 +16,7 @@ from ..lookat_pd.message import Message
 from ..rig.animation import key_extent
 from ..rig.sampling import sampler, scene_time
 from ..translations import messages
-from . import current
+from . import drawing, polling, reporting, selection
 
 _SLICE = 0.2
 """Seconds of work between two checks of the keyboard."""
@@ -24,7 +24,7 @@ _AT_ONCE = 0.3
 """Work shorter than this [s] has no progress display."""
 
 
-class ModalJob(current.Explained):
+class ModalJob(polling.Explained):
     """An operator that works through a generator: `start` sets `job`, `finish` receives its result.
 
     notes: warnings that are reported after the result.
@@ -65,7 +65,7 @@ class ModalJob(current.Explained):
         if event.type == "ESC":
             self._stop()
             self._end_display(context)
-            current.report_info(self, "Cancelled; nothing was changed.")
+            reporting.report_info(self, "Cancelled; nothing was changed.")
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
@@ -86,11 +86,11 @@ class ModalJob(current.Explained):
     def _begin(self, context: bpy.types.Context) -> set[str] | None:
         self._started = time.perf_counter()
         if (reason := self.why_not_now(context)) is not None:
-            return current.report_error(self, Message("{reason}.", reason=Message(reason)))
+            return reporting.report_error(self, Message("{reason}.", reason=Message(reason)))
         try:
             self.start(context)
         except LookAtError as error:
-            return current.report_error(self, error)
+            return reporting.report_error(self, error)
         return None
 
     def _stop(self) -> None:
@@ -114,10 +114,10 @@ class ModalJob(current.Explained):
                 self.report({"WARNING"}, messages.translate(note))  # pyright: ignore[reportAttributeAccessIssue]
             return {"FINISHED"}
         except LookAtError as error:
-            return current.report_error(self, error)
+            return reporting.report_error(self, error)
         except ReferenceError:
             # Undo replaces all data of the file, including the working data of the bake, so nothing of it remains.
-            return current.report_error(self, "Undo changed the file during the bake; bake again.")
+            return reporting.report_error(self, "Undo changed the file during the bake; bake again.")
 
     def _end_display(self, context: bpy.types.Context) -> None:
         context.window_manager.event_timer_remove(self._timer)
@@ -163,7 +163,7 @@ class Frames:
 
     def animated(self, context: bpy.types.Context) -> Sequence[bpy.types.Object | None]:
         """The objects whose animation is baked."""
-        return [current.armature(context)]
+        return [selection.armature(context)]
 
     def take_frames(self, context: bpy.types.Context) -> None:
         """With *Scene Range*, set the range to that of the scene, or of its preview if enabled, in frames of keys."""
@@ -186,6 +186,6 @@ class Bake(ModalJob, Into, Frames):
     """A bake over a range of frames."""
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)  # pyright: ignore[reportAttributeAccessIssue]
+        layout = drawing.prepared(self.layout)  # pyright: ignore[reportAttributeAccessIssue]
         layout.prop(self, "into")
         self.draw_frames(layout)

@@ -7,10 +7,10 @@ from ..lookat_pd.errors import RigError
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import mixing
 from ..rig.look_at.resolve import KEYABLE
-from . import current
+from . import polling, reporting, selection
 
 
-class LOOKAT_PD_OT_key(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_key(polling.OfLookAt, bpy.types.Operator):
     """Insert a key for this setting at the current frame, or delete the existing one"""
 
     bl_idname = "lookat_pd.key"
@@ -19,9 +19,9 @@ class LOOKAT_PD_OT_key(current.OfLookAt, bpy.types.Operator):
     # Its path, since an item of the list of targets has a setting, too.
     setting: StringProperty(name="Setting", description="Name of the setting in scripts, such as use", default="use")
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone = current.look_at_bone(context)
+        bone = selection.look_at_bone(context)
         weights = [path.partition(".lookat_pd.")[2] for path in mixing.paths(bone.lookat_pd, "")]
         if self.setting not in (*KEYABLE, *weights):
             raise RigError(

@@ -12,7 +12,7 @@ from ..rig.transitions.library import LibraryCut
 from ..rig.transitions.library_settings import CutCost, Patterned
 from ..rig.transitions.settings import Blending, CutRange, blend_time, placement
 from ..translations import messages
-from . import current, inertialize
+from . import drawing, inertialize, reporting, selection
 from .best_cut import ranges_of, room_of
 from .blending import Played, draw_method
 from .job import ModalJob
@@ -29,7 +29,7 @@ class LOOKAT_PD_OT_compare_library(Patterned, ModalJob, bpy.types.Operator):
         return messages.translate(Message("Comparing actions: {percent} %   Esc: cancel", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
-        armature, room = current.armature(context), room_of(context, context.scene.lookat_pd_transition)
+        armature, room = selection.armature(context), room_of(context, context.scene.lookat_pd_transition)
         self.job = library.build(context.scene, armature, library.choose(armature, self.pattern), room=room)
 
     def finish(self, context: bpy.types.Context, result: library.Library) -> None:
@@ -41,7 +41,7 @@ class LOOKAT_PD_OT_compare_library(Patterned, ModalJob, bpy.types.Operator):
             for name in ("source", "destination", "source_frame", "destination_frame", "cost"):
                 setattr(item, name, getattr(cut, name))
         settings.pair_index = 0
-        current.report_info(
+        reporting.report_info(
             self,
             Message(
                 "Compared {actions} actions and found {count} best cuts ({seconds:.2f} s).",
@@ -65,7 +65,7 @@ class LOOKAT_PD_OT_join_path(Patterned, CutCost, CutRange, Blending, Played, ine
     root: placement("Placement of each clip relative to the one before")
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         for name in ("source", "destination"):
             layout.prop_search(self, name, bpy.data, "actions", icon="ACTION")
         for name in ("pattern", "cut_cost", "pose_source"):
@@ -81,7 +81,7 @@ class LOOKAT_PD_OT_join_path(Patterned, CutCost, CutRange, Blending, Played, ine
         self.job = self._join(context)
 
     def _join(self, context: bpy.types.Context) -> Generator[float, None, Any]:
-        armature, scene = current.armature(context), context.scene
+        armature, scene = selection.armature(context), context.scene
         source = inertialize.find_action(self.source or inertialize.current_action(context), "source")
         destination = inertialize.find_action(self.destination, "destination")
         chosen = library.choose(armature, self.pattern, (source, destination))
@@ -97,7 +97,7 @@ class LOOKAT_PD_OT_join_path(Patterned, CutCost, CutRange, Blending, Played, ine
     def finish(self, context: bpy.types.Context, result: tuple[join.Joined, list[LibraryCut]]) -> None:
         made, path = result
         names = joined(" → ", [path[0].source, *(cut.destination for cut in path)])
-        current.report_info(
+        reporting.report_info(
             self,
             Message("{path}: {result}", path=names, result=self.summary(made)),
         )

@@ -13,7 +13,7 @@ from ..rig.transitions.as_seen import seen_loop
 from ..rig.transitions.settings import LOOP_END_ITEMS, PoseSource, blend_time
 from ..rig.transitions.splice import Blend
 from ..translations import messages
-from . import current, inertialize
+from . import drawing, inertialize, reporting, selection
 from .blending import Blended, FootLocking, Played
 from .job import ModalJob
 
@@ -48,7 +48,7 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
         return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         layout.prop(self, "pose_source")
         keys = self.pose_source == "KEYS"
         if keys:
@@ -75,13 +75,13 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
         blend = self.how(context)
         self.check_feet(context)
         if self.pose_source == "SEEN":
-            self.job = self._loop_seen(context.scene, current.armature(context), blend)
+            self.job = self._loop_seen(context.scene, selection.armature(context), blend)
             return
         action = inertialize.find_action(self.action or inertialize.current_action(context), "action")
-        self.job = self._loop_keys(context.scene, current.armature(context), action, blend)
+        self.job = self._loop_keys(context.scene, selection.armature(context), action, blend)
 
     def finish(self, context: bpy.types.Context, result: Message) -> None:
-        current.report_info(self, result)
+        reporting.report_info(self, result)
 
     def _loop_keys(
         self, scene: bpy.types.Scene, armature: bpy.types.Object, action: bpy.types.Action, blend: Blend

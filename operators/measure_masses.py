@@ -5,7 +5,7 @@ import bpy
 from ..lookat_pd.message import Message
 from ..rig.dynamics import masses, meshes
 from ..translations import messages
-from . import current, job
+from . import job, polling, reporting, selection
 
 
 class LOOKAT_PD_OT_measure_masses(job.ModalJob, bpy.types.Operator):
@@ -14,18 +14,18 @@ class LOOKAT_PD_OT_measure_masses(job.ModalJob, bpy.types.Operator):
     bl_idname = "lookat_pd.measure_masses"
     bl_label = "Measure Meshes"
     bl_options = {"REGISTER"}
-    why_not = staticmethod(current.why_no_armature)
+    why_not = staticmethod(polling.why_no_armature)
 
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Measuring meshes: {percent} %   Esc: cancel", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
-        self._armature = current.armature(context)
+        self._armature = selection.armature(context)
         self.job = meshes.measure(context.scene, self._armature)
 
     def finish(self, context: bpy.types.Context, result: meshes.Measured) -> None:
         found = masses.of(context.scene, self._armature, result)
-        current.report_info(
+        reporting.report_info(
             self,
             Message("Total mass: {total:.1f} kg, number of bones: {bones}.", bones=len(found.bones), total=found.total),
         )

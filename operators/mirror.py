@@ -4,20 +4,20 @@ import bpy
 
 from ..lookat_pd.message import Message
 from ..rig.look_at import copy as look_at_copy
-from . import copy, current
+from . import copy, polling, reporting, selection
 
 
-class LOOKAT_PD_OT_mirror(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_mirror(polling.OfLookAt, bpy.types.Operator):
     """Copy the look-at to the bone on the opposite side, with chain, body, eyes and targets mirrored"""
 
     bl_idname = "lookat_pd.mirror"
     bl_label = "Mirror Look-at"
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        source = current.look_at_bone(context)
+        source = selection.look_at_bone(context)
         bone, left_off = look_at_copy.mirror(context.scene, source.id_data, source.name)
-        current.report_info(
+        reporting.report_info(
             self, Message("Mirrored the look-at on '{source}' to '{bone}'.", source=source.name, bone=bone)
         )
         copy.tell_left_off(self, left_off)

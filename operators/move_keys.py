@@ -5,25 +5,25 @@ import bpy
 from ..lookat_pd.message import Message
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.directing import shot_keys
-from . import current
+from . import polling, reporting, selection
 
 
 def _look_ats(context: bpy.types.Context) -> list[tuple[bpy.types.Object, str]]:
     """The look-ats of the current character and, in Object Mode, of those that are selected."""
-    armatures = [current.armature(context)]
+    armatures = [selection.armature(context)]
     if context.mode == "OBJECT":
-        armatures += current.selected_armatures(context)
+        armatures += selection.selected_armatures(context)
     return [(armature, bone) for armature in dict.fromkeys(armatures) for bone in look_at.bones_with_look_at(armature)]
 
 
 def why_not(context: bpy.types.Context) -> str | None:
-    reason = current.why_no_look_at(context)
+    reason = polling.why_no_look_at(context)
     if reason is None and not any(shot_keys.in_clip(*one) for one in _look_ats(context)):
         return "The current action has no keys of look-ats"
     return reason
 
 
-class LOOKAT_PD_OT_move_keys(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_move_keys(polling.Explained, bpy.types.Operator):
     """Move the keys of the look-ats from the current action to the shot, so that they stay when the action changes"""
 
     bl_idname = "lookat_pd.move_keys"
@@ -31,10 +31,10 @@ class LOOKAT_PD_OT_move_keys(current.Explained, bpy.types.Operator):
 
     why_not = staticmethod(why_not)
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         count = shot_keys.move(_look_ats(context))
-        current.report_info(self, Message("The keys of {count} settings were moved to the shot.", count=count))
+        reporting.report_info(self, Message("The keys of {count} settings were moved to the shot.", count=count))
         return {"FINISHED"}
 
 

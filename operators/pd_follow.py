@@ -9,7 +9,7 @@ from ..rig.pd_follow import follow_edit, owners
 from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
 from ..translations import messages
-from . import current
+from . import polling, reporting, selection
 
 
 def _object(context: bpy.types.Context) -> bpy.types.Object | None:
@@ -21,7 +21,7 @@ def owner(context: bpy.types.Context) -> Owner:
     there."""
     item = _object(context)
     assert item is not None, "otherwise why_no_owner gives the reason"
-    bone = current.bone(context) if context.mode == "POSE" else None
+    bone = selection.bone(context) if context.mode == "POSE" else None
     return Owner(bone.id_data, bone.name) if bone is not None else Owner(item)
 
 
@@ -46,13 +46,13 @@ def why_no_follow(context: bpy.types.Context) -> str | None:
     return reason
 
 
-class OfFollow(current.Explained):
+class OfFollow(polling.Explained):
     """An operator for the PD Follow of the active object or bone."""
 
     why_not = staticmethod(why_no_follow)
 
 
-class LOOKAT_PD_OT_pd_follow_add(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_pd_follow_add(polling.Explained, bpy.types.Operator):
     """Let the active object, or the active bone in pose mode, follow the other selected object with lag and overshoot; without one, lag behind its own animation"""  # noqa: E501 - a tooltip
 
     bl_idname = "lookat_pd.pd_follow_add"
@@ -65,7 +65,7 @@ class LOOKAT_PD_OT_pd_follow_add(current.Explained, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         found = owner(context)
         follow_edit.add(found, self._target(context, found))
@@ -73,7 +73,7 @@ class LOOKAT_PD_OT_pd_follow_add(current.Explained, bpy.types.Operator):
 
     def _target(self, context: bpy.types.Context, found: Owner) -> bpy.types.Object | None:
         if self.target:
-            return current.named_object(context, self.target)
+            return selection.named_object(context, self.target)
         return next((item for item in context.selected_objects if item != found.object), None)
 
 
@@ -83,7 +83,7 @@ class LOOKAT_PD_OT_pd_follow_remove(OfFollow, bpy.types.Operator):
     bl_idname = "lookat_pd.pd_follow_remove"
     bl_label = "Remove PD Follow"
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         follow_edit.remove(owner(context))
         return {"FINISHED"}
@@ -97,14 +97,14 @@ def why_no_offset(context: bpy.types.Context) -> str | None:
     return reason
 
 
-class LOOKAT_PD_OT_pd_follow_offset(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_pd_follow_offset(polling.Explained, bpy.types.Operator):
     """Keep the place of the target at this frame as the one at which the animation is unchanged"""
 
     bl_idname = "lookat_pd.pd_follow_offset"
     bl_label = "Set Offset"
     why_not = staticmethod(why_no_offset)
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         found = owner(context)
         owners.check_target(found, found.settings.target, found.settings.subtarget)
@@ -120,7 +120,7 @@ class LOOKAT_PD_OT_pd_follow_key(OfFollow, bpy.types.Operator):
 
     setting: StringProperty(name="Setting", description="Name of the setting in scripts, such as use", default="use")
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         found, frame = owner(context), context.scene.frame_current
         if self.setting not in KEYABLE:

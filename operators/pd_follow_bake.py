@@ -7,7 +7,7 @@ from ..rig.animation import bake_options
 from ..rig.pd_follow import follow_bake
 from ..rig.sampling import scene_time
 from ..translations import messages
-from . import current, job, pd_follow
+from . import job, pd_follow, reporting
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -52,7 +52,7 @@ class LOOKAT_PD_OT_pd_follow_bake(job.Bake, bpy.types.Operator):
             where=job.INTO[self.into],
             took=f"{self.seconds:.2f}",
         )
-        current.report_info(self, summary)
+        reporting.report_info(self, summary)
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_pd_follow_bake,))

@@ -12,7 +12,7 @@ from ..lookat_pd.message import Message
 from ..rig.animation import preset_files, setting_presets
 from ..rig.dynamics import presets as dynamics
 from ..rig.look_at import presets as look_at
-from . import current
+from . import polling, reporting, selection
 
 MENU, DYNAMICS_MENU = "LOOKAT_PD_PT_presets", "LOOKAT_PD_PT_dynamics_presets"
 """The panels that list them."""
@@ -28,12 +28,12 @@ class _Of:
         raise NotImplementedError
 
 
-class _OfLookAt(_Of, current.OfLookAt):
+class _OfLookAt(_Of, polling.OfLookAt):
     presets = look_at.PRESETS
 
     @staticmethod
     def settings(context: bpy.types.Context) -> Any:
-        return current.look_at_bone(context).lookat_pd
+        return selection.look_at_bone(context).lookat_pd
 
 
 class _OfDynamics(_Of):
@@ -57,7 +57,7 @@ class _ApplyPreset(_Of):
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         return tip_(cls.presets.about(Path(properties.filepath)))
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         setting_presets.apply(self.presets.read(Path(self.filepath)), self.settings(context))
         return {"FINISHED"}
@@ -69,7 +69,7 @@ class _AddPreset(_Of, AddPresetBase):
     def execute(self, context: bpy.types.Context) -> set[str]:
         path = self.presets.available().get(self.name)
         if self.remove_name and path is not None and preset_files.is_shipped(path):
-            return current.report_error(
+            return reporting.report_error(
                 self,
                 Message(
                     "The preset '{name}' is part of the extension and cannot be removed; choose a preset of your own.",

@@ -8,15 +8,15 @@ from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
 from ..rig.dynamics import reaching, setup
 from ..translations import messages
-from . import current, job
+from . import drawing, job, polling, reporting, selection
 
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why no reach can be made, as a sentence; None if it can."""
-    reason = current.why_no_armature(context)
+    reason = polling.why_no_armature(context)
     if reason is not None:
         return reason
-    bone = current.bone(context)
+    bone = selection.bone(context)
     if bone is None:
         return "Select the bone to move, such as a hand"
     settings = context.scene.lookat_pd_dynamics
@@ -27,10 +27,10 @@ def why_not(context: bpy.types.Context) -> str | None:
     if settings.both_hands and settings.method != "OPTIMAL":
         return "Both hands need the method Optimal"
     try:
-        setup.chain(context.scene, current.armature(context), bone.name)
+        setup.chain(context.scene, selection.armature(context), bone.name)
         other = other_hand(context)
         if other:
-            setup.chain(context.scene, current.armature(context), other)
+            setup.chain(context.scene, selection.armature(context), other)
     except LookAtError as error:
         return messages.translate(str(error))
     return None
@@ -38,14 +38,14 @@ def why_not(context: bpy.types.Context) -> str | None:
 
 def other_hand(context: bpy.types.Context) -> str:
     """The bone that reaches together with the active one; "" if only one does. Raises RigError."""
-    selected = [bone.name for bone in current.selected_bones(context)]
-    return setup.other_hand(context.scene, current.armature(context), current.bone(context).name, selected)
+    selected = [bone.name for bone in selection.selected_bones(context)]
+    return setup.other_hand(context.scene, selection.armature(context), selection.bone(context).name, selected)
 
 
 def other_hand_shown(context: bpy.types.Context) -> str:
     """The other hand, for a panel; "" if there is none."""
     try:
-        return "" if current.bone(context) is None else other_hand(context)
+        return "" if selection.bone(context) is None else other_hand(context)
     except LookAtError:
         return ""
 
@@ -61,7 +61,7 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
     frame_start: IntProperty(name="Start", description="First frame of the reach", default=1)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         layout.prop(self, "into")
         layout.prop(self, "use_current_frame")
         row = layout.row()
@@ -78,7 +78,7 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
         self._enough = False
         if self.use_current_frame:
             self.frame_start = setup.key_frame(context.scene)
-        armature, bone = current.armature(context), current.bone(context)
+        armature, bone = selection.armature(context), selection.bone(context)
         request = setup.reach(context.scene, armature, bone.name, self.frame_start, other_hand(context))
         self.job = reaching.start(context.scene, armature, request, self.into, enough=lambda: self._enough)
 
@@ -105,7 +105,7 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
                 **given,
                 more=-result.saved,
             )
-        current.report_info(self, text)
+        reporting.report_info(self, text)
         for problem in result.warnings:
             self.report({"WARNING"}, messages.translate(problem))
 
@@ -118,7 +118,7 @@ class LOOKAT_PD_OT_via_add(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        setup.add_vias(context.scene, current.armature(context), context.selected_objects)
+        setup.add_vias(context.scene, selection.armature(context), context.selected_objects)
         return {"FINISHED"}
 
 

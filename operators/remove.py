@@ -6,10 +6,10 @@ from bpy.props import StringProperty
 from ..lookat_pd.message import Message
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import resolve as look_at
-from . import current
+from . import polling, reporting, selection
 
 
-class LOOKAT_PD_OT_remove(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_remove(polling.OfLookAt, bpy.types.Operator):
     """Remove the look-at with its settings and their keys; baked keys are kept"""
 
     bl_idname = "lookat_pd.remove"
@@ -22,10 +22,10 @@ class LOOKAT_PD_OT_remove(current.OfLookAt, bpy.types.Operator):
     )
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        armature = current.armature(context)
-        name = self.bone or current.look_at_bone(context).name
+        armature = selection.armature(context)
+        name = self.bone or selection.look_at_bone(context).name
         if name not in look_at.bones_with_look_at(armature):
-            return current.report_error(
+            return reporting.report_error(
                 self,
                 Message(
                     "Bone '{name}' of '{armature}' has no look-at; select a bone with a look-at.",

@@ -13,14 +13,14 @@ from ..rig.sampling import scene_time
 from ..rig.transitions.as_seen import seen_keys, seen_offsets, seen_pops, seen_update
 from ..rig.transitions.as_seen.seen_pops import SeenPop
 from ..translations import messages
-from . import current, inertialize
+from . import drawing, inertialize, polling, reporting, selection
 from .job import INTO, Into, ModalJob
 
 
 def why_no_transitions(context: bpy.types.Context) -> str | None:
     """The reason why there are no transitions to edit, as a sentence; None if there are."""
     reason = inertialize.why_not(context)
-    if reason is None and not seen_offsets.of(current.armature(context)):
+    if reason is None and not seen_offsets.of(selection.armature(context)):
         return "Smooth a pop as seen first"
     return reason
 
@@ -38,17 +38,17 @@ class LOOKAT_PD_OT_find_seen_pops(ModalJob, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         scene = context.scene
         first, last = scene_time.key_range(scene, scene.frame_start, scene.frame_end)
-        self.job = seen_pops.find(scene, current.armature(context), first, last)
+        self.job = seen_pops.find(scene, selection.armature(context), first, last)
 
     def finish(self, context: bpy.types.Context, result: Any) -> None:
-        settings, armature = context.scene.lookat_pd_transition, current.armature(context)
+        settings, armature = context.scene.lookat_pd_transition, selection.armature(context)
         settings.seen_pops.clear()
         for pop in result:
             _fill(settings.seen_pops.add(), armature, pop)
         text = "Found {count} pops as seen."
         if len(result) == 1:
             text = "Found {count} pop as seen."
-        current.report_info(self, Message(text, count=len(result)))
+        reporting.report_info(self, Message(text, count=len(result)))
 
 
 def _fill(item: bpy.types.bpy_struct, armature: bpy.types.Object, pop: SeenPop) -> None:
@@ -56,16 +56,16 @@ def _fill(item: bpy.types.bpy_struct, armature: bpy.types.Object, pop: SeenPop) 
     item.turn, item.cause = pop.turn, messages.translate(pop.cause)
 
 
-class LOOKAT_PD_OT_update_seen_transitions(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_update_seen_transitions(polling.Explained, bpy.types.Operator):
     """Make the transitions as seen of this armature again, for the animation as it is now"""
 
     bl_idname = "lookat_pd.update_seen_transitions"
     bl_label = "Update Transitions As Seen"
     why_not = staticmethod(why_no_transitions)
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        made, gone = drain(seen_update.update(context.scene, current.armature(context)))
+        made, gone = drain(seen_update.update(context.scene, selection.armature(context)))
         text = Message("Updated {count} transitions as seen.", count=len(made))
         if gone:
             text = Message(
@@ -73,11 +73,11 @@ class LOOKAT_PD_OT_update_seen_transitions(current.Explained, bpy.types.Operator
                 count=len(made),
                 frames=", ".join(map(str, gone)),
             )
-        current.report_info(self, text)
+        reporting.report_info(self, text)
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_remove_seen_transitions(current.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_remove_seen_transitions(polling.Explained, bpy.types.Operator):
     """Remove transitions as seen, so that the pops are back"""
 
     bl_idname = "lookat_pd.remove_seen_transitions"
@@ -87,9 +87,9 @@ class LOOKAT_PD_OT_remove_seen_transitions(current.Explained, bpy.types.Operator
     frame: IntProperty(name="Frame", description="Frame of the pop; those at all frames if not set")
     action: StringProperty(name="Action", description="Action of the only transition to remove; empty for any")
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        armature, only = current.armature(context), self.properties.is_property_set("frame")
+        armature, only = selection.armature(context), self.properties.is_property_set("frame")
         found = [a for a in seen_offsets.of(armature) if not only or seen_offsets.note_of(a).get("frame") == self.frame]
         found = [action for action in found if self.action in ("", action.name)]
         if not found:
@@ -98,7 +98,7 @@ class LOOKAT_PD_OT_remove_seen_transitions(current.Explained, bpy.types.Operator
             )
         for action in found:
             seen_offsets.remove(armature, action)
-        current.report_info(self, Message("Removed {count} transitions as seen.", count=len(found)))
+        reporting.report_info(self, Message("Removed {count} transitions as seen.", count=len(found)))
         return {"FINISHED"}
 
 
@@ -113,13 +113,13 @@ class LOOKAT_PD_OT_key_seen_transitions(Into, ModalJob, bpy.types.Operator):
         return why_no_transitions(context)
 
     def draw(self, context: bpy.types.Context) -> None:
-        current.prepared(self.layout).prop(self, "into")
+        drawing.prepared(self.layout).prop(self, "into")
 
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Keying transitions: {percent} %   (Esc cancels)", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
-        self.job = seen_keys.write(context.scene, current.armature(context), self.into)
+        self.job = seen_keys.write(context.scene, selection.armature(context), self.into)
 
     def finish(self, context: bpy.types.Context, result: Sequence[seen_keys.WrittenKeys]) -> None:
         controls = {bone for written in result for bone in written.controls}
@@ -130,7 +130,7 @@ class LOOKAT_PD_OT_key_seen_transitions(Into, ModalJob, bpy.types.Operator):
             last=max(written.last for written in result),
             where=INTO[self.into],
         )
-        current.report_info(self, text)
+        reporting.report_info(self, text)
 
 
 register, unregister = bpy.utils.register_classes_factory(

@@ -18,7 +18,7 @@ from ..rig.transitions import pop_smoothing, pops
 from ..rig.transitions.as_seen import seen_feet, seen_transition
 from ..rig.transitions.settings import POP_ITEMS, PoseSource, blend_time, damping_ratio
 from ..translations import messages
-from . import current, inertialize
+from . import drawing, inertialize, reporting, selection
 from .blending import Blended, FootLocking, draw_method
 from .job import ModalJob
 
@@ -96,7 +96,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
         return super().invoke(context, event)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         layout.prop(self, "pose_source")
         layout.prop(self, "where")
         if self.where == "FRAME":
@@ -111,7 +111,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
             layout.prop(self, "into")
 
     def why_not_now(self, context: bpy.types.Context) -> str | None:
-        return why_no_keys(current.armature(context)) if self.pose_source == "KEYS" else None
+        return why_no_keys(selection.armature(context)) if self.pose_source == "KEYS" else None
 
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Smoothing pops: {percent} %   (Esc cancels)", percent=percent))
@@ -123,12 +123,12 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
         self.job = self._smooth_seen(context) if self.pose_source == "SEEN" else self._smooth_keys(context)
 
     def finish(self, context: bpy.types.Context, result: Smoothed) -> None:
-        current.report_info(self, summary(result))
+        reporting.report_info(self, summary(result))
 
     def _smooth_keys(self, context: bpy.types.Context) -> Generator[float, None, Smoothed]:
         """Smooth the keys. Raises LookAtError, after which nothing has changed."""
         yield 0.0
-        armature, scene = current.armature(context), context.scene
+        armature, scene = selection.armature(context), context.scene
         bones, data = self._bones(armature), armature.animation_data
         found = {self.frame: bones}
         if self.where == "ALL":
@@ -149,7 +149,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
 
     def _smooth_seen(self, context: bpy.types.Context) -> Generator[float, None, Smoothed]:
         """Smooth the evaluated pose. Raises LookAtError, as `_smooth_keys`."""
-        armature = current.armature(context)
+        armature = selection.armature(context)
         scene, bones = context.scene, self._bones(armature)
         first, last = scene_time.key_range(scene)
         part = 0.6 if self._locks else 1.0

@@ -4,10 +4,10 @@ import bpy
 from bpy.props import BoolProperty
 
 from ..rig.live import handlers as live
-from . import current
+from . import polling
 
 
-class LOOKAT_PD_OT_solve(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_solve(polling.OfLookAt, bpy.types.Operator):
     """Solve all live look-ats of the scene again"""
 
     bl_idname = "lookat_pd.solve"

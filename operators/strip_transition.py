@@ -13,17 +13,17 @@ from ..rig.transitions.as_seen import seen_feet, seen_transition
 from ..rig.transitions.settings import BLEND_ITEMS, PoseSource, blend_time, damping_ratio
 from ..rig.transitions.splice import Blend
 from ..translations import messages
-from . import current, inertialize, smooth_pop
+from . import drawing, inertialize, polling, reporting, selection, smooth_pop
 from .blending import Blended, FootLocking, draw_method
 from .job import ModalJob
 
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why no strips can be joined, as a sentence; None if they can."""
-    reason = current.why_no_armature(context)
+    reason = polling.why_no_armature(context)
     if reason is not None:
         return reason
-    armature = current.armature(context)
+    armature = selection.armature(context)
     data = armature.animation_data if armature is not None else None
     if data is not None and data.use_tweak_mode:
         return "Leave NLA tweak mode"
@@ -44,7 +44,7 @@ class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, FootLocking, ModalJob, 
     damping_ratio: damping_ratio()
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         layout.prop(self, "pose_source")
         draw_method(layout, self)
         self.draw_blend(layout)
@@ -54,7 +54,7 @@ class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, FootLocking, ModalJob, 
         return messages.translate(Message("Adding a transition: {percent} %   (Esc cancels)", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
-        armature = current.armature(context)
+        armature = selection.armature(context)
         chosen = strips.selected(armature)
         if len(chosen) != 2:
             raise RigError(
@@ -96,7 +96,7 @@ class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, FootLocking, ModalJob, 
         )
 
     def finish(self, context: bpy.types.Context, result: Message) -> None:
-        current.report_info(self, result)
+        reporting.report_info(self, result)
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_strip_transition,))

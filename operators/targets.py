@@ -6,7 +6,7 @@ from bpy.props import BoolProperty, EnumProperty, IntProperty
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.directing import looks
 from ..rig.sampling.targets import Target
-from . import current
+from . import polling, reporting, selection
 
 
 def highlighted(settings) -> int:
@@ -14,7 +14,7 @@ def highlighted(settings) -> int:
     return settings.targets_index + 1 if 0 <= settings.targets_index < len(settings.targets) else 0
 
 
-class Numbered(current.OfLookAt):
+class Numbered(polling.OfLookAt):
     """An operator for one target of the displayed look-at."""
 
     number: IntProperty(
@@ -26,7 +26,7 @@ class Numbered(current.OfLookAt):
     )
 
 
-class LOOKAT_PD_OT_target_add(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_target_add(polling.OfLookAt, bpy.types.Operator):
     """Add the other selected objects to the list of targets, or an empty row if there are none"""
 
     bl_idname = "lookat_pd.target_add"
@@ -38,10 +38,10 @@ class LOOKAT_PD_OT_target_add(current.OfLookAt, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone = current.look_at_bone(context)
-        others = [] if self.empty else current.other_selected_objects(context)
+        bone = selection.look_at_bone(context)
+        others = [] if self.empty else selection.other_selected_objects(context)
         wanted = [look_at.face(item) for item in others] or [Target()]
         for target in wanted:
             looks.check(bone.id_data, bone.name, target)
@@ -56,19 +56,19 @@ class LOOKAT_PD_OT_target_remove(Numbered, bpy.types.Operator):
     bl_idname = "lookat_pd.target_remove"
     bl_label = "Remove Target"
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone = current.look_at_bone(context)
+        bone = selection.look_at_bone(context)
         settings = bone.lookat_pd
         number = self.number if self.number >= 0 else settings.targets_index + 1
         if self.number < 0 and highlighted(settings) == 0:
-            return current.report_error(self, "No target of the list is selected; click the target to remove.")
+            return reporting.report_error(self, "No target of the list is selected; click the target to remove.")
         looks.remove(bone.id_data, bone.name, number)
         settings.targets_index = min(settings.targets_index, len(settings.targets) - 1)
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_target_move(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_target_move(polling.OfLookAt, bpy.types.Operator):
     """Move the highlighted target up or down; above the first row it becomes the main target. Keys are adjusted"""
 
     bl_idname = "lookat_pd.target_move"
@@ -78,9 +78,9 @@ class LOOKAT_PD_OT_target_move(current.OfLookAt, bpy.types.Operator):
         name="Direction", items=(("UP", "Up", "Towards the main target"), ("DOWN", "Down", "Away from the main target"))
     )
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone = current.look_at_bone(context)
+        bone = selection.look_at_bone(context)
         settings = bone.lookat_pd
         number = highlighted(settings)
         to = number + (-1 if self.direction == "UP" else 1)

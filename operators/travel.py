@@ -12,7 +12,7 @@ from ..rig.transitions.path_following import PathFollowed
 from ..rig.transitions.travel import Travelled
 from ..rig.transitions.travel_settings import Eased, Removing, Travelling, Turning
 from ..translations import messages
-from . import current, inertialize
+from . import drawing, inertialize, reporting, selection
 from .blending import Played
 from .job import ModalJob
 
@@ -32,7 +32,7 @@ class LOOKAT_PD_OT_in_place(ModalJob, Removing, Played, bpy.types.Operator):
     action: StringProperty(name="Action", description="Action to change; leave empty for the current action")
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         layout.prop_search(self, "action", bpy.data, "actions", icon="ACTION")
         layout.prop(self, "removed")
         layout.prop(self, "assign")
@@ -42,11 +42,11 @@ class LOOKAT_PD_OT_in_place(ModalJob, Removing, Played, bpy.types.Operator):
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        armature, action = current.armature(context), _action(self, context)
+        armature, action = selection.armature(context), _action(self, context)
         self.job = travel.making_in_place(context.scene, armature, action, self.removed, assign=self.assign)
 
     def finish(self, context: bpy.types.Context, result: Travelled) -> None:
-        current.report_info(
+        reporting.report_info(
             self,
             Message(
                 "'{action}': removed {speed:.2f} m/s and {turn:.1f}° per second from the root.",
@@ -67,7 +67,7 @@ class LOOKAT_PD_OT_travelling(ModalJob, Travelling, Turning, Played, bpy.types.O
     action: StringProperty(name="Action", description="Action to change; leave empty for the current action")
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         layout.prop_search(self, "action", bpy.data, "actions", icon="ACTION")
         draw_speed(layout, self)
         layout.prop(self, "assign")
@@ -77,13 +77,13 @@ class LOOKAT_PD_OT_travelling(ModalJob, Travelling, Turning, Played, bpy.types.O
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        armature, action = current.armature(context), _action(self, context)
+        armature, action = selection.armature(context), _action(self, context)
         speed = None if self.use_feet_speed else travel.Speed(self.speed, self.direction, self.turn_speed)
         options = {"turns": self.use_feet_turn, "assign": self.assign}
         self.job = travel.making_travelling(context.scene, armature, action, speed, **options)
 
     def finish(self, context: bpy.types.Context, result: Travelled) -> None:
-        current.report_info(
+        reporting.report_info(
             self,
             Message(
                 "'{action}' travels at {speed:.2f} m/s, {direction:.0f}° to the left, and turns {turn:.1f}° per "
@@ -120,7 +120,7 @@ class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Op
     )
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         layout.prop_search(self, "action", bpy.data, "actions", icon="ACTION")
         layout.prop_search(self, "path", context.scene, "objects", icon="OBJECT_DATA")
         layout.prop(self, "use_feet_speed")
@@ -139,7 +139,7 @@ class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Op
             raise RigError("There is no object '{name}' in the scene; choose a path.", name=self.path)
         self.job = path_following.follow(
             context.scene,
-            current.armature(context),
+            selection.armature(context),
             _action(self, context),
             path,
             speed=None if self.use_feet_speed else self.speed,
@@ -149,7 +149,7 @@ class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Op
         )
 
     def finish(self, context: bpy.types.Context, result: PathFollowed) -> None:
-        current.report_info(
+        reporting.report_info(
             self,
             Message(
                 "'{action}': {cycles:.1f} cycles over {distance:.2f} m, frames {first} to {last}{feet}.",

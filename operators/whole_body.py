@@ -4,10 +4,10 @@ import bpy
 from bpy.props import BoolProperty
 
 from ..rig.look_at.body import layers
-from . import current
+from . import polling, reporting, selection
 
 
-class LOOKAT_PD_OT_whole_body(current.OfLookAt, bpy.types.Operator):
+class LOOKAT_PD_OT_whole_body(polling.OfLookAt, bpy.types.Operator):
     """Include hips, arms, feet and eyes in the motion, where the rig has them; the amounts are kept"""
 
     bl_idname = "lookat_pd.whole_body"
@@ -19,12 +19,12 @@ class LOOKAT_PD_OT_whole_body(current.OfLookAt, bpy.types.Operator):
         default=True,
     )
 
-    @current.reports_errors
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone = current.look_at_bone(context)
+        bone = selection.look_at_bone(context)
         layers.switch_whole_body(bone.lookat_pd, self.use)
         if self.use:
-            current.take_over_eyes(self, context.scene, bone.id_data, bone.name)
+            reporting.take_over_eyes(self, context.scene, bone.id_data, bone.name)
         return {"FINISHED"}
 
 

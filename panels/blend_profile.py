@@ -4,7 +4,7 @@ import bpy
 from bl_ui.utils import PresetPanel
 
 from ..lookat_pd.message import Message
-from ..operators import current
+from ..operators import drawing, selection
 from ..rig.transitions import blend_profiles, profile_settings
 from ..translations import messages
 from .sidebar import TransitionsPanel
@@ -42,7 +42,7 @@ class LOOKAT_PD_PT_transitions_profile(TransitionsPanel, bpy.types.Panel):
         LOOKAT_PD_PT_profile_presets.draw_panel_header(self.layout)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_transition
+        layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_transition
         layout.active = settings.use_profile
         row = layout.row()
         row.template_list("LOOKAT_PD_UL_profile", "", settings, "profile_rows", settings, "profile_index", rows=3)
@@ -53,7 +53,7 @@ class LOOKAT_PD_PT_transitions_profile(TransitionsPanel, bpy.types.Panel):
         column.operator("lookat_pd.profile_row_move", text="", icon="TRIA_UP").direction = "UP"
         column.operator("lookat_pd.profile_row_move", text="", icon="TRIA_DOWN").direction = "DOWN"
         if 0 <= settings.profile_index < len(settings.profile_rows):
-            self._draw_row(layout, settings.profile_rows[settings.profile_index], current.armature(context))
+            self._draw_row(layout, settings.profile_rows[settings.profile_index], selection.armature(context))
 
     @staticmethod
     def _draw_row(layout: bpy.types.UILayout, item: bpy.types.PropertyGroup, armature: bpy.types.Object) -> None:

@@ -3,7 +3,7 @@
 import bpy
 import numpy as np
 
-from ..operators import current
+from ..operators import selection
 from ..rig.look_at import compare
 from .viewport import Batch, draw_handlers
 
@@ -12,7 +12,7 @@ _ALPHA = 0.7
 
 def draw_button(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The button that shows and hides the ghost of the current armature, in a panel."""
-    item = current.armature(context)
+    item = selection.armature(context)
     shown = item is not None and compare.ghost(item) is not None
     row = layout.row()
     row.operator_context = "INVOKE_DEFAULT"

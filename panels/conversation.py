@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..operators import converse, current
+from ..operators import converse, drawing
 from ..rig.look_at.directing import conversation_settings
 from ..translations import messages
 from . import status
@@ -35,7 +35,7 @@ class LOOKAT_PD_PT_sidebar_conversation(SidebarPanel, bpy.types.Panel):
     bl_parent_id = "LOOKAT_PD_PT_sidebar"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, scene = current.prepared(self.layout), context.scene
+        layout, scene = drawing.prepared(self.layout), context.scene
         reason = converse.why_not(context)
         if reason is not None:
             layout.label(text=reason, icon="INFO")

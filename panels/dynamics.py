@@ -3,7 +3,7 @@
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators import current, interpolate_keys, reach
+from ..operators import drawing, interpolate_keys, polling, reach, selection
 from ..rig.dynamics import display, masses, reaching
 from ..translations import messages
 from . import compare_ghost, dynamics_plots, presets, status
@@ -21,9 +21,9 @@ class LOOKAT_PD_PT_dynamics(SidebarPanel, bpy.types.Panel):
         presets.LOOKAT_PD_PT_dynamics_presets.draw_panel_header(self.layout)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_dynamics
+        layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_dynamics
         reason = interpolate_keys.why_not(context)
-        if current.why_no_armature(context) is None:
+        if polling.why_no_armature(context) is None:
             _draw_interpolation(layout, settings)
         if reason is not None:
             status.draw_reason(layout, context, reason)
@@ -40,10 +40,10 @@ class LOOKAT_PD_PT_dynamics_bone(_SubPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return _SubPanel.poll(context) and current.bone(context) is not None
+        return _SubPanel.poll(context) and selection.bone(context) is not None
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, bone = current.prepared(self.layout), current.bone(context)
+        layout, bone = drawing.prepared(self.layout), selection.bone(context)
         own = bone.lookat_pd_body
         layout.label(text=bone.name, icon="BONE_DATA", translate=False)
         column = layout.column(align=True)
@@ -61,7 +61,7 @@ class LOOKAT_PD_PT_dynamics_body(_SubPanel, bpy.types.Panel):
     bl_label = "Body"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, scene, armature = current.prepared(self.layout), context.scene, current.armature(context)
+        layout, scene, armature = drawing.prepared(self.layout), context.scene, selection.armature(context)
         settings = armature.lookat_pd_body
         row = layout.row(align=True)
         row.prop(settings, "shape")
@@ -88,7 +88,7 @@ class LOOKAT_PD_PT_dynamics_body(_SubPanel, bpy.types.Panel):
         warning = masses.warning(armature, found)
         if warning is not None:
             status.draw_long(layout, context, messages.translate(warning), "ERROR")
-        bone = current.bone(context)
+        bone = selection.bone(context)
         if bone is not None and bone.name in found.bones:
             share = found.properties.mass[found.bones.index(bone.name)]
             layout.label(text=f"{bone.name}: {share:.2f} kg", icon="BONE_DATA", translate=False)
@@ -100,7 +100,7 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
     bl_translation_context = "Operator"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_dynamics
+        layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_dynamics
         column = layout.column(align=True)
         column.prop(settings, "point")
         if settings.point == "PALM" or (settings.point == "AUTO" and settings.both_hands):
@@ -147,7 +147,7 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.reach", icon="KEYFRAME_HLT")
-        dynamics_plots.draw_reaches(layout, reaching.kept.of(current.armature(context)))
+        dynamics_plots.draw_reaches(layout, reaching.kept.of(selection.armature(context)))
 
 
 def _draw_interpolation(layout: bpy.types.UILayout, settings) -> None:

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..operators import current
+from ..operators import selection
 from ..rig.dynamics import display
 from ..rig.look_at import edit as look_at_edit
 from .viewport import Batch, draw_handlers
@@ -11,7 +11,7 @@ _ALPHA, _SELECTED_ALPHA = 0.35, 0.9
 
 
 def _draw(context: bpy.types.Context) -> None:
-    armature, view = current.armature(context), context.space_data
+    armature, view = selection.armature(context), context.space_data
     if not context.scene.lookat_pd_dynamics.show_masses or not view.overlay.show_overlays:
         return
     if armature is None or armature.type != "ARMATURE" or context.mode.startswith("EDIT"):

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..operators import current, hit
+from ..operators import drawing, hit, selection
 from ..rig.dynamics import hitting
 from . import dynamics_plots, status
 from .sidebar import ArmaturePanel
@@ -13,7 +13,7 @@ class LOOKAT_PD_PT_dynamics_hit(ArmaturePanel, bpy.types.Panel):
     bl_parent_id = "LOOKAT_PD_PT_dynamics"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, armature = current.prepared(self.layout), current.armature(context)
+        layout, armature = drawing.prepared(self.layout), selection.armature(context)
         settings = armature.lookat_pd_hits
         for n, item in enumerate(settings.hits):
             _draw_hit(layout, armature, item, n)

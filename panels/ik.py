@@ -5,7 +5,7 @@ import math
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators import current, ik_bake, ik_body, ik_contacts, ik_switch
+from ..operators import drawing, ik_bake, ik_body, ik_contacts, ik_switch, polling, selection
 from ..rig.detection import body_joints, limb_controls
 from ..rig.ik import preview as ik_preview
 from ..rig.ik import setup as ik_setup
@@ -22,8 +22,8 @@ class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
         self.layout.operator_menu_enum("lookat_pd.ik_preset", "preset", text="", icon="PRESET")
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_ik
-        reason = current.why_no_armature(context)
+        layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_ik
+        reason = polling.why_no_armature(context)
         if reason is not None:
             status.draw_reason(layout, context, reason)
             return
@@ -48,7 +48,7 @@ class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
             column.prop(settings, "length")
         column.prop(settings, "orientation", text="Rotation")
         _draw_pole(layout, settings)
-        bone = current.bone(context)
+        bone = selection.bone(context)
         if bone is not None:
             row = layout.row(align=True)
             row.prop(bone, "lookat_pd_ik_pin", text="Pin Active Bone")
@@ -86,11 +86,11 @@ class LOOKAT_PD_PT_ik_joints(_SubPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return current.why_no_armature(context) is None and ik_bake.why_no_chain(context) is None
+        return polling.why_no_armature(context) is None and ik_bake.why_no_chain(context) is None
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, armature = self.layout, current.armature(context)
-        chain = ik_setup.chain(armature, current.bone(context).name, context.scene.lookat_pd_ik)
+        layout, armature = self.layout, selection.armature(context)
+        chain = ik_setup.chain(armature, selection.bone(context).name, context.scene.lookat_pd_ik)
         joints = body_joints.joints(armature, chain.joints)
         for joint in joints[:_MOST_JOINTS]:
             settings = armature.pose.bones[joint.bone].lookat_pd_ik_joint
@@ -136,10 +136,10 @@ class LOOKAT_PD_PT_ik_body(_SubPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return current.why_no_armature(context) is None
+        return polling.why_no_armature(context) is None
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, armature = current.prepared(self.layout), current.armature(context)
+        layout, armature = drawing.prepared(self.layout), selection.armature(context)
         settings = armature.lookat_pd_ik_body
         row = layout.row()
         row.template_list("LOOKAT_PD_UL_ik_effectors", "", settings, "effectors", settings, "effectors_index", rows=4)
@@ -183,10 +183,10 @@ class LOOKAT_PD_PT_ik_contacts(_SubPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return current.why_no_armature(context) is None
+        return polling.why_no_armature(context) is None
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_ik
+        layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_ik
         layout.prop(settings, "contact_surface")
         surface = settings.contact_surface
         if surface is not None and surface.type == "ARMATURE":
@@ -219,7 +219,7 @@ class LOOKAT_PD_PT_ik_switch(_SubPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return current.why_no_armature(context) is None and limb_controls.may_switch(current.armature(context))
+        return polling.why_no_armature(context) is None and limb_controls.may_switch(selection.armature(context))
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
@@ -243,8 +243,8 @@ def _draw_pole(layout: bpy.types.UILayout, settings) -> None:
 
 def _draw_convergence(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The convergence of the solver on a logarithmic scale, with the result below."""
-    bone = current.bone(context)
-    found = None if bone is None else ik_preview.convergence(context.scene, current.armature(context), bone.name)
+    bone = selection.bone(context)
+    found = None if bone is None else ik_preview.convergence(context.scene, selection.armature(context), bone.name)
     if found is None:
         return
     if found.key not in _errors:

@@ -6,7 +6,7 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..lookat_pd.ik import methods
-from ..operators import current, ik_drag
+from ..operators import ik_drag, polling, selection
 from ..rig.ik import method_ghosts
 from ..rig.ik import preview as ik_preview
 from ..rig.ik.method_ghosts import MethodGhost
@@ -28,8 +28,8 @@ def _ghosts(context: bpy.types.Context) -> list[MethodGhost]:
         return session.ghosts(names)
     if context.screen is not None and context.screen.is_animation_playing:
         return []
-    armature, bone = current.armature(context), current.bone(context)
-    if current.why_no_armature(context) is not None or bone is None:
+    armature, bone = selection.armature(context), selection.bone(context)
+    if polling.why_no_armature(context) is not None or bone is None:
         return []
     found = ik_preview.convergence(context.scene, armature, bone.name)
     if found is None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators import bake, bake_actions, current, move_keys
+from ..operators import bake, bake_actions, drawing, move_keys, polling, selection
 from ..rig.look_at import facing
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
@@ -56,15 +56,15 @@ class _LookAtPanel:
 
     @classmethod
     def settings(cls, context: bpy.types.Context):
-        bone = current.look_at_bone(context)
+        bone = selection.look_at_bone(context)
         return bone.lookat_pd if bone is not None else None
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return current.why_no_armature(context) is None and cls.settings(context) is not None
+        return polling.why_no_armature(context) is None and cls.settings(context) is not None
 
     def prepared(self) -> bpy.types.UILayout:
-        return current.prepared(self.layout)
+        return drawing.prepared(self.layout)
 
 
 class _Main(_LookAtPanel):
@@ -80,7 +80,7 @@ class _Main(_LookAtPanel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.prepared()
-        reason = current.why_no_armature(context)
+        reason = polling.why_no_armature(context)
         if reason is not None:
             layout.label(text=reason, icon="INFO")
             return
@@ -96,8 +96,8 @@ class _Main(_LookAtPanel):
     @staticmethod
     def _draw_list(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         """A row for each look-at: bone and target, mute, remove."""
-        armature = current.armature(context)
-        shown = current.look_at_bone(context)
+        armature = selection.armature(context)
+        shown = selection.look_at_bone(context)
         column = layout.column(align=True)
         for name in look_at.bones_with_look_at(armature):
             bone = armature.pose.bones[name]
@@ -117,9 +117,9 @@ class _Main(_LookAtPanel):
             column.prop_search(settings, "subtarget", settings.target.pose, "bones", text="Bone")
         controller.draw(column, settings)
         _draw_step_response(column, settings)
-        _draw_facing(layout, context, current.look_at_bone(context))
+        _draw_facing(layout, context, selection.look_at_bone(context))
         for name in ("use", "influence"):
-            keyed.draw(column, context, current.look_at_bone(context), name)
+            keyed.draw(column, context, selection.look_at_bone(context), name)
         if move_keys.why_not(context) is None:
             # Such keys are those of earlier versions and of scripts.
             column.operator("lookat_pd.move_keys", icon="ACTION")
@@ -140,7 +140,7 @@ class _Main(_LookAtPanel):
         row.operator_menu_enum("lookat_pd.bake", "into", text="", icon="DOWNARROW_HLT")
         compare_ghost.draw_button(layout, context)
         if not settings.mute:
-            bone = current.look_at_bone(context)
+            bone = selection.look_at_bone(context)
             status.draw(layout, context, bone.id_data, bone.name)
 
 
@@ -193,7 +193,7 @@ class _Targets(_SubPanel):
     bl_label = "Targets"
 
     def draw(self, context: bpy.types.Context) -> None:
-        directing.draw(self.prepared(), context, current.look_at_bone(context))
+        directing.draw(self.prepared(), context, selection.look_at_bone(context))
 
 
 class _Chain(_SubPanel):

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..operators import current
+from ..operators import selection
 from ..rig.look_at import resolve as look_at
 
 _DIRECTING = (
@@ -59,7 +59,7 @@ def _in_menu(self, context: bpy.types.Context) -> None:
 
 def _beside_constraints(self, context: bpy.types.Context) -> None:
     """The button next to Blender's Add Bone Constraint, for the bone of the tab."""
-    bone = current.bone(context)
+    bone = selection.bone(context)
     if bone is not None and not look_at.exists_on(bone):
         self.layout.operator("lookat_pd.add", icon="ADD").bone = bone.name
 

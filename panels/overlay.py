@@ -9,7 +9,7 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, PointerProperty
 
 from ..lookat_pd.rotation import Array
-from ..operators import current
+from ..operators import polling, selection
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import look_at_layer as offsets
 from ..rig.look_at import overlay
@@ -86,7 +86,7 @@ class LOOKAT_PD_PT_sidebar_display(_Display, SidebarPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return current.why_no_look_at(context) is None
+        return polling.why_no_look_at(context) is None
 
 
 class LOOKAT_PD_PT_overlay(_Display, bpy.types.Panel):
@@ -105,7 +105,7 @@ def _seen(context: bpy.types.Context) -> Iterator[tuple[bpy.types.Object, str]]:
     if not context.scene.lookat_pd_overlay.show or not view.overlay.show_overlays or context.mode.startswith("EDIT"):
         return
     found = [item for item in context.selected_objects if item.type == "ARMATURE"]
-    active = current.armature(context)
+    active = selection.armature(context)
     if active is not None and active.type == "ARMATURE" and active not in found:
         found.append(active)
     for item in found:

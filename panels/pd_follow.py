@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..operators import current, pd_follow, pd_follow_bake
+from ..operators import drawing, pd_follow, pd_follow_bake
 from ..rig.pd_follow import follow_live
 from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
@@ -15,7 +15,7 @@ class LOOKAT_PD_PT_pd_follow(SidebarPanel, bpy.types.Panel):
     bl_label = "PD Follow"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = current.prepared(self.layout)
+        layout = drawing.prepared(self.layout)
         reason = pd_follow.why_no_owner(context)
         if reason is not None:
             layout.label(text=reason, icon="INFO")

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import bpy
 
-from ..operators import current, inertialize
+from ..operators import inertialize, polling
 
 
 class SidebarPanel:
@@ -23,7 +23,7 @@ class ArmaturePanel(SidebarPanel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return current.why_no_armature(context) is None
+        return polling.why_no_armature(context) is None
 
 
 class TransitionsPanel(SidebarPanel):

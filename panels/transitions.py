@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators import current, inertialize
+from ..operators import drawing, inertialize, selection
 from ..operators.blending import draw_repeat
 from ..rig.transitions import decay_preview, profile_settings
 from ..rig.transitions.decay_preview import DecayPreview
@@ -34,7 +34,7 @@ class LOOKAT_PD_PT_transitions(SidebarPanel, bpy.types.Panel):
         self.layout.operator_menu_enum("lookat_pd.transition_preset", "preset", text="", icon="PRESET")
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_transition
+        layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_transition
         reason = inertialize.why_not(context)
         if reason is not None:
             layout.label(text=reason, icon="INFO")
@@ -79,7 +79,7 @@ class LOOKAT_PD_PT_transitions(SidebarPanel, bpy.types.Panel):
             column.prop(settings, "damping_ratio")
         layout.prop(settings, "root")
         layout.prop(settings, "lock_feet")
-        found = decay_preview.preview(context.scene, current.armature(context))
+        found = decay_preview.preview(context.scene, selection.armature(context))
         if found is not None:
             layout.prop(settings, "compare")
             _draw_decays(layout, found)

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..operators import current
+from ..operators import drawing, selection
 from ..rig.transitions import profile_settings
 from ..rig.transitions.as_seen import seen_offsets, seen_pops
 from ..rig.transitions.settings import POP_ITEMS, has_damping
@@ -27,7 +27,7 @@ class LOOKAT_PD_PT_transitions_as_seen(TransitionsPanel, bpy.types.Panel):
     bl_label = "As Seen"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_transition
+        layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_transition
         layout.operator("lookat_pd.find_seen_pops", icon="VIEWZOOM")
         if len(settings.seen_pops):
             layout.template_list(
@@ -39,7 +39,7 @@ class LOOKAT_PD_PT_transitions_as_seen(TransitionsPanel, bpy.types.Panel):
             column.operator_context = "INVOKE_DEFAULT" if where == "FRAME" else "EXEC_DEFAULT"
             button = column.operator("lookat_pd.smooth_pop", text=text, icon="SMOOTHCURVE")
             _set_blend(button, settings, where)
-        self._draw_transitions(layout, current.armature(context))
+        self._draw_transitions(layout, selection.armature(context))
 
     @staticmethod
     def _draw_cause(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:

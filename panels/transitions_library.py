@@ -5,7 +5,7 @@ from itertools import pairwise
 import bpy
 
 from ..lookat_pd.message import Message
-from ..operators import current, inertialize
+from ..operators import drawing, inertialize, selection
 from ..operators.best_cut import ranges_of
 from ..rig.transitions import library_preview
 from ..rig.transitions.library import PathEnds
@@ -36,7 +36,7 @@ class LOOKAT_PD_PT_transitions_library(TransitionsPanel, bpy.types.Panel):
     bl_label = "Library"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_library
+        layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_library
         layout.prop(settings, "pattern")
         button = layout.operator("lookat_pd.compare_library", icon="VIEWZOOM")
         copy_settings(settings, button, ("pattern",))
@@ -63,7 +63,7 @@ class LOOKAT_PD_PT_transitions_library(TransitionsPanel, bpy.types.Panel):
 
 def _preview(context: bpy.types.Context, settings) -> LibraryPreview | None:
     """The graph with the path between the actions of the next transition."""
-    transition, armature = context.scene.lookat_pd_transition, current.armature(context)
+    transition, armature = context.scene.lookat_pd_transition, selection.armature(context)
     start = transition.source or inertialize.current_action(context)
     ends = PathEnds(start, transition.destination, ranges_of(transition))
     return library_preview.preview(armature, settings, ends, settings.cut_cost)

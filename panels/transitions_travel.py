@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..operators import current
+from ..operators import drawing
 from ..operators.travel import draw_speed
 from .sidebar import TransitionsPanel
 from .transitions import copy_settings
@@ -12,7 +12,7 @@ class LOOKAT_PD_PT_transitions_travel(TransitionsPanel, bpy.types.Panel):
     bl_label = "Travel"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = current.prepared(self.layout), context.scene.lookat_pd_travel
+        layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_travel
         layout.prop(settings, "removed")
         button = layout.operator("lookat_pd.in_place", icon="PINNED")
         copy_settings(settings, button, ("removed",))

@@ -13,7 +13,6 @@ from .test_setup import make, settings, thing
 directing = load("rig.look_at.directing.looks")
 targets = load("rig.sampling.targets")
 look_at_edit = load("rig.look_at.edit")
-current = load("operators.current")
 converse = load("operators.converse")
 actions = load("rig.animation.actions")
 setting_keys = load("rig.look_at.directing.setting_keys")

@@ -75,7 +75,7 @@ def test_a_bone_that_is_gone_is_one_clear_error(hero) -> None:
 )
 def test_the_report_says_to_how_much_an_impulse_is_reduced(hero, impulse, words, monkeypatch) -> None:
     reports: list[str] = []
-    monkeypatch.setattr(load("operators.current"), "report_info", lambda operator, text: reports.append(str(text)))
+    monkeypatch.setattr(load("operators.reporting"), "report_info", lambda operator, text: reports.append(str(text)))
     ADD()
     hero.lookat_pd_hits.hits[0].bone, hero.lookat_pd_hits.hits[0].impulse = "head", impulse
     assert BAKE() == {"FINISHED"}

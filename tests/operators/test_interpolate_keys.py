@@ -43,8 +43,8 @@ def hero() -> bpy.types.Object:
 def reports(monkeypatch) -> list[str]:
     """What operators say."""
     found: list[str] = []
-    current = load("operators.current")
-    monkeypatch.setattr(current, "report_info", lambda operator, text: found.append(text))
+    reporting = load("operators.reporting")
+    monkeypatch.setattr(reporting, "report_info", lambda operator, text: found.append(text))
     return found
 
 

@@ -13,7 +13,7 @@ from ..rig import scenes
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 actions = load("rig.animation.actions")
-current = load("operators.current")
+polling = load("operators.polling")
 layers = load("rig.look_at.body.layers")
 presets = load("rig.look_at.presets")
 
@@ -134,7 +134,7 @@ def test_new_target_is_as_far_as_the_character_is_tall(hero, scale) -> None:
 
 
 def test_add_is_grey_without_an_armature() -> None:
-    assert current.why_no_armature(bpy.context) == "Select the character's armature"
+    assert polling.why_no_armature(bpy.context) == "Select the character's armature"
     assert not bpy.ops.lookat_pd.add.poll()
 
 
@@ -455,7 +455,7 @@ def test_operators_are_grey_without_a_look_at(hero) -> None:
     chain = ("chain_add", "chain_remove", "chain_move", "chain_detect")
     for name in ("remove", "key", "copy", "mirror", "preset", "preset_add", *chain, "bake"):
         assert not getattr(bpy.ops.lookat_pd, name).poll()
-    assert current.why_no_look_at(bpy.context) == "Add a look-at first"
+    assert polling.why_no_look_at(bpy.context) == "Add a look-at first"
 
 
 def test_linked_armature_says_what_to_do(tmp_path) -> None:
@@ -468,5 +468,5 @@ def test_linked_armature_says_what_to_do(tmp_path) -> None:
     hero = bpy.data.objects["Hero"]
     bpy.context.scene.collection.objects.link(hero)
     bpy.context.view_layer.objects.active = hero
-    assert "library override" in current.why_no_armature(bpy.context)
+    assert "library override" in polling.why_no_armature(bpy.context)
     assert not bpy.ops.lookat_pd.add.poll()

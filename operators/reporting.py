@@ -1,0 +1,52 @@
+"""What operators say in the status bar and the Info editor, in the language of the interface."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import bpy
+
+from ..lookat_pd.errors import LookAtError
+from ..rig.look_at.body import control_probe
+from ..translations import messages
+
+
+def report_error(operator: bpy.types.Operator, text: Exception | str) -> set[str]:
+    """Report an error and cancel the operator."""
+    operator.report({"ERROR"}, messages.translate(str(text)))
+    return {"CANCELLED"}
+
+
+def reports_errors(
+    execute: Callable[[Any, bpy.types.Context], set[str]],
+) -> Callable[[Any, bpy.types.Context], set[str]]:
+    """Decorator for `execute`: a LookAtError is reported and cancels the operator."""
+
+    @wraps(execute)
+    def reporting(self, context: bpy.types.Context) -> set[str]:
+        try:
+            return execute(self, context)
+        except LookAtError as raised:
+            return report_error(self, raised)
+
+    return reporting
+
+
+def report_info(operator: bpy.types.Operator, text: str) -> None:
+    """Report the result."""
+    operator.report({"INFO"}, messages.translate(text))
+
+
+def take_over_eyes(operator: bpy.types.Operator, scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> None:
+    """Let the control bones of a face turn the eyes of the look-at on a bone, where nothing else can; report them."""
+    measured = control_probe.take_over(scene, armature, bone)
+    if measured is not None:
+        report_controls(operator, measured)
+
+
+def report_controls(operator: bpy.types.Operator, measured: control_probe.Measured) -> None:
+    """Report which control bones turn and close the eyes, and which do not."""
+    for note in measured.notes:
+        operator.report({"WARNING"}, messages.translate(note))
+    if measured.rows:
+        report_info(operator, measured.summary)
