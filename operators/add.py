@@ -1,11 +1,11 @@
 """Add a look-at to the head."""
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
 
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
+from ..rig.settings import switch, text
 from . import polling, reporting, selection
 
 
@@ -17,27 +17,19 @@ class LOOKAT_PD_OT_add(polling.Explained, bpy.types.Operator):
     why_not = staticmethod(polling.why_no_armature)
 
     # The redo panel keeps the last names; a new call uses the current selection or the values of the button.
-    bone: StringProperty(
-        name="Bone",
-        description="Bone that aims at the target; leave empty for the active bone or the detected head",
+    bone: text(
+        "Bone",
+        "Bone that aims at the target; leave empty for the active bone or the detected head",
         options={"SKIP_SAVE"},
     )
-    target: StringProperty(
-        name="Target",
-        description="Object to look at; leave empty for the other selected object, or a new empty",
-        options={"SKIP_SAVE"},
+    target: text(
+        "Target", "Object to look at; leave empty for the other selected object, or a new empty", options={"SKIP_SAVE"}
     )
-    new_target: BoolProperty(
-        name="New Target",
-        description="Add an empty in front of the face as the target if no other object is selected",
-        default=True,
+    new_target: switch(
+        "New Target", "Add an empty in front of the face as the target if no other object is selected", True
     )
 
-    whole_body: BoolProperty(
-        name="Whole Body",
-        description="Include hips, arms, feet and eyes in the motion, where the rig has them",
-        default=False,
-    )
+    whole_body: switch("Whole Body", "Include hips, arms, feet and eyes in the motion, where the rig has them")
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:

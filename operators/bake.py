@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import bpy
-from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
@@ -12,6 +11,7 @@ from ..rig.look_at import bake
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.directing import looks
 from ..rig.sampling import scene_time
+from ..rig.settings import choice, integer, text
 from ..translations import messages
 from . import drawing, job, polling, reporting, selection
 
@@ -26,10 +26,10 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
     bl_idname = "lookat_pd.bake"
     bl_label = "Bake Look-at"
 
-    which: EnumProperty(
-        name="Look-ats",
-        description="Which look-ats to bake",
-        items=(
+    which: choice(
+        "Look-ats",
+        "Which look-ats to bake",
+        (
             (
                 "SELECTED",
                 "All Selected",
@@ -39,22 +39,17 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
             ("ALL", "All on Armature", "All look-ats of the active armature, except muted ones"),
             ("ACTIVE", "Shown", "Only the look-at displayed in the panel, unless it is muted"),
         ),
-        default="SELECTED",
     )
-    blend_in: IntProperty(
-        name="Blend In",
-        description="Frames at the start of the range over which the animation turns into the look-at; 0 for none",
-        default=0,
+    blend_in: integer(
+        "Blend In",
+        "Frames at the start of the range over which the animation turns into the look-at; 0 for none",
         min=0,
     )
-    blend_out: IntProperty(
-        name="Blend Out",
-        description="Frames at the end of the range over which the look-at returns to the animation; 0 for none",
-        default=0,
-        min=0,
+    blend_out: integer(
+        "Blend Out", "Frames at the end of the range over which the look-at returns to the animation; 0 for none", min=0
     )
     # What was baked, for the redo panel: baked look-ats are muted and would no longer be listed.
-    listed: StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    listed: text(options={"HIDDEN", "SKIP_SAVE"})
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

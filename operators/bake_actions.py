@@ -1,12 +1,12 @@
 """Bake the look-ats of an armature onto several actions, which are checked in a list."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty
 
 from ..lookat_pd.message import Message
 from ..rig.detection import moving_actions
 from ..rig.look_at import bake_actions
 from ..rig.look_at import resolve as look_at
+from ..rig.settings import choice, integer, pointer, switch
 from ..translations import messages
 from . import bake, job, polling, reporting, selection
 
@@ -34,7 +34,7 @@ def why_no_action(context: bpy.types.Context) -> str | None:
 class ActionSettings(bpy.types.PropertyGroup):
     """`action.lookat_pd`."""
 
-    checked: BoolProperty(name="Checked", description="Bake the look-ats onto this action with Bake onto Actions")
+    checked: switch("Checked", "Bake the look-ats onto this action with Bake onto Actions")
 
 
 class LOOKAT_PD_OT_check_actions(polling.OfLookAt, bpy.types.Operator):
@@ -43,10 +43,10 @@ class LOOKAT_PD_OT_check_actions(polling.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.check_actions"
     bl_label = "Check Actions"
 
-    which: EnumProperty(
-        name="Which",
-        description="The actions that are checked",
-        items=(
+    which: choice(
+        "Which",
+        "The actions that are checked",
+        (
             ("ALL", "All", "Check all actions that move the armature"),
             ("NONE", "None", "Check no action"),
             ("INVERT", "Invert", "Check the actions that are not checked, and no others"),
@@ -104,8 +104,8 @@ _register, _unregister = bpy.utils.register_classes_factory(
 
 def register() -> None:
     _register()
-    bpy.types.Action.lookat_pd = PointerProperty(type=ActionSettings)
-    bpy.types.WindowManager.lookat_pd_action = IntProperty(options={"HIDDEN"})
+    bpy.types.Action.lookat_pd = pointer(ActionSettings)
+    bpy.types.WindowManager.lookat_pd_action = integer(options={"HIDDEN"})
 
 
 def unregister() -> None:

@@ -1,11 +1,11 @@
 """Find the best cut between two actions."""
 
 import bpy
-from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.sampling import scene_time
+from ..rig.settings import integer, switch, text
 from ..rig.transitions import best_cut
 from ..rig.transitions.settings import Blending, CutRange
 from . import inertialize, polling, reporting, selection
@@ -18,20 +18,10 @@ class LOOKAT_PD_OT_best_cut(polling.Explained, CutRange, bpy.types.Operator):
     bl_label = "Find Best Cut"
     why_not = staticmethod(inertialize.why_not)
 
-    source: StringProperty(
-        name="Source", description="Action that plays first; leave empty for the action in the settings"
-    )
-    destination: StringProperty(
-        name="Destination", description="Action that plays after the cut; leave empty for the action in the settings"
-    )
-    count: IntProperty(
-        name="Cuts to Find", description="Number of cuts to find", default=10, min=1, soft_max=50, max=1000
-    )
-    picture: BoolProperty(
-        name="Image",
-        description=f"Draw the differences of all frames into the image '{best_cut.PICTURE}'",
-        default=True,
-    )
+    source: text("Source", "Action that plays first; leave empty for the action in the settings")
+    destination: text("Destination", "Action that plays after the cut; leave empty for the action in the settings")
+    count: integer("Cuts to Find", "Number of cuts to find", 10, max=1000, min=1, soft_max=50)
+    picture: switch("Image", f"Draw the differences of all frames into the image '{best_cut.PICTURE}'", True)
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import bpy
 from bl_operators.presets import AddPresetBase
-from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.transitions import profiles
 from ..rig.animation import preset_files
+from ..rig.settings import choice, switch, text
 from ..rig.transitions import profile_settings
 from . import inertialize, polling, reporting, selection
 
@@ -57,9 +57,7 @@ class LOOKAT_PD_OT_profile_row_move(polling.Explained, bpy.types.Operator):
     bl_label = "Move Profile Row"
     why_not = staticmethod(why_no_row)
 
-    direction: EnumProperty(
-        name="Direction", items=(("UP", "Up", "Before the row above"), ("DOWN", "Down", "After the row below"))
-    )
+    direction: choice("Direction", "", (("UP", "Up", "Before the row above"), ("DOWN", "Down", "After the row below")))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         settings = context.scene.lookat_pd_transition
@@ -78,9 +76,7 @@ class LOOKAT_PD_OT_profile_preset(bpy.types.Operator):
     bl_label = "Blend Profile"
     bl_options = {"REGISTER", "UNDO"}
 
-    filepath: StringProperty(
-        name="File", description="Profile to use", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"}
-    )
+    filepath: text("File", "Profile to use", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
@@ -99,8 +95,8 @@ class LOOKAT_PD_OT_profile_preset_add(bpy.types.Operator):
     bl_label = "Add Blend Profile"
     bl_options = {"REGISTER", "INTERNAL"}
 
-    name: StringProperty(name="Name", description="Name of the preset", maxlen=64, options={"SKIP_SAVE"})
-    remove_name: BoolProperty(name="Remove", options={"HIDDEN", "SKIP_SAVE"})
+    name: text("Name", "Name of the preset", maxlen=64, options={"SKIP_SAVE"})
+    remove_name: switch("Remove", options={"HIDDEN", "SKIP_SAVE"})
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:

@@ -1,11 +1,11 @@
 """Properties of transition operators: the blend time, and whether to assign the result."""
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.transitions import methods, profiles
 from ..rig.feet import foot_bones
+from ..rig.settings import switch, text
 from ..rig.transitions import blend_profiles
 from ..rig.transitions.settings import AutoBlend, foot_locking, has_damping
 from ..rig.transitions.splice import Blend
@@ -32,10 +32,7 @@ class Blended(AutoBlend):
     """Mixin. The operator defines `blend` itself, because its tooltip differs."""
 
     blend: float
-    profile: StringProperty(
-        name="Blend Profile",
-        description="Rows of a blend profile as JSON, for bones that blend differently; empty for none",
-    )
+    profile: text("Blend Profile", "Rows of a blend profile as JSON, for bones that blend differently; empty for none")
 
     @property
     def seconds(self) -> float | None:
@@ -82,6 +79,4 @@ def draw_repeat(layout: bpy.types.UILayout, settings: bpy.types.bpy_struct) -> N
 class Played:
     """Mixin of operators that create an action."""
 
-    assign: BoolProperty(
-        name="Use Result", description="Assign the new action to the armature; the current action is kept", default=True
-    )
+    assign: switch("Use Result", "Assign the new action to the armature; the current action is kept", True)

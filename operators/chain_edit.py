@@ -1,9 +1,9 @@
 """Edit the chain of a look-at."""
 
 import bpy
-from bpy.props import EnumProperty
 
 from ..rig.look_at import edit as look_at_edit
+from ..rig.settings import choice
 from . import polling, reporting, selection
 
 
@@ -64,9 +64,7 @@ class LOOKAT_PD_OT_chain_move(polling.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.chain_move"
     bl_label = "Move Bone in Chain"
 
-    direction: EnumProperty(
-        name="Direction", items=(("UP", "Up", "Towards the head"), ("DOWN", "Down", "Away from the head"))
-    )
+    direction: choice("Direction", "", (("UP", "Up", "Towards the head"), ("DOWN", "Down", "Away from the head")))
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         settings = selection.look_at_bone(context).lookat_pd

@@ -1,9 +1,9 @@
 """Choose between the two directions that a character may face."""
 
 import bpy
-from bpy.props import EnumProperty
 
 from ..rig.look_at import facing
+from ..rig.settings import choice
 from . import polling, reporting, selection
 
 
@@ -13,10 +13,10 @@ class LOOKAT_PD_OT_choose_facing(polling.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.choose_facing"
     bl_label = "Choose Forward Axis"
 
-    candidate: EnumProperty(
-        name="Direction",
-        description="Direction in which the character faces in its rest pose",
-        items=(
+    candidate: choice(
+        "Direction",
+        "Direction in which the character faces in its rest pose",
+        (
             ("FIRST", "Detected", "The direction that most parts of the rig show"),
             ("SECOND", "Other Direction", "The other possible direction"),
             ("AUTO", "Automatic", "Detect the direction again each time"),

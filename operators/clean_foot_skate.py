@@ -1,13 +1,13 @@
 """Keep planted feet on their places over a whole clip."""
 
 import bpy
-from bpy.props import FloatProperty
 
 from ..lookat_pd.body import foot_lock
 from ..lookat_pd.body.contacts import Detection
 from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.feet import skate
+from ..rig.settings import number
 from ..translations import messages
 from . import drawing, job, polling, reporting, selection
 
@@ -30,31 +30,27 @@ class LOOKAT_PD_OT_clean_foot_skate(job.Bake, bpy.types.Operator):
     bl_label = "Clean Foot Skate"
     why_not = staticmethod(why_not)
 
-    speed: FloatProperty(
-        name="Speed",
-        description="Largest speed of a foot on the ground, in leg lengths per second",
-        default=Detection.speed,
+    speed: number(
+        "Speed",
+        "Largest speed of a foot on the ground, in leg lengths per second",
+        Detection.speed,
+        max=1000.0,
         min=0.001,
         soft_max=2.0,
-        max=1000.0,
     )
-    height: FloatProperty(
-        name="Height",
-        description=(
-            "Largest height of a foot on the ground above its lowest position, in leg lengths; 0 for any height"
-        ),
-        default=Detection.height,
-        min=0.0,
-        soft_max=1.0,
+    height: number(
+        "Height",
+        "Largest height of a foot on the ground above its lowest position, in leg lengths; 0 for any height",
+        Detection.height,
         max=1000.0,
-    )
-    release: FloatProperty(
-        name="Blend",
-        description="Time in seconds of the transitions into and out of a contact",
-        default=foot_lock.RELEASE,
-        min=0.0,
         soft_max=1.0,
+    )
+    release: number(
+        "Blend",
+        "Time in seconds of the transitions into and out of a contact",
+        foot_lock.RELEASE,
         max=60.0,
+        soft_max=1.0,
     )
 
     def draw(self, context: bpy.types.Context) -> None:

@@ -3,12 +3,12 @@
 from pathlib import Path
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras.io_utils import ImportHelper
 
 from ..lookat_pd.conversation import files
 from ..lookat_pd.message import Message
 from ..rig.look_at.directing import conversation_settings, conversation_table
+from ..rig.settings import factor, integer, switch, text
 from . import drawing, polling, reporting, selection
 
 
@@ -28,22 +28,13 @@ class LOOKAT_PD_OT_converse(polling.Explained, bpy.types.Operator):
     bl_label = "Make Conversation"
     why_not = staticmethod(why_not)
 
-    seed: IntProperty(name="Seed", description="Seed of the random reactions and glances", default=0, min=0)
-    glances: FloatProperty(
-        name="Glances",
-        description="How often the characters avert their eyes; 1 for as often as people do, 0 for never",
-        default=1.0,
-        min=0.0,
-        max=1.0,
-        subtype="FACTOR",
+    seed: integer("Seed", "Seed of the random reactions and glances", min=0)
+    glances: factor(
+        "Glances", "How often the characters avert their eyes; 1 for as often as people do, 0 for never", 1.0
     )
-    eyes: BoolProperty(name="Eyes", description="Enable eyes, blinks and lids where the rig has them", default=True)
-    body: BoolProperty(name="Body", description="Enable hips, arms and feet where the rig has them", default=True)
-    replace: BoolProperty(
-        name="Replace",
-        description="Delete keys of your own as well, from the first turn on",
-        default=False,
-    )
+    eyes: switch("Eyes", "Enable eyes, blinks and lids where the rig has them", True)
+    body: switch("Body", "Enable hips, arms and feet where the rig has them", True)
+    replace: switch("Replace", "Delete keys of your own as well, from the first turn on")
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
@@ -108,7 +99,7 @@ class LOOKAT_PD_OT_turns_from_file(_OfConversation, ImportHelper, bpy.types.Oper
     bl_idname = "lookat_pd.turns_from_file"
     bl_label = "Turns from File"
 
-    filter_glob: StringProperty(default="*.srt;*.csv;*.json;*.txt", options={"HIDDEN"})
+    filter_glob: text(default="*.srt;*.csv;*.json;*.txt", options={"HIDDEN"})
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:

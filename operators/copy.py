@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
-from bpy.props import BoolProperty
 
 from ..lookat_pd.message import Message
 from ..rig.look_at import copy as look_at_copy
 from ..rig.look_at.body.layers import BodyLayer
+from ..rig.settings import switch
 from . import polling, reporting, selection
 
 
@@ -36,11 +36,7 @@ class LOOKAT_PD_OT_copy(polling.Explained, bpy.types.Operator):
     bl_label = "Copy Look-at to Selected Bones"
     why_not = staticmethod(why_not)
 
-    use_target: BoolProperty(
-        name="Copy Target",
-        description="Copy all targets as well; otherwise each look-at keeps its own",
-        default=True,
-    )
+    use_target: switch("Copy Target", "Copy all targets as well; otherwise each look-at keeps its own", True)
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:

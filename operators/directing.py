@@ -1,13 +1,13 @@
 """Key the target of a look-at from the current frame, or from timeline markers."""
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.directing import looks
 from ..rig.sampling.scene_time import seconds_per_frame
+from ..rig.settings import number, switch
 from . import polling, reporting, selection, targets
 
 
@@ -17,10 +17,8 @@ class LOOKAT_PD_OT_look_here(targets.Numbered, bpy.types.Operator):
     bl_idname = "lookat_pd.look_here"
     bl_label = "Key Look-at Target Here"
 
-    use_selected: BoolProperty(
-        name="Selected Object",
-        description="Look at the other selected object and add it to the list of targets",
-        options={"SKIP_SAVE"},
+    use_selected: switch(
+        "Selected Object", "Look at the other selected object and add it to the list of targets", options={"SKIP_SAVE"}
     )
 
     @reporting.reports_errors
@@ -45,13 +43,13 @@ class LOOKAT_PD_OT_glance(targets.Numbered, bpy.types.Operator):
     bl_idname = "lookat_pd.glance"
     bl_label = "Key Glance Here"
 
-    seconds: FloatProperty(
-        name="Length (s)",
-        description="Length of the glance in seconds, from its start until the head turns back",
-        default=0.8,
+    seconds: number(
+        "Length (s)",
+        "Length of the glance in seconds, from its start until the head turns back",
+        0.8,
+        max=60.0,
         min=0.05,
         soft_max=3.0,
-        max=60.0,
     )
 
     @reporting.reports_errors

@@ -3,11 +3,11 @@
 from pathlib import Path
 
 import bpy
-from bpy.props import StringProperty
 
 from ..lookat_pd.message import Message
 from ..rig.detection import vrm
 from ..rig.look_at.body import vrm_eyes
+from ..rig.settings import text
 from . import polling, reporting, selection
 
 
@@ -17,10 +17,8 @@ class LOOKAT_PD_OT_eyes_from_vrm(polling.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.eyes_from_vrm"
     bl_label = "Eyes from VRM"
 
-    filepath: StringProperty(
-        name="VRM File", description="File from which this character comes", subtype="FILE_PATH", options={"SKIP_SAVE"}
-    )
-    filter_glob: StringProperty(default="*.vrm", options={"HIDDEN"})
+    filepath: text("VRM File", "File from which this character comes", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    filter_glob: text(default="*.vrm", options={"HIDDEN"})
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         context.window_manager.fileselect_add(self)

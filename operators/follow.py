@@ -7,7 +7,6 @@ from contextlib import suppress
 import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface_
-from bpy.props import BoolProperty, FloatProperty
 from bpy_extras import view3d_utils
 
 from ..lookat_pd.errors import LookAtError, RigError
@@ -15,6 +14,7 @@ from ..lookat_pd.message import Message
 from ..rig.look_at.directing import looks
 from ..rig.look_at.live_follow import live_follow
 from ..rig.sampling.targets import Target
+from ..rig.settings import number, switch
 from ..translations import messages
 from . import job, polling, reporting, selection, viewports
 from .undo_guard import guarded
@@ -57,24 +57,17 @@ class LOOKAT_PD_OT_follow(polling.Explained, job.Into, bpy.types.Operator):
     bl_label = "Follow"
     why_not = staticmethod(why_not)
 
-    use_mouse: BoolProperty(
-        name="Mouse",
-        description="Guide the gaze with the mouse; if disabled, drag the target itself",
-        default=True,
-    )
-    record: BoolProperty(
-        name="Record",
-        description="Record the motion as keys, starting at the current frame, instead of keeping only the final pose",
-        default=False,
+    use_mouse: switch("Mouse", "Guide the gaze with the mouse; if disabled, drag the target itself", True)
+    record: switch(
+        "Record", "Record the motion as keys, starting at the current frame, instead of keeping only the final pose"
     )
 
-    fade: FloatProperty(
-        name="Fade",
-        description="Time in seconds in which a recording blends in from the animation, and back to it after its end",
-        default=_FADE,
-        min=0.0,
-        soft_max=2.0,
+    fade: number(
+        "Fade",
+        "Time in seconds in which a recording blends in from the animation, and back to it after its end",
+        _FADE,
         max=60.0,
+        soft_max=2.0,
         unit="TIME_ABSOLUTE",
     )
 

@@ -2,10 +2,10 @@
 
 import bpy
 import numpy as np
-from bpy.props import IntProperty
 
 from ..lookat_pd.message import Message, joined
 from ..rig.dynamics import hit_settings, hitting, setup
+from ..rig.settings import integer
 from ..translations import messages
 from . import drawing, job, polling, reporting, selection
 
@@ -118,7 +118,7 @@ class LOOKAT_PD_OT_hit_remove(bpy.types.Operator):
     bl_label = "Remove Hit"
     bl_options = {"REGISTER", "UNDO"}
 
-    index: IntProperty(name="Index", description="Number of the hit", default=0, min=0)
+    index: integer("Index", "Number of the hit", min=0)
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

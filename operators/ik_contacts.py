@@ -1,7 +1,6 @@
 """Hold feet and hands in world space, or on what they touch, during contacts."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ..lookat_pd.body.contacts import Detection
 from ..lookat_pd.errors import LookAtError
@@ -10,6 +9,7 @@ from ..rig.animation.bake_options import BakeOptions
 from ..rig.ik import contacts
 from ..rig.ik import setup as ik_setup
 from ..rig.ik.contact_plan import Contact
+from ..rig.settings import choice, integer, switch
 from ..translations import messages
 from . import drawing, job, polling, reporting, selection
 from .ik_bake import why_no_chain
@@ -48,20 +48,20 @@ class LOOKAT_PD_OT_ik_contacts(job.Bake, bpy.types.Operator):
     bl_label = "Clean Up Contacts"
     why_not = staticmethod(why_not)
 
-    where: EnumProperty(
-        name="Contacts",
-        description="Frames in which the effector touches something",
-        items=(
+    where: choice(
+        "Contacts",
+        "Frames in which the effector touches something",
+        (
             ("FOUND", "Detected", "Detect contacts by the speed and height of the effector"),
             ("MARKED", "Frame Range", "Use a contact from the start frame to the end frame"),
         ),
     )
-    contact_start: IntProperty(name="Contact Start", description="First frame of the contact", default=1)
-    contact_end: IntProperty(name="End", description="Last frame of the contact", default=20)
-    lower_hips: BoolProperty(
-        name="Lower Hips",
-        description="Lower the hips smoothly where a leg does not reach its contact; all other feet stay in place",
-        default=True,
+    contact_start: integer("Contact Start", "First frame of the contact", 1)
+    contact_end: integer("End", "Last frame of the contact", 20)
+    lower_hips: switch(
+        "Lower Hips",
+        "Lower the hips smoothly where a leg does not reach its contact; all other feet stay in place",
+        True,
     )
 
     def draw(self, context: bpy.types.Context) -> None:

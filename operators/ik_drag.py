@@ -7,7 +7,6 @@ from typing import Any
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
-from bpy.props import BoolProperty
 from bpy_extras import view3d_utils
 from mathutils import Vector
 
@@ -17,6 +16,7 @@ from ..lookat_pd.message import Message
 from ..rig.ik import body_settings, clicked, control_drag
 from ..rig.ik import handle as ik_handle
 from ..rig.ik import setup as ik_setup
+from ..rig.settings import switch
 from ..translations import messages
 from . import bone_selection, ik_switch, polling, reporting, selection, viewports
 from .undo_guard import guarded
@@ -53,9 +53,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
     bl_options = {"UNDO", "BLOCKING"}
     why_not = staticmethod(why_not)
 
-    use_active: BoolProperty(
-        name="Active Bone", description="Start dragging the active bone without a click", default=False
-    )
+    use_active: switch("Active Bone", "Start dragging the active bone without a click")
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if context.window is None:

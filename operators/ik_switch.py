@@ -4,12 +4,12 @@ import math
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty, StringProperty
 
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.controls import limb_switch
+from ..rig.settings import choice, text
 from ..translations import messages
 from . import drawing, job, polling, reporting, selection
 
@@ -63,23 +63,19 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
     bl_label = "Switch IK-FK"
     why_not = staticmethod(why_not)
 
-    to: EnumProperty(
-        name="To",
-        description="What poses the limbs in these frames",
-        items=(
+    to: choice(
+        "To",
+        "What poses the limbs in these frames",
+        (
             ("FK", "FK", "The FK controls pose the limbs"),
             ("IK", "IK", "The IK controls pose the limbs"),
         ),
     )
-    limb: StringProperty(
-        name="Limb",
-        description="A bone of the limb to switch, instead of the selected ones",
-        options={"HIDDEN", "SKIP_SAVE"},
-    )
-    into: EnumProperty(
-        name="Into",
-        description="Action that receives the keys; keys of other bones do not change",
-        items=(
+    limb: text("Limb", "A bone of the limb to switch, instead of the selected ones", options={"HIDDEN", "SKIP_SAVE"})
+    into: choice(
+        "Into",
+        "Action that receives the keys; keys of other bones do not change",
+        (
             ("CURRENT", "Current Action", "Replace the keys of the limb's controls in the current action"),
             ("NEW", "New Action", "Write the result to a copy of the current action; the original is kept"),
         ),

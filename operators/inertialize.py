@@ -5,12 +5,12 @@ from collections.abc import Callable, Generator
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
-from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message, joined
 from ..lookat_pd.transitions import methods
 from ..rig.feet.foot_locking import FootLockResult
+from ..rig.settings import integer, switch, text
 from ..rig.transitions import join, profile_settings, sequence, splice
 from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.loop_feet import LoopLockResult
@@ -80,18 +80,16 @@ class LOOKAT_PD_OT_inertialize(Blending, Repeating, Played, Joining, bpy.types.O
     bl_label = "Join Actions"
     why_not = staticmethod(why_not)
 
-    source: StringProperty(name="Source", description="Action that plays first; leave empty for the current action")
-    destination: StringProperty(name="Destination", description="Action that plays after the cut")
-    source_frame: IntProperty(
-        name="Cut at Frame", description="First frame at which the source no longer plays; the current frame if not set"
+    source: text("Source", "Action that plays first; leave empty for the current action")
+    destination: text("Destination", "Action that plays after the cut")
+    source_frame: integer(
+        "Cut at Frame", "First frame at which the source no longer plays; the current frame if not set"
     )
-    destination_frame: IntProperty(
-        name="Entry Frame", description="Frame of the destination that plays at the cut; its first frame if not set"
+    destination_frame: integer(
+        "Entry Frame", "Frame of the destination that plays at the cut; its first frame if not set"
     )
 
-    use_dialog: BoolProperty(
-        name="Dialog", description="Show the settings first", default=True, options={"HIDDEN", "SKIP_SAVE"}
-    )
+    use_dialog: switch("Dialog", "Show the settings first", True, options={"HIDDEN", "SKIP_SAVE"})
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if not self.use_dialog:

@@ -9,12 +9,12 @@ from contextlib import suppress
 from typing import Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
 from ..rig.animation import key_extent
 from ..rig.sampling import sampler, scene_time
+from ..rig.settings import choice, integer, switch
 from ..translations import messages
 from . import drawing, polling, reporting, selection
 
@@ -132,10 +132,10 @@ INTO = {"NEW": Message("a new action"), "CURRENT": Message("the current action")
 class Into:
     """The destination of the keys of an operator."""
 
-    into: EnumProperty(
-        name="Into",
-        description="Action or layer that receives the keys; keys of other bones do not change",
-        items=(
+    into: choice(
+        "Into",
+        "Action or layer that receives the keys; keys of other bones do not change",
+        (
             ("NEW", "New Action", "Write the result to a copy of the current action; the original is kept"),
             ("CURRENT", "Current Action", "Replace the keys of the chain's bones in the current action"),
             ("LAYER", "NLA Layer", "Add an NLA track above the animation that contains only the difference"),
@@ -146,13 +146,9 @@ class Into:
 class Frames:
     """The range of frames of an operator."""
 
-    use_scene_range: BoolProperty(
-        name="Scene Range",
-        description="Bake the frame range of the scene, or its preview range if enabled",
-        default=True,
-    )
-    frame_start: IntProperty(name="Start", description="First frame to bake", default=1)
-    frame_end: IntProperty(name="End", description="Last frame to bake", default=250)
+    use_scene_range: switch("Scene Range", "Bake the frame range of the scene, or its preview range if enabled", True)
+    frame_start: integer("Start", "First frame to bake", 1)
+    frame_end: integer("End", "Last frame to bake", 250)
 
     def draw_frames(self, layout: bpy.types.UILayout) -> None:
         layout.prop(self, "use_scene_range")

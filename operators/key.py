@@ -1,12 +1,12 @@
 """Key a setting of a look-at: Blender's own button cannot key properties in groups of a bone."""
 
 import bpy
-from bpy.props import StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import mixing
 from ..rig.look_at.resolve import KEYABLE
+from ..rig.settings import text
 from . import polling, reporting, selection
 
 
@@ -17,7 +17,7 @@ class LOOKAT_PD_OT_key(polling.OfLookAt, bpy.types.Operator):
     bl_label = "Key Look-at Setting"
 
     # Its path, since an item of the list of targets has a setting, too.
-    setting: StringProperty(name="Setting", description="Name of the setting in scripts, such as use", default="use")
+    setting: text("Setting", "Name of the setting in scripts, such as use", "use")
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:

@@ -4,9 +4,9 @@ from collections.abc import Generator
 from typing import Any
 
 import bpy
-from bpy.props import StringProperty
 
 from ..lookat_pd.message import Message, joined
+from ..rig.settings import text
 from ..rig.transitions import join, library
 from ..rig.transitions.library import LibraryCut
 from ..rig.transitions.library_settings import CutCost, Patterned
@@ -59,8 +59,8 @@ class LOOKAT_PD_OT_join_path(Patterned, CutCost, CutRange, Blending, Played, ine
     bl_label = "Join along Cheapest Path"
     why_not = staticmethod(inertialize.why_not)
 
-    source: StringProperty(name="Source", description="Action that plays first; leave empty for the current action")
-    destination: StringProperty(name="Destination", description="Action to which the path leads")
+    source: text("Source", "Action that plays first; leave empty for the current action")
+    destination: text("Destination", "Action to which the path leads")
     blend: blend_time("Time in seconds until only the new clip plays")
     root: placement("Placement of each clip relative to the one before")
 

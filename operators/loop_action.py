@@ -3,11 +3,11 @@
 from collections.abc import Generator
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty, StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.sampling import scene_time
+from ..rig.settings import choice, integer, switch, text
 from ..rig.transitions import loop
 from ..rig.transitions.as_seen import seen_loop
 from ..rig.transitions.settings import LOOP_END_ITEMS, PoseSource, blend_time
@@ -25,23 +25,15 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
     bl_label = "Loop Action"
     why_not = staticmethod(inertialize.why_not)
 
-    action: StringProperty(name="Action", description="Action to loop; leave empty for the current action")
-    use_range: BoolProperty(name="Frame Range", description="Loop only a part of the action")
-    frame_start: IntProperty(name="Start", description="First frame of the loop", default=1)
-    frame_end: IntProperty(
-        name="End", description="Last frame of the loop; it has the same pose as the first", default=25
-    )
-    use_auto_blend: BoolProperty(
-        name="Automatic Blend", description="Derive the blend time from the difference", default=True
-    )
+    action: text("Action", "Action to loop; leave empty for the current action")
+    use_range: switch("Frame Range", "Loop only a part of the action")
+    frame_start: integer("Start", "First frame of the loop", 1)
+    frame_end: integer("End", "Last frame of the loop; it has the same pose as the first", 25)
+    use_auto_blend: switch("Automatic Blend", "Derive the blend time from the difference", True)
     blend: blend_time("Time in seconds in which the ends are blended into each other")
-    ends: EnumProperty(name="Change", description="What is changed so that the ends meet", items=LOOP_END_ITEMS)
-    in_place: BoolProperty(name="In Place", description="Remove the motion of the root on the ground plane")
-    cycles: BoolProperty(
-        name="Cycles Modifiers",
-        description="Repeat the F-curves indefinitely; not available if the root turns",
-        default=True,
-    )
+    ends: choice("Change", "What is changed so that the ends meet", LOOP_END_ITEMS)
+    in_place: switch("In Place", "Remove the motion of the root on the ground plane")
+    cycles: switch("Cycles Modifiers", "Repeat the F-curves indefinitely; not available if the root turns", True)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         self.action = ""

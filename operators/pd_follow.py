@@ -1,13 +1,13 @@
 """PD Follow: add it to the active object or pose bone, set its offset anew, key its settings, remove it."""
 
 import bpy
-from bpy.props import StringProperty
 
 from ..lookat_pd.errors import LookAtError, RigError
 from ..rig.animation import actions
 from ..rig.pd_follow import follow_edit, owners
 from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
+from ..rig.settings import text
 from ..translations import messages
 from . import polling, reporting, selection
 
@@ -59,10 +59,8 @@ class LOOKAT_PD_OT_pd_follow_add(polling.Explained, bpy.types.Operator):
     bl_label = "Add PD Follow"
     why_not = staticmethod(why_no_owner)
 
-    target: StringProperty(
-        name="Target",
-        description="Object to follow; leave empty for the other selected object, if there is one",
-        options={"SKIP_SAVE"},
+    target: text(
+        "Target", "Object to follow; leave empty for the other selected object, if there is one", options={"SKIP_SAVE"}
     )
 
     @reporting.reports_errors
@@ -118,7 +116,7 @@ class LOOKAT_PD_OT_pd_follow_key(OfFollow, bpy.types.Operator):
     bl_idname = "lookat_pd.pd_follow_key"
     bl_label = "Key PD Follow Setting"
 
-    setting: StringProperty(name="Setting", description="Name of the setting in scripts, such as use", default="use")
+    setting: text("Setting", "Name of the setting in scripts, such as use", "use")
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:

@@ -6,12 +6,12 @@ from typing import Any, ClassVar
 import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.app.translations import pgettext_tip as tip_
-from bpy.props import StringProperty
 
 from ..lookat_pd.message import Message
 from ..rig.animation import preset_files, setting_presets
 from ..rig.dynamics import presets as dynamics
 from ..rig.look_at import presets as look_at
+from ..rig.settings import text
 from . import polling, reporting, selection
 
 MENU, DYNAMICS_MENU = "LOOKAT_PD_PT_presets", "LOOKAT_PD_PT_dynamics_presets"
@@ -49,9 +49,7 @@ class _ApplyPreset(_Of):
 
     bl_options = {"REGISTER", "UNDO"}
 
-    filepath: StringProperty(
-        name="File", description="Preset to apply", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"}
-    )
+    filepath: text("File", "Preset to apply", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN"})
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:

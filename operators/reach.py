@@ -1,12 +1,12 @@
 """Reach for a goal with the active bone, with a progress display; Esc keeps the best result so far."""
 
 import bpy
-from bpy.props import BoolProperty, IntProperty
 
 from ..lookat_pd.dynamics import engine
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
 from ..rig.dynamics import reaching, setup
+from ..rig.settings import integer, switch
 from ..translations import messages
 from . import drawing, job, polling, reporting, selection
 
@@ -57,8 +57,8 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
     bl_label = "Reach"
     why_not = staticmethod(why_not)
 
-    use_current_frame: BoolProperty(name="Current Frame", description="Start at the current frame", default=True)
-    frame_start: IntProperty(name="Start", description="First frame of the reach", default=1)
+    use_current_frame: switch("Current Frame", "Start at the current frame", True)
+    frame_start: integer("Start", "First frame of the reach", 1)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
@@ -129,7 +129,7 @@ class LOOKAT_PD_OT_via_remove(bpy.types.Operator):
     bl_label = "Remove Waypoint"
     bl_options = {"REGISTER", "UNDO"}
 
-    index: IntProperty(name="Index", description="Number of the waypoint", default=0, min=0)
+    index: integer("Index", "Number of the waypoint", min=0)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         context.scene.lookat_pd_dynamics.vias.remove(self.index)

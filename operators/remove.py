@@ -1,11 +1,11 @@
 """Remove a look-at."""
 
 import bpy
-from bpy.props import StringProperty
 
 from ..lookat_pd.message import Message
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import resolve as look_at
+from ..rig.settings import text
 from . import polling, reporting, selection
 
 
@@ -15,11 +15,7 @@ class LOOKAT_PD_OT_remove(polling.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.remove"
     bl_label = "Remove Look-at PD"
 
-    bone: StringProperty(
-        name="Bone",
-        description="Bone whose look-at is removed; leave empty for the displayed one",
-        options={"SKIP_SAVE"},
-    )
+    bone: text("Bone", "Bone whose look-at is removed; leave empty for the displayed one", options={"SKIP_SAVE"})
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = selection.armature(context)

@@ -4,18 +4,18 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import bpy
-from bpy.props import EnumProperty
 
 from ..rig.ik import settings as ik
+from ..rig.settings import choice
 from ..rig.transitions import settings as transitions
 
 Presets = Mapping[str, tuple[str, str, Mapping[str, Any]]]
 """Name, tooltip and values of the settings, by identifier."""
 
 
-def choice(presets: Presets) -> Any:
+def of_presets(presets: Presets) -> Any:
     """The property that chooses a preset."""
-    return EnumProperty(name="Preset", items=[(key, *texts) for key, (*texts, _) in presets.items()])
+    return choice("Preset", "", [(key, *texts) for key, (*texts, _) in presets.items()])
 
 
 class ScenePreset:
@@ -39,7 +39,7 @@ class LOOKAT_PD_OT_transition_preset(ScenePreset, bpy.types.Operator):
     bl_label = "Transition Preset"
 
     presets, group = transitions.PRESETS, "lookat_pd_transition"
-    preset: choice(transitions.PRESETS)
+    preset: of_presets(transitions.PRESETS)
 
 
 class LOOKAT_PD_OT_ik_preset(ScenePreset, bpy.types.Operator):
@@ -49,7 +49,7 @@ class LOOKAT_PD_OT_ik_preset(ScenePreset, bpy.types.Operator):
     bl_label = "IK Preset"
 
     presets, group = ik.PRESETS, "lookat_pd_ik"
-    preset: choice(ik.PRESETS)
+    preset: of_presets(ik.PRESETS)
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_transition_preset, LOOKAT_PD_OT_ik_preset))

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import bpy
-from bpy.props import IntProperty, StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..lookat_pd.progress import drain
 from ..rig.sampling import scene_time
+from ..rig.settings import integer, text
 from ..rig.transitions.as_seen import seen_keys, seen_offsets, seen_pops, seen_update
 from ..rig.transitions.as_seen.seen_pops import SeenPop
 from ..translations import messages
@@ -84,8 +84,8 @@ class LOOKAT_PD_OT_remove_seen_transitions(polling.Explained, bpy.types.Operator
     bl_label = "Remove Transitions As Seen"
     why_not = staticmethod(why_no_transitions)
 
-    frame: IntProperty(name="Frame", description="Frame of the pop; those at all frames if not set")
-    action: StringProperty(name="Action", description="Action of the only transition to remove; empty for any")
+    frame: integer("Frame", "Frame of the pop; those at all frames if not set")
+    action: text("Action", "Action of the only transition to remove; empty for any")
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:

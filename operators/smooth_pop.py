@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
-from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message, joined
@@ -14,6 +13,7 @@ from ..rig.animation import actions
 from ..rig.feet.foot_locking import FootLockResult
 from ..rig.look_at import edit as look_at_edit
 from ..rig.sampling import scene_time
+from ..rig.settings import choice, integer, switch
 from ..rig.transitions import pop_smoothing, pops
 from ..rig.transitions.as_seen import seen_feet, seen_transition
 from ..rig.transitions.settings import POP_ITEMS, PoseSource, blend_time, damping_ratio
@@ -68,24 +68,24 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
     bl_label = "Smooth Pop"
     why_not = staticmethod(inertialize.why_not)
 
-    where: EnumProperty(
-        name="Scope",
-        items=(
+    where: choice(
+        "Scope",
+        "",
+        (
             ("FRAME", "Frame", "Smooth the pop at one frame"),
             ("ALL", "Detected", "Detect all pops in the frame range of the scene and smooth each of them"),
         ),
     )
-    frame: IntProperty(name="Frame", description="First frame after the pop; the current frame if not set")
-    use_auto_blend: BoolProperty(
-        name="Automatic Blend", description="Derive the blend time from the size of the pop", default=True
-    )
+    frame: integer("Frame", "First frame after the pop; the current frame if not set")
+    use_auto_blend: switch("Automatic Blend", "Derive the blend time from the size of the pop", True)
     blend: blend_time("Time in seconds in which the pop decays", 0.2)
-    method: EnumProperty(name="Method", description="Method of blending the difference", items=POP_ITEMS)
+    method: choice("Method", "Method of blending the difference", POP_ITEMS)
     damping_ratio: damping_ratio()
-    only_selected: BoolProperty(name="Selected Bones Only", description="Do not change other bones")
-    into: EnumProperty(
-        name="Into",
-        items=(
+    only_selected: switch("Selected Bones Only", "Do not change other bones")
+    into: choice(
+        "Into",
+        "",
+        (
             ("CURRENT", "Current Action", "Change the keys of the current action"),
             ("NEW", "New Action", "Change a copy of the current action; the original is kept"),
         ),

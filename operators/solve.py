@@ -1,9 +1,9 @@
 """Stop or restart solving the live look-at, which takes long over many frames."""
 
 import bpy
-from bpy.props import BoolProperty
 
 from ..rig.live import handlers as live
+from ..rig.settings import switch
 from . import polling
 
 
@@ -14,7 +14,7 @@ class LOOKAT_PD_OT_solve(polling.OfLookAt, bpy.types.Operator):
     bl_label = "Solve"
     bl_options = {"INTERNAL"}
 
-    stop: BoolProperty(name="Stop", description="Stop solving instead of starting again", options={"SKIP_SAVE"})
+    stop: switch("Stop", "Stop solving instead of starting again", options={"SKIP_SAVE"})
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:

@@ -3,11 +3,11 @@
 from collections.abc import Generator, Sequence
 
 import bpy
-from bpy.props import EnumProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..lookat_pd.progress import subrange
+from ..rig.settings import choice
 from ..rig.transitions import strip_feet, strips
 from ..rig.transitions.as_seen import seen_feet, seen_transition
 from ..rig.transitions.settings import BLEND_ITEMS, PoseSource, blend_time, damping_ratio
@@ -40,7 +40,7 @@ class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, FootLocking, ModalJob, 
     why_not = staticmethod(why_not)
 
     blend: blend_time("Time in seconds until only the second strip plays")
-    method: EnumProperty(name="Method", description="Method of blending the difference", items=BLEND_ITEMS)
+    method: choice("Method", "Method of blending the difference", BLEND_ITEMS)
     damping_ratio: damping_ratio()
 
     def draw(self, context: bpy.types.Context) -> None:

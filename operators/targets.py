@@ -1,11 +1,11 @@
 """Edit the list of targets of a look-at."""
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.directing import looks
 from ..rig.sampling.targets import Target
+from ..rig.settings import choice, integer, switch
 from . import polling, reporting, selection
 
 
@@ -17,13 +17,7 @@ def highlighted(settings) -> int:
 class Numbered(polling.OfLookAt):
     """An operator for one target of the displayed look-at."""
 
-    number: IntProperty(
-        name="Target",
-        description="Number of the target; -1 for the highlighted row",
-        default=-1,
-        min=-1,
-        options={"SKIP_SAVE"},
-    )
+    number: integer("Target", "Number of the target; -1 for the highlighted row", -1, min=-1, options={"SKIP_SAVE"})
 
 
 class LOOKAT_PD_OT_target_add(polling.OfLookAt, bpy.types.Operator):
@@ -32,10 +26,8 @@ class LOOKAT_PD_OT_target_add(polling.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.target_add"
     bl_label = "Add Target"
 
-    empty: BoolProperty(
-        name="Empty Row",
-        description="Add an empty row for choosing an object, regardless of the selection",
-        options={"SKIP_SAVE"},
+    empty: switch(
+        "Empty Row", "Add an empty row for choosing an object, regardless of the selection", options={"SKIP_SAVE"}
     )
 
     @reporting.reports_errors
@@ -74,8 +66,8 @@ class LOOKAT_PD_OT_target_move(polling.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.target_move"
     bl_label = "Move Target"
 
-    direction: EnumProperty(
-        name="Direction", items=(("UP", "Up", "Towards the main target"), ("DOWN", "Down", "Away from the main target"))
+    direction: choice(
+        "Direction", "", (("UP", "Up", "Towards the main target"), ("DOWN", "Down", "Away from the main target"))
     )
 
     @reporting.reports_errors

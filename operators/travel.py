@@ -3,10 +3,10 @@
 import math
 
 import bpy
-from bpy.props import StringProperty
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
+from ..rig.settings import text
 from ..rig.transitions import path_following, travel
 from ..rig.transitions.path_following import PathFollowed
 from ..rig.transitions.travel import Travelled
@@ -29,7 +29,7 @@ class LOOKAT_PD_OT_in_place(ModalJob, Removing, Played, bpy.types.Operator):
     bl_label = "Make In Place"
     why_not = staticmethod(inertialize.why_not)
 
-    action: StringProperty(name="Action", description="Action to change; leave empty for the current action")
+    action: text("Action", "Action to change; leave empty for the current action")
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
@@ -64,7 +64,7 @@ class LOOKAT_PD_OT_travelling(ModalJob, Travelling, Turning, Played, bpy.types.O
     bl_label = "Make Travelling"
     why_not = staticmethod(inertialize.why_not)
 
-    action: StringProperty(name="Action", description="Action to change; leave empty for the current action")
+    action: text("Action", "Action to change; leave empty for the current action")
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
@@ -114,10 +114,8 @@ class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Op
     bl_label = "Follow Path"
     why_not = staticmethod(inertialize.why_not)
 
-    action: StringProperty(name="Action", description="Action to repeat; leave empty for the current action")
-    path: StringProperty(
-        name="Path", description="Curve to follow, or another object with keys on its location, such as an empty"
-    )
+    action: text("Action", "Action to repeat; leave empty for the current action")
+    path: text("Path", "Curve to follow, or another object with keys on its location, such as an empty")
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)

@@ -1,9 +1,9 @@
 """Switch the whole body response on or off."""
 
 import bpy
-from bpy.props import BoolProperty
 
 from ..rig.look_at.body import layers
+from ..rig.settings import switch
 from . import polling, reporting, selection
 
 
@@ -13,10 +13,8 @@ class LOOKAT_PD_OT_whole_body(polling.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.whole_body"
     bl_label = "Whole Body"
 
-    use: BoolProperty(
-        name="Whole Body",
-        description="Enable all responses of the body and the eyes; otherwise only those that are on by default",
-        default=True,
+    use: switch(
+        "Whole Body", "Enable all responses of the body and the eyes; otherwise only those that are on by default", True
     )
 
     @reporting.reports_errors

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 import bpy
 import numpy as np
 from bpy.app.handlers import persistent
-from bpy.props import BoolProperty, PointerProperty
 
 from ..lookat_pd.rotation import Array
 from ..operators import polling, selection
@@ -14,6 +13,7 @@ from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import look_at_layer as offsets
 from ..rig.look_at import overlay
 from ..rig.look_at import resolve as look_at
+from ..rig.settings import Properties, pointer
 from .sidebar import SidebarPanel
 from .viewport import Batch, draw_handlers, on_screen, write
 
@@ -27,38 +27,25 @@ _names: dict[int, list[str]] = {}
 """Bones with look-ats of each armature, cached until the file changes: large rigs have hundreds of bones."""
 
 
+_shown = Properties(options=set())
+
+
 class LookAtOverlay(bpy.types.PropertyGroup):
     """Display settings of look-ats in the viewport."""
 
-    show: BoolProperty(
-        name="Viewport Display", description="Draw look-ats in the viewport", default=True, options=set()
+    show: _shown.switch("Viewport Display", "Draw look-ats in the viewport", True)
+    show_sight: _shown.switch(
+        "Line of Sight", "Line in the direction of the head, and a dashed line to its target", True
     )
-    show_sight: BoolProperty(
-        name="Line of Sight",
-        description="Line in the direction of the head, and a dashed line to its target",
-        default=True,
-        options=set(),
+    show_target: _shown.switch("Target Marker", "Ring around the current target", True)
+    show_limits: _shown.switch(
+        "Reach", "Range that the bones of the chain can reach together, around the direction of the animation", True
     )
-    show_target: BoolProperty(
-        name="Target Marker", description="Ring around the current target", default=True, options=set()
+    show_offsets: _shown.switch(
+        "Offsets", "Rotation that the look-at adds to each selected bone of the chain, in degrees", True
     )
-    show_limits: BoolProperty(
-        name="Reach",
-        description="Range that the bones of the chain can reach together, around the direction of the animation",
-        default=True,
-        options=set(),
-    )
-    show_offsets: BoolProperty(
-        name="Offsets",
-        description="Rotation that the look-at adds to each selected bone of the chain, in degrees",
-        default=True,
-        options=set(),
-    )
-    show_detected: BoolProperty(
-        name="Detected",
-        description="Forward and up axes, legs and eyes, as detected; a second possible forward axis is dashed",
-        default=True,
-        options=set(),
+    show_detected: _shown.switch(
+        "Detected", "Forward and up axes, legs and eyes, as detected; a second possible forward axis is dashed", True
     )
 
 
@@ -192,7 +179,7 @@ _register, _unregister = bpy.utils.register_classes_factory(
 
 def register() -> None:
     _register()
-    bpy.types.Scene.lookat_pd_overlay = PointerProperty(type=LookAtOverlay, name="Look-at PD")
+    bpy.types.Scene.lookat_pd_overlay = pointer(LookAtOverlay, "Look-at PD")
     bpy.app.handlers.depsgraph_update_post.append(_forget_names)
     _add()
 

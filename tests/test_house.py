@@ -57,7 +57,7 @@ WITHIN = {
     },
 }
 LOOSE = {
-    "rig": set(),
+    "rig": {"settings"},
     "lookat_pd": {
         *("__init__", "checks", "curves", "errors", "inertialize"),
         *("message", "progress", "rotation", "skeleton"),

@@ -5,18 +5,10 @@ No `from __future__ import annotations` here: Blender reads the annotations.
 
 import bpy
 import numpy as np
-from bpy.props import (
-    BoolProperty,
-    CollectionProperty,
-    FloatProperty,
-    FloatVectorProperty,
-    IntProperty,
-    PointerProperty,
-    StringProperty,
-)
 
 from ..animation.bake_options import LAST_FRAME
 from ..sampling.targets import Target
+from ..settings import Properties
 from . import hitting
 from .hitting import HitRequest, HitSpec
 from .settings import LONGEST
@@ -35,144 +27,117 @@ def _is_source(settings: "HitItem", item: bpy.types.Object) -> bool:
     return item != settings.id_data
 
 
+_own = Properties(override=_EDITABLE)
+
+
 class HitItem(bpy.types.PropertyGroup):
     """One hit."""
 
-    frame: IntProperty(
-        override=_EDITABLE,
-        name="Frame",
-        description="Frame of the hit; the bones start to move after it",
-        default=1,
-        min=-LAST_FRAME,
-        max=LAST_FRAME,
+    frame: _own.integer(
+        "Frame", "Frame of the hit; the bones start to move after it", 1, max=LAST_FRAME, min=-LAST_FRAME
     )
-    bone: StringProperty(override=_EDITABLE, name="Bone", description="Bone that is hit, at its middle")
-    source: PointerProperty(
-        override=_EDITABLE,
-        name="From",
-        description="Object from whose position the hit comes; without one, the direction is used",
-        type=bpy.types.Object,
+    bone: _own.text("Bone", "Bone that is hit, at its middle")
+    source: _own.pointer(
+        bpy.types.Object,
+        "From",
+        "Object from whose position the hit comes; without one, the direction is used",
         poll=_is_source,
     )
-    direction: FloatVectorProperty(
-        override=_EDITABLE,
-        name="Direction",
-        description="Direction of the hit in world space, of any length",
-        subtype="XYZ",
-        size=3,
-        default=(0.0, 1.0, 0.0),
-        min=-1e6,
+    direction: _own.vector(
+        "Direction",
+        "Direction of the hit in world space, of any length",
+        (0.0, 1.0, 0.0),
         max=1e6,
+        min=-1e6,
         soft_min=-1.0,
         soft_max=1.0,
+        subtype="XYZ",
+        size=3,
     )
-    impulse: FloatProperty(
-        override=_EDITABLE,
-        name="Impulse",
-        description="Strength of the hit in newton seconds: a shove has about 30, a light tap 3",
-        default=hitting.IMPULSE,
-        min=0.0,
-        soft_max=200.0,
+    impulse: _own.number(
+        "Impulse",
+        "Strength of the hit in newton seconds: a shove has about 30, a light tap 3",
+        hitting.IMPULSE,
         max=hitting.STRONGEST,
+        soft_max=200.0,
     )
 
 
 class HitSettings(bpy.types.PropertyGroup):
     """The hits of an armature."""
 
-    hits: CollectionProperty(type=HitItem, override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"})
-    settle_time: FloatProperty(
-        override=_EDITABLE,
-        name="Settle Time",
-        description=(
-            "Time in seconds, from the middle of the contact, after which 3 % of the largest deviation from the "
-            "animation is left"
-        ),
-        default=hitting.SETTLE,
+    hits: _own.collection(HitItem)
+    settle_time: _own.number(
+        "Settle Time",
+        "Time in seconds, from the middle of the contact, after which 3 % of the largest deviation from the "
+        "animation is left",
+        hitting.SETTLE,
+        max=LONGEST,
         min=SHORTEST,
         soft_max=3.0,
-        max=LONGEST,
     )
-    damping_ratio: FloatProperty(
-        override=_EDITABLE,
-        name="Damping Ratio",
-        description="At 1 the bones return without overshoot; below, they swing past the animation",
-        default=1.0,
-        min=LEAST_DAMPING,
+    damping_ratio: _own.number(
+        "Damping Ratio",
+        "At 1 the bones return without overshoot; below, they swing past the animation",
+        1.0,
         max=MOST_DAMPING,
+        min=LEAST_DAMPING,
     )
-    contact: FloatProperty(
-        override=_EDITABLE,
-        name="Contact Time",
-        description="Time in seconds for which each hit pushes, so that the bones gather speed instead of jerking: a "
+    contact: _own.number(
+        "Contact Time",
+        "Time in seconds for which each hit pushes, so that the bones gather speed instead of jerking: a "
         "punch takes about 0.02, a shove 0.1; 0 changes the speed at once",
-        default=hitting.CONTACT,
-        min=0.0,
-        soft_max=0.3,
+        hitting.CONTACT,
         max=hitting.LONGEST_CONTACT,
+        soft_max=0.3,
     )
-    stiffness: FloatProperty(
-        override=_EDITABLE,
-        name="Stiffness",
-        description="Resistance of the muscles to the hit: 0 for a limp body, 1 for a tense one",
-        default=hitting.STIFFNESS,
-        min=0.0,
-        soft_max=2.0,
+    stiffness: _own.number(
+        "Stiffness",
+        "Resistance of the muscles to the hit: 0 for a limp body, 1 for a tense one",
+        hitting.STIFFNESS,
         max=STIFFEST,
+        soft_max=2.0,
     )
-    largest_angle: FloatProperty(
-        override=_EDITABLE,
-        name="Largest Angle",
-        description="Angle by which hits turn a bone at most; there it passes the impulse on to the bone above it",
-        subtype="ANGLE",
-        default=float(np.radians(hitting.LARGEST_ANGLE)),
-        min=float(np.radians(LEAST_ANGLE)),
+    largest_angle: _own.number(
+        "Largest Angle",
+        "Angle by which hits turn a bone at most; there it passes the impulse on to the bone above it",
+        float(np.radians(hitting.LARGEST_ANGLE)),
         max=float(np.radians(MOST_ANGLE)),
+        min=float(np.radians(LEAST_ANGLE)),
+        subtype="ANGLE",
     )
-    length: IntProperty(
-        override=_EDITABLE,
-        name="Chain Length",
-        description="Number of bones that give way from the hit bone upwards; 0 for all up to the hips",
-        default=0,
+    length: _own.integer(
+        "Chain Length",
+        "Number of bones that give way from the hit bone upwards; 0 for all up to the hips",
+        max=MOST_BONES,
         min=0,
         soft_max=20,
-        max=MOST_BONES,
     )
-    hips: FloatProperty(
-        override=_EDITABLE,
-        name="Hips",
-        description="How much of the speed that a hit gives to the whole body moves the hips; the feet stay where they "
+    hips: _own.number(
+        "Hips",
+        "How much of the speed that a hit gives to the whole body moves the hips; the feet stay where they "
         "are animated",
-        default=hitting.HIPS,
-        min=0.0,
-        soft_max=2.0,
+        hitting.HIPS,
         max=MOST_HIPS,
+        soft_max=2.0,
     )
-    use_follow: BoolProperty(
-        override=_EDITABLE,
-        name="Limbs Follow",
-        description="Let head, arms, legs and tail lag behind the bones on which they hang",
-        default=True,
+    use_follow: _own.switch(
+        "Limbs Follow", "Let head, arms, legs and tail lag behind the bones on which they hang", True
     )
-    use_limits: BoolProperty(
-        override=_EDITABLE,
-        name="Joint Limits",
-        description="Respect the limits under Bone > Inverse Kinematics and Limit Rotation constraints",
-        default=True,
+    use_limits: _own.switch(
+        "Joint Limits", "Respect the limits under Bone > Inverse Kinematics and Limit Rotation constraints", True
     )
-    use_switch: BoolProperty(
-        override=_EDITABLE,
-        name="Switch Limbs to FK",
-        description="Let arms and legs that are in IK give way too: IK-FK is keyed to FK from the first hit until the "
+    use_switch: _own.switch(
+        "Switch Limbs to FK",
+        "Let arms and legs that are in IK give way too: IK-FK is keyed to FK from the first hit until the "
         "bones are back, with keys that keep the pose of the limb",
-        default=True,
+        True,
     )
-    use_relative: BoolProperty(
-        override=_EDITABLE,
-        name="Relative to Body",
-        description="Scale the impulses with mass and height, so that they mean the same for every body as for one of "
+    use_relative: _own.switch(
+        "Relative to Body",
+        "Scale the impulses with mass and height, so that they mean the same for every body as for one of "
         "70 kg and 1.75 m",
-        default=True,
+        True,
     )
 
 
@@ -206,7 +171,7 @@ _register, _unregister = bpy.utils.register_classes_factory((HitItem, HitSetting
 
 def register() -> None:
     _register()
-    bpy.types.Object.lookat_pd_hits = PointerProperty(type=HitSettings, name="Look-at PD Hits", override=_EDITABLE)
+    bpy.types.Object.lookat_pd_hits = _own.pointer(HitSettings, "Look-at PD Hits")
 
 
 def unregister() -> None:

@@ -6,15 +6,8 @@ No `from __future__ import annotations` here: Blender reads the annotations.
 from typing import Any
 
 import bpy
-from bpy.props import (
-    BoolProperty,
-    CollectionProperty,
-    EnumProperty,
-    FloatProperty,
-    IntProperty,
-    PointerProperty,
-    StringProperty,
-)
+
+from ..settings import Properties, choice, collection, factor, integer, number, pointer, switch, text
 
 SHAPE_ITEMS = (
     ("CAPSULES", "Capsules", "Treat each bone as a capsule along its length"),
@@ -134,347 +127,216 @@ TENSION = 4.0
 curves."""
 
 
-def _tension(description: str, **options: Any) -> Any:
-    limits = {"min": 1.0, "max": 30.0, "soft_min": 3.0, "soft_max": 15.0}
-    return FloatProperty(name="Tension", description=description, default=TENSION, **limits, **options)
+_own = Properties(override=_EDITABLE)
+_of_scene = Properties()
 
 
-def _strength(**options: Any) -> Any:
+def _tension(own: Properties, description: str) -> Any:
+    return own.number("Tension", description, TENSION, max=30.0, min=1.0, soft_min=3.0, soft_max=15.0)
+
+
+def _strength(own: Properties) -> Any:
     description = "Largest torque as a multiple of the torque that holds the limb horizontal"
-    limits = {"min": 0.01, "soft_max": 20.0, "max": STRONGEST}
-    return FloatProperty(name="Strength", description=description, default=3.0, **limits, **options)
+    return own.number("Strength", description, 3.0, max=STRONGEST, min=0.01, soft_max=20.0)
 
 
-def _torque(description: str, **options: Any) -> Any:
-    return FloatProperty(name="Torque", description=description, default=50.0, min=0.0001, max=HEAVIEST, **options)
+def _torque(own: Properties, description: str) -> Any:
+    return own.number("Torque", description, 50.0, max=HEAVIEST, min=0.0001)
 
 
-def _friction(**options: Any) -> Any:
+def _friction(own: Properties) -> Any:
     description = (
         "Friction of the joint between keys, in newton metres per radian per second, for which the muscles do not "
         "make up: the bone is late on its way to a key. A relaxed elbow has about 0.3"
     )
-    return FloatProperty(
-        name="Friction", description=description, default=0.0, min=0.0, soft_max=5.0, max=1e6, **options
-    )
+    return own.number("Friction", description, 0.0, max=1e6, soft_max=5.0)
 
 
-def _stiffness(description: str, **options: Any) -> Any:
-    limits = {"min": 0.0, "soft_max": 10.0, "max": SPRINGIEST}
-    return FloatProperty(name="Stiffness", description=description, default=1.0, **limits, **options)
+def _stiffness(own: Properties, description: str) -> Any:
+    return own.number("Stiffness", description, 1.0, max=SPRINGIEST, soft_max=10.0)
 
 
-def _damping(description: str, **options: Any) -> Any:
-    limits = {"min": 0.0, "soft_max": 2.0, "max": SPRINGIEST}
-    return FloatProperty(name="Damping", description=description, default=0.3, **limits, **options)
+def _damping(own: Properties, description: str) -> Any:
+    return own.number("Damping", description, 0.3, max=SPRINGIEST, soft_max=2.0)
 
 
 class BoneBodySettings(bpy.types.PropertyGroup):
     """Settings of one bone."""
 
-    mass: FloatProperty(
-        override=_EDITABLE,
-        name="Mass",
-        description="Mass of this bone in kilograms; 0 to take it from the distribution over the body",
-        default=0.0,
-        min=0.0,
-        max=HEAVIEST,
+    mass: _own.number(
+        "Mass", "Mass of this bone in kilograms; 0 to take it from the distribution over the body", 0.0, max=HEAVIEST
     )
-    density: FloatProperty(
-        override=_EDITABLE,
-        name="Density",
-        description="Density of this bone as a factor of the density of the body",
-        default=1.0,
-        min=0.001,
+    density: _own.number(
+        "Density",
+        "Density of this bone as a factor of the density of the body",
+        1.0,
         max=DENSEST,
+        min=0.001,
         soft_max=10.0,
     )
-    use_own: BoolProperty(
-        override=_EDITABLE,
-        name="Override Settings",
-        description="Use separate tension, torque limit and passive settings for this bone",
-        default=False,
-    )
+    use_own: _own.switch("Override Settings", "Use separate tension, torque limit and passive settings for this bone")
     tension: _tension(
-        "How early the bone arrives at its keys: 9.2 leaves 0.1 % of the distance at a key, 4 leaves 9 %",
-        override=_EDITABLE,
+        _own, "How early the bone arrives at its keys: 9.2 leaves 0.1 % of the distance at a key, 4 leaves 9 %"
     )
-    limit: EnumProperty(
-        override=_EDITABLE, name="Torque Limit", description="Limit of the torque of the joint", items=LIMIT_ITEMS
-    )
-    strength: _strength(override=_EDITABLE)
-    torque: _torque("Largest torque of the joint, in newton metres", override=_EDITABLE)
-    friction: _friction(override=_EDITABLE)
-    passive: BoolProperty(
-        override=_EDITABLE,
-        name="Passive",
-        description="Give the bone no muscles: it swings from its parent and ignores all keys but the first",
-        default=False,
+    limit: _own.choice("Torque Limit", "Limit of the torque of the joint", LIMIT_ITEMS)
+    strength: _strength(_own)
+    torque: _torque(_own, "Largest torque of the joint, in newton metres")
+    friction: _friction(_own)
+    passive: _own.switch(
+        "Passive", "Give the bone no muscles: it swings from its parent and ignores all keys but the first"
     )
     stiffness: _stiffness(
-        "Frequency in hertz at which a passive bone swings back to its first key; at 0 it hangs freely",
-        override=_EDITABLE,
+        _own, "Frequency in hertz at which a passive bone swings back to its first key; at 0 it hangs freely"
     )
-    damping: _damping("Damping ratio of a passive bone; at 1 it returns without overshoot", override=_EDITABLE)
+    damping: _damping(_own, "Damping ratio of a passive bone; at 1 it returns without overshoot")
 
 
 class BodySettings(bpy.types.PropertyGroup):
     """Mass settings of an armature."""
 
-    shape: EnumProperty(
-        override=_EDITABLE, name="Shape", description="Source of the volume of the bones", items=SHAPE_ITEMS
+    shape: _own.choice("Shape", "Source of the volume of the bones", SHAPE_ITEMS)
+    spread: _own.choice("Distribution", "Distribution of the mass over the bones", SPREAD_ITEMS)
+    scale: _own.choice("Scale", "Size of the body, on which its mass depends", SCALE_ITEMS)
+    build: _own.choice("Physique", "Source of the human segment masses", BUILD_ITEMS)
+    total_mass: _own.number(
+        "Total Mass", "Mass of the whole body in kilograms; 0 to estimate it from the size", 0.0, max=HEAVIEST
     )
-    spread: EnumProperty(
-        override=_EDITABLE,
-        name="Distribution",
-        description="Distribution of the mass over the bones",
-        items=SPREAD_ITEMS,
+    density: _own.number(
+        "Density", "Density in kilograms per cubic metre; that of water is 1000", 1000.0, max=DENSEST, min=0.001
     )
-    scale: EnumProperty(
-        override=_EDITABLE, name="Scale", description="Size of the body, on which its mass depends", items=SCALE_ITEMS
-    )
-    build: EnumProperty(
-        override=_EDITABLE, name="Physique", description="Source of the human segment masses", items=BUILD_ITEMS
-    )
-    total_mass: FloatProperty(
-        override=_EDITABLE,
-        name="Total Mass",
-        description="Mass of the whole body in kilograms; 0 to estimate it from the size",
-        default=0.0,
-        min=0.0,
-        max=HEAVIEST,
-    )
-    density: FloatProperty(
-        override=_EDITABLE,
-        name="Density",
-        description="Density in kilograms per cubic metre; that of water is 1000",
-        default=1000.0,
-        min=0.001,
-        max=DENSEST,
-    )
-    radius: FloatProperty(
-        override=_EDITABLE,
-        name="Radius",
-        description="Radius of the capsules as a factor of the bone length",
-        default=0.15,
-        min=0.01,
-        max=0.5,
-    )
-    before: StringProperty(
-        override=_EDITABLE,
-        name="Before",
-        description="Action from which the last result was computed",
-        options={"HIDDEN"},
-    )
-    after: StringProperty(
-        override=_EDITABLE, name="After", description="Action with the last result", options={"HIDDEN"}
-    )
+    radius: _own.number("Radius", "Radius of the capsules as a factor of the bone length", 0.15, max=0.5, min=0.01)
+    before: _own.text("Before", "Action from which the last result was computed", options={"HIDDEN"})
+    after: _own.text("After", "Action with the last result", options={"HIDDEN"})
 
 
 class ReachVia(bpy.types.PropertyGroup):
     """A waypoint of a reach."""
 
-    target: PointerProperty(
-        name="Waypoint", description="Object through which the effector passes", type=bpy.types.Object
-    )
-    hand: EnumProperty(
-        name="Passed By", description="Hand that passes the waypoint, if both reach", items=VIA_HAND_ITEMS
-    )
-    time: FloatProperty(
-        name="Time",
-        description="Time at which the effector passes, as a factor of the duration",
-        default=0.5,
-        min=0.01,
-        max=0.99,
-    )
+    target: pointer(bpy.types.Object, "Waypoint", "Object through which the effector passes")
+    hand: choice("Passed By", "Hand that passes the waypoint, if both reach", VIA_HAND_ITEMS)
+    time: number("Time", "Time at which the effector passes, as a factor of the duration", 0.5, max=0.99, min=0.01)
 
 
 class DynamicsSettings(bpy.types.PropertyGroup):
     """Settings of the interpolation of keys and of reaches."""
 
-    keys: EnumProperty(name="Keys", description="Keys through which the motion must pass", items=KEYS_ITEMS)
+    keys: choice("Keys", "Keys through which the motion must pass", KEYS_ITEMS)
     tension: _tension(
-        "How early the bones arrive at their keys: 9.2 leaves 0.1 % of the distance at a key, 4 leaves 9 %"
+        _of_scene, "How early the bones arrive at their keys: 9.2 leaves 0.1 % of the distance at a key, 4 leaves 9 %"
     )
-    between: EnumProperty(name="Method", description="Method of finding the motion between keys", items=BETWEEN_ITEMS)
-    torque_cost: EnumProperty(
-        name="Torques", description="How the changes of the torques of joints add up", items=TORQUE_COST_ITEMS
-    )
-    at_keys: EnumProperty(name="At Keys", description="Speed of the bones at their keys", items=AT_KEYS_ITEMS)
-    swing_past: FloatProperty(
-        name="Swing Past",
-        description=(
-            "How far the bones go beyond the last key before they return, as a fraction of the last distance. "
-            "Without a settle time they take as long as they need; in less time they draw back before the key"
-        ),
-        subtype="FACTOR",
-        default=0.0,
-        min=0.0,
-        max=1.0,
+    between: choice("Method", "Method of finding the motion between keys", BETWEEN_ITEMS)
+    torque_cost: choice("Torques", "How the changes of the torques of joints add up", TORQUE_COST_ITEMS)
+    at_keys: choice("At Keys", "Speed of the bones at their keys", AT_KEYS_ITEMS)
+    swing_past: factor(
+        "Swing Past",
+        "How far the bones go beyond the last key before they return, as a fraction of the last distance. "
+        "Without a settle time they take as long as they need; in less time they draw back before the key",
         soft_max=0.5,
     )
-    limit: EnumProperty(name="Torque Limit", description="Limit of the torque of the joints", items=LIMIT_ITEMS)
-    strength: _strength()
-    torque: _torque("Largest torque of each joint, in newton metres")
-    friction: _friction()
-    use_gravity: BoolProperty(name="Gravity", description="Apply the gravity of the scene to the body", default=True)
-    inertia: EnumProperty(
-        name="Inertia", description="Inertia for which the joints compute their torques", items=INERTIA_ITEMS
+    limit: choice("Torque Limit", "Limit of the torque of the joints", LIMIT_ITEMS)
+    strength: _strength(_of_scene)
+    torque: _torque(_of_scene, "Largest torque of each joint, in newton metres")
+    friction: _friction(_of_scene)
+    use_gravity: switch("Gravity", "Apply the gravity of the scene to the body", True)
+    inertia: choice("Inertia", "Inertia for which the joints compute their torques", INERTIA_ITEMS)
+    weight: factor(
+        "Weight",
+        "How much the masses of single bones show, such as that of a hand with 5 kg in it: at 0 the joints "
+        "compensate for them, at 1 they apply the torques for the body without them; keys are hit in both cases",
+        WEIGHT,
     )
-    weight: FloatProperty(
-        name="Weight",
-        description=(
-            "How much the masses of single bones show, such as that of a hand with 5 kg in it: at 0 the joints "
-            "compensate for them, at 1 they apply the torques for the body without them; keys are hit in both cases"
-        ),
-        subtype="FACTOR",
-        default=WEIGHT,
-        min=0.0,
-        max=1.0,
-    )
-    passive: BoolProperty(
-        name="Passive",
-        description=(
-            "Give the selected bones no muscles: they swing from their parents and ignore all keys but the first"
-        ),
-        default=False,
+    passive: switch(
+        "Passive", "Give the selected bones no muscles: they swing from their parents and ignore all keys but the first"
     )
     stiffness: _stiffness(
-        "Frequency in hertz at which passive bones swing back to their first key; at 0 they hang freely"
+        _of_scene, "Frequency in hertz at which passive bones swing back to their first key; at 0 they hang freely"
     )
-    damping: _damping("Damping ratio of passive bones; at 1 they return without overshoot")
-    settle: FloatProperty(
-        name="Settle",
-        description="Time in seconds for which the motion continues after the last key to overshoot and settle",
-        default=0.0,
-        min=0.0,
-        soft_max=5.0,
+    damping: _damping(_of_scene, "Damping ratio of passive bones; at 1 they return without overshoot")
+    settle: number(
+        "Settle",
+        "Time in seconds for which the motion continues after the last key to overshoot and settle",
+        0.0,
         max=LONGEST,
+        soft_max=5.0,
     )
-    point: EnumProperty(
-        name="Effector Point", description="Point of the effector that reaches the goal", items=POINT_ITEMS
-    )
-    palm_gap: FloatProperty(
-        name="Palm Gap",
-        description="Distance of the bone of the hand from the side of the mesh: half of the thickness of the hand",
-        subtype="DISTANCE",
-        default=GAP,
-        min=0.0,
-        soft_max=0.1,
+    point: choice("Effector Point", "Point of the effector that reaches the goal", POINT_ITEMS)
+    palm_gap: number(
+        "Palm Gap",
+        "Distance of the bone of the hand from the side of the mesh: half of the thickness of the hand",
+        GAP,
         max=1e6,
+        soft_max=0.1,
+        subtype="DISTANCE",
     )
-    length: IntProperty(
-        name="Chain Length",
-        description="Number of bones in the chain; 0 for all up to the root or to a pinned bone",
-        default=2,
+    length: integer(
+        "Chain Length",
+        "Number of bones in the chain; 0 for all up to the root or to a pinned bone",
+        2,
+        max=1000,
         min=0,
         soft_max=20,
-        max=1000,
     )
-    goal: EnumProperty(name="Goal", description="What the effector reaches for", items=GOAL_ITEMS)
-    target: PointerProperty(
-        name="Target",
-        description="Object to reach for; for an armature, choose a bone as well",
-        type=bpy.types.Object,
-    )
-    subtarget: StringProperty(name="Bone", description="Bone of the target armature to reach for")
-    both_hands: BoolProperty(
-        name="Both Hands",
-        description="Let a second effector reach at the same time: the other selected bone or, if there is none, the "
+    goal: choice("Goal", "What the effector reaches for", GOAL_ITEMS)
+    target: pointer(bpy.types.Object, "Target", "Object to reach for; for an armature, choose a bone as well")
+    subtarget: text("Bone", "Bone of the target armature to reach for")
+    both_hands: switch(
+        "Both Hands",
+        "Let a second effector reach at the same time: the other selected bone or, if there is none, the "
         "same bone of the other side. Bones above both, such as the spine, move once for both",
-        default=False,
     )
-    other_target: PointerProperty(
-        name="Other Target",
-        description="What the other hand reaches for; if empty, both reach for the same object, each on its own side",
-        type=bpy.types.Object,
+    other_target: pointer(
+        bpy.types.Object,
+        "Other Target",
+        "What the other hand reaches for; if empty, both reach for the same object, each on its own side",
     )
-    other_subtarget: StringProperty(name="Bone", description="Bone of the target armature for the other hand")
-    duration: FloatProperty(
-        name="Duration",
-        description="Duration of the reach in seconds",
-        default=1.0,
-        min=0.01,
-        soft_max=5.0,
-        max=LONGEST,
-    )
-    method: EnumProperty(name="Method", description="Method of finding the motion", items=METHOD_ITEMS)
-    passes: IntProperty(name="Passes", description="Maximum number of smoothing passes", default=50, min=1, max=1000)
-    joint_damping: FloatProperty(
-        name="Joint Damping",
-        description="Resistance of the joints to rotation, in newton metres per radian per second; "
+    other_subtarget: text("Bone", "Bone of the target armature for the other hand")
+    duration: number("Duration", "Duration of the reach in seconds", 1.0, max=LONGEST, min=0.01, soft_max=5.0)
+    method: choice("Method", "Method of finding the motion", METHOD_ITEMS)
+    passes: integer("Passes", "Maximum number of smoothing passes", 50, max=1000, min=1)
+    joint_damping: number(
+        "Joint Damping",
+        "Resistance of the joints to rotation, in newton metres per radian per second; "
         "with it, the way back differs from the way there",
-        default=DAMPING,
-        min=0.0,
-        soft_max=5.0,
+        DAMPING,
         max=1e6,
-    )
-    use_limits: BoolProperty(
-        name="Joint Limits",
-        description="Respect the limits under Bone > Inverse Kinematics and Limit Rotation constraints",
-        default=True,
-    )
-    avoid_body: BoolProperty(
-        name="Avoid Body",
-        description="Go around the character's own head and trunk, and keep both arms apart",
-        default=True,
-    )
-    obstacles: PointerProperty(
-        name="Obstacles",
-        description="Collection of objects to go around; each counts as a sphere around its origin",
-        type=bpy.types.Collection,
-    )
-    vias: CollectionProperty(type=ReachVia)
-    keep_velocity: BoolProperty(
-        name="Keep Velocity",
-        description="Begin the reach at the speed that the bones have in the animation, instead of at rest",
-        default=True,
-    )
-    follow_goal: BoolProperty(
-        name="Follow Goal",
-        description="Arrive at the speed of the goal and stay on it during the hold, if it moves relative to the body",
-        default=True,
-    )
-    after: EnumProperty(name="Afterwards", description="What follows the arrival", items=AFTER_ITEMS)
-    hold: FloatProperty(
-        name="Hold",
-        description="Time in seconds for which the pose is held after the arrival",
-        default=0.0,
-        min=0.0,
         soft_max=5.0,
-        max=LONGEST,
     )
-    blend: FloatProperty(
-        name="Blend",
-        description="Time in seconds of the transition to the animation",
-        default=BLEND,
-        min=0.0,
-        soft_max=2.0,
-        max=LONGEST,
+    use_limits: switch(
+        "Joint Limits", "Respect the limits under Bone > Inverse Kinematics and Limit Rotation constraints", True
     )
-    match_orientation: BoolProperty(
-        name="Match Orientation",
-        description="Turn the effector so that its axes are those of the goal on arrival, and as long as it is held",
-        default=False,
+    avoid_body: switch("Avoid Body", "Go around the character's own head and trunk, and keep both arms apart", True)
+    obstacles: pointer(
+        bpy.types.Collection,
+        "Obstacles",
+        "Collection of objects to go around; each counts as a sphere around its origin",
     )
-    approach: EnumProperty(
-        name="Approach", description="Direction from which the effector comes to the goal", items=APPROACH_ITEMS
+    vias: collection(ReachVia)
+    keep_velocity: switch(
+        "Keep Velocity", "Begin the reach at the speed that the bones have in the animation, instead of at rest", True
     )
-    approach_distance: FloatProperty(
-        name="Approach Distance",
-        description="Length of the straight line on which the effector comes to the goal",
-        subtype="DISTANCE",
-        default=DISTANCE,
+    follow_goal: switch(
+        "Follow Goal",
+        "Arrive at the speed of the goal and stay on it during the hold, if it moves relative to the body",
+        True,
+    )
+    after: choice("Afterwards", "What follows the arrival", AFTER_ITEMS)
+    hold: number("Hold", "Time in seconds for which the pose is held after the arrival", 0.0, max=LONGEST, soft_max=5.0)
+    blend: number("Blend", "Time in seconds of the transition to the animation", BLEND, max=LONGEST, soft_max=2.0)
+    match_orientation: switch(
+        "Match Orientation",
+        "Turn the effector so that its axes are those of the goal on arrival, and as long as it is held",
+    )
+    approach: choice("Approach", "Direction from which the effector comes to the goal", APPROACH_ITEMS)
+    approach_distance: number(
+        "Approach Distance",
+        "Length of the straight line on which the effector comes to the goal",
+        DISTANCE,
+        max=1e6,
         min=0.001,
         soft_max=0.5,
-        max=1e6,
+        subtype="DISTANCE",
     )
-    show_masses: BoolProperty(
-        name="Show Masses",
-        description="Draw the inertia ellipsoid of each bone in the viewport",
-        default=False,
-        options=set(),
-    )
+    show_masses: switch("Show Masses", "Draw the inertia ellipsoid of each bone in the viewport", options=set())
 
 
 _register, _unregister = bpy.utils.register_classes_factory(
@@ -484,11 +346,9 @@ _register, _unregister = bpy.utils.register_classes_factory(
 
 def register() -> None:
     _register()
-    bpy.types.Scene.lookat_pd_dynamics = PointerProperty(type=DynamicsSettings, name="Look-at PD Dynamics")
-    bpy.types.Object.lookat_pd_body = PointerProperty(type=BodySettings, name="Look-at PD Body", override=_EDITABLE)
-    bpy.types.PoseBone.lookat_pd_body = PointerProperty(
-        type=BoneBodySettings, name="Look-at PD Bone", override=_EDITABLE
-    )
+    bpy.types.Scene.lookat_pd_dynamics = pointer(DynamicsSettings, "Look-at PD Dynamics")
+    bpy.types.Object.lookat_pd_body = _own.pointer(BodySettings, "Look-at PD Body")
+    bpy.types.PoseBone.lookat_pd_body = _own.pointer(BoneBodySettings, "Look-at PD Bone")
 
 
 def unregister() -> None:

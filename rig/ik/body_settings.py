@@ -8,21 +8,13 @@ from collections.abc import Iterable
 
 import bpy
 import numpy as np
-from bpy.props import (
-    BoolProperty,
-    CollectionProperty,
-    EnumProperty,
-    FloatProperty,
-    IntProperty,
-    PointerProperty,
-    StringProperty,
-)
 
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..detection import limb_controls, limbs
 from ..sampling.targets import Target
+from ..settings import choice, collection, factor, integer, pointer, switch, text
 from .body import BodyEffector
 from .body_bake import BodyTuning
 from .settings import ease_time
@@ -44,60 +36,35 @@ _WEIGHT = re.compile(r"^lookat_pd_ik_body\.effectors\[(\d+)\]\.weight$")
 class IKEffector(bpy.types.PropertyGroup):
     """A bone and what it is to do."""
 
-    bone: StringProperty(name="Bone", description="Bone that follows the target or stays where it is animated")
-    target: PointerProperty(
-        name="Target",
-        description="Object that the bone follows; leave empty to pin the bone where it is animated",
-        type=bpy.types.Object,
+    bone: text("Bone", "Bone that follows the target or stays where it is animated")
+    target: pointer(
+        bpy.types.Object, "Target", "Object that the bone follows; leave empty to pin the bone where it is animated"
     )
-    subtarget: StringProperty(name="Target Bone", description="Bone of the target armature that the bone follows")
-    use_position: BoolProperty(name="Position", description="Place the head of the bone on the target", default=True)
-    orientation: EnumProperty(
-        name="Effector Orientation", description="Orientation of the effector", items=ORIENTATION_ITEMS
+    subtarget: text("Target Bone", "Bone of the target armature that the bone follows")
+    use_position: switch("Position", "Place the head of the bone on the target", True)
+    orientation: choice("Effector Orientation", "Orientation of the effector", ORIENTATION_ITEMS)
+    use_offset: switch("Keep Offset", "Keep the offset from the target that the effector has at the first frame")
+    pole: pointer(
+        bpy.types.Object, "Pole Target", "Object towards which the elbow or knee points; leave empty for none"
     )
-    use_offset: BoolProperty(
-        name="Keep Offset",
-        description="Keep the offset from the target that the effector has at the first frame",
-        default=False,
-    )
-    pole: PointerProperty(
-        name="Pole Target",
-        description="Object towards which the elbow or knee points; leave empty for none",
-        type=bpy.types.Object,
-    )
-    weight: FloatProperty(
-        name="Weight",
-        description="1 reaches the target, 0 has no effect; between, the bone is between animation and target and "
+    weight: factor(
+        "Weight",
+        "1 reaches the target, 0 has no effect; between, the bone is between animation and target and "
         "gives way to all effectors with a weight of 1",
-        default=1.0,
-        min=0.0,
-        max=1.0,
-        subtype="FACTOR",
+        1.0,
     )
-    priority: EnumProperty(
-        name="Priority",
-        description="Which effectors are reached where not all can be",
-        items=PRIORITY_ITEMS,
-        default="NORMAL",
-    )
+    priority: choice("Priority", "Which effectors are reached where not all can be", PRIORITY_ITEMS, "NORMAL")
 
 
 class IKBody(bpy.types.PropertyGroup):
     """Several effectors of one armature."""
 
-    effectors: CollectionProperty(type=IKEffector, name="Effectors")
-    effectors_index: IntProperty(name="Active Effector", min=0, max=1000, options={"SKIP_SAVE"})
-    balance: FloatProperty(
-        name="Balance",
-        description="Keep the centre of mass above the feet; 0 for no balance. Feet that are no effectors are pinned",
-        default=0.0,
-        min=0.0,
-        max=1.0,
-        subtype="FACTOR",
+    effectors: collection(IKEffector, "Effectors")
+    effectors_index: integer("Active Effector", max=1000, min=0, options={"SKIP_SAVE"})
+    balance: factor(
+        "Balance", "Keep the centre of mass above the feet; 0 for no balance. Feet that are no effectors are pinned"
     )
-    move_hips: BoolProperty(
-        name="Move Hips", description="Let the hips change their location, as in a squat", default=True
-    )
+    move_hips: switch("Move Hips", "Let the hips change their location, as in a squat", True)
     ease: ease_time()
 
 
@@ -192,7 +159,7 @@ _register, _unregister = bpy.utils.register_classes_factory((IKEffector, IKBody)
 
 def register() -> None:
     _register()
-    bpy.types.Object.lookat_pd_ik_body = PointerProperty(type=IKBody, name="Look-at PD Effectors")
+    bpy.types.Object.lookat_pd_ik_body = pointer(IKBody, "Look-at PD Effectors")
 
 
 def unregister() -> None:

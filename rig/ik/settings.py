@@ -3,22 +3,13 @@
 No `from __future__ import annotations` here: Blender reads the annotations.
 """
 
-import math
 from typing import Any
 
 import bpy
-from bpy.props import (
-    BoolProperty,
-    BoolVectorProperty,
-    EnumProperty,
-    FloatProperty,
-    IntProperty,
-    PointerProperty,
-    StringProperty,
-)
 
 from ...lookat_pd.ik import methods
 from ..detection import body_joints
+from ..settings import angle, choice, integer, number, pointer, switch, switches, text
 
 METHOD_ITEMS = tuple((row.identifier, row.label, row.description) for row in methods.METHODS.values())
 POINT_ITEMS = (
@@ -85,168 +76,107 @@ def _of_part(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> N
 
 def ease_time() -> Any:
     """The property of the time in which a target takes effect."""
-    return FloatProperty(
-        name="Ease",
-        description="Time in seconds over which targets take effect at the start of the range and end at its end",
-        default=0.0,
-        min=0.0,
-        soft_max=1.0,
+    return number(
+        "Ease",
+        "Time in seconds over which targets take effect at the start of the range and end at its end",
+        0.0,
         max=60.0,
+        soft_max=1.0,
     )
 
 
 class IKJoint(bpy.types.PropertyGroup):
     """How a joint prefers to turn, instead of the detected values."""
 
-    use_custom: BoolProperty(
-        name="Custom",
-        description="Use these values for the joint instead of the detected ones",
-        default=False,
-        update=_detected,
-    )
-    part: EnumProperty(
-        name="Part",
-        description="Part of the body, which sets stiffness and range; elbows, knees and fingers are hinges",
-        items=[(part.id.upper(), part.label, "") for part in body_joints.PARTS.values()],
+    use_custom: switch("Custom", "Use these values for the joint instead of the detected ones", update=_detected)
+    part: choice(
+        "Part",
+        "Part of the body, which sets stiffness and range; elbows, knees and fingers are hinges",
+        [(part.id.upper(), part.label, "") for part in body_joints.PARTS.values()],
         update=_of_part,
     )
-    stiffness: FloatProperty(
-        name="Stiffness",
-        description="Fraction of its rotation that the joint leaves to the other joints",
-        default=0.0,
-        min=0.0,
-        max=0.99,
-    )
-    minimum: FloatProperty(
-        name="Minimum Bend",
-        description="Smallest angle of a hinge; 0 is straight",
-        default=0.0,
-        min=-math.pi,
-        max=math.pi,
-        subtype="ANGLE",
-    )
-    maximum: FloatProperty(
-        name="Maximum Bend",
-        description="Largest angle of a hinge; 0 is straight",
-        default=math.pi,
-        min=-math.pi,
-        max=math.pi,
-        subtype="ANGLE",
-    )
+    stiffness: number("Stiffness", "Fraction of its rotation that the joint leaves to the other joints", 0.0, max=0.99)
+    minimum: angle("Minimum Bend", "Smallest angle of a hinge; 0 is straight", 0.0, max=180.0, min=-180.0)
+    maximum: angle("Maximum Bend", "Largest angle of a hinge; 0 is straight", 180.0, max=180.0, min=-180.0)
 
 
 class IKSettings(bpy.types.PropertyGroup):
     """Settings of the next drag, bake or contact clean-up."""
 
-    point: EnumProperty(
-        name="Effector Point", description="Point of the effector that is placed on the target", items=POINT_ITEMS
-    )
-    extent: EnumProperty(name="Chain", description="The bones that turn", items=EXTENT_ITEMS)
-    length: IntProperty(
-        name="Chain Length",
-        description="Number of bones in the chain; 0 for all up to the root or to a pinned bone",
-        default=2,
+    point: choice("Effector Point", "Point of the effector that is placed on the target", POINT_ITEMS)
+    extent: choice("Chain", "The bones that turn", EXTENT_ITEMS)
+    length: integer(
+        "Chain Length",
+        "Number of bones in the chain; 0 for all up to the root or to a pinned bone",
+        2,
+        max=1000,
         min=0,
         soft_max=20,
-        max=1000,
         update=_is_counted,
     )
-    orientation: EnumProperty(
-        name="Effector Orientation", description="Orientation of the effector", items=ORIENTATION_ITEMS
+    orientation: choice("Effector Orientation", "Orientation of the effector", ORIENTATION_ITEMS)
+    follow: choice("Follow", "What the effector follows", FOLLOW_ITEMS)
+    target: pointer(
+        bpy.types.Object, "Target", "Object that the effector follows; for an armature, choose a bone as well"
     )
-    follow: EnumProperty(name="Follow", description="What the effector follows", items=FOLLOW_ITEMS)
-    target: PointerProperty(
-        name="Target",
-        description="Object that the effector follows; for an armature, choose a bone as well",
-        type=bpy.types.Object,
-    )
-    subtarget: StringProperty(name="Bone", description="Bone of the target armature that the effector follows")
-    use_offset: BoolProperty(
-        name="Keep Offset",
-        description="Keep the offset from the target that the effector has at the first frame",
-        default=False,
-    )
-    pole: PointerProperty(
-        name="Pole Target",
-        description="Object towards which the chain bends; leave empty for none",
-        type=bpy.types.Object,
-    )
-    method: EnumProperty(
-        name="Solver",
-        description="Method of solving the chain",
-        items=METHOD_ITEMS,
-        default=methods.default().identifier,
-    )
-    as_published: BoolProperty(
-        name="As Published",
-        description="Run the solver as published, to compare: without overshoot beyond the target, which speeds up "
+    subtarget: text("Bone", "Bone of the target armature that the effector follows")
+    use_offset: switch("Keep Offset", "Keep the offset from the target that the effector has at the first frame")
+    pole: pointer(bpy.types.Object, "Pole Target", "Object towards which the chain bends; leave empty for none")
+    method: choice("Solver", "Method of solving the chain", METHOD_ITEMS, methods.default().identifier)
+    as_published: switch(
+        "As Published",
+        "Run the solver as published, to compare: without overshoot beyond the target, which speeds up "
         "convergence, and with one sweep of the particles",
-        default=False,
     )
-    compare: BoolProperty(
-        name="Compare Solvers",
-        description="Show where up to four solvers place the chain, each in its color, while dragging or at this frame",
-        default=False,
+    compare: switch(
+        "Compare Solvers",
+        "Show where up to four solvers place the chain, each in its color, while dragging or at this frame",
     )
-    compared: BoolVectorProperty(
-        name="Compared Solver",
-        description="Show this solver in the comparison; at most four at once",
+    compared: switches(
+        "Compared Solver",
+        "Show this solver in the comparison; at most four at once",
+        [row.key in "0123" for row in methods.METHODS.values()],
         size=len(methods.METHODS),
-        default=[row.key in "0123" for row in methods.METHODS.values()],
     )
-    hold_effectors: BoolProperty(
-        name="Hold in Drag",
-        description="While a bone is dragged, hold the other effectors of the list and pinned bones; the spine and the "
+    hold_effectors: switch(
+        "Hold in Drag",
+        "While a bone is dragged, hold the other effectors of the list and pinned bones; the spine and the "
         "hips take part. B switches it during the drag",
-        default=True,
+        True,
     )
-    iterations: IntProperty(
-        name="Iterations",
-        description="Maximum number of passes of the solver over the chain",
-        default=100,
-        min=1,
-        max=1000,
-    )
-    smoothness: FloatProperty(
-        name="Smoothness",
-        description="Time in seconds over which baked rotations are smoothed; the effector stays on its target",
-        default=0.0,
-        min=0.0,
-        soft_max=1.0,
+    iterations: integer("Iterations", "Maximum number of passes of the solver over the chain", 100, max=1000, min=1)
+    smoothness: number(
+        "Smoothness",
+        "Time in seconds over which baked rotations are smoothed; the effector stays on its target",
+        0.0,
         max=60.0,
+        soft_max=1.0,
     )
     ease: ease_time()
-    contact_blend: FloatProperty(
-        name="Blend",
-        description="Shortest time in seconds of the transitions into and out of a contact; they take longer where a "
+    contact_blend: number(
+        "Blend",
+        "Shortest time in seconds of the transitions into and out of a contact; they take longer where a "
         "foot or hand is displaced far",
-        default=0.15,
-        min=0.0,
-        soft_max=1.0,
+        0.15,
         max=60.0,
-    )
-    contact_surface: PointerProperty(
-        name="Surface",
-        description="What is touched, such as a prop or another character, which may move; leave empty for the world",
-        type=bpy.types.Object,
-    )
-    contact_bone: StringProperty(name="Bone", description="Bone of the armature that is touched")
-    contact_speed: FloatProperty(
-        name="Speed",
-        description="Largest speed of a contact, in chain lengths per second",
-        default=0.3,
-        min=0.001,
-        soft_max=2.0,
-        max=1000.0,
-    )
-    contact_height: FloatProperty(
-        name="Height",
-        description="Largest height of a contact above the lowest position, in chain lengths; 0 for any. With "
-        "a surface any height is allowed",
-        default=0.1,
-        min=0.0,
         soft_max=1.0,
+    )
+    contact_surface: pointer(
+        bpy.types.Object,
+        "Surface",
+        "What is touched, such as a prop or another character, which may move; leave empty for the world",
+    )
+    contact_bone: text("Bone", "Bone of the armature that is touched")
+    contact_speed: number(
+        "Speed", "Largest speed of a contact, in chain lengths per second", 0.3, max=1000.0, min=0.001, soft_max=2.0
+    )
+    contact_height: number(
+        "Height",
+        "Largest height of a contact above the lowest position, in chain lengths; 0 for any. With "
+        "a surface any height is allowed",
+        0.1,
         max=1000.0,
+        soft_max=1.0,
     )
 
 
@@ -255,11 +185,9 @@ _register, _unregister = bpy.utils.register_classes_factory((IKJoint, IKSettings
 
 def register() -> None:
     _register()
-    bpy.types.Scene.lookat_pd_ik = PointerProperty(type=IKSettings, name="Look-at PD Inverse Kinematics")
-    bpy.types.PoseBone.lookat_pd_ik_joint = PointerProperty(type=IKJoint, name="Look-at PD Joint")
-    bpy.types.PoseBone.lookat_pd_ik_pin = BoolProperty(
-        name="Pin", description="End chains at this bone; inverse kinematics does not move it", default=False
-    )
+    bpy.types.Scene.lookat_pd_ik = pointer(IKSettings, "Look-at PD Inverse Kinematics")
+    bpy.types.PoseBone.lookat_pd_ik_joint = pointer(IKJoint, "Look-at PD Joint")
+    bpy.types.PoseBone.lookat_pd_ik_pin = switch("Pin", "End chains at this bone; inverse kinematics does not move it")
 
 
 def unregister() -> None:

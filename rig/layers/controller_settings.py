@@ -4,10 +4,10 @@ No postponed annotations: Blender reads them.
 """
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty
 
 from ...lookat_pd.pd import integrators
 from ...lookat_pd.pd.second_order import DAMPING_RATIOS
+from ..settings import Properties
 
 EDITABLE = {"LIBRARY_OVERRIDABLE"}
 """Editable on a library override as well."""
@@ -22,62 +22,50 @@ def changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> No
     settings.id_data.update_tag(refresh={"OBJECT"})
 
 
+setting = Properties(override=EDITABLE, update=changed, options=set())
+"""Declares settings that change the motion and cannot be animated."""
+
+
 def settle_time(description: str) -> object:
     lowest, highest = SETTLE_TIMES
-    return FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Settle Time",
-        description=description,
-        default=SETTLE_TIME,
+    return setting.number(
+        "Settle Time",
+        description,
+        SETTLE_TIME,
+        max=highest,
         min=lowest,
         soft_min=0.1,
         soft_max=3.0,
-        max=highest,
         step=1,
         precision=2,
-        options=set(),
     )
 
 
 class ControllerSettings:
     """Base of a property group that has a controller; the group adds its own `settle_time`."""
 
-    damping: EnumProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Damping",
-        description="Damping of the motion as it reaches the target",
-        items=(
+    damping: setting.choice(
+        "Damping",
+        "Damping of the motion as it reaches the target",
+        (
             ("CRITICAL", "Critical", "Settle as fast as possible without overshoot"),
             ("RESPONSIVE", "Responsive", "Settle earlier, with a slight overshoot"),
             ("CUSTOM", "Custom", "Set the damping ratio directly"),
         ),
-        default="CRITICAL",
-        options=set(),
     )
-    damping_ratio: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Damping Ratio",
-        description=(
-            "Damping ratio of the controller: 1 is critical, lower values overshoot, higher values approach slowly"
-        ),
-        default=1.0,
-        min=0.0,
+    damping_ratio: setting.number(
+        "Damping Ratio",
+        "Damping ratio of the controller: 1 is critical, lower values overshoot, higher values approach slowly",
+        1.0,
+        max=HIGHEST_RATIO,
         soft_min=0.2,
         soft_max=2.0,
-        max=HIGHEST_RATIO,
-        options=set(),
     )
-    integrator: EnumProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Integrator",
-        description="Method of integrating the controller over time",
-        items=tuple((row.identifier, row.label, row.description) for row in integrators.INTEGRATORS.values()),
-        default=integrators.default().identifier,
-        options=set(),
+    integrator: setting.choice(
+        "Integrator",
+        "Method of integrating the controller over time",
+        tuple((row.identifier, row.label, row.description) for row in integrators.INTEGRATORS.values()),
+        integrators.default().identifier,
     )
 
 

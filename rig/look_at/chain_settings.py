@@ -3,9 +3,9 @@
 from math import radians
 
 import bpy
-from bpy.props import BoolProperty, FloatProperty, StringProperty
 
 from ..layers.controller_settings import EDITABLE, changed
+from ..settings import Properties
 
 _WIDEST = radians(170.0)
 
@@ -26,67 +26,39 @@ def _name_after_bone(item: bpy.types.PropertyGroup, context: bpy.types.Context) 
     changed(item, context)
 
 
+_own = Properties(override=EDITABLE, update=changed)
+
+
 class LookAtChainBone(bpy.types.PropertyGroup):
     """One bone of a look-at's chain."""
 
-    bone: StringProperty(name="Bone", description="Bone of the chain", override=EDITABLE, update=_name_after_bone)
-    share: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Share",
-        description="Part of the turn that this bone takes, relative to the shares of the other bones",
-        default=0.25,
+    bone: _own.text("Bone", "Bone of the chain", update=_name_after_bone)
+    share: _own.number(
+        "Share",
+        "Part of the turn that this bone takes, relative to the shares of the other bones",
+        0.25,
+        max=1000.0,
         min=0.001,
         soft_max=1.0,
-        max=1000.0,
     )
-    settle_factor: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Settle Factor",
-        description=(
-            "Settle time of this bone as a factor of that of the look-at; increase it down the spine so that the "
-            "head leads"
-        ),
-        default=1.0,
+    settle_factor: _own.number(
+        "Settle Factor",
+        "Settle time of this bone as a factor of that of the look-at; increase it down the spine so that the "
+        "head leads",
+        1.0,
+        max=100.0,
         min=0.05,
         soft_max=4.0,
-        max=100.0,
     )
-    yaw_limit: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Yaw Limit",
-        description="Largest angle to either side that the look-at adds to the animation",
-        subtype="ANGLE",
-        default=radians(60.0),
-        min=0.0,
-        max=_WIDEST,
+    yaw_limit: _own.angle(
+        "Yaw Limit", "Largest angle to either side that the look-at adds to the animation", 60.0, max=170.0
     )
-    pitch_up_limit: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Up Limit",
-        description="Largest upward angle that the look-at adds to the animation",
-        subtype="ANGLE",
-        default=radians(45.0),
-        min=0.0,
-        max=_WIDEST,
+    pitch_up_limit: _own.angle(
+        "Up Limit", "Largest upward angle that the look-at adds to the animation", 45.0, max=170.0
     )
-    pitch_down_limit: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Down Limit",
-        description="Largest downward angle that the look-at adds to the animation",
-        subtype="ANGLE",
-        default=radians(45.0),
-        min=0.0,
-        max=_WIDEST,
+    pitch_down_limit: _own.angle(
+        "Down Limit", "Largest downward angle that the look-at adds to the animation", 45.0, max=170.0
     )
-    makes_up: BoolProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Compensate Lag",
-        description="Turn this bone further while slower bones below it lag behind (always on for the head)",
-        default=False,
+    makes_up: _own.switch(
+        "Compensate Lag", "Turn this bone further while slower bones below it lag behind (always on for the head)"
     )

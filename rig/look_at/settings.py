@@ -3,22 +3,11 @@
 Every setting is an input; nothing here is simulation state. No postponed annotations: Blender reads them.
 """
 
-from math import pi, radians
-
 import bpy
-from bpy.props import (
-    BoolProperty,
-    CollectionProperty,
-    EnumProperty,
-    FloatProperty,
-    FloatVectorProperty,
-    IntProperty,
-    PointerProperty,
-    StringProperty,
-)
 
-from ..layers.controller_settings import EDITABLE, SETTLE_TIME, ControllerSettings, changed, settle_time
+from ..layers.controller_settings import EDITABLE, SETTLE_TIME, ControllerSettings, changed, setting, settle_time
 from ..sampling import suspend
+from ..settings import Properties
 from . import gains, saved_settings, world_up
 from .body import settings as body_settings
 from .chain_settings import LookAtChainBone
@@ -72,88 +61,55 @@ TUNING = (
 
 
 def _glance(setting: str, name: str, description: str) -> object:
-    return FloatProperty(
-        override=EDITABLE,
-        update=keyable(setting),
-        name=name,
-        description=description,
-        default=0.0,
-        soft_min=radians(-30.0),
-        soft_max=radians(30.0),
-        min=radians(-60.0),
-        max=radians(60.0),
-        subtype="ANGLE",
-        options={"ANIMATABLE"},
+    return _keyed.angle(
+        name, description, 0.0, max=60.0, min=-60.0, soft_min=-30.0, soft_max=30.0, update=keyable(setting)
     )
+
+
+_own = Properties(override=EDITABLE)
+_still = _own.but(options=set())
+_deciding = _still.but(update=needs_others)
+_keyed = _own.but(options={"ANIMATABLE"})
+_hidden = _own.but(options={"HIDDEN"})
 
 
 class LookAtUnkeyed(bpy.types.PropertyGroup):
     """Channels that had no keys before a bake, and their values then. Not for animators."""
 
-    bone: StringProperty(override=EDITABLE, name="Bone", options={"HIDDEN"})
-    mode: StringProperty(override=EDITABLE, name="Rotation Mode", options={"HIDDEN"})
-    values: FloatVectorProperty(override=EDITABLE, name="Unkeyed Pose", size=4, options={"HIDDEN"})
+    bone: _hidden.text("Bone")
+    mode: _hidden.text("Rotation Mode")
+    values: _hidden.vector("Unkeyed Pose", size=4)
 
 
 class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
     """A look-at: the bone it stands on is the one that aims."""
 
-    exists: BoolProperty(
-        override=EDITABLE,
-        name="Look-at",
-        description="This bone has a look-at",
-        options={"HIDDEN"},
-        update=needs_others,
-    )
+    exists: _hidden.switch("Look-at", "This bone has a look-at", update=needs_others)
     # Of the settings: 0 where a file was saved before there were `LATER` ones.
-    version: IntProperty(override=EDITABLE, name="Version", options={"HIDDEN"})
+    version: _hidden.integer("Version")
     # Which of the rig's constraints are this look-at's own; 0 for none.
-    number: IntProperty(override=EDITABLE, name="Number", options={"HIDDEN"})
+    number: _hidden.integer("Number")
     # Which item of the armature's data has its keys of the shot, counted from 1; 0 for none.
-    shot: IntProperty(override=EDITABLE, name="Shot", options={"HIDDEN"})
-    mute: BoolProperty(
-        override=EDITABLE,
-        name="Mute",
-        description="Disable this look-at. Baking mutes a look-at because its motion is then in the keys",
-        options=set(),
-        update=needs_others,
+    shot: _hidden.integer("Shot")
+    mute: _deciding.switch(
+        "Mute", "Disable this look-at. Baking mutes a look-at because its motion is then in the keys"
     )
-    target: PointerProperty(
-        override=EDITABLE,
-        type=bpy.types.Object,
-        update=needs_others,
-        name="Target",
-        description="Object to look at; for an armature, choose a bone as well",
-    )
-    subtarget: StringProperty(
-        override=EDITABLE, update=changed, name="Bone", description="Bone of the target armature to look at"
-    )
-    use: BoolProperty(
-        override=EDITABLE,
+    target: _deciding.pointer(bpy.types.Object, "Target", "Object to look at; for an armature, choose a bone as well")
+    subtarget: setting.text("Bone", "Bone of the target armature to look at")
+    use: _keyed.switch(
+        "Look",
+        "Look at the target; insert keys to turn to the target and back to the animation",
+        True,
         update=keyable("use"),
-        name="Look",
-        description="Look at the target; insert keys to turn to the target and back to the animation",
-        default=True,
-        options={"ANIMATABLE"},
     )
-    influence: FloatProperty(
-        override=EDITABLE,
-        update=keyable("influence"),
-        name="Influence",
-        description="Amount of the look-at that is added to the animation",
-        default=1.0,
-        min=0.0,
-        max=1.0,
-        subtype="FACTOR",
-        options={"ANIMATABLE"},
+    influence: _keyed.factor(
+        "Influence", "Amount of the look-at that is added to the animation", 1.0, update=keyable("influence")
     )
     settle_time: settle_time("Time in seconds until the head has settled on the target; the bones below it take longer")
-    method: EnumProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Method",
-        description="Quantity that the controller tracks",
-        items=(
+    method: setting.choice(
+        "Method",
+        "Quantity that the controller tracks",
+        (
             ("GEODESIC", "Geodesic", "Track rotation vectors, so that offsets follow the shortest arc"),
             (
                 "COMPONENT",
@@ -161,38 +117,21 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
                 "Track the four quaternion components and normalize them, as in FINAL FANTASY XVI",
             ),
         ),
-        default="GEODESIC",
-        options=set(),
     )
-    max_speed: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Speed Limit",
-        description="Largest angular speed of each bone per second; 0 for no limit. Low values look mechanical",
-        default=0.0,
-        min=0.0,
-        soft_max=4.0 * pi,
-        max=radians(36000.0),
-        subtype="ANGLE",
-        options=set(),
+    max_speed: setting.angle(
+        "Speed Limit",
+        "Largest angular speed of each bone per second; 0 for no limit. Low values look mechanical",
+        0.0,
+        max=36000.0,
+        soft_max=720.0,
     )
-    feed_forward: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Anticipation",
-        description="Part of the lag behind a moving target that is removed; at 1 the look-at keeps up with it",
-        default=0.0,
-        min=0.0,
-        max=1.0,
-        subtype="FACTOR",
-        options=set(),
+    feed_forward: setting.factor(
+        "Anticipation", "Part of the lag behind a moving target that is removed; at 1 the look-at keeps up with it"
     )
-    aim_axis: EnumProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Aim Axis",
-        description="Axis of the bone that is pointed at the target",
-        items=(
+    aim_axis: setting.choice(
+        "Aim Axis",
+        "Axis of the bone that is pointed at the target",
+        (
             ("AUTO", "Automatic", "Direction in which the character faces in the rest pose"),
             ("POS_X", "X", "The X axis of the bone"),
             ("POS_Y", "Y", "The Y axis of the bone, from its head to its tail"),
@@ -201,128 +140,50 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
             ("NEG_Y", "-Y", "The negative Y axis of the bone"),
             ("NEG_Z", "-Z", "The negative Z axis of the bone"),
         ),
-        default="AUTO",
-        options=set(),
     )
-    facing: FloatVectorProperty(
-        override=EDITABLE,
+    facing: _hidden.vector(
+        "Forward and Up",
+        "Chosen forward and up axes of the character in the frame of the bone; zero to detect them",
         update=changed,
-        name="Forward and Up",
-        description="Chosen forward and up axes of the character in the frame of the bone; zero to detect them",
         size=6,
-        options={"HIDDEN"},
     )
-    soft_edge: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Soft Edge",
-        description="Width of the smooth transition at each limit",
-        default=radians(5.0),
-        min=0.0,
-        soft_max=radians(20.0),
-        max=radians(60.0),
-        subtype="ANGLE",
-        options=set(),
+    soft_edge: setting.angle("Soft Edge", "Width of the smooth transition at each limit", 5.0, max=60.0, soft_max=20.0)
+    level_head: setting.factor(
+        "Level Head",
+        "Amount by which the head is rolled upright on a leaning body; at 0 the roll of the animation is kept, at "
+        "1 the head is level",
     )
-    level_head: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Level Head",
-        description=(
-            "Amount by which the head is rolled upright on a leaning body; at 0 the roll of the animation is kept, at "
-            "1 the head is level"
-        ),
-        default=0.0,
-        min=0.0,
-        max=1.0,
-        subtype="FACTOR",
-        options=set(),
+    world_up: _deciding.choice("World Up", "Direction towards which the head is leveled", world_up.KINDS, "SCENE")
+    world_up_object: _deciding.pointer(bpy.types.Object, "Object", "Object whose Z axis is up")
+    release_angle: setting.angle(
+        "Angle",
+        "Angle to the animation below which all bones must be before a look-at that was switched off is released",
+        0.5,
+        max=180.0,
+        min=0.001,
+        soft_max=5.0,
     )
-    world_up: EnumProperty(
-        override=EDITABLE,
-        update=needs_others,
-        name="World Up",
-        description="Direction towards which the head is leveled",
-        items=world_up.KINDS,
-        default="SCENE",
-        options=set(),
+    release_speed: setting.angle(
+        "Speed",
+        "Angular speed per second below which all bones must be before a look-at that was switched off is released",
+        2.0,
+        max=3600.0,
+        min=0.001,
+        soft_max=20.0,
     )
-    world_up_object: PointerProperty(
-        override=EDITABLE,
-        type=bpy.types.Object,
-        update=needs_others,
-        name="Object",
-        description="Object whose Z axis is up",
+    release_time: setting.number(
+        "Time", "Time in seconds in which the remaining offset fades out after the release", 0.2, max=60.0, soft_max=1.0
     )
-    release_angle: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Angle",
-        description=(
-            "Angle to the animation below which all bones must be before a look-at that was switched off is released"
-        ),
-        default=radians(0.5),
-        min=radians(0.001),
-        soft_max=radians(5.0),
-        max=pi,
-        subtype="ANGLE",
-        options=set(),
-    )
-    release_speed: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Speed",
-        description=(
-            "Angular speed per second below which all bones must be before a look-at that was switched off is released"
-        ),
-        default=radians(2.0),
-        min=radians(0.001),
-        soft_max=radians(20.0),
-        max=radians(3600.0),
-        subtype="ANGLE",
-        options=set(),
-    )
-    release_time: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Time",
-        description="Time in seconds in which the remaining offset fades out after the release",
-        default=0.2,
-        min=0.0,
-        soft_max=1.0,
-        max=60.0,
-        options=set(),
-    )
-    chain: CollectionProperty(
-        type=LookAtChainBone,
-        name="Chain",
-        description="Bones that turn towards the target, starting with the head",
-        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
-    )
-    chain_index: IntProperty(override=EDITABLE, name="Highlighted Bone", options={"HIDDEN"})
-    unkeyed: CollectionProperty(
-        type=LookAtUnkeyed,
-        name="Unkeyed",
-        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
-        options={"HIDDEN"},
-    )
-    targets: CollectionProperty(
-        type=LookAtTarget,
-        name="Additional Targets",
-        description="Additional objects to look at, numbered from 1",
-        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
-    )
-    targets_index: IntProperty(override=EDITABLE, name="Highlighted Target", options={"HIDDEN"})
-    active_target: IntProperty(
-        override=EDITABLE,
-        update=keyable("active_target"),
-        name="Active Target",
-        description=(
-            "Number of the current target: 0 is the main target, 1 the first additional target; insert keys to switch"
-        ),
-        default=0,
+    chain: setting.collection(LookAtChainBone, "Chain", "Bones that turn towards the target, starting with the head")
+    chain_index: _hidden.integer("Highlighted Bone")
+    unkeyed: setting.collection(LookAtUnkeyed, "Unkeyed", options={"HIDDEN"})
+    targets: setting.collection(LookAtTarget, "Additional Targets", "Additional objects to look at, numbered from 1")
+    targets_index: _hidden.integer("Highlighted Target")
+    active_target: _keyed.integer(
+        "Active Target",
+        "Number of the current target: 0 is the main target, 1 the first additional target; insert keys to switch",
         min=0,
-        options={"ANIMATABLE"},
+        update=keyable("active_target"),
     )
     glance_yaw: _glance(
         "glance_yaw",
@@ -335,125 +196,83 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
         "Glance Up",
         "Angle up by which the eyes look beside the target; beyond 15° the head takes part, as it does without eyes",
     )
-    eyes_closed: BoolProperty(
-        override=EDITABLE,
+    eyes_closed: _keyed.switch(
+        "Eyes Closed",
+        "Close the eyelids; insert a key to close them and one to open them for a blink",
         update=keyable("eyes_closed"),
-        name="Eyes Closed",
-        description="Close the eyelids; insert a key to close them and one to open them for a blink",
-        default=False,
-        options={"ANIMATABLE"},
     )
-    nod: FloatProperty(
-        override=EDITABLE,
+    nod: _keyed.angle(
+        "Nod",
+        "Angle by which the head nods, every 0.6 seconds, for as long as it is above 0; insert keys",
+        0.0,
+        max=45.0,
+        soft_max=15.0,
         update=keyable("nod"),
-        name="Nod",
-        description="Angle by which the head nods, every 0.6 seconds, for as long as it is above 0; insert keys",
-        default=0.0,
-        min=0.0,
-        soft_max=radians(15.0),
-        max=radians(45.0),
-        subtype="ANGLE",
-        options={"ANIMATABLE"},
     )
-    tilt: FloatProperty(
-        override=EDITABLE,
+    tilt: _keyed.angle(
+        "Tilt",
+        "Angle by which the head leans to its left shoulder; insert keys, which the head follows smoothly",
+        0.0,
+        max=45.0,
+        min=-45.0,
+        soft_min=-20.0,
+        soft_max=20.0,
         update=keyable("tilt"),
-        name="Tilt",
-        description="Angle by which the head leans to its left shoulder; insert keys, which the head follows smoothly",
-        default=0.0,
-        soft_min=radians(-20.0),
-        soft_max=radians(20.0),
-        min=radians(-45.0),
-        max=radians(45.0),
-        subtype="ANGLE",
-        options={"ANIMATABLE"},
     )
-    use_mix: BoolProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Mix Targets",
-        description="Look between all targets according to their weights, instead of at the active target",
-        default=False,
-        options=set(),
+    use_mix: setting.switch(
+        "Mix Targets", "Look between all targets according to their weights, instead of at the active target"
     )
-    target_weight: FloatProperty(
-        override=EDITABLE,
+    target_weight: _keyed.factor(
+        "Weight",
+        "Weight of the main target in the mix; insert keys to change it over time",
+        1.0,
         update=keyable("target_weight"),
-        name="Weight",
-        description="Weight of the main target in the mix; insert keys to change it over time",
-        default=1.0,
-        min=0.0,
-        max=1.0,
-        subtype="FACTOR",
-        options={"ANIMATABLE"},
     )
-    let_go_distance: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Let Go Beyond",
-        description=(
-            "Distance from the head beyond which the target is let go; it is looked at again within nine tenths of "
-            "it. 0 for no limit"
-        ),
-        default=0.0,
-        min=0.0,
-        soft_max=100.0,
+    let_go_distance: setting.number(
+        "Let Go Beyond",
+        "Distance from the head beyond which the target is let go; it is looked at again within nine tenths of "
+        "it. 0 for no limit",
+        0.0,
         max=1e6,
+        soft_max=100.0,
         subtype="DISTANCE",
-        options=set(),
     )
-    let_go_angle: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Let Go Angle",
-        description=(
-            "Angle from where the animated head faces beyond which the target is let go; it is looked at again within "
-            "nine tenths of it. 0 for no limit"
-        ),
-        default=0.0,
-        min=0.0,
-        max=pi,
-        subtype="ANGLE",
-        options=set(),
+    let_go_angle: setting.angle(
+        "Let Go Angle",
+        "Angle from where the animated head faces beyond which the target is let go; it is looked at again within "
+        "nine tenths of it. 0 for no limit",
+        0.0,
+        max=180.0,
     )
-    let_go_behind: PointerProperty(
-        override=EDITABLE,
-        type=bpy.types.Collection,
-        update=needs_others,
-        name="Let Go Behind",
-        description="Collection of objects behind which a target is let go; it is looked at again when it is in sight",
+    let_go_behind: _deciding.pointer(
+        bpy.types.Collection,
+        "Let Go Behind",
+        "Collection of objects behind which a target is let go; it is looked at again when it is in sight",
     )
-    body: PointerProperty(type=body_settings.LookAtBody, name="Body", override=EDITABLE)
-    eyes: PointerProperty(type=body_settings.LookAtEyes, name="Eyes", override=EDITABLE)
+    body: _own.pointer(body_settings.LookAtBody, "Body")
+    eyes: _own.pointer(body_settings.LookAtEyes, "Eyes")
     # Not stored: settle time and damping ratio in an engine's words. Last, so that an override sets those first.
-    k_p: FloatProperty(
-        override=EDITABLE,
-        name="k_p",
-        description=(
-            "Proportional gain of the controller per second squared, (2π / settle time)². A custom damping keeps k_d"
-        ),
-        get=gains.k_p,
-        set=gains.set_k_p,
-        default=_K_P,
-        min=gains.LOWEST_K_P,
+    k_p: _still.number(
+        "k_p",
+        "Proportional gain of the controller per second squared, (2π / settle time)². A custom damping keeps k_d",
+        _K_P,
         max=gains.HIGHEST_K_P,
+        min=gains.LOWEST_K_P,
         soft_min=4.0,
         soft_max=4000.0,
+        get=gains.k_p,
+        set=gains.set_k_p,
         precision=3,
-        options=set(),
     )
-    k_d: FloatProperty(
-        override=EDITABLE,
-        name="k_d",
-        description="Derivative gain of the controller per second, 2 * damping ratio * √k_p. Sets a custom damping",
-        get=gains.k_d,
-        set=gains.set_k_d,
-        default=gains.round_k_d(_K_P, 1.0),
-        min=0.0,
+    k_d: _still.number(
+        "k_d",
+        "Derivative gain of the controller per second, 2 * damping ratio * √k_p. Sets a custom damping",
+        gains.round_k_d(_K_P, 1.0),
         max=gains.HIGHEST_K_D,
         soft_max=200.0,
+        get=gains.k_d,
+        set=gains.set_k_d,
         precision=3,
-        options=set(),
     )
 
 
@@ -464,9 +283,7 @@ def register() -> None:
     body_settings.register()
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.PoseBone.lookat_pd = PointerProperty(
-        type=LookAtSettings, name="Look-at PD", override={"LIBRARY_OVERRIDABLE"}
-    )
+    bpy.types.PoseBone.lookat_pd = _own.pointer(LookAtSettings, "Look-at PD")
     saved_settings.register()
     suspend.WATCHERS.append(is_target)
 

@@ -4,10 +4,10 @@ No postponed annotations: Blender reads them.
 """
 
 import bpy
-from bpy.props import FloatProperty, PointerProperty, StringProperty
 
 from ..layers.controller_settings import EDITABLE
 from ..sampling.targets import Target, listed
+from ..settings import Properties
 from .setting_changes import keyable, needs_others
 
 
@@ -17,32 +17,24 @@ def _named_after_target(item: bpy.types.PropertyGroup, context: bpy.types.Contex
     needs_others(item, context)
 
 
+_own = Properties(override=EDITABLE, update=_named_after_target)
+
+
 class LookAtTarget(bpy.types.PropertyGroup):
     """An additional target of a look-at."""
 
-    object: PointerProperty(
-        override=EDITABLE,
-        type=bpy.types.Object,
-        update=_named_after_target,
-        name="Target",
-        description="Object to look at while this target is active; leave empty to switch the look-at off",
+    object: _own.pointer(
+        bpy.types.Object,
+        "Target",
+        "Object to look at while this target is active; leave empty to switch the look-at off",
     )
-    bone: StringProperty(
-        override=EDITABLE,
-        update=_named_after_target,
-        name="Bone",
-        description="Bone of the target armature to look at",
-    )
+    bone: _own.text("Bone", "Bone of the target armature to look at")
 
-    weight: FloatProperty(
-        override=EDITABLE,
+    weight: _own.factor(
+        "Weight",
+        "Weight of this target in the mix; insert keys to change it over time",
+        1.0,
         update=keyable("weight"),
-        name="Weight",
-        description="Weight of this target in the mix; insert keys to change it over time",
-        default=1.0,
-        min=0.0,
-        max=1.0,
-        subtype="FACTOR",
         options={"ANIMATABLE"},
     )
 

@@ -4,20 +4,12 @@ Every setting is an input; nothing here is simulation state. No postponed annota
 """
 
 from collections.abc import Callable
-from math import pi, radians
 
 import bpy
-from bpy.props import (
-    BoolProperty,
-    EnumProperty,
-    FloatProperty,
-    FloatVectorProperty,
-    PointerProperty,
-    StringProperty,
-)
 
 from ...lookat_pd.pd.offsets import Controller
-from ..layers.controller_settings import EDITABLE, ControllerSettings, changed, damping_ratio, settle_time
+from ..layers.controller_settings import EDITABLE, ControllerSettings, changed, damping_ratio, setting, settle_time
+from ..settings import Properties, pointer
 
 AXES = {
     "POS_X": ((1.0, 0.0, 0.0), (0.0, 0.0, 1.0)),
@@ -38,60 +30,32 @@ def _is_other(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> 
     changed(settings, context)
 
 
+_deciding = Properties(override=EDITABLE, update=_is_other, options=set())
+
+
 class PDFollowSettings(ControllerSettings, bpy.types.PropertyGroup):
     """What an object or a bone follows, and how."""
 
-    exists: BoolProperty(
-        override=EDITABLE,
-        update=_is_other,
-        name="PD Follow",
-        description="This object or bone has PD Follow",
-        options={"HIDDEN"},
+    exists: _deciding.switch("PD Follow", "This object or bone has PD Follow", options={"HIDDEN"})
+    mute: _deciding.switch("Mute", "Disable PD Follow. Baking mutes it because its motion is then in the keys")
+    target: _deciding.pointer(
+        bpy.types.Object, "Target", "Object to follow; leave empty to lag behind the own animation"
     )
-    mute: BoolProperty(
-        override=EDITABLE,
-        update=_is_other,
-        name="Mute",
-        description="Disable PD Follow. Baking mutes it because its motion is then in the keys",
-        options=set(),
-    )
-    target: PointerProperty(
-        override=EDITABLE,
-        update=_is_other,
-        type=bpy.types.Object,
-        name="Target",
-        description="Object to follow; leave empty to lag behind the own animation",
-    )
-    subtarget: StringProperty(
-        override=EDITABLE, update=_is_other, name="Bone", description="Bone of the target armature to follow"
-    )
-    use_location: BoolProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Location",
-        description="Follow in location",
-        default=True,
-        options=set(),
-    )
-    turn: EnumProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Rotation",
-        description="How the rotation follows",
-        items=(
+    subtarget: _deciding.text("Bone", "Bone of the target armature to follow")
+    use_location: setting.switch("Location", "Follow in location", True)
+    turn: setting.choice(
+        "Rotation",
+        "How the rotation follows",
+        (
             ("NONE", "None", "Keep the rotation of the animation"),
             ("FOLLOW", "Follow", "Turn as the target does, or lag behind the own rotation"),
             ("AIM", "Aim", "Point an axis at the target"),
         ),
-        default="NONE",
-        options=set(),
     )
-    aim_axis: EnumProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Aim Axis",
-        description="Own axis that is pointed at the target",
-        items=(
+    aim_axis: setting.choice(
+        "Aim Axis",
+        "Own axis that is pointed at the target",
+        (
             ("AUTO", "Automatic", "-Z of cameras and lights, Y of bones, -Y of other objects"),
             ("POS_X", "X", "The own X axis"),
             ("POS_Y", "Y", "The own Y axis"),
@@ -100,83 +64,40 @@ class PDFollowSettings(ControllerSettings, bpy.types.PropertyGroup):
             ("NEG_Y", "-Y", "The opposite of the own Y axis"),
             ("NEG_Z", "-Z", "The opposite of the own Z axis"),
         ),
-        default="AUTO",
-        options=set(),
     )
-    keep_offset: BoolProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Keep Offset",
-        description="Stay as far from the target as when the offset was set; otherwise go to the target itself",
-        default=True,
-        options=set(),
+    keep_offset: setting.switch(
+        "Keep Offset", "Stay as far from the target as when the offset was set; otherwise go to the target itself", True
     )
     # The target in the world when the offset was set.
-    target_location: FloatVectorProperty(
-        override=EDITABLE, update=changed, name="Target Location", size=3, options={"HIDDEN"}
-    )
-    target_rotation: FloatVectorProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Target Rotation",
-        size=4,
-        default=(1.0, 0.0, 0.0, 0.0),
-        options={"HIDDEN"},
-    )
+    target_location: setting.vector("Target Location", size=3, options={"HIDDEN"})
+    target_rotation: setting.vector("Target Rotation", default=(1.0, 0.0, 0.0, 0.0), size=4, options={"HIDDEN"})
     settle_time: settle_time("Time in seconds until it has settled at the target")
-    max_speed: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Speed Limit",
-        description="Largest speed per second of the motion that is added; 0 for no limit",
-        default=0.0,
-        min=0.0,
-        soft_max=100.0,
+    max_speed: setting.number(
+        "Speed Limit",
+        "Largest speed per second of the motion that is added; 0 for no limit",
+        0.0,
         max=1e6,
+        soft_max=100.0,
         subtype="DISTANCE",
-        options=set(),
     )
-    max_turn: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Turn Limit",
-        description="Largest angular speed per second of the rotation that is added; 0 for no limit",
-        default=0.0,
-        min=0.0,
-        soft_max=4.0 * pi,
-        max=radians(36000.0),
-        subtype="ANGLE",
-        options=set(),
+    max_turn: setting.angle(
+        "Turn Limit",
+        "Largest angular speed per second of the rotation that is added; 0 for no limit",
+        0.0,
+        max=36000.0,
+        soft_max=720.0,
     )
-    feed_forward: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Anticipation",
-        description="Part of the lag behind a moving target that is removed; at 1 it keeps up with it",
-        default=0.0,
-        min=0.0,
-        max=1.0,
-        subtype="FACTOR",
-        options=set(),
+    feed_forward: setting.factor(
+        "Anticipation", "Part of the lag behind a moving target that is removed; at 1 it keeps up with it"
     )
-    use: BoolProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Follow",
-        description="Follow the target; insert keys to go to the target and back to the animation",
-        default=True,
+    use: setting.switch(
+        "Follow",
+        "Follow the target; insert keys to go to the target and back to the animation",
+        True,
         options={"ANIMATABLE"},
     )
-    influence: FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Influence",
-        description="Amount of the motion that is added to the animation",
-        default=1.0,
-        min=0.0,
-        max=1.0,
-        subtype="FACTOR",
-        options={"ANIMATABLE"},
+    influence: setting.factor(
+        "Influence", "Amount of the motion that is added to the animation", 1.0, options={"ANIMATABLE"}
     )
 
 
@@ -205,7 +126,7 @@ def controller(settings: PDFollowSettings) -> Controller:
 def register() -> None:
     bpy.utils.register_class(PDFollowSettings)
     for kind in (bpy.types.Object, bpy.types.PoseBone):
-        kind.lookat_pd_follow = PointerProperty(type=PDFollowSettings, override=EDITABLE)
+        kind.lookat_pd_follow = pointer(PDFollowSettings, override=EDITABLE)
 
 
 def unregister() -> None:

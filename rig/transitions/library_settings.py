@@ -4,8 +4,8 @@ No `from __future__ import annotations` here: Blender reads the annotations.
 """
 
 import bpy
-from bpy.props import CollectionProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
+from ..settings import collection, integer, number, pointer, text
 from .library import CUT_COST
 
 
@@ -13,19 +13,19 @@ class LibraryPair(bpy.types.PropertyGroup):
     """The best cut from one action to another. Frames as for the operator `lookat_pd.inertialize`. name: of both, by
     which a list filters."""
 
-    source: StringProperty(name="Source")
-    destination: StringProperty(name="Destination")
-    source_frame: IntProperty(name="Source Frame")
-    destination_frame: IntProperty(name="Destination Frame")
-    cost: FloatProperty(name="Cost", description="Difference between the two clips at this cut; 0 if they are equal")
+    source: text("Source")
+    destination: text("Destination")
+    source_frame: integer("Source Frame")
+    destination_frame: integer("Destination Frame")
+    cost: number("Cost", "Difference between the two clips at this cut; 0 if they are equal", min=None)
 
 
 class Patterned:
     """Mixin of the settings and of the operators: which actions."""
 
-    pattern: StringProperty(
-        name="Actions",
-        description="Names of the actions, with wildcards and separated by commas, such as Walk*, Run; empty for all "
+    pattern: text(
+        "Actions",
+        "Names of the actions, with wildcards and separated by commas, such as Walk*, Run; empty for all "
         "actions of this rig",
     )
 
@@ -33,23 +33,20 @@ class Patterned:
 class CutCost:
     """Mixin of the settings and of the operator that joins actions along a path."""
 
-    cut_cost: FloatProperty(
-        name="Cut Cost",
-        description="Added to the difference of each cut of a path; a larger cost leads over fewer actions",
-        default=CUT_COST,
-        min=0.0,
-        soft_max=0.5,
+    cut_cost: number(
+        "Cut Cost",
+        "Added to the difference of each cut of a path; a larger cost leads over fewer actions",
+        CUT_COST,
         max=1000.0,
+        soft_max=0.5,
     )
 
 
 class LibrarySettings(Patterned, CutCost, bpy.types.PropertyGroup):
     """Settings of the library. Actions by name: a pointer would prevent deleting them."""
 
-    pairs: CollectionProperty(
-        type=LibraryPair, name="Best Cuts", description="The best cut of each two actions, the best one first"
-    )
-    pair_index: IntProperty(name="Highlighted Cut", options={"HIDDEN"}, update=lambda self, context: use_pair(context))
+    pairs: collection(LibraryPair, "Best Cuts", "The best cut of each two actions, the best one first")
+    pair_index: integer("Highlighted Cut", options={"HIDDEN"}, update=lambda self, context: use_pair(context))
 
 
 def use_pair(context: bpy.types.Context) -> None:
@@ -66,7 +63,7 @@ _register, _unregister = bpy.utils.register_classes_factory((LibraryPair, Librar
 
 def register() -> None:
     _register()
-    bpy.types.Scene.lookat_pd_library = PointerProperty(type=LibrarySettings, name="Look-at PD Library")
+    bpy.types.Scene.lookat_pd_library = pointer(LibrarySettings, "Look-at PD Library")
 
 
 def unregister() -> None:

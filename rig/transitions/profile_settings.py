@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from ...lookat_pd.errors import FileError, InvalidArgument
 from ...lookat_pd.transitions import profiles
 from ...lookat_pd.transitions.profiles import ProfileRow
 from ..animation import preset_files
 from ..animation.preset_files import shown_name
+from ..settings import choice, number, text
 
 SUBFOLDER = "lookat_pd_profiles"
 """Below each of Blender's preset folders."""
@@ -37,27 +37,25 @@ assert [key for key, *_ in FILTER_ITEMS] == list(profiles.FILTERS)
 class ProfileRowItem(bpy.types.PropertyGroup):
     """A row of the profile, as `lookat_pd.transitions.profiles.ProfileRow`."""
 
-    kind: EnumProperty(name="Kind", description="What the row is for", items=KIND_ITEMS)
-    pattern: StringProperty(
-        name="Names", description="Names, separated by commas; * stands for any characters and ? for one"
-    )
-    factor: FloatProperty(
-        name="Blend Factor",
-        description="Factor of the blend time: 0 cuts, 1 blends as the other bones, 2 takes twice as long",
-        default=1.0,
-        min=profiles.FACTORS[0],
+    kind: choice("Kind", "What the row is for", KIND_ITEMS)
+    pattern: text("Names", "Names, separated by commas; * stands for any characters and ? for one")
+    factor: number(
+        "Blend Factor",
+        "Factor of the blend time: 0 cuts, 1 blends as the other bones, 2 takes twice as long",
+        1.0,
         max=profiles.FACTORS[1],
+        min=profiles.FACTORS[0],
         soft_max=2.0,
     )
-    delay: FloatProperty(
-        name="Delay",
-        description="Time in seconds for which the source plays on before the blend; only when actions are joined",
-        default=0.0,
-        min=profiles.DELAYS[0],
+    delay: number(
+        "Delay",
+        "Time in seconds for which the source plays on before the blend; only when actions are joined",
+        0.0,
         max=profiles.DELAYS[1],
+        min=profiles.DELAYS[0],
         soft_max=1.0,
     )
-    filter: EnumProperty(name="Filter", description="Which of the two clips play", items=FILTER_ITEMS)
+    filter: choice("Filter", "Which of the two clips play", FILTER_ITEMS)
 
 
 def row_of(item: Any) -> ProfileRow | None:

@@ -6,17 +6,9 @@ No `from __future__ import annotations` here: Blender reads the annotations.
 from typing import Any
 
 import bpy
-from bpy.props import (
-    BoolProperty,
-    CollectionProperty,
-    EnumProperty,
-    FloatProperty,
-    IntProperty,
-    PointerProperty,
-    StringProperty,
-)
 
 from ...lookat_pd.transitions import methods, spring
+from ..settings import choice, collection, integer, number, pointer, switch, text
 from . import sequence
 from .profile_settings import ProfileRowItem
 
@@ -69,64 +61,62 @@ PRESETS = {
 class TransitionCut(bpy.types.PropertyGroup):
     """A cut that was found. Frames as for the operator `lookat_pd.inertialize`."""
 
-    source_frame: IntProperty(name="Source Frame")
-    destination_frame: IntProperty(name="Destination Frame")
-    cost: FloatProperty(name="Cost", description="Difference between the two clips at this cut; 0 if they are equal")
+    source_frame: integer("Source Frame")
+    destination_frame: integer("Destination Frame")
+    cost: number("Cost", "Difference between the two clips at this cut; 0 if they are equal", min=None)
 
 
 class SeenPopItem(bpy.types.PropertyGroup):
     """A pop of the evaluated pose that was found. bone: the one that jumps most. cause: a sentence."""
 
-    frame: IntProperty(name="Frame")
-    bone: StringProperty(name="Bone")
-    turn: FloatProperty(name="Turn", subtype="ANGLE", min=0.0, max=4.0)
-    cause: StringProperty(name="Cause")
+    frame: integer("Frame")
+    bone: text("Bone")
+    turn: number("Turn", max=4.0, subtype="ANGLE")
+    cause: text("Cause")
 
 
 def blend_time(description: str, default: float = 0.3) -> Any:
     """The property of the blend time."""
-    return FloatProperty(name="Blend", description=description, default=default, min=0.0, soft_max=1.0, max=60.0)
+    return number("Blend", description, default, max=60.0, soft_max=1.0)
 
 
 def placement(description: str) -> Any:
     """The property of the placement of the root."""
-    return EnumProperty(name="Root", description=description, items=ROOT_ITEMS, default="HEADING")
+    return choice("Root", description, ROOT_ITEMS, "HEADING")
 
 
 def damping_ratio() -> Any:
     """The property of the damping ratio, for methods that have one."""
     least, most = spring.DAMPING_RATIOS
-    return FloatProperty(
-        name="Damping Ratio",
-        description="1 returns without overshoot, below 1 overshoots the destination, above 1 returns more slowly",
-        default=1.0,
-        min=least,
+    return number(
+        "Damping Ratio",
+        "1 returns without overshoot, below 1 overshoots the destination, above 1 returns more slowly",
+        1.0,
         max=most,
+        min=least,
         soft_max=2.0,
     )
 
 
 def foot_locking(default: bool) -> Any:
     """The property of whether planted feet are kept on their places."""
-    return BoolProperty(
-        name="Lock Feet",
-        description="Keep feet that are on the ground on their places through the blend; legs and hips are corrected",
-        default=default,
+    return switch(
+        "Lock Feet",
+        "Keep feet that are on the ground on their places through the blend; legs and hips are corrected",
+        default,
     )
 
 
 class AutoBlend:
     """Mixin of settings and operators: automatic blend time."""
 
-    use_auto_blend: BoolProperty(
-        name="Automatic Blend", description="Derive the blend time from the differences in pose and speed", default=True
-    )
+    use_auto_blend: switch("Automatic Blend", "Derive the blend time from the differences in pose and speed", True)
 
 
 class PoseSource:
     """Mixin of settings and operators: what a transition reads and writes."""
 
-    pose_source: EnumProperty(name="Blend", description="What is blended", items=POSE_SOURCE_ITEMS)
+    pose_source: choice("Blend", "What is blended", POSE_SOURCE_ITEMS)
 
 
 class Blending(AutoBlend, PoseSource):
@@ -134,77 +124,50 @@ class Blending(AutoBlend, PoseSource):
 
     blend: blend_time("Time in seconds until only the destination plays")
     root: placement("Placement of the destination relative to the source")
-    method: EnumProperty(name="Method", description="Method of blending the difference", items=METHOD_ITEMS)
+    method: choice("Method", "Method of blending the difference", METHOD_ITEMS)
     damping_ratio: damping_ratio()
 
 
 class Repeating:
     """Mixin of the settings and of the operator that joins two actions."""
 
-    repeat: IntProperty(
-        name="Repeat",
-        description="Number of times that the destination plays",
-        default=1,
-        min=1,
-        soft_max=20,
-        max=sequence.MOST_TIMES,
+    repeat: integer(
+        "Repeat", "Number of times that the destination plays", 1, max=sequence.MOST_TIMES, min=1, soft_max=20
     )
-    use_until: BoolProperty(
-        name="Repeat until Frame", description="Let the destination play until a frame, as often as needed"
-    )
-    until: IntProperty(name="Last Frame", description="Last frame of the result", default=100)
+    use_until: switch("Repeat until Frame", "Let the destination play until a frame, as often as needed")
+    until: integer("Last Frame", "Last frame of the result", 100)
 
 
 class CutRange:
     """Mixin of the settings and of the operator that finds cuts: where they may be."""
 
-    use_cut_range: BoolProperty(name="Cut Range", description="Find cuts only within these frames of the actions")
-    source_start: IntProperty(name="Source Start", description="First frame of the source that may be a cut", default=1)
-    source_end: IntProperty(name="Source End", description="Last frame of the source that may be a cut", default=100)
-    destination_start: IntProperty(
-        name="Destination Start", description="First frame at which the destination may be entered", default=1
-    )
-    destination_end: IntProperty(
-        name="Destination End", description="Last frame at which the destination may be entered", default=100
-    )
+    use_cut_range: switch("Cut Range", "Find cuts only within these frames of the actions")
+    source_start: integer("Source Start", "First frame of the source that may be a cut", 1)
+    source_end: integer("Source End", "Last frame of the source that may be a cut", 100)
+    destination_start: integer("Destination Start", "First frame at which the destination may be entered", 1)
+    destination_end: integer("Destination End", "Last frame at which the destination may be entered", 100)
 
 
 class TransitionSettings(CutRange, Blending, Repeating, bpy.types.PropertyGroup):
     """Settings of the next transition. Actions by name: a pointer would prevent deleting them."""
 
     lock_feet: foot_locking(True)
-    source: StringProperty(name="Source", description="Action that plays first; leave empty for the current action")
-    destination: StringProperty(name="Destination", description="Action that plays after the cut")
-    source_frame: IntProperty(
-        name="Source Frame", description="First frame at which the source no longer plays", default=1
+    source: text("Source", "Action that plays first; leave empty for the current action")
+    destination: text("Destination", "Action that plays after the cut")
+    source_frame: integer("Source Frame", "First frame at which the source no longer plays", 1)
+    destination_frame: integer("Destination Frame", "Frame of the destination that plays at the cut", 1)
+    compare: choice(
+        "Compare", "Method whose decay is plotted too, as dashed lines, with the same blend time", COMPARE_ITEMS
     )
-    destination_frame: IntProperty(
-        name="Destination Frame", description="Frame of the destination that plays at the cut", default=1
+    use_profile: switch("Use Profile", "Let some bones or properties blend differently")
+    profile_rows: collection(
+        ProfileRowItem, "Blend Profile", "Rows of the profile; for a bone the first one that fits counts"
     )
-    compare: EnumProperty(
-        name="Compare",
-        description="Method whose decay is plotted too, as dashed lines, with the same blend time",
-        items=COMPARE_ITEMS,
-    )
-    use_profile: BoolProperty(
-        name="Use Profile", description="Let some bones or properties blend differently", default=False
-    )
-    profile_rows: CollectionProperty(
-        type=ProfileRowItem,
-        name="Blend Profile",
-        description="Rows of the profile; for a bone the first one that fits counts",
-    )
-    profile_index: IntProperty(name="Highlighted Row", options={"HIDDEN"})
-    cuts: CollectionProperty(
-        type=TransitionCut, name="Found Cuts", description="Candidates for the cut, the best one first"
-    )
-    cut_index: IntProperty(name="Highlighted Cut", options={"HIDDEN"}, update=lambda self, context: use_cut(self))
-    seen_pops: CollectionProperty(
-        type=SeenPopItem, name="Found Pops", description="Pops of the evaluated pose, in order of time"
-    )
-    seen_pop_index: IntProperty(
-        name="Highlighted Pop", options={"HIDDEN"}, update=lambda self, context: show_pop(self, context)
-    )
+    profile_index: integer("Highlighted Row", options={"HIDDEN"})
+    cuts: collection(TransitionCut, "Found Cuts", "Candidates for the cut, the best one first")
+    cut_index: integer("Highlighted Cut", options={"HIDDEN"}, update=lambda self, context: use_cut(self))
+    seen_pops: collection(SeenPopItem, "Found Pops", "Pops of the evaluated pose, in order of time")
+    seen_pop_index: integer("Highlighted Pop", options={"HIDDEN"}, update=lambda self, context: show_pop(self, context))
 
 
 def has_damping(settings) -> bool:
@@ -239,7 +202,7 @@ _register, _unregister = bpy.utils.register_classes_factory(
 
 def register() -> None:
     _register()
-    bpy.types.Scene.lookat_pd_transition = PointerProperty(type=TransitionSettings, name="Look-at PD Transition")
+    bpy.types.Scene.lookat_pd_transition = pointer(TransitionSettings, "Look-at PD Transition")
 
 
 def unregister() -> None:

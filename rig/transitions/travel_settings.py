@@ -4,8 +4,8 @@ No `from __future__ import annotations` here: Blender reads the annotations.
 """
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, PointerProperty
 
+from ..settings import choice, number, pointer, switch
 from .path_following import EASE
 
 REMOVED_ITEMS = (
@@ -18,65 +18,48 @@ REMOVED_ITEMS = (
 class Removing:
     """Mixin of the settings and of the operator: what a clip in place lacks."""
 
-    removed: EnumProperty(name="Remove", description="What is removed from the motion of the root", items=REMOVED_ITEMS)
+    removed: choice("Remove", "What is removed from the motion of the root", REMOVED_ITEMS)
 
 
 class Travelling:
     """Mixin of the settings and of the operators: the speed of a clip."""
 
-    use_feet_speed: BoolProperty(
-        name="Speed from Feet",
-        description="Measure the speed and its direction: a foot on the ground moves back as fast as the body moves on",
-        default=True,
+    use_feet_speed: switch(
+        "Speed from Feet",
+        "Measure the speed and its direction: a foot on the ground moves back as fast as the body moves on",
+        True,
     )
-    speed: FloatProperty(
-        name="Speed",
-        description="Speed over the ground in meters per second",
-        default=1.4,
-        min=0.0,
-        soft_max=10.0,
-        max=1e6,
-        unit="VELOCITY",
-    )
+    speed: number("Speed", "Speed over the ground in meters per second", 1.4, max=1e6, soft_max=10.0, unit="VELOCITY")
 
 
 class Turning:
     """Mixin of the settings and of the operator: where a clip travels."""
 
-    direction: FloatProperty(
-        name="Direction",
-        description="Direction of travel from where the character faces, to the left",
-        subtype="ANGLE",
-        min=-6.2832,
+    direction: number(
+        "Direction",
+        "Direction of travel from where the character faces, to the left",
         max=6.2832,
-    )
-    turn_speed: FloatProperty(
-        name="Turn Speed",
-        description="Angle per second by which the character turns, to the left",
+        min=-6.2832,
         subtype="ANGLE",
-        min=-62.832,
+    )
+    turn_speed: number(
+        "Turn Speed",
+        "Angle per second by which the character turns, to the left",
         max=62.832,
+        min=-62.832,
+        subtype="ANGLE",
     )
-    use_feet_turn: BoolProperty(
-        name="Turn from Feet", description="Measure from the feet how fast the character turns at each frame"
-    )
+    use_feet_turn: switch("Turn from Feet", "Measure from the feet how fast the character turns at each frame")
 
 
 class Eased:
     """Mixin of the settings and of the operator: how a clip follows a path."""
 
-    ease: FloatProperty(
-        name="Ease",
-        description="Time in seconds over which the heading follows a turn of the path",
-        default=EASE,
-        min=0.0,
-        soft_max=2.0,
-        max=60.0,
+    ease: number(
+        "Ease", "Time in seconds over which the heading follows a turn of the path", EASE, max=60.0, soft_max=2.0
     )
-    lock_path_feet: BoolProperty(
-        name="Lock Feet",
-        description="Keep feet that are on the ground on their places; legs and hips are corrected",
-        default=True,
+    lock_path_feet: switch(
+        "Lock Feet", "Keep feet that are on the ground on their places; legs and hips are corrected", True
     )
 
 
@@ -89,10 +72,10 @@ def is_path(self, item: bpy.types.Object) -> bool:
 class TravelSettings(Removing, Travelling, Turning, Eased, bpy.types.PropertyGroup):
     """Settings of clips in place and on the move."""
 
-    path: PointerProperty(
-        type=bpy.types.Object,
-        name="Path",
-        description="Curve to follow, or another object with keys on its location, such as an empty",
+    path: pointer(
+        bpy.types.Object,
+        "Path",
+        "Curve to follow, or another object with keys on its location, such as an empty",
         poll=is_path,
     )
 
@@ -102,7 +85,7 @@ _register, _unregister = bpy.utils.register_classes_factory((TravelSettings,))
 
 def register() -> None:
     _register()
-    bpy.types.Scene.lookat_pd_travel = PointerProperty(type=TravelSettings, name="Look-at PD Travel")
+    bpy.types.Scene.lookat_pd_travel = pointer(TravelSettings, "Look-at PD Travel")
 
 
 def unregister() -> None:

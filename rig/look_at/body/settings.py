@@ -3,19 +3,10 @@
 No postponed annotations: Blender reads them.
 """
 
-from math import radians
-
 import bpy
-from bpy.props import (
-    BoolProperty,
-    CollectionProperty,
-    EnumProperty,
-    FloatProperty,
-    IntProperty,
-    StringProperty,
-)
 
-from ...layers.controller_settings import EDITABLE, changed
+from ...layers.controller_settings import EDITABLE, setting
+from ...settings import Properties
 from ..setting_changes import needs_others
 from . import layers, shape_table
 
@@ -26,213 +17,164 @@ def _named_after_shape_key(item: bpy.types.PropertyGroup, context: bpy.types.Con
     needs_others(item, context)
 
 
-def _switch(name: str, description: str, default: bool) -> object:
-    return BoolProperty(
-        override=EDITABLE, update=needs_others, name=name, description=description, default=default, options=set()
-    )
-
-
-def _number(name: str, description: str, default: float, highest: float, lowest: float = 0.0, **more) -> object:
-    return FloatProperty(
-        override=EDITABLE,
-        update=changed,
-        name=name,
-        description=description,
-        default=default,
-        min=lowest,
-        options=set(),
-        **({"max": highest, "soft_max": highest} | more),
-    )
-
-
-def _angle(name: str, description: str, default: float, highest: float) -> object:
-    return _number(name, description, radians(default), radians(highest), subtype="ANGLE")
-
-
 def _switches(group: str) -> type:
     """What gives a group of settings the switches of its layers."""
     switches = {
-        layer.switch: _switch(layer.label, layer.description, layer.default) for layer in layers.of_group(group)
+        layer.switch: _deciding.switch(layer.label, layer.description, layer.default)
+        for layer in layers.of_group(group)
     }
     return type(f"{group.capitalize()}Switches", (), {"__annotations__": switches})
+
+
+_deciding = Properties(override=EDITABLE, update=needs_others, options=set())
+_hidden = Properties(override=EDITABLE, options={"HIDDEN"})
 
 
 class LookAtEyeShape(bpy.types.PropertyGroup):
     """A shape key or a control bone that turns or closes an eye: a row of the table of a look-at's eyes."""
 
-    shape_key: StringProperty(
-        override=EDITABLE,
+    shape_key: setting.text(
+        "Shape Key",
+        "Shape key that turns or closes the eye, on all meshes of the character that have it",
         update=_named_after_shape_key,
-        name="Shape Key",
-        description="Shape key that turns or closes the eye, on all meshes of the character that have it",
     )
-    control: StringProperty(
-        override=EDITABLE,
+    control: setting.text(
+        "Control Bone",
+        "Bone of the armature whose location turns or closes the eye, such as a control of a face board",
         update=_named_after_shape_key,
-        name="Control Bone",
-        description="Bone of the armature whose location turns or closes the eye, such as a control of a face board",
     )
-    axis: EnumProperty(
-        override=EDITABLE,
-        update=needs_others,
-        name="Axis",
-        description="Axis of the control bone's location",
-        items=tuple((axis, axis, f"The location on the {axis} axis of the bone") for axis in shape_table.AXES),
-        default="X",
-        options=set(),
+    axis: _deciding.choice(
+        "Axis",
+        "Axis of the control bone's location",
+        tuple((axis, axis, f"The location on the {axis} axis of the bone") for axis in shape_table.AXES),
+        "X",
     )
-    distance: FloatProperty(
-        override=EDITABLE,
-        update=needs_others,
-        name="Distance",
-        description="Location of the control bone at which the eye is turned by the angle, or closed; may be negative",
-        default=1.0,
-        min=-shape_table.FARTHEST,
+    distance: _deciding.number(
+        "Distance",
+        "Location of the control bone at which the eye is turned by the angle, or closed; may be negative",
+        1.0,
         max=shape_table.FARTHEST,
+        min=-shape_table.FARTHEST,
         soft_min=-1.0,
         soft_max=1.0,
         precision=3,
-        options=set(),
     )
-    eye: EnumProperty(
-        override=EDITABLE,
-        update=_named_after_shape_key,
-        name="Eye",
-        description="Eye that the shape key or the bone turns or closes",
-        items=(
+    eye: setting.choice(
+        "Eye",
+        "Eye that the shape key or the bone turns or closes",
+        (
             ("LEFT", "Left Eye", "The left eye of the character"),
             ("RIGHT", "Right Eye", "The right eye of the character"),
             ("BOTH", "Both Eyes", "Both eyes at once"),
         ),
-        default="BOTH",
-        options=set(),
-    )
-    direction: EnumProperty(
-        override=EDITABLE,
+        "BOTH",
         update=_named_after_shape_key,
-        name="Direction",
-        description="Direction in which the eye turns, as seen by the character, or whether it closes",
-        items=(
+    )
+    direction: setting.choice(
+        "Direction",
+        "Direction in which the eye turns, as seen by the character, or whether it closes",
+        (
             ("LEFT", "Left", "To the left of the character"),
             ("RIGHT", "Right", "To the right of the character"),
             ("UP", "Up", "Upwards"),
             ("DOWN", "Down", "Downwards"),
             (shape_table.CLOSE, "Close Eyelids", "Close the eyelids"),
         ),
-        default="LEFT",
-        options=set(),
+        update=_named_after_shape_key,
     )
-    angle: FloatProperty(
-        override=EDITABLE,
-        update=needs_others,
-        name="Angle",
-        description="Angle by which the eye turns at value 1 of the shape key, or at the distance of the control bone; "
+    angle: _deciding.angle(
+        "Angle",
+        "Angle by which the eye turns at value 1 of the shape key, or at the distance of the control bone; "
         "0 to measure it on the mesh, or 30° for a bone",
-        default=0.0,
-        min=0.0,
-        max=radians(90.0),
-        subtype="ANGLE",
-        options=set(),
+        0.0,
+        max=90.0,
     )
 
 
 class LookAtBody(_switches("body"), bpy.types.PropertyGroup):
     """Settings of hips, arms and feet."""
 
-    weight_shift: _number("Amount", "Factor by which the distances below are multiplied", 1.0, 5.0, soft_max=2.0)
-    weight_side: _number(
+    weight_shift: setting.number(
+        "Amount", "Factor by which the distances below are multiplied", 1.0, max=5.0, soft_max=2.0
+    )
+    weight_side: setting.number(
         "Lateral",
         "Lateral displacement of the hips when the head is turned by 90°, in percent of the leg length",
         5.0,
-        30.0,
-        lowest=-30.0,
+        max=30.0,
+        min=-30.0,
         subtype="PERCENTAGE",
     )
-    weight_back: _number(
+    weight_back: setting.number(
         "Back",
         "Backward displacement of the hips when the head is turned by 90°, in percent of the leg length",
         1.5,
-        30.0,
-        lowest=-30.0,
+        max=30.0,
+        min=-30.0,
         subtype="PERCENTAGE",
     )
-    weight_pitch: _number(
+    weight_pitch: setting.number(
         "Up and Down",
         "Forward displacement of the hips when the head looks up by 90°, backward when it looks down, in percent of "
         "the leg length",
         4.0,
-        30.0,
-        lowest=-30.0,
+        max=30.0,
+        min=-30.0,
         subtype="PERCENTAGE",
     )
-    weight_settle_factor: _number(
+    weight_settle_factor: setting.number(
         "Settle Factor",
         "Settle time of the weight shift as a factor of the settle time of the look-at",
         2.0,
-        10.0,
-        lowest=0.05,
+        max=10.0,
+        min=0.05,
         soft_max=4.0,
     )
-    arm_recoil: _number("Amount", "Factor by which the lag of the arms is multiplied", 1.0, 4.0, soft_max=2.0)
-    arm_settle_factor: _number(
+    arm_recoil: setting.number(
+        "Amount", "Factor by which the lag of the arms is multiplied", 1.0, max=4.0, soft_max=2.0
+    )
+    arm_settle_factor: setting.number(
         "Settle Factor",
         "Settle time of the arms as a factor of the settle time of the look-at",
         2.0,
-        10.0,
-        lowest=0.05,
+        max=10.0,
+        min=0.05,
         soft_max=4.0,
     )
-    arm_damping_ratio: _number(
+    arm_damping_ratio: setting.number(
         "Damping Ratio",
         "Damping ratio of the arms; with values below 1 they overshoot before they come to rest",
         0.4,
-        20.0,
+        max=20.0,
         soft_max=2.0,
     )
-    breathing: _angle("Amount", "Angle by which the shoulders rise with each breath", 1.5, 10.0)
-    breathing_rate: _number("Rate", "Breaths a minute", 16.6, 120.0, lowest=1.0, soft_max=40.0)
-    torso_from: _angle(
+    breathing: setting.angle("Amount", "Angle by which the shoulders rise with each breath", 1.5, max=10.0)
+    breathing_rate: setting.number("Rate", "Breaths a minute", 16.6, max=120.0, min=1.0, soft_max=40.0)
+    torso_from: setting.angle(
         "Torso Threshold",
         "Turn angle above which the torso takes part; smaller turns use only the head and the eyes",
         0.0,
-        90.0,
+        max=90.0,
     )
-    torso_more: _number(
+    torso_more: setting.factor(
         "Large Turns",
         "How much further the torso turns for targets more than 45° to the side, so that the neck twists less",
         0.5,
-        1.0,
-        subtype="FACTOR",
     )
-    mover: StringProperty(
-        override=EDITABLE,
-        update=needs_others,
-        name="Hips",
-        description="Bone that moves the hips and the body above them; leave empty to detect it from the rig",
+    mover: _deciding.text(
+        "Hips", "Bone that moves the hips and the body above them; leave empty to detect it from the rig"
     )
 
 
 class LookAtEyes(_switches("eyes"), bpy.types.PropertyGroup):
     """Settings of the eyes."""
 
-    left: StringProperty(
-        override=EDITABLE,
-        update=needs_others,
-        name="Left Eye",
-        description="Bone of the left eye, or of the only eye; leave empty to detect it from the rig",
-    )
-    right: StringProperty(
-        override=EDITABLE,
-        update=needs_others,
-        name="Right Eye",
-        description="Bone of the right eye; leave empty to detect it from the rig",
-    )
-    turned_by: EnumProperty(
-        override=EDITABLE,
-        update=needs_others,
-        name="Turned By",
-        description="What turns the eyes of the character",
-        items=(
+    left: _deciding.text("Left Eye", "Bone of the left eye, or of the only eye; leave empty to detect it from the rig")
+    right: _deciding.text("Right Eye", "Bone of the right eye; leave empty to detect it from the rig")
+    turned_by: _deciding.choice(
+        "Turned By",
+        "What turns the eyes of the character",
+        (
             (
                 "AUTO",
                 "Automatic",
@@ -245,25 +187,18 @@ class LookAtEyes(_switches("eyes"), bpy.types.PropertyGroup):
                 "Shape keys or control bones for left, right, up and down from the table, or detected shape keys",
             ),
         ),
-        default="AUTO",
-        options=set(),
     )
-    shapes: CollectionProperty(
-        type=LookAtEyeShape,
-        name="Shape Keys",
-        description="Shape keys and control bones that turn or close the eyes; leave empty to detect them by name",
-        override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"},
+    shapes: setting.collection(
+        LookAtEyeShape,
+        "Shape Keys",
+        "Shape keys and control bones that turn or close the eyes; leave empty to detect them by name",
     )
     # The table as one text, for presets and copies. Not stored.
-    shape_map: StringProperty(
-        override=EDITABLE, name="Shape Key Table", options={"HIDDEN"}, get=shape_table.text, set=shape_table.set_text
-    )
-    control_order: EnumProperty(
-        override=EDITABLE,
-        update=needs_others,
-        name="Rotation Order",
-        description="How control bones turn an eye that looks up or down and to the side at once",
-        items=(
+    shape_map: _hidden.text("Shape Key Table", get=shape_table.text, set=shape_table.set_text)
+    control_order: _deciding.choice(
+        "Rotation Order",
+        "How control bones turn an eye that looks up or down and to the side at once",
+        (
             (
                 "FICK",
                 "Fick",
@@ -276,74 +211,53 @@ class LookAtEyes(_switches("eyes"), bpy.types.PropertyGroup):
             ),
             ("STRAIGHT", "Straight", "The pupil moves on straight lines, as where the controls drive shape keys"),
         ),
-        default="FICK",
-        options=set(),
     )
-    shapes_index: IntProperty(override=EDITABLE, name="Highlighted Shape Key", options={"HIDDEN"})
-    head_share: _number(
+    shapes_index: _hidden.integer("Highlighted Shape Key")
+    head_share: setting.factor(
         "Head Share",
         "Part of the gaze shift taken by the head: at 1 all of it, at 0 only what is out of reach of the eyes",
         1.0,
-        1.0,
-        subtype="FACTOR",
     )
-    head_delay: _number(
+    head_delay: setting.number(
         "Head Delay",
         "Time in seconds between the start of the eye movement and that of the head",
         0.075,
-        1.0,
+        max=1.0,
         soft_max=0.3,
         precision=3,
     )
-    yaw_limit: _angle("Sideways", "Largest angle of the eyes to either side", 45.0, 90.0)
-    pitch_up_limit: _angle("Up", "Largest upward angle of the eyes", 35.0, 90.0)
-    pitch_down_limit: _angle("Down", "Largest downward angle of the eyes", 35.0, 90.0)
-    vergence: _number(
-        "Vergence",
-        "Amount by which the eyes converge on a near target; at 1 both point exactly at it",
-        1.0,
-        1.0,
-        subtype="FACTOR",
+    yaw_limit: setting.angle("Sideways", "Largest angle of the eyes to either side", 45.0, max=90.0)
+    pitch_up_limit: setting.angle("Up", "Largest upward angle of the eyes", 35.0, max=90.0)
+    pitch_down_limit: setting.angle("Down", "Largest downward angle of the eyes", 35.0, max=90.0)
+    vergence: setting.factor(
+        "Vergence", "Amount by which the eyes converge on a near target; at 1 both point exactly at it", 1.0
     )
-    vergence_limit: _angle("Vergence Limit", "Largest angle between the two lines of sight", 12.0, 60.0)
-    blink_from: _angle("Blink Threshold", "Angle of a gaze shift above which the eyes blink", 33.0, 180.0)
-    blink_angle: _angle("Lid Angle", "Angle by which the bones of the upper eyelids turn to close the eyes", 30.0, 90.0)
-    lid_follow: _number(
-        "Amount",
-        "Turn of the upper eyelids relative to that of the eyes up and down; shape keys only close them",
-        0.5,
-        1.0,
-        subtype="FACTOR",
+    vergence_limit: setting.angle("Vergence Limit", "Largest angle between the two lines of sight", 12.0, max=60.0)
+    blink_from: setting.angle("Blink Threshold", "Angle of a gaze shift above which the eyes blink", 33.0, max=180.0)
+    blink_angle: setting.angle(
+        "Lid Angle", "Angle by which the bones of the upper eyelids turn to close the eyes", 30.0, max=90.0
     )
-    blink_key: StringProperty(
-        override=EDITABLE,
-        update=needs_others,
-        name="Shape Key",
-        description=(
-            "Shape key that closes the eyelids; leave empty to use eyelid bones, or a shape key detected from the "
-            "meshes"
-        ),
+    lid_follow: setting.factor(
+        "Amount", "Turn of the upper eyelids relative to that of the eyes up and down; shape keys only close them", 0.5
     )
-    micro: _angle(
-        "Microsaccades", "Size of the small, rapid movements of the eyes during fixation; 0 disables them", 0.0, 3.0
+    blink_key: _deciding.text(
+        "Shape Key",
+        "Shape key that closes the eyelids; leave empty to use eyelid bones, or a shape key detected from the meshes",
     )
-    drift: _angle("Idle Drift", "Size of the random drift of the gaze around the target; 0 disables it", 0.0, 20.0)
-    seed: IntProperty(
-        override=EDITABLE,
-        update=changed,
-        name="Seed",
-        description="Seed of the random drift and microsaccades",
-        default=0,
-        min=0,
-        options=set(),
+    micro: setting.angle(
+        "Microsaccades", "Size of the small, rapid movements of the eyes during fixation; 0 disables them", 0.0, max=3.0
     )
+    drift: setting.angle(
+        "Idle Drift", "Size of the random drift of the gaze around the target; 0 disables it", 0.0, max=20.0
+    )
+    seed: setting.integer("Seed", "Seed of the random drift and microsaccades", min=0)
 
 
 class LookAtBlink(bpy.types.PropertyGroup):
     """The animator's value of a shape key that shows a blink, by the name of the shape key. Internal."""
 
-    base: FloatProperty(override=EDITABLE, options={"HIDDEN"})
-    owner: StringProperty(override=EDITABLE, options={"HIDDEN"})
+    base: _hidden.number(min=None)
+    owner: _hidden.text()
 
 
 CLASSES = (LookAtEyeShape, LookAtBody, LookAtEyes, LookAtBlink)
@@ -369,9 +283,7 @@ BONES = {
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.Key.lookat_pd_blinks = CollectionProperty(
-        type=LookAtBlink, override={"LIBRARY_OVERRIDABLE", "USE_INSERTION"}, options={"HIDDEN"}
-    )
+    bpy.types.Key.lookat_pd_blinks = setting.collection(LookAtBlink, options={"HIDDEN"})
 
 
 def unregister() -> None:

@@ -9,19 +9,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import bpy
-from bpy.props import (
-    BoolProperty,
-    CollectionProperty,
-    EnumProperty,
-    FloatProperty,
-    IntProperty,
-    PointerProperty,
-    StringProperty,
-)
 
 from ....lookat_pd.conversation import PERSONALITIES, Manner
 from ....lookat_pd.errors import LookAtError, RigError
 from ....lookat_pd.message import Message
+from ...settings import Properties, collection, integer, pointer, text
 from .. import resolve as look_at
 from . import conversation, looks, markers
 
@@ -70,121 +62,85 @@ def _breathing_changed(settings: bpy.types.PropertyGroup, context: bpy.types.Con
                 conversation.breathe(person.armature.pose.bones[bone].lookat_pd, settings.breathing)
 
 
-def _amount(name: str, description: str, default: float = 1.0, most: float = 2.0) -> object:
-    return FloatProperty(
-        name=name, description=description, default=default, min=0.0, max=most, options=set(), update=_changed
-    )
+_own = Properties(options=set(), update=_changed)
 
 
 class LookAtPerson(bpy.types.PropertyGroup):
     """A participant of a conversation."""
 
-    armature: PointerProperty(
-        type=bpy.types.Object,
-        poll=_is_armature,
-        name="Character",
-        description="Armature of the character",
-        update=_changed,
+    armature: _own.pointer(bpy.types.Object, "Character", "Armature of the character", poll=_is_armature)
+    called: _own.text(
+        "Called", "Name of the character in markers and text files; leave empty for the name of the armature"
     )
-    called: StringProperty(
-        name="Called",
-        description="Name of the character in markers and text files; leave empty for the name of the armature",
-        update=_changed,
-    )
-    sound: StringProperty(
-        name="Recording",
-        description="WAV file with the voice of this character alone, for Turns from Recordings",
+    sound: text(
+        "Recording",
+        "WAV file with the voice of this character alone, for Turns from Recordings",
         subtype="FILE_PATH",
         options={"PATH_SUPPORTS_BLEND_RELATIVE"},
     )
-    personality: EnumProperty(
-        name="Personality",
-        description=(
-            "How the character looks, blinks, nods and tilts its head in a conversation; sets its settle time as well"
-        ),
-        items=tuple((row.id, row.label, row.description) for row in PERSONALITIES.values()),
-        options=set(),
+    personality: _own.choice(
+        "Personality",
+        "How the character looks, blinks, nods and tilts its head in a conversation; sets its settle time as well",
+        tuple((row.id, row.label, row.description) for row in PERSONALITIES.values()),
         update=_personality_changed,
     )
 
     # The bone that others look at, as detected.
-    face: StringProperty(options={"HIDDEN"})
+    face: text(options={"HIDDEN"})
 
 
 class LookAtTurn(bpy.types.PropertyGroup):
     """A turn of a conversation."""
 
-    speaker: PointerProperty(
-        type=bpy.types.Object,
-        poll=_is_armature,
-        name="Speaking Character",
-        description="Character that speaks from this frame on",
-        update=_changed,
+    speaker: _own.pointer(
+        bpy.types.Object, "Speaking Character", "Character that speaks from this frame on", poll=_is_armature
     )
-    frame: IntProperty(name="Frame", description="Frame at which the turn begins", options=set(), update=_changed)
-    text: StringProperty(name="Text", description="Text that is spoken, as a note; it has no effect")
-    at: PointerProperty(
-        type=bpy.types.Object,
-        name="Looks At",
-        description="Character that the speaker looks at in this turn, or object that all look at; empty to choose",
-        update=_changed,
+    frame: _own.integer("Frame", "Frame at which the turn begins")
+    text: text("Text", "Text that is spoken, as a note; it has no effect")
+    at: _own.pointer(
+        bpy.types.Object,
+        "Looks At",
+        "Character that the speaker looks at in this turn, or object that all look at; empty to choose",
     )
 
 
 class LookAtConversation(bpy.types.PropertyGroup):
     """The conversation of a scene."""
 
-    people: CollectionProperty(type=LookAtPerson, name="Participants", description="Participants of the conversation")
-    people_index: IntProperty(name="Highlighted Character", options={"HIDDEN"})
-    turns: CollectionProperty(type=LookAtTurn, name="Speaking Turns", description="Who speaks from when on")
-    turns_index: IntProperty(name="Highlighted Turn", options={"HIDDEN"})
-    use_markers: BoolProperty(
-        name="From Markers",
-        description="Take the turns from the timeline markers that are named after characters",
-        default=False,
-        options=set(),
+    people: collection(LookAtPerson, "Participants", "Participants of the conversation")
+    people_index: integer("Highlighted Character", options={"HIDDEN"})
+    turns: collection(LookAtTurn, "Speaking Turns", "Who speaks from when on")
+    turns_index: integer("Highlighted Turn", options={"HIDDEN"})
+    use_markers: _own.switch(
+        "From Markers",
+        "Take the turns from the timeline markers that are named after characters",
         update=_source_changed,
     )
-    end: IntProperty(
-        name="End",
-        description="Last frame of the conversation; 0 for the end of the scene",
-        default=0,
-        min=0,
-        options=set(),
-        update=_changed,
+    end: _own.integer("End", "Last frame of the conversation; 0 for the end of the scene", min=0)
+    seed: _own.integer("Seed", "Seed of the random reactions and glances", min=0)
+    glances: _own.number(
+        "Glances", "How often the characters avert their eyes; 1 for as often as people do, 0 for never", 1.0, max=1.0
     )
-    seed: IntProperty(
-        name="Seed",
-        description="Seed of the random reactions and glances",
-        default=0,
-        min=0,
-        options=set(),
-        update=_changed,
+    blinks: _own.number(
+        "Blinks", "Factor of how often the characters blink; 1 for as often as people do, 0 for never", 1.0, max=2.0
     )
-    glances: _amount(
-        "Glances", "How often the characters avert their eyes; 1 for as often as people do, 0 for never", 1.0, 1.0
+    nods: _own.number(
+        "Nods", "Factor of how often listeners nod; 1 for as often as people do, 0 for never", 1.0, max=2.0
     )
-    blinks: _amount("Blinks", "Factor of how often the characters blink; 1 for as often as people do, 0 for never")
-    nods: _amount("Nods", "Factor of how often listeners nod; 1 for as often as people do, 0 for never")
-    tilts: _amount("Tilts", "Factor of the angles by which the heads tilt now and then; 0 for none")
-    breathing: FloatProperty(
-        name="Breathing",
-        description="Factor of the amount of breathing of the characters, if their look-ats have it; 0 for none",
-        default=1.0,
-        min=0.0,
+    tilts: _own.number("Tilts", "Factor of the angles by which the heads tilt now and then; 0 for none", 1.0, max=2.0)
+    breathing: _own.number(
+        "Breathing",
+        "Factor of the amount of breathing of the characters, if their look-ats have it; 0 for none",
+        1.0,
         max=2.0,
-        options=set(),
         update=_breathing_changed,
     )
-    objects: PointerProperty(
-        type=bpy.types.Collection,
-        name="Objects",
-        description="Collection of objects that the characters talk about and look at now and then",
-        update=_changed,
+    objects: _own.pointer(
+        bpy.types.Collection, "Objects", "Collection of objects that the characters talk about and look at now and then"
     )
     # What the keys were made of, and the sentence that says why they are not up to date.
-    made_of: StringProperty(options={"HIDDEN"})
-    error: StringProperty(options={"HIDDEN"})
+    made_of: text(options={"HIDDEN"})
+    error: text(options={"HIDDEN"})
 
 
 CLASSES = (LookAtPerson, LookAtTurn, LookAtConversation)
@@ -347,7 +303,7 @@ def _start() -> None:
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.Scene.lookat_pd_conversation = PointerProperty(type=LookAtConversation, name="Conversation")
+    bpy.types.Scene.lookat_pd_conversation = pointer(LookAtConversation, "Conversation")
     _start()
 
 

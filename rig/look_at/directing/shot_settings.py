@@ -4,15 +4,16 @@ No postponed annotations: Blender reads them.
 """
 
 import bpy
-from bpy.props import CollectionProperty
 
+from ...layers.controller_settings import EDITABLE
+from ...settings import Properties, declared
 from .. import setting_changes
 from ..resolve import KEYABLE
 from ..settings import LookAtSettings
 from ..target_settings import LookAtTarget
 from . import shot_keys
 
-_INSERTED = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
+_own = Properties(override=EDITABLE)
 
 
 def _changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
@@ -22,11 +23,8 @@ def _changed(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> N
 
 def _like(owner: type, names: tuple[str, ...]) -> dict[str, object]:
     """Properties with the definitions that another group of settings has for them."""
-    found = {}
-    for name in names:
-        definition = owner.__annotations__[name]
-        found[name] = definition.function(**{**definition.keywords, "update": _changed})
-    return found
+    found = declared(owner)
+    return {name: found[name].function(**{**found[name].keywords, "update": _changed}) for name in names}
 
 
 class LookAtShotTarget(bpy.types.PropertyGroup):
@@ -43,12 +41,7 @@ class LookAtShot(bpy.types.PropertyGroup):
 
     __annotations__ = {
         **_like(LookAtSettings, (*KEYABLE, "target_weight")),
-        "targets": CollectionProperty(
-            type=LookAtShotTarget,
-            name="Additional Targets",
-            description="Weights of further targets",
-            override=_INSERTED,
-        ),
+        "targets": _own.collection(LookAtShotTarget, "Additional Targets", "Weights of further targets"),
     }
 
 
@@ -58,11 +51,10 @@ CLASSES = (LookAtShotTarget, LookAtShot)
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.Armature.lookat_pd_shot = CollectionProperty(
-        type=LookAtShot,
-        name="Keys of the Shot",
-        description="Settings of look-ats with keys that belong to the shot",
-        override=_INSERTED,
+    bpy.types.Armature.lookat_pd_shot = _own.collection(
+        LookAtShot,
+        "Keys of the Shot",
+        "Settings of look-ats with keys that belong to the shot",
         options={"HIDDEN"},
     )
     setting_changes.keepers.append(shot_keys.write_through)
