@@ -346,7 +346,6 @@ def _delete_character(hero) -> None:
         (_shorten, "changed during Follow"),
         (_delete_character, "deleted"),
     ],
-    ids=str,
 )
 def test_what_ends_it_is_named_and_nothing_is_left_behind(hero, change, words) -> None:
     following = session(hero.armature)
