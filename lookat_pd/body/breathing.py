@@ -24,10 +24,12 @@ _EASE = 1.0
 
 @dataclass(frozen=True)
 class Breathing:
-    """angle: [rad] by which shoulders rise with a breath. rate: breaths a minute. Raises InvalidArgument."""
+    """How a body breathes. Raises InvalidArgument."""
 
     angle: float
+    """Angle [rad] by which shoulders rise with a breath."""
     rate: float = RATE
+    """Breaths a minute."""
     seed: int = 0
 
     def __post_init__(self) -> None:

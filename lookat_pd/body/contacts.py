@@ -17,11 +17,12 @@ _ROUNDING = 1e-6
 
 @dataclass(frozen=True)
 class Detection:
-    """Detection of contacts. speed: largest speed, in chain lengths per second. height: largest height above the lowest
-    position, in chain lengths; 0 for any height."""
+    """Detection of contacts."""
 
     speed: float = 0.3
+    """Largest speed, in chain lengths per second."""
     height: float = 0.1
+    """Largest height above the lowest position, in chain lengths; 0 for any height."""
 
 
 def detect(place: Array, dt: float, size: float, detection: Detection, floor: float | None = None) -> list[Interval]:

@@ -31,16 +31,14 @@ FREE = -1
 
 @dataclass(frozen=True)
 class FootStance:
-    """Frames in which a foot is planted.
-
-    touching: (last - first + 1,) the point that touches at each of the frames, FREE at none of them. anchor: the frame
-    at which the displacement is zero, None for the one that makes it smallest.
-    """
+    """Frames in which a foot is planted."""
 
     first: int
     last: int
     touching: Array
+    """(last - first + 1,) the point that touches at each of the frames, FREE at none of them."""
     anchor: int | None = None
+    """The frame at which the displacement is zero, None for the one that makes it smallest."""
 
     def cut(self, first: int, last: int, anchor: int | None = None) -> "FootStance":
         """The stance from frame first to last; there is none before and after its own ends."""

@@ -37,15 +37,16 @@ _LONGEST_SMOOTHING = 60.0
 
 @dataclass(frozen=True)
 class Leg:
-    """A pose of l legs over n frames. hip, knee, ankle: (n, l, 3) joints [m]; upper, lower, foot: (n, l, 4)
-    orientations of the bones that start there. Raises InvalidArgument if the shapes do not match."""
+    """A pose of l legs over n frames. Raises InvalidArgument if the shapes do not match."""
 
     hip: Array
     knee: Array
     ankle: Array
+    """`hip`, `knee`, `ankle`: (n, l, 3) joints [m]."""
     upper: Array
     lower: Array
     foot: Array
+    """`upper`, `lower`, `foot`: (n, l, 4) orientations of the bones that start there."""
 
     def __post_init__(self) -> None:
         shape = checks.numbers("hip", self.hip).shape[:2]
@@ -139,17 +140,17 @@ def _need(far: Array, here: Array, length: Array, up: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Knees:
-    """How suddenly l knees turn while the hips are lowered over n frames.
-
-    height, aside: (n, l), how high the hip joint that is not lowered is above the ankle, and the square of its distance
-    to the side. lengths: (2, n, l) of the bones. whole: (n - 2 step, 1), around which nothing jumps. Accelerations are
-    measured over `step` frames of `seconds` in all.
-    """
+    """How suddenly l knees turn while the hips are lowered over n frames."""
 
     height: Array
     aside: Array
+    """`height`, `aside`: (n, l), how high the hip joint that is not lowered is above the ankle, and the square of its
+    distance to the side."""
     lengths: Array
+    """Lengths (2, n, l) of the bones."""
     whole: Array
+    """(n - 2 step, 1), around which nothing jumps. Accelerations are measured over `step` frames of `seconds` in
+    all."""
     step: int
     seconds: float
 

@@ -23,12 +23,13 @@ _WIDEST_SWING = np.radians(40.0)
 
 @dataclass(frozen=True)
 class Recoil:
-    """How the arms respond to the rib cage. amount: the visible fraction of their lag, 0 to 1.
+    """How the arms respond to the rib cage.
 
     settle_time [s] and damping_ratio of each arm's controller; below 1 the arms overshoot.
     """
 
     amount: float
+    """The visible fraction of their lag, 0 to 1."""
     settle_time: float
     damping_ratio: float = 0.5
 

@@ -24,18 +24,18 @@ from ..rotation import Array
 
 @dataclass(frozen=True)
 class WeightShift:
-    """How the hips respond to the head. side, back: displacement [m] to the opposite side and backwards for a head
-    turned by 90 degrees. pitch: displacement [m] forward for a head that looks up by 90 degrees, and back for one that
-    looks down as far.
+    """How the hips respond to the head.
 
     settle_time [s] and damping_ratio of their controller.
     """
 
     side: float
     back: float
+    """`side`, `back`: displacement [m] to the opposite side and backwards for a head turned by 90 degrees."""
     settle_time: float
     damping_ratio: float = 1.0
     pitch: float = 0.0
+    """Displacement [m] forward for a head that looks up by 90 degrees, and back for one that looks down as far."""
 
     def __post_init__(self) -> None:
         check_tuning(self.settle_time, self.damping_ratio)
@@ -45,16 +45,15 @@ class WeightShift:
 
 @dataclass(frozen=True)
 class ChainMotion:
-    """How the chain of a look-at moves its children, over F frames.
-
-    turns: (F, b, 4) rotations of the children of each bone, head first, in the space of the input; places, before: (F,
-    b, 3) positions of the bones after and before; shift: (F, 3) of all.
-    """
+    """How the chain of a look-at moves its children, over F frames."""
 
     turns: Array
+    """(F, b, 4) rotations of the children of each bone, head first, in the space of the input."""
     places: Array
     before: Array
+    """`places`, `before`: (F, b, 3) positions of the bones after and before."""
     shift: Array
+    """Shift (F, 3) of all."""
 
     @classmethod
     def of(cls, rotations: Array, positions: Array, offsets: Array, shift: Array) -> "ChainMotion":

@@ -19,12 +19,13 @@ _LATEST = 1e6
 
 @dataclass(frozen=True)
 class Line:
-    """`name` speaks from `time` [s] on, or from a frame if `in_frames`. at: whom or what is looked at, "" to choose."""
+    """`name` speaks from `time` [s] on, or from a frame if `in_frames`."""
 
     time: float
     name: str
     text: str = ""
     at: str = ""
+    """Whom or what is looked at, "" to choose."""
     in_frames: bool = False
 
 

@@ -68,12 +68,13 @@ _State = tuple[int, float, float]
 
 @dataclass(frozen=True)
 class _Phase:
-    """From `time` [s] on a `share` of gaze at person `at`; kind: of the glances away."""
+    """From `time` [s] on a `share` of gaze at person `at`."""
 
     time: float
     share: float
     at: int
     kind: str
+    """Kind of the glances away."""
 
 
 def plan(

@@ -17,25 +17,27 @@ from ..errors import InvalidArgument
 
 @dataclass(frozen=True)
 class Manner:
-    """Behavior of one person or of all.
-
-    reaction: shortest and longest time [s] until a listener turns to a new speaker. listening, speaking: fraction of
-    the time in which a listener looks at the speaker, and a speaker at a listener. glances: 0 for no looks away to 1
-    for these fractions. hold: mean time [s] after which a look is reconsidered. size: factor of the angles of glances.
-    blinks: factor of the rates of blinks. nods: factor of the rate of nods. tilts: factor of the
-    angles by which the head tilts. Raises InvalidArgument.
-    """
+    """Behavior of one person or of all. Raises InvalidArgument."""
 
     seed: int = 0
     reaction: tuple[float, float] = (0.2, 0.6)
+    """Shortest and longest time [s] until a listener turns to a new speaker."""
     glances: float = 1.0
+    """0 for no looks away to 1 for these fractions."""
     listening: float = 0.75
     speaking: float = 0.41
+    """`listening`, `speaking`: fraction of the time in which a listener looks at the speaker, and a speaker at a
+    listener."""
     hold: float = 3.3
+    """Mean time [s] after which a look is reconsidered."""
     size: float = 1.0
+    """Factor of the angles of glances."""
     blinks: float = 1.0
+    """Factor of the rates of blinks."""
     nods: float = 1.0
+    """Factor of the rate of nods."""
     tilts: float = 1.0
+    """Factor of the angles by which the head tilts."""
 
     def __post_init__(self) -> None:
         shortest, longest = checks.exactly("reaction times", self.reaction, 2).tolist()
@@ -76,13 +78,15 @@ def of_each(manner: Manner | Sequence[Manner] | None, people: int) -> list[Manne
 
 @dataclass(frozen=True)
 class Personality:
-    """A preset. manner: values of `Manner`. settle: factor of the settle time of the look-at."""
+    """A preset."""
 
     id: str
     label: str
     description: str
     manner: dict[str, Any] = field(default_factory=dict)
+    """Values of `Manner`."""
     settle: float = 1.0
+    """Factor of the settle time of the look-at."""
 
 
 PERSONALITIES: dict[str, Personality] = {

@@ -15,14 +15,16 @@ _STEP = 0.02
 
 @dataclass(frozen=True)
 class Shares:
-    """listening: fraction of the time in which listeners look at the speaker; speaking: in which speakers look at a
-    listener; mutual: in which the speaker and whom he looks at look at each other. changes: (people,) gaze changes a
-    minute. nan where nobody listens or speaks."""
+    """How people looked at each other in a conversation; nan where nobody listens or speaks."""
 
     listening: float
+    """Fraction of the time in which listeners look at the speaker."""
     speaking: float
+    """Fraction of the time in which speakers look at a listener."""
     mutual: float
+    """Fraction of the time in which the speaker and whom he looks at look at each other."""
     changes: Array
+    """(people,) gaze changes a minute."""
 
 
 def shares(turns: Sequence[Turn], people: int, end: float, looks: Sequence[Sequence[Look]]) -> Shares:

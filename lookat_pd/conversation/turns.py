@@ -18,32 +18,30 @@ _LONGEST = 1e6
 
 @dataclass(frozen=True)
 class Turn:
-    """Person `speaker` (0 …) speaks from `time` [s] until the next turn.
-
-    at: the person or common object that is looked at in this turn, None to choose.
-    """
+    """Person `speaker` (0 …) speaks from `time` [s] until the next turn."""
 
     time: float
     speaker: int
     at: int | None = None
+    """The person or common object that is looked at in this turn, None to choose."""
 
 
 @dataclass(frozen=True)
 class Speech:
-    """One or several turns in a row of one speaker, from start to end [s].
-
-    number: of its first turn. before, after: the previous and next speaker, None at the ends. pauses: times [s] at
-    which further turns of the same speaker begin. at: as for `Turn`.
-    """
+    """One or several turns in a row of one speaker, from start to end [s]."""
 
     number: int
+    """Number of its first turn."""
     speaker: int
     start: float
     end: float
     before: int | None
     after: int | None
+    """`before`, `after`: the previous and next speaker, None at the ends."""
     pauses: tuple[float, ...]
+    """Times [s] at which further turns of the same speaker begin."""
     at: int | None
+    """As for `Turn`."""
 
     @property
     def length(self) -> float:

@@ -19,22 +19,23 @@ _SHORTEST, _MOST = 1e-3, 1e6
 class Eyes:
     """Properties of k eyes; angles in radians, times in seconds.
 
-    forward: (k, 3) aim axes in each eye bone's own frame. head_forward, head_up: (3,) axes of the head in its own
-    frame; the ocular range, yaw_limit to either side, pitch_up_limit and pitch_down_limit, is about them. soft_edge:
-    width of the smooth limit, half of it inside the range. vergence: fraction of the true vergence, up to
-    vergence_limit. A saccade lasts saccade_start + saccade_rate [s/rad] times the rotation of the eyes in the head.
-    Gaze shifts of blink_from or more include a blink of blink_close and blink_open. micro: size of the largest
-    microsaccades, 0 for none; micro_rate: number per second; seed: of their random numbers. Raises InvalidArgument.
+    A saccade lasts saccade_start + saccade_rate [s/rad] times the rotation of the eyes in the head. Gaze shifts of
+    blink_from or more include a blink of blink_close and blink_open. Raises InvalidArgument.
     """
 
     forward: Array
+    """(k, 3) aim axes in each eye bone's own frame."""
     head_forward: Array
     head_up: Array
+    """`head_forward`, `head_up`: (3,) axes of the head in its own frame; the ocular range, yaw_limit to either side,
+    pitch_up_limit and pitch_down_limit, is about them."""
     yaw_limit: float = np.radians(45.0)
     pitch_up_limit: float = np.radians(35.0)
     pitch_down_limit: float = np.radians(35.0)
     soft_edge: float = np.radians(2.0)
+    """Width of the smooth limit, half of it inside the range."""
     vergence: float = 1.0
+    """Fraction of the true vergence, up to vergence_limit."""
     vergence_limit: float = np.radians(12.0)
     saccade_start: float = 0.025
     saccade_rate: float = 0.0024 / np.radians(1.0)
@@ -42,8 +43,11 @@ class Eyes:
     blink_close: float = 0.07
     blink_open: float = 0.15
     micro: float = 0.0
+    """Size of the largest microsaccades, 0 for none."""
     micro_rate: float = 1.5
+    """Number per second."""
     seed: int = 0
+    """Seed of their random numbers."""
 
     def __post_init__(self) -> None:
         forward = checks.array("forward axes of the eyes", self.forward)

@@ -41,17 +41,17 @@ class Scene:
 
 @dataclass(frozen=True)
 class GazePath:
-    """The directions to one target over w samples at intervals of dt, from sample `first`.
-
-    seen: (w, 1 + k, 2) unlimited; goal: (w, c) the angles of the eyes within their range and, last, the extension of
-    the range for eyes that are beyond it in the animation. stretches: first and last samples between the jumps.
-    """
+    """The directions to one target over w samples at intervals of dt, from sample `first`."""
 
     seen: Array
+    """Angles (w, 1 + k, 2) without limits."""
     goal: Array
+    """(w, c) the angles of the eyes within their range and, last, the extension of the range for eyes that are beyond
+    it in the animation."""
     first: int
     dt: float
     stretches: list[tuple[int, int]]
+    """First and last samples between the jumps."""
 
     def parts(self, start: float, end: float) -> list[tuple[float, float, tuple[int, int]]]:
         """The piece from start to end [s], divided at the jumps: start, end and stretch of each part."""

@@ -16,17 +16,16 @@ _FINE = 65
 
 @dataclass(frozen=True)
 class Shift:
-    """One gaze shift at `time` [s] after the first sample to the target of that index; None: off.
-
-    amplitude: rotation of the eyes in the head, and its duration [s]; gaze_amplitude: angle between the gaze before the
-    shift and its goal; peak_speed [rad/s] of the eyes in the head. All are means over the eyes.
-    """
+    """One gaze shift at `time` [s] after the first sample to the target of that index; None: off."""
 
     time: float
     target: int | None
     amplitude: float
+    """Rotation of the eyes in the head, and its duration [s]."""
     duration: float
     gaze_amplitude: float
+    """Angle between the gaze before the shift and its goal; peak_speed [rad/s] of the eyes in the head. All are means
+    over the eyes."""
     peak_speed: float
 
 

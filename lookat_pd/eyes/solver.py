@@ -26,19 +26,19 @@ _LONGEST_STEP = 100.0
 
 @dataclass(frozen=True)
 class EyeSolution:
-    """What `solve` found, over n samples and k eyes.
-
-    offsets: (n, k, 4) local rotations to multiply on the right of the eyes' orientations; where the look-at is off, no
-    saccade is running and no parent is rotated, they are exactly the identity. gaze: (n, 3) unit direction of the gaze
-    from the point between the eyes. error: (n,) angle [rad] to the target, nan if there is none. blink: (n,) how far
-    the lids are closed, 0 to 1. shifts: in order of time.
-    """
+    """What `solve` found, over n samples and k eyes."""
 
     offsets: Array
+    """(n, k, 4) local rotations to multiply on the right of the eyes' orientations; where the look-at is off, no
+    saccade is running and no parent is rotated, they are exactly the identity."""
     gaze: Array
+    """(n, 3) unit direction of the gaze from the point between the eyes."""
     error: Array
+    """(n,) angle [rad] to the target, nan if there is none."""
     blink: Array
+    """(n,) how far the lids are closed, 0 to 1."""
     shifts: list[Shift]
+    """Shifts in order of time."""
 
 
 def solve(

@@ -22,31 +22,32 @@ _LARGE = np.radians(45.0)
 
 @dataclass(frozen=True)
 class Chain:
-    """Properties of the bones of a chain, head first; arrays over its b bones, angles in radians.
-
-    shares: fractions of the turn, above 0. settle_factors: factors of the settle time. yaw_limits (either side),
-    pitch_up_limits, pitch_down_limits: largest offsets. compensates_lag: whether the bone compensates the lag of those
-    below; the head always does, and these bones are listed first. forward, up: (b, 3) unit axes in each bone's own
-    frame that point forward and up at rest; forward[0] is the aim axis. soft_edge: width of the smooth limits. near:
-    distance within which a target is too close and the head returns to its animated pose. level: 0 to 1, how far the
-    head's up is rolled towards the world's.
-    """
+    """Properties of the bones of a chain, head first; arrays over its b bones, angles in radians."""
 
     shares: Array
+    """Fractions of the turn, above 0."""
     settle_factors: Array
+    """Factors of the settle time."""
     yaw_limits: Array
     pitch_up_limits: Array
     pitch_down_limits: Array
+    """`yaw_limits` (either side), `pitch_up_limits`, `pitch_down_limits`: largest offsets."""
     compensates_lag: Array
+    """Whether the bone compensates the lag of those below; the head always does, and these bones are listed first."""
     forward: Array
     up: Array
+    """`forward`, `up`: (b, 3) unit axes in each bone's own frame that point forward and up at rest; forward[0] is the
+    aim axis."""
     soft_edge: float = np.radians(5.0)
+    """Width of the smooth limits."""
     near: float = 0.0
+    """Distance within which a target is too close and the head returns to its animated pose."""
     eyes_take: float = 0.0
     eyes_reach: tuple[float, float, float] = (0.0, 0.0, 0.0)
     torso_from: float = 0.0
     torso_more: float = 0.0
     level: float = 0.0
+    """0 to 1, how far the head's up is rolled towards the world's."""
 
     def __post_init__(self) -> None:
         count = checks.numbers("shares", self.shares).size
@@ -134,19 +135,20 @@ class Event:
 
 @dataclass(frozen=True)
 class Solution:
-    """What `solve` found, over F frames and b bones, head first.
-
-    offsets: (F, b, 4) local rotations to multiply on the right of the animated ones; where the look-at is off and
-    released, they are exactly the identity. wanted: (F, b, 4) orientations of the bones, and position: (F, 3) of the
-    head, in the space of the input. error: (F,) angle [rad] between aim axis and target, nan if there is no target.
-    settled: (F,) whether every controller has arrived; reachable: (F,) whether the target is within the chain's limits.
-    looked_at: (F,) index of the target, -1 for none.
-    """
+    """What `solve` found, over F frames and b bones, head first."""
 
     offsets: Array
+    """(F, b, 4) local rotations to multiply on the right of the animated ones; where the look-at is off and released,
+    they are exactly the identity."""
     wanted: Array
+    """(F, b, 4) orientations of the bones."""
     position: Array
+    """Position (F, 3) of the head, in the space of the input."""
     error: Array
+    """(F,) angle [rad] between aim axis and target, nan if there is no target."""
     settled: Array
+    """(F,) whether every controller has arrived."""
     reachable: Array
+    """(F,) whether the target is within the chain's limits."""
     looked_at: Array
+    """(F,) index of the target, -1 for none."""

@@ -25,18 +25,19 @@ _ONE_SIDED = np.array([-11.0, 18.0, -9.0, 2.0]) / 6.0
 
 @dataclass
 class _Below:
-    """A part of the timeline below the aiming bone, with all those bones solved.
-
-    state: of these bones at its start. stages: bones, states, goals and last state of each. remaining: yaw;
-    turning: rates of yaw and pitch of all of them; for_eyes: yaw and pitch of the eyes.
-    """
+    """A part of the timeline below the aiming bone, with all those bones solved."""
 
     state: Array
+    """State of these bones at its start."""
     stages: list[tuple[slice, Array, Array, Array]]
+    """Bones, states, goals and last state of each."""
     kinematics: ForwardKinematics
     remaining: Array
+    """Yaw that remains for the bones above."""
     turning: Array
+    """Rates of yaw and pitch of all of them."""
     for_eyes: tuple[Array, Array]
+    """Yaw and pitch of the eyes."""
 
     def turn(self, timeline: "Timeline", stage: slice, states: Array, goals: Array, last: Array) -> None:
         """Add a solved stage."""
@@ -75,9 +76,10 @@ def _about(axes: Array, vectors: Array) -> Array:
 
 @dataclass
 class _Done:
-    """A solved part of the timeline; target: None for off. The other fields are those of `Timeline._on`."""
+    """A solved part of the timeline."""
 
     target: int | None
+    """None for off. The other fields are those of `Timeline._on`."""
     start: float
     end: float
     yaw: float = 0.0

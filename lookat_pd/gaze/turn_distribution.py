@@ -46,20 +46,20 @@ def turn_vectors(yaw: Array, pitch: Array, axes: Array) -> Array:
 
 @dataclass(frozen=True)
 class TurnLimits:
-    """The largest turns of n bones, and the room for overshoot.
-
-    yaw, pitch_up, pitch_down: (n,) [rad]. goal: fraction of them, up to 1, that contains all goals. up, right: (n, 3)
-    unit axes, perpendicular to each other, in each bone's own frame: a turn is a yaw about `up` after a pitch about
-    `right`, with an unlimited roll. rolled: whether goals roll, too: yaw and pitch are then those of the forward axis.
-    """
+    """The largest turns of n bones, and the room for overshoot."""
 
     yaw: Array
     pitch_up: Array
     pitch_down: Array
+    """`yaw`, `pitch_up`, `pitch_down`: (n,) [rad]."""
     goal: float
+    """Fraction of them, up to 1, that contains all goals."""
     up: Array
     right: Array
+    """`up`, `right`: (n, 3) unit axes, perpendicular to each other, in each bone's own frame: a turn is a yaw about
+    `up` after a pitch about `right`, with an unlimited roll."""
     rolled: bool = False
+    """Whether goals roll, too: yaw and pitch are then those of the forward axis."""
 
     def __getitem__(self, bones: slice) -> "TurnLimits":
         arrays = (self.yaw, self.pitch_up, self.pitch_down)

@@ -29,16 +29,17 @@ _INSTANT = 1e-9
 class Tuning:
     """How a look-at moves. Times in seconds, angles in radians.
 
-    settle_time: nominal time in which the aiming bone settles. max_speed: bound on each bone's angular speed [rad/s],
-    0 for none. feed_forward in [0, 1]. Release: when every bone of a look-at that is off is nearer than release_angle
-    and slower than release_speed [rad/s], the rest fades to exactly zero within release_time.
+    Release: when every bone of a look-at that is off is nearer than release_angle and slower than release_speed
+    [rad/s], the rest fades to exactly zero within release_time.
     """
 
     settle_time: float = 0.6
+    """Nominal time in which the aiming bone settles."""
     damping_ratio: float = 1.0
     integrator: str = "exact"
     method: str = "geodesic"
     max_speed: float = 0.0
+    """Bound on each bone's angular speed [rad/s], 0 for none. feed_forward in [0, 1]."""
     feed_forward: float = 0.0
     release_angle: float = np.radians(0.5)
     release_speed: float = np.radians(2.0)

@@ -21,22 +21,22 @@ from .second_order import Step, apply, check_tuning, free_decay, to_matrix
 
 @dataclass(frozen=True)
 class Integrator:
-    """One way to step the system x'' = k_p (g - x) - k_d x'.
-
-    id: what the solvers call it; in capitals the identifier in Blender. label, description: name and tooltip. step:
-    one step from (h [s], omega, zeta, degree, feed_forward); its response is to the goal and its slope, or, of an
-    exact one, to all degree + 1 coefficients of the goal's polynomial. limit: the largest stable step [s] from
-    (zeta, omega). is_exact: a step of any length is right, so it is never divided. is_default: chosen where nothing
-    is said; true of one row.
-    """
+    """One way to step the system x'' = k_p (g - x) - k_d x'."""
 
     id: str
+    """What the solvers call it; in capitals the identifier in Blender."""
     label: str
     description: str
+    """`label`, `description`: name and tooltip."""
     step: Callable[[float, Array, Array, int, float], Step]
+    """One step from (h [s], omega, zeta, degree, feed_forward); its response is to the goal and its slope, or, of an
+    exact one, to all degree + 1 coefficients of the goal's polynomial."""
     limit: Callable[[float, float], float]
+    """The largest stable step [s] from (zeta, omega)."""
     is_exact: bool = False
+    """A step of any length is right, so it is never divided."""
     is_default: bool = False
+    """Whether it is the default; true for exactly one row."""
 
     @property
     def identifier(self) -> str:

@@ -21,13 +21,14 @@ from .tracking import quaternion_states, track, track_vector
 
 @dataclass(frozen=True)
 class Controller:
-    """How a goal is followed. settle_time [s]; max_speed [units/s] and max_turn [rad/s]: None for no limit."""
+    """How a goal is followed. settle_time [s]."""
 
     settle_time: float = 0.6
     damping_ratio: float = 1.0
     integrator: str = "exact"
     max_speed: float | None = None
     max_turn: float | None = None
+    """`max_speed` [units/s] and `max_turn` [rad/s]: [units/s] None for no limit."""
     feed_forward: float = 0.0
 
 

@@ -71,15 +71,14 @@ def _by_doubling(transition: Array, inputs: Array, start: Array) -> Array:
 
 @dataclass(frozen=True)
 class _Blocks:
-    """A block of steps of m systems as matrices; a step takes L samples of a signal, the next one `stride` further on.
-
-    matrices: (2, m, K + 2, _BLOCK), from the block's K samples and the two coordinates at its start to each coordinate
-    after each step. chain: (m, 2 _BLOCK, 2 _BLOCK), from what _BLOCK blocks in a row add to the state that the one
-    before each of them ends with, to the states at their starts.
-    """
+    """A block of steps of m systems as matrices; a step takes L samples of a signal, each `stride` further on."""
 
     matrices: Array
+    """Matrices (2, m, K + 2, _BLOCK), from the block's K samples and the two coordinates at its start to each
+    coordinate after each step."""
     chain: Array
+    """Chain (m, 2 _BLOCK, 2 _BLOCK), from what _BLOCK blocks in a row add to the state that the one before each of them
+    ends with, to the states at their starts."""
     stride: int
 
     def run(self, signal: Array | None, steps: int, start: Array) -> Array:

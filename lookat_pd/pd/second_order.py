@@ -75,14 +75,13 @@ def _parts(length: float, longest: float) -> float:
 
 @dataclass(frozen=True)
 class Step:
-    """One step as matrices: next state = transition @ (x, v) + response @ goal coefficients.
-
-    transition: (..., 2, 2). response: (..., 2, degree + 1), for the goal c0 + c1 t + c2 t^2 + ... over the step, t in
-    seconds from its start. Leading axes are those of the settle times.
-    """
+    """One step as matrices: next state = transition @ (x, v) + response @ goal coefficients."""
 
     transition: Array
+    """Transition (..., 2, 2) of the state."""
     response: Array
+    """Response (..., 2, degree + 1), for the goal c0 + c1 t + c2 t^2 + ... over the step, t in seconds from its start.
+    Leading axes are those of the settle times."""
 
     def __call__(self, state: Array, coefficients: Array) -> Array:
         """state (..., 2) and goal coefficients (..., degree + 1) to the next state (..., 2)."""

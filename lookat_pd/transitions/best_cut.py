@@ -35,26 +35,24 @@ class Cut(NamedTuple):
 @dataclass(frozen=True)
 class Weights:
     """Weights of the comparison. A cost of 1 means that joints differ by the body's size on average, 0.01 by a tenth of
-    it.
-
-    velocity: a difference in velocity counts as the distance covered in this time [s]. contact: cost if the ground
-    contacts of all feet differ. joints: (J,) weights of the joints, of any sum; None for equal ones.
-    """
+    it."""
 
     velocity: float = 0.15
+    """A difference in velocity counts as the distance covered in this time [s]."""
     contact: float = 0.02
+    """Cost if the ground contacts of all feet differ."""
     joints: ArrayLike | None = None
+    """(J,) weights of the joints, of any sum; None for equal ones."""
 
 
 @dataclass(frozen=True)
 class CutSearch:
-    """The comparison of all pairs of frames. cost: (F1, F2), 0 for equal ones.
-
-    across: (F1, F2) complex numbers whose argument is that of the best rotation of the source to the destination.
-    """
+    """The comparison of all pairs of frames."""
 
     cost: Array
+    """(F1, F2), 0 for equal ones."""
     across: NDArray[np.complexfloating]
+    """(F1, F2) complex numbers whose argument is that of the best rotation of the source to the destination."""
 
     @property
     def turn(self) -> Array:

@@ -35,10 +35,12 @@ class ClipCut(NamedTuple):
 
 @dataclass(frozen=True)
 class ClipGraph:
-    """The cuts between clips. lengths: number of frames of each clip. cuts: best first."""
+    """The cuts between clips."""
 
     lengths: tuple[int, ...]
+    """Number of frames of each clip."""
     cuts: tuple[ClipCut, ...]
+    """Best first."""
 
     def pairs(self) -> list[ClipCut]:
         """The best cut of each ordered pair of different clips that has one, best first."""

@@ -27,13 +27,15 @@ _ROUNDS = 40
 
 @dataclass(frozen=True)
 class Soles:
-    """Points at the soles (F, P, 3) in a clip in place. lowest: (F,) the point that is lowest above its own lowest
-    position; is_low: (F,) whether it may be on the ground; share: (F, P) weights that decrease with the height."""
+    """Points at the soles (F, P, 3) in a clip in place."""
 
     feet: Array
     lowest: NDArray[np.intp]
+    """(F,) the point that is lowest above its own lowest position."""
     is_low: NDArray[np.bool_]
+    """(F,) whether it may be on the ground."""
     share: Array
+    """(F, P) weights that decrease with the height."""
 
     @classmethod
     def of(cls, feet: ArrayLike, dt: float, size: float) -> "Soles":

@@ -51,13 +51,16 @@ def ground_turn(feet: ArrayLike, dt: float, size: float) -> tuple[Array, Array]:
 
 @dataclass(frozen=True)
 class _Stances:
-    """Samples of feet on the ground. rows: (n,) frames; places: (n, 2); share: (n,) weights by height; number: (n,) of
-    the stance."""
+    """Samples of feet on the ground."""
 
     rows: Array
+    """(n,) frames."""
     places: Array
+    """(n, 2)."""
     share: Array
+    """(n,) weights by height."""
     number: Array
+    """Number (n,) of the stance."""
 
     @classmethod
     def of(cls, soles: Soles) -> "_Stances | None":
@@ -88,10 +91,11 @@ class _Stances:
 
 @dataclass(frozen=True)
 class _Fit:
-    """The fit of velocity and turning speeds (2 + K,) to stances. basis: (F, K)."""
+    """The fit of velocity and turning speeds (2 + K,) to stances."""
 
     stances: _Stances
     basis: Array
+    """(F, K)."""
     dt: float
     size: float
 

@@ -17,29 +17,31 @@ from . import cut, inertialization, spring
 
 @dataclass(frozen=True)
 class TransitionMethod:
-    """A method of blending from one clip to another.
-
-    id: the word on the command line; in capitals the identifier in Blender. label, description: name and tooltip.
-    summary: the method within a sentence that lists all of them. blend: from (previous, target, source, dt, duration,
-    kind), as for `inertialization.transition`, to the output (F, B, ...); source is the continued previous clip (F, B,
-    ...), or None if it is not used or not known. plays_both: needs it. blends: has a blend time. glide: fraction of the
-    blend for which a velocity of the difference would persist, from the damping ratio; the root is placed ahead by that
-    and its height decays separately. None if the blend does not start from a difference. has_damping: `blend` takes a
-    damping_ratio. chooses: stands for another method, which `choose` gives for a cut. is_default: true for exactly one
-    row.
-    """
+    """A method of blending from one clip to another."""
 
     id: str
+    """The word on the command line; in capitals the identifier in Blender."""
     label: str
     description: str
+    """`label`, `description`: name and tooltip."""
     summary: str
+    """The method within a sentence that lists all of them."""
     blend: Callable[..., Array]
+    """Blend from (previous, target, source, dt, duration, kind), as for `inertialization.transition`, to the output (F,
+    B, ...); source is the continued previous clip (F, B, ...), or None if it is not used or not known."""
     plays_both: bool = False
+    """Whether it needs the continued source."""
     blends: bool = True
+    """Whether it has a blend time."""
     glide: Callable[[float], float] | None = None
+    """Fraction of the blend for which a velocity of the difference would persist, from the damping ratio; the root is
+    placed ahead by that and its height decays separately. None if the blend does not start from a difference."""
     has_damping: bool = False
+    """`blend` takes a damping_ratio."""
     chooses: bool = False
+    """Stands for another method, which `choose` gives for a cut."""
     is_default: bool = False
+    """Whether it is the default; true for exactly one row."""
 
     @property
     def identifier(self) -> str:

@@ -17,14 +17,16 @@ Anchors = NDArray[np.int_]
 
 @dataclass(frozen=True)
 class RelativePoses:
-    """Bones relative to their anchors. locations: (..., B, 3) in the frame of the anchor, with its scale. rotations:
-    (..., B, 4) relative to the rotation of the anchor. sizes: (..., B, 3) lengths of the axes in the common space.
-    stretches: (..., B, 3, 3) scale and shear, in the bone's own rotation."""
+    """Bones relative to their anchors."""
 
     locations: Array
+    """Locations (..., B, 3) in the frame of the anchor, with its scale."""
     rotations: Array
+    """(..., B, 4) relative to the rotation of the anchor."""
     sizes: Array
+    """(..., B, 3) lengths of the axes in the common space."""
     stretches: Array
+    """(..., B, 3, 3) scale and shear, in the bone's own rotation."""
 
 
 def order(anchors: Anchors) -> list[int]:

@@ -27,19 +27,19 @@ _KEYS = (*KINDS.values(), "factor", "delay", "filter")
 
 @dataclass(frozen=True)
 class ProfileRow:
-    """A row of a profile.
-
-    kind: "BONES" (names of bones), "COLLECTION" (names of bone collections) or "CURVES" (data paths or names of
-    properties). pattern: such names, separated by commas, with * for any characters and ? for one; upper and lower case
-    are the same. factor: of the blend time, 0 for a cut. delay [s]: for which the source plays on before the blend.
-    filter: "BLEND", or what plays from the cut on without a blend: "SOURCE" or "DESTINATION". Raises InvalidArgument.
-    """
+    """A row of a profile. Raises InvalidArgument."""
 
     kind: str
+    """"BONES" (names of bones), "COLLECTION" (names of bone collections) or "CURVES" (data paths or names of
+    properties)."""
     pattern: str
+    """Such names, separated by commas, with * for any characters and ? for one; upper and lower case are the same."""
     factor: float = 1.0
+    """Factor of the blend time, 0 for a cut."""
     delay: float = 0.0
+    """Delay [s] for which the source plays on before the blend."""
     filter: str = "BLEND"
+    """"BLEND", or what plays from the cut on without a blend: "SOURCE" or "DESTINATION"."""
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS or self.filter not in FILTERS:

@@ -12,10 +12,10 @@ _PLACING = ("COPY_TRANSFORMS", "COPY_LOCATION", "FOLLOW_PATH", "CLAMP_TO")
 
 @dataclass(frozen=True)
 class OutsideControl:
-    """An object, or its bone, "" for the object itself. name: what stands for it among the bones of the armature whose
-    limb it moves; none of them has that name."""
+    """An object, or its bone, "" for the object itself."""
 
     name: str
+    """What stands for it among the bones of the armature whose limb it moves; none of them has that name."""
     object: bpy.types.Object
     bone: str
 

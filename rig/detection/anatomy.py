@@ -17,12 +17,13 @@ _SYMMETRIC = 1e-3  # of the skeleton's size: how far a mirrored bone may be off
 
 @dataclass(frozen=True)
 class Anatomy:
-    """A skeleton with its names read. deform: names of deforming bones, empty where unknown. vertical: the axis of the
-    armature that points up in the world."""
+    """A skeleton with its names read."""
 
     skeleton: Skeleton
     deform: frozenset[str] = frozenset()
+    """Names of deforming bones, empty where unknown."""
     vertical: tuple[float, float, float] = VERTICAL
+    """The axis of the armature that points up in the world."""
 
     @cached_property
     def names(self) -> list[BoneName]:

@@ -33,15 +33,18 @@ CERTAIN = 0.5
 
 @dataclass(frozen=True)
 class Axes:
-    """forward, up: unit vectors (3,) in armature space. confidence: 0 to 1. forward_votes, up_votes: what they were
-    read from. other: the forward and up that are next in question."""
+    """Where a rig faces, and how sure that is."""
 
     forward: Array
     up: Array
+    """`forward`, `up`: unit vectors (3,) in armature space."""
     confidence: float
+    """Confidence, 0 to 1."""
     forward_votes: tuple[Vote, ...] = ()
     up_votes: tuple[Vote, ...] = ()
+    """`forward_votes`, `up_votes`: what they were read from."""
     other: tuple[Array, Array] | None = None
+    """The forward and up that are next in question."""
 
     @property
     def candidates(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:

@@ -27,10 +27,12 @@ SOURCES = (NAMES, FACE, EARS, TOES, SOLES, TAIL, SPINE, KNEES, ELBOWS, CLIP, TRA
 
 @dataclass(frozen=True)
 class Vote:
-    """What one part of a rig shows. source: one of `SOURCES`. direction: (3,) unit, in armature space."""
+    """What one part of a rig shows."""
 
     source: str
+    """One of `SOURCES`."""
     direction: Array
+    """(3,) unit, in armature space."""
     weight: float
 
 

@@ -21,12 +21,14 @@ _MOST_KEPT = 32
 
 @dataclass(frozen=True)
 class JointPart:
-    """A kind of joint. stiffness: 0 to 0.99. bend: [rad], range of a hinge; None for a ball joint."""
+    """A kind of joint."""
 
     id: str
     label: str
     stiffness: float
+    """0 to 0.99."""
     bend: tuple[float, float] | None = None
+    """Bend [rad], range of a hinge; None for a ball joint."""
 
 
 def _hinge(low: float, high: float) -> tuple[float, float]:
@@ -58,11 +60,12 @@ PARTS: dict[str, JointPart] = {
 
 @dataclass(frozen=True)
 class BodyJoint:
-    """A joint as detected. hinge: (3,), the axis of its bend in the bone's frame; zeros for a ball joint."""
+    """A joint as detected."""
 
     bone: str
     part: JointPart
     hinge: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """(3,), the axis of its bend in the bone's frame; zeros for a ball joint."""
 
 
 def base_of(armature: bpy.types.Object, effector: str, line: Sequence[bpy.types.PoseBone]) -> str:

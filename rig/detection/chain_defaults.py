@@ -13,20 +13,19 @@ PARTS = (HEAD, NECK, CHEST, SPINE, HIPS)
 
 @dataclass(frozen=True)
 class ChainDefault:
-    """One bone of the chain.
-
-    share: its fraction of the turn, above 0; over the chain they sum to 1. settle_factor: multiplies the look-at's
-    settle time. Limits: radians, yaw to each side. compensates_lag: whether it turns by what the lagging torso has
-    not turned yet; true for the head and the necks, which are first in the chain.
-    """
+    """One bone of the chain."""
 
     bone: str
     share: float
+    """Its fraction of the turn, above 0; over the chain they sum to 1."""
     settle_factor: float
+    """Multiplies the look-at's settle time. Limits: radians, yaw to each side."""
     yaw_limit: float
     pitch_up_limit: float
     pitch_down_limit: float
     compensates_lag: bool
+    """Whether it turns by what the lagging torso has not turned yet; true for the head and the necks, which are first
+    in the chain."""
 
 
 @dataclass(frozen=True)

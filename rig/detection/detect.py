@@ -23,17 +23,17 @@ _ON_GROUND = 0.2
 
 @dataclass(frozen=True)
 class RigHints:
-    """What is known of a rig besides its rest pose.
-
-    follows: bone to the bone of the same armature that it copies its rotation from outright, so that an offset on it
-    has no effect. deform: names of the deforming bones; empty where unknown. vertical: the armature's axis that points
-    up in the world. mesh_normal: gives the normal (3,) of the plane in which the character's mesh is symmetric.
-    """
+    """What is known of a rig besides its rest pose."""
 
     follows: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Bone to the bone of the same armature that it copies its rotation from outright, so that an offset on it has no
+    effect."""
     deform: frozenset[str] = frozenset()
+    """Names of the deforming bones; empty where unknown."""
     vertical: tuple[float, float, float] = VERTICAL
+    """The armature's axis that points up in the world."""
     mesh_normal: Callable[[], Array | None] = lambda: None
+    """Gives the normal (3,) of the plane in which the character's mesh is symmetric."""
 
 
 def find_head(skeleton: Skeleton, hints: RigHints = RigHints()) -> str:

@@ -13,10 +13,11 @@ from .names import read_names
 
 @dataclass(frozen=True)
 class EyeControlName:
-    """A bone whose name says that it turns an eye or, where it `closes`, closes one. side: "L", "R" or "" for both."""
+    """A bone whose name says that it turns an eye or, where it `closes`, closes one."""
 
     bone: str
     side: str
+    """"L", "R" or "" for both."""
     closes: bool
 
 

@@ -23,23 +23,23 @@ _MECHANISM = ("MCH-", "ORG-", "DEF-")
 
 @dataclass(frozen=True)
 class JointChain:
-    """Bones that turn so that a point of the last one, the effector, comes to a target.
-
-    joints: names, the base first. effector: the bone whose tip or head is meant. turn_effector: whether the
-    effector, being no joint itself, is turned to keep or take an orientation. parent: the bone above the
-    base, "" for none. limits: of the joints, None where all are free; end_effector_limits likewise. plain: whether
-    each bone is the parent of the next.
-    """
+    """Bones that turn so that a point of the last one, the effector, comes to a target."""
 
     armature: bpy.types.Object
     joints: tuple[str, ...]
+    """Names, the base first."""
     effector: str
+    """The bone whose tip or head is meant."""
     at_tip: bool
     turn_effector: bool
+    """Whether the effector, being no joint itself, is turned to keep or take an orientation."""
     parent: str
+    """The bone above the base, "" for none."""
     limits: ik.Limits | None
+    """Limits of the joints, None where all are free; end_effector_limits likewise."""
     end_effector_limits: ik.Limits | None
     plain: bool
+    """Whether each bone is the parent of the next."""
     rests: Array = field(repr=False)
     """(b, 4) of the bones that turn: rest rotation relative to their parents."""
     posture: ik.Posture | None = field(default=None, repr=False)

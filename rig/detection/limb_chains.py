@@ -24,14 +24,15 @@ class Lines:
     """Names of the bones of each leg and of each arm; left before right, hind legs before front legs.
 
     A leg is its upper and lower bone, its foot and, where there is one, its toe. An arm is its collar bone or "", then
-    all from the upper bone to the hand, or to the last bone there is. begins: where legs begin, or what could be some.
-    footless: upper and lower bone of legs on which no foot hangs.
+    all from the upper bone to the hand, or to the last bone there is.
     """
 
     legs: list[list[str]]
     arms: list[list[str]]
     begins: list[str]
+    """Where legs begin, or what could be some."""
     footless: list[list[str]]
+    """Upper and lower bone of legs on which no foot hangs."""
 
 
 def find(

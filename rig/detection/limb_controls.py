@@ -23,13 +23,15 @@ _MOST_KEPT = 16
 
 @dataclass(frozen=True)
 class _Redirected:
-    """The controls of a rig that Rigify did not generate. limbs: those that switch. controls: by bone the FK or body
-    control that turns it, "" if there is none, for all bones that are no such control. shown: by control the bone that
-    has its pose."""
+    """The controls of a rig that Rigify did not generate."""
 
     limbs: tuple[LimbControls, ...]
+    """Those that switch."""
     controls: dict[str, str]
+    """Controls by bone the FK or body control that turns it, "" if there is none, for all bones that are no such
+    control."""
     shown: dict[str, str]
+    """Shown by control the bone that has its pose."""
 
 
 def is_generated(armature: bpy.types.Object) -> bool:

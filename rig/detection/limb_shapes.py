@@ -18,12 +18,14 @@ _STEEP = np.cos(np.radians(30.0))
 
 @dataclass(frozen=True)
 class LegPair:
-    """left, right: the bones of two legs, from the body outwards. begin, end: (3,) in the middle between both."""
+    """Two legs that mirror each other."""
 
     left: tuple[int, ...]
     right: tuple[int, ...]
+    """`left`, `right`: the bones of two legs, from the body outwards."""
     begin: Array
     end: Array
+    """`begin`, `end`: (3,) in the middle between both."""
 
     @property
     def legs(self) -> tuple[tuple[int, ...], tuple[int, ...]]:

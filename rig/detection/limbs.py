@@ -29,53 +29,54 @@ _UNLIKE = 1e-4
 
 @dataclass(frozen=True)
 class EyeBone:
-    """bone: what turns. target: the bone of the same armature that a constraint aims it at; "" for none."""
+    """A bone that turns an eye."""
 
     bone: str
+    """The bone that turns."""
     target: str = ""
+    """The bone of the same armature that a constraint aims it at; "" for none."""
 
 
 @dataclass(frozen=True)
 class LidPoints:
-    """Bones along the edges of the lids of an eye, which close it by their location.
-
-    coupling: n rows of n, the part of the displacement of each bone of `upper` that each of them receives. follows:
-    the part of the turn of the eye with which the rig itself moves the upper lid up and down.
-    """
+    """Bones along the edges of the lids of an eye, which close it by their location."""
 
     upper: tuple[str, ...]
     lower: tuple[str, ...]
     coupling: tuple[tuple[float, ...], ...]
+    """N rows of n, the part of the displacement of each bone of `upper` that each of them receives."""
     follows: float = 0.0
+    """The part of the turn of the eye with which the rig itself moves the upper lid up and down."""
 
 
 @dataclass(frozen=True)
 class LegBones:
-    """Three bones, and a toe or "". held: inverse kinematics of the rig's own keeps the foot in its place.
-
-    goals: bones of the armature that it brings the foot to; foot is one of them where no other foot hangs on the leg.
-    shown: the deforming bone that begins at the goal, where it is not exactly there: deforming bones that copy their
-    controls but are connected and of other lengths; "" else.
-    """
+    """Three bones, and a toe or ""."""
 
     upper: str
     lower: str
     foot: str
     toe: str = ""
     held: bool = False
+    """Whether inverse kinematics of the rig itself keeps the foot in its place."""
     goals: tuple[str, ...] = ()
+    """Bones of the armature that it brings the foot to; foot is one of them where no other foot hangs on the leg."""
     shown: str = ""
+    """The deforming bone that begins at the goal, where it is not exactly there: deforming bones that copy their
+    controls but are connected and of other lengths; "" else."""
 
 
 @dataclass(frozen=True)
 class ArmBones:
-    """clavicle: "" where there is none. hand: the bone at the wrist, or the last known before it. held: inverse
-    kinematics of the rig's own turns the arm."""
+    """The bones of an arm."""
 
     clavicle: str
+    """Collarbone, "" where there is none."""
     upper: str
     hand: str
+    """The bone at the wrist, or the last known before it."""
     held: bool = False
+    """Whether inverse kinematics of the rig itself turns the arm."""
 
 
 def find_eyes(armature: bpy.types.Object) -> list[EyeBone]:

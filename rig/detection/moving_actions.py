@@ -119,17 +119,15 @@ def pose_of(armature: bpy.types.Object) -> dict[str, dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Playing:
-    """What an armature plays and how it is posed, to be restored.
-
-    properties: all others that one of its actions animates, such as switches of the rig, by data path. Blender leaves
-    them as they are where an action has no keys for them.
-    """
+    """What an armature plays and how it is posed, to be restored."""
 
     armature: bpy.types.Object
     action: bpy.types.Action | None
     slot: bpy.types.ActionSlot | None
     pose: dict[str, dict[str, Any]]
     properties: dict[str, Any]
+    """All others that one of its actions animates, such as switches of the rig, by data path. Blender leaves them as
+    they are where an action has no keys for them."""
 
     @classmethod
     def of(cls, armature: bpy.types.Object) -> "Playing":

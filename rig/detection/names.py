@@ -17,12 +17,14 @@ _RUN = re.compile("|".join([*map(re.escape, _KANJI), r"\d+", r"[^\W\d_]+"]))
 
 @dataclass(frozen=True)
 class BoneName:
-    """words: the name's words in lower case, without side and number. side: "L", "R" or "". key: what the bones of a
-    left and right pair have in common."""
+    """A bone name, read."""
 
     words: tuple[str, ...]
+    """The name's words in lower case, without side and number."""
     side: str
+    """"L", "R" or ""."""
     key: tuple[str, ...]
+    """What the bones of a left and right pair have in common."""
 
     def has(self, *vocabularies: frozenset[str]) -> bool:
         """Whether a word of the name stands in one of the vocabularies."""

@@ -15,14 +15,16 @@ from .switched_limbs import RigCopies
 
 @dataclass(frozen=True)
 class OtherIK:
-    """An IK constraint. owner: the bone that has it. bones: those that it poses, the end of the chain first. target,
-    subtarget: what it reaches for; no bone is ""."""
+    """An IK constraint."""
 
     owner: str
+    """The bone that has it."""
     constraint: str
     bones: tuple[str, ...]
+    """Those that it poses, the end of the chain first."""
     target: bpy.types.Object
     subtarget: str
+    """`target`, `subtarget`: what it reaches for; no bone is ""."""
 
     @property
     def label(self) -> str:

@@ -22,12 +22,14 @@ _NOTHING = 1e-3
 
 @dataclass(frozen=True)
 class Palm:
-    """In the frame of the bone, in units of the armature. middle: (3,). normal: (3,), where it faces. along: (3,), from
-    the wrist to the fingers, square to that."""
+    """In the frame of the bone, in units of the armature."""
 
     middle: Array
+    """Position (3,)."""
     normal: Array
+    """(3,), where it faces."""
     along: Array
+    """Along (3,), from the wrist to the fingers, square to that."""
 
     @property
     def frame(self) -> Array:

@@ -43,14 +43,14 @@ _kept: dict[tuple[object, ...], "Stance"] = {}
 
 @dataclass(frozen=True)
 class Stance:
-    """skeleton: the bones as the character stands, in armature space; axes: where its forward and up are then.
-
-    at_rest: whether that is the rest pose.
-    """
+    """The pose from which the axes of bones are read."""
 
     skeleton: Skeleton
+    """The bones as the character stands, in armature space."""
     axes: Axes
+    """Where its forward and up are then."""
     at_rest: bool = True
+    """Whether that is the rest pose."""
 
 
 def of(armature: bpy.types.Object) -> Stance:

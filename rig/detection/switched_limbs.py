@@ -22,27 +22,30 @@ _PARTS = 3
 
 @dataclass(frozen=True)
 class LimbControls:
-    """A limb that either its FK controls turn or its IK control moves.
-
-    shown: its bones from the body outwards, which have the pose of whichever is in use. turned: the FK control of each.
-    goal: the IK control of the last; moved: the bone that has the pose of the last in IK; both may be names of outside
-    controls. switch: names of a bone and of its constraint, whose influence is 1 for IK and 0 for FK; inverted: whether
-    it is 1 for FK. posed: the bone that has the pose of each in IK, the last one `moved`; () where that is not known.
-    direct: whether inverse kinematics poses the FK controls themselves; turning: names of the constraints by which the
-    last of these then takes the rotation of `moved`, none where it keeps its own. heel: a control that turns `moved`
-    about the place of the IK control, which itself turns it in part only, as in a paw; "" if there is none.
-    """
+    """A limb that either its FK controls turn or its IK control moves."""
 
     shown: tuple[str, ...]
+    """Its bones from the body outwards, which have the pose of whichever is in use."""
     turned: tuple[str, ...]
+    """The FK control of each."""
     goal: str
+    """The IK control of the last."""
     moved: str
+    """The bone that has the pose of the last in IK; both may be names of outside controls."""
     switch: tuple[str, str]
+    """Names of a bone and of its constraint, whose influence is 1 for IK and 0 for FK."""
     inverted: bool = False
+    """Whether it is 1 for FK."""
     posed: tuple[str, ...] = ()
+    """The bone that has the pose of each in IK, the last one `moved`; () where that is not known."""
     direct: bool = False
+    """Whether inverse kinematics poses the FK controls themselves."""
     turning: tuple[str, ...] = ()
+    """Names of the constraints by which the last of these then takes the rotation of `moved`, none where it keeps its
+    own."""
     heel: str = ""
+    """A control that turns `moved` about the place of the IK control, which itself turns it in part only, as in a paw;
+    "" if there is none."""
 
     @property
     def turner(self) -> str:
@@ -63,13 +66,15 @@ class LimbControls:
 
 @dataclass(frozen=True)
 class Solver:
-    """An IK constraint. owner: the bone that has it. bones: those that it poses, the end of the chain first. target,
-    pole: bones of the same armature, or names of outside controls; no pole is ""."""
+    """An IK constraint."""
 
     owner: str
+    """The bone that has it."""
     bones: tuple[str, ...]
+    """Those that it poses, the end of the chain first."""
     target: str
     pole: str
+    """`target`, `pole`: bones of the same armature, or names of outside controls; no pole is ""."""
     constraint: bpy.types.Constraint
 
 

@@ -16,17 +16,16 @@ def _words(text: str) -> Words:
 
 @dataclass(frozen=True)
 class Convention:
-    """How bones are named in one language or by one family of programs.
-
-    example: a name. left, right: words for the sides; single letters count only where they stand alone. parts: words
-    for parts of the body by the names that `part` knows.
-    """
+    """How bones are named in one language or by one family of programs."""
 
     name: str
     example: str
+    """Name of the convention."""
     left: str = ""
     right: str = ""
+    """`left`, `right`: words for the sides; single letters count only where they stand alone."""
     parts: Mapping[str, str] = field(default_factory=dict)
+    """Words for parts of the body by the names that `part` knows."""
 
 
 CONVENTIONS = (

@@ -28,12 +28,14 @@ _MOST = 90.0
 
 @dataclass(frozen=True)
 class VrmEyes:
-    """bones: of the left and the right eye, where bones turn them. shapes: a row for each shape key that turns them
-    otherwise: name, direction and angle [rad] at value 1. limits: to the side, up and down [rad]."""
+    """The eyes as the VRM data of a file have them."""
 
     bones: tuple[str, str] | None
+    """Bones of the left and the right eye, where bones turn them."""
     shapes: tuple[tuple[str, str, float], ...]
+    """A row for each shape key that turns them otherwise: name, direction and angle [rad] at value 1."""
     limits: tuple[float, float, float]
+    """Limits to the side, up and down [rad]."""
 
 
 def read(path: Path) -> VrmEyes:
