@@ -7,32 +7,34 @@ either everything is baked or nothing has changed.
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation import actions, bake_options, channels
 from ..animation.bake_options import BakeOptions
 from ..animation.bake_transaction import BakeTransaction
+from ..controls.changes import Changes
+from ..controls.realize import CORRECTIONS, realize
 from ..detection.joint_chain import JointChain
 from ..sampling import bone_response, suspend
 from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
 from ..sampling.targets import Target, world_matrix
 from . import chain_solve
+from .chain_on_controls import ChainOnControls, ShownChain, solve_chosen
 from .chain_solve import IKTuning, Objectives, Turns
 from .goals import Following, Goal, check
 from .pose import Seen
 
 BAKED = " IK"
-_PASSES = 8
 _TURNED = np.radians(1.0)
-_GOOD_ENOUGH = 10.0
-"""Largest error of a verified result, as a factor of the tolerance."""
 _MISSES = 1e-2
 """As a fraction of the chain's length: a larger error on a reachable target means that the chain does not respond."""
 _FAR = 1e12
@@ -121,7 +123,6 @@ class _Work:
     oriented: Target | None
     called: str
     verify: bool
-    passes: int = 0
 
     def __post_init__(self) -> None:
         self.frames = np.arange(self.options.first, self.options.last + 1)
@@ -131,30 +132,42 @@ class _Work:
         share = 1.0 if chain.plain and not self.verify else 0.3
         with ExitStack() as baking:
             with Sampler(self.scene, armature, chain.seen, self.followed) as sampler:
-                seen, samples, orientations = yield from self._sample(sampler, 0.0, share)
-                self._first = seen
-                objectives, chosen = self.request(seen, samples, orientations)
-                found = self._solve(seen, objectives, chosen, self.tuning)
-                in_reach = chain_solve.in_reach(seen, objectives) & chosen
+                shown, samples = yield from subrange(self.sample(sampler), 0.0, share)
+                solved = solve_chosen(chain, shown, self.tuning, dt=seconds_per_frame(self.scene))
                 work = baking.enter_context(BakeTransaction(armature))
-                self._write(work, found.offsets)
-                error, measured = in_world(found.error, samples), False
+                on_controls = _BakedChain(self, sampler, work, shown, samples, solved)
+                passes = 1
                 doubtful = not chain.plain or samples.sheared
-                if doubtful or self.verify:
-                    passes = _PASSES if doubtful else 1
-                    error, in_reach = yield from self._verify(sampler, work, found, share, passes)
-                    measured = True
+                measured = doubtful or self.verify
+                if measured:
+                    tolerance = on_controls.tolerance(CORRECTIONS if doubtful else 0)
+                    realized = yield from subrange(realize(on_controls, on_controls.solved, tolerance), share, 1.0)
+                    passes += realized.evaluations
+                    self._check(on_controls, realized.error)
+                else:
+                    on_controls.write(on_controls.solved)
             action = work.commit(into, self.options.name or actions.baked_name(armature, into, self.called))
-        return IKBakeResult(chain, action, self.frames, np.where(chosen, error, 0.0), in_reach, measured, self.passes)
+        error = np.where(shown.chosen, on_controls.error, 0.0)
+        return IKBakeResult(chain, action, self.frames, error, on_controls.in_reach, measured, passes)
+
+    def _check(self, on_controls: "_BakedChain", missing: Array) -> None:
+        """Raise RigError if constraints hold the chain. missing: (F,), in lengths of the chain."""
+        in_reach = on_controls.in_reach
+        if in_reach.any() and np.median(missing[in_reach]) > _MISSES and self.chain.limits is None:
+            raise RigError(
+                "The chain of '{effector}' does not reach its target because constraints or a "
+                "non-uniform scale change '{joint}' or the bones below it; mute the constraints, or "
+                "choose other bones.",
+                effector=self.chain.effector,
+                joint=self.chain.joints[0],
+            )
 
     # Sampling
 
-    def _sample(
-        self, sampler: Sampler, begin: float, share: float
-    ) -> Generator[float, None, tuple[Seen, Samples, Array]]:
-        """The chain over all frames, and the axes (F, 3, 3) of the target in the world."""
-        self.passes += 1
+    def sample(self, sampler: Sampler) -> Generator[float, None, tuple[ShownChain, Samples]]:
+        """The chain over all frames with its objectives; yields the completed fraction."""
         chain, count = self.chain, len(self.frames)
+        # The axes of the target in the world.
         ends, orientations = np.empty((count, 3)), np.tile(np.eye(3), (count, 1, 1))
         samples = None
         for k, samples in enumerate(sampler.sample(self.frames.tolist())):  # noqa: B007
@@ -163,10 +176,11 @@ class _Work:
             ends[k] = bone.tail if chain.at_tip else bone.head
             if self.oriented is not None and self.oriented.object is not None:
                 orientations[k] = axes_of(sampler.stand_in(self.oriented.object), self.oriented.bone, depsgraph)
-            yield min(begin + share * (k + 1) / count, 0.99)
+            yield (k + 1) / count
         assert samples is not None
         self._check_targets(samples)
-        return self._seen(samples, ends), samples, orientations
+        seen = self._seen(samples, ends)
+        return ShownChain(seen, *self.request(seen, samples, orientations)), samples
 
     def _seen(self, samples: Samples, ends: Array) -> Seen:
         chain, rows = self.chain, {name: n for n, name in enumerate(samples.bones)}
@@ -192,83 +206,57 @@ class _Work:
                     frame=frame,
                 )
 
-    # Solving and writing
 
-    def _solve(self, seen: Seen, objectives: Objectives, chosen: Array, tuning: IKTuning) -> Turns:
-        """Solve the selected frames; the others do not change."""
-        if chosen.all():
-            return chain_solve.solve(self.chain, seen, objectives, tuning, dt=seconds_per_frame(self.scene))
-        offsets, error = rotation.identity(len(chosen), len(self.chain.bones)), np.zeros(len(chosen))
-        iterations, rotations = np.zeros(len(chosen), dtype=int), seen.local
-        if chosen.any():
-            # Smoothing would treat frames as adjacent that are not.
-            found = chain_solve.solve(
-                self.chain, seen.take(chosen), objectives.take(chosen), replace(tuning, smoothness=0.0)
-            )
-            offsets[chosen], error[chosen], iterations[chosen] = found.offsets, found.error, found.iterations
-            rotations[chosen] = found.rotations
-        return Turns(offsets, error, iterations, rotations)
+class _BakedChain(ChainOnControls):
+    """The chain keyed over the range. solved: the solution as it is animated.
 
-    def _write(self, work: BakeTransaction, offsets: Array) -> None:
-        for n, (name, (mode, raw)) in enumerate(self._first.raw.items()):
-            work.write(name, mode, self.frames, channels.turned(raw, mode, offsets[:, n]), raw)
+    error: (F,), distances of the effector from its target in the world. in_reach: (F,), whether the chain is long
+    enough at the chosen frames. Both of the best pose that was evaluated; before that, of the solution.
+    """
 
-    # Controls that act through constraints
+    def __init__(
+        self,
+        work: _Work,
+        sampler: Sampler,
+        writer: BakeTransaction,
+        animated: ShownChain,
+        samples: Samples,
+        solved: Turns,
+    ) -> None:
+        super().__init__(work.chain, work.tuning, dt=seconds_per_frame(work.scene))
+        self._work, self._sampler, self._writer, self._animated = work, sampler, writer, animated
+        self._samples = samples
+        self.error = in_world(solved.error, samples)
+        self.in_reach = chain_solve.in_reach(animated.seen, animated.objectives) & animated.chosen
+        self.solved = self.changes(solved.offsets)
+        self._is_checked = False
 
-    def _verify(
-        self, sampler: Sampler, work: BakeTransaction, found: Turns, share: float, passes: int
-    ) -> Generator[float, None, tuple[Array, Array]]:
-        """Evaluate the result and correct it until it is right; returns the measured errors (F,) in the world, and
-        whether the target is in reach (F,). Each frame is corrected separately, with smaller steps after one that
-        increased the error."""
-        chain, tuning = self.chain, replace(self.tuning, smoothness=0.0)
-        count = len(self.frames)
-        offsets, expected = found.offsets, np.zeros(count)
-        best, least, error = offsets, np.full(count, np.inf), np.zeros(count)
-        in_reach, step = np.zeros(count, dtype=bool), rotation.identity(*offsets.shape[:2])
-        for turn in range(passes):
-            seen, samples, orientations = yield from self._sample(sampler, share + (1.0 - share) * turn / passes, 0.1)
-            objectives, chosen = self.request(seen, samples, orientations)
-            away = objectives.target - seen.end
-            missing = np.where(chosen, np.linalg.norm(away, axis=-1) / seen.reach, 0.0)
-            if turn == 0:
-                self._check_answers(seen, offsets)
-            better = missing < least
-            world = np.linalg.norm((samples.worlds[:, :3, :3] @ away[..., None])[..., 0], axis=-1)
-            best = np.where(better[:, None, None], offsets, best)
-            least, error = np.where(better, missing, least), np.where(better, world, error)
-            in_reach = np.where(better, chain_solve.in_reach(seen, objectives) & chosen, in_reach)
-            if turn == passes - 1:
-                break
-            found = self._solve(seen, objectives, chosen, tuning)
-            # Limits and reach may leave an error that no correction can remove.
-            expected = np.where(better, found.error / seen.reach, expected)
-            if not np.any(chosen & (least > expected + _GOOD_ENOUGH * tuning.tolerance)):
-                break
-            step = np.where(better[:, None, None], found.offsets, rotation.exp(0.5 * rotation.log(step)))
-            offsets = rotation.multiply(best, step)
-            self._write(work, offsets)
-        if best is not offsets:
-            self._write(work, best)
-        if in_reach.any() and np.median(least[in_reach]) > _MISSES and chain.limits is None:
-            raise RigError(
-                "The chain of '{effector}' does not reach its target because constraints or a "
-                "non-uniform scale change '{joint}' or the bones below it; mute the constraints, or "
-                "choose other bones.",
-                effector=chain.effector,
-                joint=chain.joints[0],
-            )
-        return error, in_reach
+    def write(self, values: Changes) -> None:
+        for name, (mode, raw) in self._animated.seen.raw.items():
+            self._writer.write(name, mode, self._work.frames, channels.turned(raw, mode, values.turns[name]), raw)
 
-    def _check_answers(self, seen: Seen, offsets: Array) -> None:
-        """Raise RigError if a bone does not respond to rotation."""
-        before, after = self._first.local, seen.local
+    def evaluate(self) -> Generator[float, None, ShownChain]:
+        shown, self._samples = yield from self._work.sample(self._sampler)
+        if not self._is_checked:
+            self._is_checked = True
+            self._check_answers(shown.seen)
+        return shown
+
+    def note(self, seen: ShownChain, better: NDArray[np.bool_]) -> None:
+        away = seen.objectives.target - seen.seen.end
+        world = np.linalg.norm((self._samples.worlds[:, :3, :3] @ away[..., None])[..., 0], axis=-1)
+        in_reach = chain_solve.in_reach(seen.seen, seen.objectives) & seen.chosen
+        self.error, self.in_reach = np.where(better, world, self.error), np.where(better, in_reach, self.in_reach)
+
+    def _check_answers(self, seen: Seen) -> None:
+        """Raise RigError if a bone does not respond to the rotation of the solution."""
+        before, after = self._animated.seen.local, seen.local
         for n, name in enumerate(self.chain.joints):
-            wanted = rotation.angle(offsets[:, n])
-            turned = rotation.distance(before[:, n], after[:, n])
+            wanted = rotation.angle(self.solved.turns[name])
+            turns = rotation.distance(before[:, n], after[:, n])
             moves = wanted > _TURNED
             if moves.any():
-                bone_response.check(name, float(np.median(turned[moves] / wanted[moves])))
+                bone_response.check(name, float(np.median(turns[moves] / wanted[moves])))
 
 
 def from_armature(worlds: Array, points: Array) -> Array:

@@ -4,7 +4,7 @@ Each solve starts from the initial pose, so that the result does not depend on t
 Nothing is kept until `keep`; `restore` restores the initial pose.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from time import perf_counter
@@ -12,22 +12,26 @@ from typing import Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation import actions, auto_keying, channels
 from ..animation.channels import channel
+from ..controls.changes import Changes
+from ..controls.realize import realize
 from ..detection.joint_chain import WHOLE, JointChain, is_mechanism, longest, resolve
 from ..layers import layer
 from ..sampling import suspend
 from . import method_ghosts
+from .chain_on_controls import ChainOnControls, ShownChain
 from .chain_solve import IKTuning, Objectives, solve
 from .method_ghosts import MethodGhost
 from .pose import Seen, evaluated, raw_channel
 
-_CORRECTIONS = 4
-_GOOD_ENOUGH = 10.0
+_CORRECTIONS = 3
 _FAR = 1e12
 
 
@@ -172,13 +176,15 @@ class DragSession:
         found = solve(self.chain, self._seen, objectives, self.tuning)
         self.seconds = perf_counter() - began
         self.iterations = int(found.iterations[0])
-        turns = found.offsets[0]
-        self._put(self._seen, turns)
         if self._is_plain:
+            self._put(self._seen, found.offsets[0])
             self.error = float(found.error[0]) * self._scale
             self.view_layer.update()
         else:
-            self._correct(objectives, turns)
+            on_controls = _DraggedChain(self, objectives)
+            drain(realize(on_controls, on_controls.changes(found.offsets), on_controls.tolerance(_CORRECTIONS)))
+            self.error = on_controls.missing * self._scale
+            self.view_layer.update()
         for chain, stays in self._pins:
             # The limb moved with the chain: return it to the pinned position.
             seen = replace(self._look(chain)[1], raw={name: self._raw(name) for name in chain.bones})
@@ -196,26 +202,6 @@ class DragSession:
                 self.chain, self._seen, self._objectives, self.tuning, self._world, names
             )
         return self._ghosts[key]
-
-    def _correct(self, objectives: Objectives, turns: Array) -> None:
-        """If constraints act on the chain: evaluate the result and correct it."""
-        best = np.inf, turns
-        for turn in range(_CORRECTIONS):
-            _, seen = self._look(self.chain)
-            missing = float(np.linalg.norm(objectives.target[0] - seen.end[0]))
-            if missing < best[0]:
-                best = missing, turns
-            found = solve(self.chain, seen, objectives, self.tuning)
-            # Limits and reach may leave an error that no correction can remove.
-            left = float(found.error[0]) + _GOOD_ENOUGH * self.tuning.tolerance * float(seen.reach[0])
-            if missing < left or turn == _CORRECTIONS - 1:
-                break
-            turns = rotation.multiply(turns, found.offsets[0])
-            self._put(self._seen, turns)
-        self.error = best[0] * self._scale
-        if best[1] is not turns:
-            self._put(self._seen, best[1])
-            self.view_layer.update()
 
     def _pole_place(self) -> Any:
         assert self.pole is not None
@@ -243,7 +229,7 @@ class DragSession:
     def _raw(self, name: str) -> tuple[str, Array]:
         return raw_channel(self.armature, name)
 
-    def _put(self, seen: Seen, turns: Array) -> None:
+    def _put(self, seen: Seen, turns: Iterable[Array]) -> None:
         for (name, (mode, raw)), offset in zip(seen.raw.items(), turns, strict=True):
             bone, prop = self.armature.pose.bones[name], channel(mode)[0]
             self._before.setdefault(name, (prop, tuple(getattr(bone, prop))))
@@ -273,6 +259,26 @@ class DragSession:
         auto_keying.key(self.scene, self.armature, self._before)
         self._open.close()
         return auto_keying.is_on(self.scene)
+
+
+class _DraggedChain(ChainOnControls):
+    """The chain posed for one point. missing: distance of the effector from it in armature space."""
+
+    def __init__(self, session: DragSession, objectives: Objectives) -> None:
+        super().__init__(session.chain, session.tuning)
+        self._session, self._objectives, self.missing = session, objectives, 0.0
+
+    def write(self, values: Changes) -> None:
+        self._session._put(self._session._seen, [values.turns[name][0] for name in self.chain.bones])
+
+    def evaluate(self) -> Generator[float, None, ShownChain]:
+        yield 1.0
+        _, seen = self._session._look(self.chain)
+        return ShownChain(seen, self._objectives, np.ones(1, dtype=bool))
+
+    def note(self, seen: ShownChain, better: NDArray[np.bool_]) -> None:
+        if better[0]:
+            self.missing = float(np.linalg.norm(seen.objectives.target[0] - seen.seen.end[0]))
 
 
 class GivenChain:
