@@ -27,42 +27,43 @@ class ChannelWriter(Protocol):
 class Changes:
     """What is added to the channels of controls over F frames."""
 
-    turns: Mapping[str, Array] = field(default_factory=dict)
+    turns: dict[str, Array] = field(default_factory=dict)
     """Rotations (F, 4) by name of the control, in its own axes."""
-    moves: Mapping[str, Array] = field(default_factory=dict)
+    moves: dict[str, Array] = field(default_factory=dict)
     """Locations (F, 3) by name of the control, in the axes of its channels."""
+
+    def turn(self, control: str, frames: int) -> Array:
+        """The rotation (F, 4) of a control."""
+        return self.turns[control] if control in self.turns else rotation.identity(frames)
+
+    def move(self, control: str, frames: int) -> Array:
+        """The location (F, 3) that is added to that of a control."""
+        return self.moves[control] if control in self.moves else np.zeros((frames, 3))
 
     def where(self, chosen: Array, other: "Changes") -> "Changes":
         """These at the chosen frames (F,), others elsewhere."""
-        return Changes(
-            {
-                name: np.where(chosen[:, None], own, others)
-                for name, own, others in _pairs(self.turns, other.turns, rotation.IDENTITY)
-            },
-            {
-                name: np.where(chosen[:, None], own, others)
-                for name, own, others in _pairs(self.moves, other.moves, np.zeros(3))
-            },
-        )
+
+        def mix(own: Array, others: Array) -> Array:
+            return np.where(chosen[:, None], own, others)
+
+        return self._mixed(other, mix, mix)
 
     def halfway(self, other: "Changes") -> "Changes":
         """The middle of both."""
+        return self._mixed(
+            other, lambda own, others: rotation.slerp(own, others, 0.5), lambda own, others: 0.5 * (own + others)
+        )
+
+    def _mixed(self, other: "Changes", mix_turns: "_Mix", mix_moves: "_Mix") -> "Changes":
+        turns = {name: len(turn) for one in (self, other) for name, turn in one.turns.items()}
+        moves = {name: len(move) for one in (self, other) for name, move in one.moves.items()}
         return Changes(
-            {
-                name: rotation.slerp(own, others, 0.5)
-                for name, own, others in _pairs(self.turns, other.turns, rotation.IDENTITY)
-            },
-            {name: 0.5 * (own + others) for name, own, others in _pairs(self.moves, other.moves, np.zeros(3))},
+            {name: mix_turns(self.turn(name, frames), other.turn(name, frames)) for name, frames in turns.items()},
+            {name: mix_moves(self.move(name, frames), other.move(name, frames)) for name, frames in moves.items()},
         )
 
 
-def _pairs(one: Mapping[str, Array], other: Mapping[str, Array], none: Array) -> Iterator[tuple[str, Array, Array]]:
-    """The values of both by name, in order; `none` where one has no such name."""
-    for name in dict.fromkeys((*one, *other)):
-        shape = (one[name] if name in one else other[name]).shape
-        yield name, one.get(name, np.broadcast_to(none, shape)), other.get(name, np.broadcast_to(none, shape))
-
-
+_Mix = Callable[[Array, Array], Array]
 Adjust = Callable[[str, Array, Array], Array]
 """What the channels (F, 3 or 4) of a bone become, from those to be written and those as animated."""
 
@@ -88,25 +89,31 @@ class AnimatedChannels:
 
         frames: only the first ones.
         """
-        part = slice(frames)
+        for bone, mode, values, raw in self._changed(changes, slice(frames)):
+            writer.write(bone, mode, self._samples.frames[: len(raw)], self._adjust(bone, values, raw), raw)
+            self._written[bone, mode] = None
+        return list(dict.fromkeys(bone for bone, _ in self._written))
+
+    def are_changed(self, changes: Changes) -> bool:
+        """Whether there is anything to write."""
+        return next(self._changed(changes, slice(None)), None) is not None
+
+    def _changed(self, changes: Changes, part: slice) -> Iterator[tuple[str, str, Array, Array]]:
+        """The bone, the mode, the new and the animated values of each channel that is to be written."""
+        count = len(self._samples.frames)
         for bone in self._names(changes.turns, location=False):
             mode, raw = self._samples.channel(bone)
-            turn = changes.turns.get(bone, np.broadcast_to(rotation.IDENTITY, (len(raw), 4)))[part]
+            turn = changes.turn(bone, count)[part]
             turn = np.where((rotation.angle(turn) < _NEARLY_NOTHING)[:, None], rotation.IDENTITY, turn)
             if np.any(turn != rotation.IDENTITY) or (bone, mode) in self._written:
-                self._write(writer, bone, mode, channels.turned(raw[part], mode, turn), raw[part])
+                yield bone, mode, channels.turned(raw[part], mode, turn), raw[part]
         for bone in self._names(changes.moves, location=True):
             raw = self._samples.raw[channels.LOCATION][:, self._samples.bones.index(bone)]
-            move = changes.moves.get(bone, np.zeros((len(raw), 3)))[part]
+            move = changes.move(bone, count)[part]
             move = np.where(np.linalg.norm(move, axis=-1, keepdims=True) > _NEARLY_NOTHING * self._size, move, 0.0)
             if np.any(move) or (bone, channels.LOCATION) in self._written:
-                self._write(writer, bone, channels.LOCATION, raw[part] + move, raw[part])
-        return list(dict.fromkeys(bone for bone, _ in self._written))
+                yield bone, channels.LOCATION, raw[part] + move, raw[part]
 
     def _names(self, changed: Mapping[str, Array], *, location: bool) -> list[str]:
         before = (bone for bone, mode in self._written if (mode == channels.LOCATION) is location)
         return list(dict.fromkeys((*changed, *before)))
-
-    def _write(self, writer: ChannelWriter, bone: str, mode: str, values: Array, raw: Array) -> None:
-        writer.write(bone, mode, self._samples.frames[: len(raw)], self._adjust(bone, values, raw), raw)
-        self._written[bone, mode] = None

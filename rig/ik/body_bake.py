@@ -7,18 +7,20 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.body.contacts import Interval
+from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation import actions, bake_options, outside_controls
 from ..animation.bake_options import BakeOptions
 from ..animation.bake_together import BakeTogether
+from ..controls.changes import AnimatedChannels
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples
 from . import contact_plan
 from .bake import BAKED, in_world
 from .body import BodyEffector, JointTree
 from .body_goals import BodyTuning
+from .body_on_controls import BakedBody
 from .body_pose import BodyPose
-from .body_verified import Verified
 from .body_work import BodyWork, prepared
 
 __all__ = ["BodyBakeResult", "BodyTuning", "bake"]
@@ -115,18 +117,20 @@ def _solved(
         raise contact_plan.no_contact(touching, work.options.first, work.options.last)
     pose = work.pose(samples)
     objectives = work.lower(samples, pose, objectives)
-    found = yield from work.solve_all(pose, objectives, balance, 0.0 if body.plain else 0.1)
-    checked = None
+    solving = work.solve_all(pose, objectives, balance)
+    solved = yield from subrange(solving, *((0.7, 0.95) if body.plain else (0.3, 0.4)))
+    on_controls = None
     if not body.plain:
-        checked = Verified(work, sampler, samples, pose, objectives, balance, found)
-        yield from checked.measure()
+        on_controls = BakedBody(work, sampler, samples, pose, objectives, balance, solved)
+        yield from subrange(on_controls.measure(), 0.4, 0.5)
     others = {item.object: outside_controls.destination(item.object, work.options.into) for item in outside}
     with BakeTogether(armature, others, outside) as pens:
-        if checked is None:
-            written = work.write(pens, samples, pose, found.rotations, found.displacement)
-            errors, unbalanced = found.errors, found.unbalanced
+        if on_controls is None:
+            written = AnimatedChannels(samples, size=pose.size).write(pens, work.changes(samples, pose, solved))
+            errors = solved.errors
         else:
-            errors, unbalanced, written = yield from checked.steps(pens)
+            written = yield from subrange(on_controls.steps(pens), 0.5, 1.0)
+            errors, solved = on_controls.reported, on_controls.solved
         if not pens.main.has_keys:
             # An action that is the same as before, as after any other bake.
             mode, raw = samples.channel(body.joints[0])
@@ -145,7 +149,7 @@ def _solved(
         turned,
         (away <= _REACHED * pose.size) & (turned <= _TURNED) & (weights >= 1.0),
         weights,
-        unbalanced * scale,
+        solved.unbalanced * scale,
         tuple(written),
         tuple(work.intervals),
         np.linalg.norm(work.lowering, axis=-1) * scale,

@@ -3,7 +3,7 @@
 Each solve starts from the initial pose, so that the result does not depend on the path of the mouse.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -14,11 +14,14 @@ import numpy as np
 
 from ...lookat_pd import ik, rotation
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
-from ..animation import auto_keying, channels
+from ..animation import auto_keying
 from ..animation.bake_options import BakeOptions
-from ..animation.channels import channel
 from ..animation.outside_controls import OutsideControl
+from ..controls.changes import AnimatedChannels, Changes
+from ..controls.pose_writer import PoseWriter
+from ..controls.realize import Tolerance, realize
 from ..detection import limb_controls
 from ..layers import layer
 from ..sampling import suspend
@@ -31,10 +34,11 @@ from .body import BodyEffector
 from .body_controls import BodyControls
 from .body_errors import Objectives
 from .body_goals import BodyTuning
-from .body_pose import BodyPose, SolvedBody
+from .body_on_controls import BodyOnControls
+from .body_pose import SolvedBody
 from .chain_solve import IKTuning
 
-_PASSES, _PASSES_OF_HEELS = 2, 6
+_CORRECTIONS, _CORRECTIONS_OF_HEELS = 1, 5
 """How often the pose of controls is corrected at most at each step of the mouse, and where there are heels."""
 _MOST_ITERATIONS = 18
 """Of the solver at each step of the mouse. In reach it needs about ten; near the end of the reach, the rest changes
@@ -105,27 +109,29 @@ class BodyDrag(drag.GivenChain):
         self.asked, self._aim = dragged.effectors[0].bone, dragged.aim
         self._open = ExitStack()
         self._open.enter_context(suspend.suspend_live())
-        self._pen = _Pen(armature, work.body.outside)
+        self._writer = PoseWriter(armature, work.body.outside)
         self._target: Array | None = None
         try:
             self._begin()
         except BaseException:
-            self._pen.restore()
+            self._writer.restore()
             self._open.close()
             raise
 
     def _begin(self) -> None:
         work, joint = self._work, self._work.body.effectors[0]
         self._shown = ShownPose(self.scene, self.armature, work.seen)
-        self._start = self._seen = self._look()
+        self._start = self._look()
+        self._seen: Samples | None = self._start
+        self._changes = Changes()
         work.check_scale(self._start)
         work.moved_outside()
         self._pose = work.pose(self._start)
+        self._channels = AnimatedChannels(self._start, size=self._pose.size)
         self._controls: BodyControls | None = None
         if not work.body.plain:
-            self._controls = BodyControls(work.body, self._start, work.ik)
+            self._controls = BodyControls(work.body, self._start, work.ik, self._pose.size)
             self._measure(self._controls)
-            self._moves = self._controls.none
         self._world = self._start.worlds[0]
         place, lying = self._pose.positions[:, joint], self._pose.rotations[:, joint]
         self._offset = np.zeros(3)
@@ -150,11 +156,13 @@ class BodyDrag(drag.GivenChain):
 
     def _measure(self, controls: BodyControls) -> None:
         """How the controls turn each other: each is turned once, and nothing of it stays."""
-        for joints, moves in controls.probes():
-            self._pen.put(lambda pen, moves=moves: controls.write(pen, moves, self._pose.size))
-            controls.learn(joints, moves, self._look())
-        controls.forget()
-        self._pen.restore()
+
+        def evaluate(_: int) -> Generator[float, None, Samples]:
+            yield 1.0
+            return self._look()
+
+        drain(controls.measure(lambda changes, frames: controls.write(self._writer, changes, frames), evaluate))
+        self._writer.restore()
         self._look()
 
     def _look(self) -> Samples:
@@ -180,7 +188,7 @@ class BodyDrag(drag.GivenChain):
     @property
     def bones(self) -> tuple[str, ...]:
         """The bones that are posed."""
-        return self._pen.bones
+        return self._writer.bones
 
     @property
     def axes(self) -> Array:
@@ -202,17 +210,15 @@ class BodyDrag(drag.GivenChain):
             raise RigError("The drag position is not finite; move the mouse back.")
         self._target, began = target, perf_counter()
         objectives, balance = self._objectives(target)
-        found = self._work.solve(self._pose, objectives, balance, slice(0, 1), iterations)
-        self.iterations = int(found.iterations[0])
-        self.seconds, self.unbalanced = perf_counter() - began, float(found.unbalanced[0]) * self._scale
-        errors = found.errors
+        solved = self._work.solve(self._pose, objectives, balance, slice(0, 1), iterations)
+        self.iterations = int(solved.iterations[0])
+        self.seconds, self.unbalanced = perf_counter() - began, float(solved.unbalanced[0]) * self._scale
+        errors = solved.errors
         if self._controls is None:
-            self._pen.put(
-                lambda pen: self._work.write(pen, self._start, self._pose, found.rotations, found.displacement)
-            )
+            self._channels.write(self._writer, self._work.changes(self._start, self._pose, solved))
             self.view_layer.update()
         else:
-            errors = self._realized(self._controls, objectives, found)
+            errors = self._realized(self._controls, objectives, solved)
         self._take_errors(objectives, errors[0])
 
     def _objectives(self, target: Array) -> tuple[Objectives, ik.Balance | None]:
@@ -233,25 +239,14 @@ class BodyDrag(drag.GivenChain):
             objectives = [*objectives, (0, ik.BodyAim(body.effectors[0], seen, body.aims[0]))]
         return objectives, balance
 
-    def _realized(self, controls: BodyControls, objectives: Objectives, found: SolvedBody) -> Array:
+    def _realized(self, controls: BodyControls, objectives: Objectives, solved: SolvedBody) -> Array:
         """Put the pose on the controls and correct it by what is evaluated; returns the errors (1, objectives)."""
-        wanted, size = self._pose.solved(found), self._pose.size
-        best, least, errors = self._moves, np.inf, found.errors
-        for _ in range(_PASSES_OF_HEELS if self._work.body.has_heels else _PASSES):
-            self._moves = controls.realize(self._moves, self._seen, *wanted)
-            self._pen.put(lambda pen: controls.write(pen, self._moves, size))
-            self._seen = self._look()
-            now = body_errors.measured(objectives, BodyPose(self._work.body, self._seen))
-            total = float(body_errors.score(objectives, np.maximum(now - found.errors, 0.0), size)[0])
-            if total < least:
-                best, least, errors = self._moves, total, now
-            if least < body_errors.AS_SOLVED:
-                break
-        if best is not self._moves:
-            self._moves = best
-            self._pen.put(lambda pen: controls.write(pen, self._moves, size))
-            self._seen = self._look()
-        return errors
+        on_controls = _DraggedBody(self, controls, objectives, solved)
+        corrections = _CORRECTIONS_OF_HEELS if self._work.body.has_heels else _CORRECTIONS
+        # From what is shown: the mouse has hardly moved since.
+        first = on_controls.first(self._changes, self._seen or self._look())
+        drain(realize(on_controls, first, Tolerance(body_errors.AS_SOLVED, corrections)))
+        return on_controls.errors
 
     def _take_errors(self, objectives: Objectives, errors: Array) -> None:
         self.error, self.held_error = 0.0, 0.0
@@ -266,7 +261,7 @@ class BodyDrag(drag.GivenChain):
 
     def restore(self) -> None:
         """Restore the initial pose."""
-        self._pen.restore()
+        self._writer.restore()
         self.view_layer.update()
         self.release()
 
@@ -274,58 +269,32 @@ class BodyDrag(drag.GivenChain):
         """Keep the pose, as `DragSession.keep`. Raises RigError."""
         drag.check_keyable(self)
         self.settle()
-        for item, *_ in self._pen.changed():
+        for item, *_ in self._writer.changed():
             drag.check_keyable(self, item)
-        for item, turned, moved in self._pen.changed():
+        for item, turned, moved in self._writer.changed():
             auto_keying.key(self.scene, item, turned, moved)
         self._open.close()
         return auto_keying.is_on(self.scene)
 
 
-class _Pen:
-    """Writes channels into the pose; what a later pose does not write is as before."""
+class _DraggedBody(BodyOnControls):
+    """A body posed for one point. Poses are ranked by how much worse than solved they are."""
 
-    def __init__(self, armature: bpy.types.Object, outside: Mapping[str, OutsideControl]) -> None:
-        self.armature, self._outside = armature, outside
-        self._before: dict[tuple[str, str], tuple[float, ...]] = {}
-        self._now: dict[tuple[str, str], Array] = {}
+    def __init__(self, drag: BodyDrag, controls: BodyControls, objectives: Objectives, solved: SolvedBody) -> None:
+        super().__init__(drag._work, controls, objectives, drag._pose, solved)
+        self._drag = drag
 
-    @property
-    def bones(self) -> tuple[str, ...]:
-        """The bones and outside controls that are not as before."""
-        return tuple(dict.fromkeys(name for name, _ in self._now))
+    def write(self, values: Changes) -> None:
+        self._drag._changes, self._drag._seen = values, None
+        self.controls.write(self._drag._writer, values)
 
-    def changed(self) -> Iterator[tuple[bpy.types.Object, list[str], list[str]]]:
-        """By object its bones that have turned, and those that have moved; "" for the object itself."""
-        found: dict[bpy.types.Object, tuple[list[str], list[str]]] = {}
-        for name, prop in self._now:
-            control = self._outside.get(name)
-            item, bone = (self.armature, name) if control is None else (control.object, control.bone)
-            found.setdefault(item, ([], []))[prop == channel(channels.LOCATION)[0]].append(bone)
-        for item, (turned, moved) in found.items():
-            yield item, turned, moved
+    def evaluate(self) -> Generator[float, None, Samples]:
+        yield 1.0
+        self._drag._seen = self._drag._look()
+        return self._drag._seen
 
-    def _item(self, name: str) -> bpy.types.PoseBone | bpy.types.Object:
-        control = self._outside.get(name)
-        return self.armature.pose.bones[name] if control is None else control.item
-
-    def write(self, bone: str, mode: str, frames: Array, values: Array, base: Array, /) -> None:
-        """As `ChannelWriter`."""
-        self._now[bone, channel(mode)[0]] = values[0]
-
-    def put(self, write: Any) -> None:
-        """Pose what `write(pen)` writes."""
-        self._now = {}
-        write(self)
-        for name, prop in self._now:
-            if (name, prop) not in self._before:
-                self._before[name, prop] = tuple(getattr(self._item(name), prop))
-        for key, before in self._before.items():
-            setattr(self._item(key[0]), key[1], self._now.get(key, before))
-
-    def restore(self) -> None:
-        """The pose as before."""
-        self.put(lambda pen: None)
+    def compare(self, seen: Samples) -> Array:
+        return self.excess(seen, self.worse)
 
 
 def _place_of(target: Target, depsgraph: bpy.types.Depsgraph) -> Array:

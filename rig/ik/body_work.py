@@ -13,7 +13,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions, channels, outside_controls
 from ..animation.bake_options import BakeOptions
 from ..animation.outside_controls import OutsideControl
-from ..controls.changes import ChannelWriter
+from ..controls.changes import Changes
 from ..sampling import outside_samples, shear
 from ..sampling.sampler import Sampler, Samples
 from . import body as bodies
@@ -135,13 +135,13 @@ class BodyWork(BodyGoals):
         pose: BodyPose,
         objectives: Objectives,
         balance: ik.Balance | None,
-        share: float,
     ) -> Generator[float, None, SolvedBody]:
+        """Solve all frames; yields the completed fraction."""
         found = []
         for first in range(0, len(self.frames), _SLICE):
             part = slice(first, first + _SLICE)
             found.append(self.solve(pose, objectives, balance, part))
-            yield 0.7 + 0.25 * min(1.0, (first + _SLICE) / len(self.frames)) if not share else 0.3 + share
+            yield min(1.0, (first + _SLICE) / len(self.frames))
         return SolvedBody(*(np.concatenate([getattr(part, f.name) for part in found]) for f in fields(SolvedBody)))
 
     def solve(
@@ -174,29 +174,24 @@ class BodyWork(BodyGoals):
             found.rotations, found.displacement + lowered, found.errors, found.unbalanced, found.iterations
         )
 
-    def write(
-        self, work: ChannelWriter, samples: Samples, pose: BodyPose, rotations: Array, displacement: Array
-    ) -> list[str]:
-        """Write the channels of the bones that turn or move; returns their names."""
-        body, written = self.body, []
-        turns = rotation.multiply(rotation.inverse(pose.local), rotations)
+    def changes(self, samples: Samples, pose: BodyPose, solved: SolvedBody) -> Changes:
+        """What a solution adds to the channels of the bones, which forward kinematics predicts."""
+        body = self.body
+        turns = rotation.multiply(rotation.inverse(pose.local), solved.rotations)
         turns[rotation.angle(turns) < NEARLY_NOTHING] = rotation.IDENTITY
-        for n, name in enumerate(body.joints):
-            mode, raw = samples.channel(name)
-            if not np.any(turns[:, n] != rotation.IDENTITY):
-                continue
-            turn = in_channels(turns[:, n], body.limits, pose.local[:, n], body.rests[n], (mode, raw))
-            work.write(name, mode, self.frames, channels.turned(raw, mode, turn), raw)
-            written.append(name)
-        far = np.linalg.norm(displacement, axis=-1) > NEARLY_NOTHING * pose.size
-        if body.moves and far.any():
-            raw = samples.raw[channels.LOCATION][:, samples.bones.index(body.joints[0])]
-            size = samples.sizes[:, samples.bones.index(body.parent)] if body.parent else np.ones(len(raw))
+        changes = Changes(
+            {
+                name: in_channels(turns[:, n], body.limits, pose.local[:, n], body.rests[n], samples.channel(name))
+                for n, name in enumerate(body.joints)
+                if np.any(turns[:, n] != rotation.IDENTITY)
+            }
+        )
+        if body.moves:
+            size = samples.sizes[:, samples.bones.index(body.parent)] if body.parent else np.ones(len(turns))
             # The location of a bone has the axes of its rest pose.
-            move = rotation.rotate(rotation.inverse(body.rests[0]), displacement) / size[:, None]
-            work.write(body.joints[0], channels.LOCATION, self.frames, raw + np.where(far[:, None], move, 0.0), raw)
-            written = list(dict.fromkeys((*written, body.joints[0])))
-        return written
+            move = rotation.rotate(rotation.inverse(body.rests[0]), solved.displacement) / size[:, None]
+            changes.moves[body.joints[0]] = move
+        return changes
 
 
 def _part(objective: Sliced, part: slice) -> Sliced:

@@ -19,8 +19,8 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation import actions, auto_keying, channels
-from ..animation.channels import channel
 from ..controls.changes import Changes
+from ..controls.pose_writer import PoseWriter
 from ..controls.realize import realize
 from ..detection.joint_chain import WHOLE, JointChain, is_mechanism, longest, resolve
 from ..layers import layer
@@ -64,7 +64,7 @@ class DragSession:
         self.asked = bone
         self.tuning, self.pole, self._at_tip, self._keeps = tuning, pole, at_tip, keeps
         self.error, self.iterations, self.seconds, self.length_changed = 0.0, 0, 0.0, False
-        self._before: dict[str, tuple[str, tuple[float, ...]]] = {}
+        self._writer = PoseWriter(armature)
         self._target: Array | None = None
         self._objectives: Objectives | None = None
         self._ghosts: dict[tuple[str, ...], list[MethodGhost]] = {}
@@ -107,7 +107,7 @@ class DragSession:
         if length == self.length:
             return False
         chain = self._resolve(length)
-        self._put_back()
+        self._writer.restore()
         self.chain, self.length_changed = chain, True
         self._begin()
         self._again()
@@ -231,20 +231,14 @@ class DragSession:
 
     def _put(self, seen: Seen, turns: Iterable[Array]) -> None:
         for (name, (mode, raw)), offset in zip(seen.raw.items(), turns, strict=True):
-            bone, prop = self.armature.pose.bones[name], channel(mode)[0]
-            self._before.setdefault(name, (prop, tuple(getattr(bone, prop))))
-            setattr(bone, prop, channels.turned(raw, mode, offset[None])[0])
-
-    def _put_back(self) -> None:
-        for name, (prop, values) in self._before.items():
-            setattr(self.armature.pose.bones[name], prop, values)
-        self._before.clear()
+            values = channels.turned(raw, mode, offset[None])
+            self._writer.write(name, mode, np.array([self.scene.frame_current]), values, raw)
 
     # The end
 
     def restore(self) -> None:
         """Restore the initial pose."""
-        self._put_back()
+        self._writer.restore()
         self.view_layer.update()
         self.release()
 
@@ -256,7 +250,7 @@ class DragSession:
         """Keep the pose, with keys if auto keying is enabled; returns whether there are any. Raises RigError after
         restoring the initial pose."""
         check_keyable(self)
-        auto_keying.key(self.scene, self.armature, self._before)
+        auto_keying.key(self.scene, self.armature, self._writer.bones)
         self._open.close()
         return auto_keying.is_on(self.scene)
 

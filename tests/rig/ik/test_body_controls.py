@@ -13,7 +13,7 @@ from extension import load
 from .. import control_rigs, scenes
 from .test_body_bake import axes, bodies, body_bake, errors, options, targets, to
 
-body_verified = load("rig.ik.body_verified")
+body_on_controls = load("rig.ik.body_on_controls")
 contact_plan = load("rig.ik.contact_plan")
 contacts = load("rig.ik.contacts")
 control_drag = load("rig.ik.control_drag")
@@ -122,7 +122,7 @@ def test_a_weight_below_one_goes_no_further_by_corrections(human, monkeypatch) -
     action, slot = data.action, data.action_slot
     once = run(human, effectors).errors[:2]
     data.action, data.action_slot = action, slot
-    monkeypatch.setattr(body_verified, "AS_SOLVED", 0.0)
+    monkeypatch.setattr(body_on_controls, "AS_SOLVED", 0.0)
     often = run(human, effectors).errors[:2]
     assert np.all(once.max(axis=-1) > 0.1 * np.array(animated))
     assert np.allclose(often, once, rtol=0.02)
