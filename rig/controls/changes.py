@@ -9,6 +9,7 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
 from ..animation import channels
+from ..animation.channels import LOCATION
 from ..sampling.sampler import Samples
 
 _NEARLY_NOTHING = 1e-7
@@ -78,42 +79,52 @@ class AnimatedChannels:
         self, samples: Samples, *, size: float = 1.0, adjust: Adjust = lambda bone, values, raw: values
     ) -> None:
         self._samples, self._size, self._adjust = samples, size, adjust
-        self._written: dict[tuple[str, str], None] = {}
+        self._written: dict[tuple[str, str], bool] = {}
+        """The channels that have been written, and whether they are not as animated."""
 
     def forget(self) -> None:
         """What was written is gone."""
         self._written.clear()
 
     def write(self, writer: ChannelWriter, changes: Changes, frames: int | None = None) -> list[str]:
-        """Write the channels of the controls that turn or move, and of those written before; returns their names.
+        """Write the channels of the controls that turn or move, and those written before as animated; returns the
+        names of all that have been written.
 
         frames: only the first ones.
         """
-        for bone, mode, values, raw in self._changed(changes, slice(frames)):
+        for bone, mode, values, raw, differs in self._changed(changes, slice(frames)):
             writer.write(bone, mode, self._samples.frames[: len(raw)], self._adjust(bone, values, raw), raw)
-            self._written[bone, mode] = None
+            self._written[bone, mode] = differs
+        return self.written
+
+    @property
+    def written(self) -> list[str]:
+        """The controls that have been written."""
         return list(dict.fromkeys(bone for bone, _ in self._written))
 
     def are_changed(self, changes: Changes) -> bool:
         """Whether there is anything to write."""
         return next(self._changed(changes, slice(None)), None) is not None
 
-    def _changed(self, changes: Changes, part: slice) -> Iterator[tuple[str, str, Array, Array]]:
-        """The bone, the mode, the new and the animated values of each channel that is to be written."""
+    def _changed(self, changes: Changes, part: slice) -> Iterator[tuple[str, str, Array, Array, bool]]:
+        """The bone, the mode, the new and the animated values of each channel that is to be written, and whether it
+        turns or moves."""
         count = len(self._samples.frames)
         for bone in self._names(changes.turns, location=False):
             mode, raw = self._samples.channel(bone)
             turn = changes.turn(bone, count)[part]
             turn = np.where((rotation.angle(turn) < _NEARLY_NOTHING)[:, None], rotation.IDENTITY, turn)
-            if np.any(turn != rotation.IDENTITY) or (bone, mode) in self._written:
-                yield bone, mode, channels.turned(raw[part], mode, turn), raw[part]
+            differs = bool(np.any(turn != rotation.IDENTITY))
+            if differs or self._written.get((bone, mode)):
+                yield bone, mode, channels.turned(raw[part], mode, turn), raw[part], differs
         for bone in self._names(changes.moves, location=True):
-            raw = self._samples.raw[channels.LOCATION][:, self._samples.bones.index(bone)]
+            raw = self._samples.raw[LOCATION][:, self._samples.bones.index(bone)]
             move = changes.move(bone, count)[part]
             move = np.where(np.linalg.norm(move, axis=-1, keepdims=True) > _NEARLY_NOTHING * self._size, move, 0.0)
-            if np.any(move) or (bone, channels.LOCATION) in self._written:
-                yield bone, channels.LOCATION, raw[part] + move, raw[part]
+            differs = bool(np.any(move))
+            if differs or self._written.get((bone, LOCATION)):
+                yield bone, LOCATION, raw[part] + move, raw[part], differs
 
     def _names(self, changed: Mapping[str, Array], *, location: bool) -> list[str]:
-        before = (bone for bone, mode in self._written if (mode == channels.LOCATION) is location)
+        before = (bone for (bone, mode), differs in self._written.items() if differs and (mode == LOCATION) is location)
         return list(dict.fromkeys((*changed, *before)))

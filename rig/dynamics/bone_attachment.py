@@ -6,14 +6,14 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
+from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
-from ..animation import channels
 from ..animation.bake_transaction import BakeTransaction
+from ..controls import coupling
+from ..controls.changes import AnimatedChannels, Changes
 from ..sampling import plain_chain
-from ..sampling import sampler as sample
-from ..sampling.sampler import Sampler, Samples
+from ..sampling.sampler import Sampler, Samples, sample_frames
 
-_TURN = np.radians(10.0)
 _FOLLOWS = 0.5
 """Fraction of a joint's rotation above which a bone counts as moving with it."""
 _HARMLESS = ("LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE")
@@ -50,21 +50,19 @@ def by_turning(
     rows = {name: n for n, name in enumerate(samples.bones)}
     chosen, frame = [rows[name] for name in bones], samples.frames[:1]
     before, found = samples.rotations[0, chosen], np.zeros((len(bones), len(joints)), dtype=bool)
-    work = BakeTransaction(armature)
+    probes = [(n, axis) for n, name in enumerate(joints) if name not in posed for axis in np.eye(3)]
+    work, animated = BakeTransaction(armature), AnimatedChannels(samples)
+
+    def show(part: Sequence[tuple[int, Array]]) -> None:
+        turns = {joints[n]: rotation.exp(coupling.TURN * axis)[None] for n, axis in part}
+        animated.write(work, Changes(turns), 1)
+
     try:
-        for n, name in enumerate(joints):
-            if name in posed:
-                continue
-            mode, raw = samples.channel(name)
-            for axis in np.eye(3):
-                turned = channels.turned(raw[:1], mode, rotation.exp(_TURN * axis)[None])
-                work.write(name, mode, frame, turned, raw[:1])
-                seen = sample.run(sampler.sample(frame.tolist()))
-                angle = rotation.distance(before, seen.rotations[0, chosen])
-                found[:, n] |= angle > _FOLLOWS * _TURN
-            work.write(name, mode, frame, raw[:1], raw[:1])
+        shown = drain(coupling.probing(probes, 1, show, lambda _: sample_frames(sampler, frame)))
     finally:
         work.rollback()
+    for (n, _), _, seen in shown:
+        found[:, n] |= rotation.distance(before, seen.rotations[0, chosen]) > _FOLLOWS * coupling.TURN
     for n, name in enumerate(joints):
         found[list(bones).index(name), n] = True
     if posed:

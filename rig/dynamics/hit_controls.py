@@ -4,91 +4,100 @@ Controls of generated rigs do not simply inherit each other's rotation: a head m
 turns. How much each passes on is measured once, and what remains is corrected by the evaluated result.
 """
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
 from ...lookat_pd import rotation
-from ...lookat_pd.gaze import control_coupling
 from ...lookat_pd.rotation import Array
-from ..animation import channels
 from ..animation.bake_transaction import BakeTransaction
-from ..sampling import bone_response
+from ..controls.changes import AnimatedChannels, Changes
+from ..controls.realize import Correction, Realization, Tolerance, realize
+from ..controls.turned_controls import TurnedControls
 from ..sampling import sampler as sample
-from ..sampling.sampler import Sampler, Samples
+from ..sampling.sampler import Sampler, Samples, sample_frames
 from . import bone_attachment, joint_ranges
 from .articulation import Articulation
 from .goal_limbs import GoalLimb
 
-_PROBE = np.radians(10.0)
 _NOTHING = 1e-7
 """A rotation [rad] below which a bone keeps its raw values: the precision of Blender's numbers."""
-_UNCOUPLED = 0.02
-"""Part of a rotation that counts as none."""
 
 
-class HitControls:
+class HitControls(Realization[Changes, Samples]):
     """The bones of a body over F frames. local: (F, n, 4), rotations relative to the joint above, or to the base.
 
     goals: limbs that turn by their goals.
     """
 
     def __init__(self, sampler: Sampler, body: Articulation, samples: Samples, goals: Sequence[GoalLimb] = ()) -> None:
-        self.body, self.samples, self._sampler = body, samples, sampler
+        self.body, self.samples, self._sampler, self._goals = body, samples, sampler, goals
         self._rows = [samples.bones.index(name) for name in body.bones]
         self._parents = np.asarray(body.body.parents).tolist()
         self._base = body.base_pose(samples)[0]
         own = samples.rotations[:, self._rows]
         above = np.stack([self._base if p < 0 else own[:, p] for p in self._parents], axis=1)
-        self.local = rotation.multiply(rotation.inverse(above), own)
+        self.local = self._wanted = rotation.multiply(rotation.inverse(above), own)
         self._plain = bone_attachment.is_plain(body.armature, body.bones) and all(
             body.armature.data.bones[name].use_inherit_rotation for name in body.bones
         )
-        self._coupling = np.eye(len(self._rows))
-        self._goals, held = goals, {name for limb in goals for name in limb.held}
-        self._held = [name in held for name in body.bones]
+        held = {name for limb in goals for name in limb.held}
+        self._held = [n for n, name in enumerate(body.bones) if name in held]
+        self._turned = TurnedControls(samples, body.bones)
+        self._channels = AnimatedChannels(samples, adjust=self._with_locks)
+        self._writer: BakeTransaction | None = None
 
-    def measure(self) -> None:
-        """Measure which part of its rotation each control passes on, in a working action that is discarded. Raises
-        RigError if a bone does not respond."""
+    def measure(self) -> Generator[float, None, None]:
+        """Measure which part of its rotation each control passes on, in a working action that is discarded; yields the
+        completed fraction. Raises RigError if a bone does not respond."""
         if self._plain:
             return
-        joints, frames = len(self._rows), self.samples.frames
-        probed = [n for n in range(joints) if not self._held[n]]
-        for n in np.flatnonzero(self._held):
-            # What hangs on such a bone turns with it.
-            self._coupling[::-1, joints - 1 - n] = self.body.body.ancestors[:, n]
-        with_probes = BakeTransaction(self.body.armature)
+        probe = BakeTransaction(self.body.armature)
         try:
-            for first in range(0, len(probed), len(frames)):
-                chosen = probed[first : first + len(frames)]
-                offsets = rotation.identity(len(frames), joints)
-                for frame, joint in enumerate(chosen):
-                    offsets[frame, joint] = rotation.exp(np.array([_PROBE, 0.0, 0.0]))
-                self._key(with_probes, offsets)
-                self._learn(chosen, offsets, self._seen())
+            yield from self._turned.measure(
+                lambda changes, frames: self._channels.write(probe, changes, frames),
+                self._sampled,
+                self._parents,
+                self._held,
+            )
         finally:
-            with_probes.rollback()
+            probe.rollback()
+            self._channels.forget()
 
-    def write(self, work: BakeTransaction, local: Array) -> tuple[str, ...]:
-        """Key the bones so that they have rotations `local` (F, n, 4); returns the names of those that turn."""
+    def steps(self, work: BakeTransaction, local: Array) -> Generator[float, None, tuple[str, ...]]:
+        """Key the bones so that they have rotations `local` (F, n, 4); yields the completed fraction and returns the
+        names of those with keys."""
+        self._writer, self._wanted = work, local
         offsets = rotation.multiply(rotation.inverse(self.local), local)
-        turns = rotation.angle(offsets) > _NOTHING
-        if not self._plain:
-            active = turns.any(axis=1)
-            wanted = self._in_armature(local)[:, ::-1]
-            animated = self.samples.rotations[:, self._rows][:, ::-1]
-            still = rotation.identity(*animated.shape[:2])
-            offsets = control_coupling.realize(wanted, animated, self._coupling, still, active)
-            if active.any():
-                self._key(work, offsets[:, ::-1])
-                self.follow(work, local)
-                correction = control_coupling.correct(self._seen()[:, ::-1], animated, offsets, self._coupling)
-                offsets = control_coupling.realize(wanted, animated, self._coupling, correction, active)
-            offsets = offsets[:, ::-1]
-            turns = rotation.angle(offsets) > _NOTHING
-        offsets = np.where(turns[..., None], offsets, rotation.IDENTITY)
-        return self._key(work, offsets)
+        if self._plain:
+            return tuple(self._channels.write(work, self._changes(offsets)))
+        self._active = (rotation.angle(offsets) > _NOTHING).any(axis=1)
+        first = self._changes(self._turned.realized(self._in_armature(local), active=self._active))
+        if not self._channels.are_changed(first):
+            return ()
+        yield from realize(self, first, Tolerance(_NOTHING, corrections=1))
+        return tuple(self._channels.written)
+
+    def write(self, values: Changes) -> None:
+        assert self._writer is not None
+        self._channels.write(self._writer, values)
+
+    def evaluate(self) -> Generator[float, None, Samples]:
+        assert self._writer is not None
+        self.follow(self._writer, self._wanted)
+        return (yield from self._sampled(len(self.samples.frames)))
+
+    def compare(self, seen: Samples) -> Array:
+        free = [n for n in range(len(self._rows)) if n not in self._held]
+        away = rotation.distance(seen.rotations[:, self._rows], self._in_armature(self._wanted))
+        return away[:, free].max(axis=-1, initial=0.0)
+
+    def correct(self, values: Changes, seen: Samples) -> Generator[float, None, Correction[Changes]]:
+        yield 1.0
+        wanted = self._in_armature(self._wanted)
+        turns = self._turned.realized(wanted, self._turned.turns(values), seen, self._active)
+        # What else turns the controls hardly depends on this small difference.
+        return Correction(self._changes(turns), trusted=True)
 
     def follow(self, work: BakeTransaction, local: Array) -> tuple[str, ...]:
         """Key the goals of limbs so that these have rotations `local` (F, n, 4) where all other bones are now."""
@@ -103,35 +112,15 @@ class HitControls:
         mode, raw = self.samples.channel(self.body.bones[0])
         work.write(self.body.bones[0], mode, self.samples.frames, raw, raw)
 
-    def _key(self, work: BakeTransaction, offsets: Array) -> tuple[str, ...]:
-        """Key the channels with local offsets (F, n, 4); returns the names of the bones that these turn."""
-        written = []
-        for n, name in enumerate(self.body.bones):
-            if self._held[n] or not np.any(offsets[:, n] != rotation.IDENTITY):
-                continue
-            mode, raw = self.samples.channel(name)
-            values = channels.turned(raw, mode, offsets[:, n])
-            values = joint_ranges.with_locks(self.body.armature.pose.bones[name], values, raw)
-            work.write(name, mode, self.samples.frames, values, raw)
-            written.append(name)
-        return tuple(written)
+    def _changes(self, turns: Array) -> Changes:
+        """Rotations (F, n, 4) of the bones, without those that turn by their goals."""
+        return Changes({name: turns[:, n] for n, name in enumerate(self.body.bones) if n not in self._held})
 
-    def _seen(self) -> Array:
-        """The rotations (F, n, 4) of the bones in armature space, as evaluated now."""
-        seen = sample.run(self._sampler.sample(self.samples.frames.tolist()))
-        return seen.rotations[:, self._rows]
+    def _with_locks(self, bone: str, values: Array, raw: Array) -> Array:
+        return joint_ranges.with_locks(self.body.armature.pose.bones[bone], values, raw)
 
-    def _learn(self, joints: list[int], offsets: Array, seen: Array) -> None:
-        """Take the coupling of some joints from what their probes show, each at its own frame."""
-        last = len(self._rows) - 1
-        animated = self.samples.rotations[:, self._rows][:, ::-1]
-        for frame, joint in enumerate(joints):
-            column = control_coupling.measure(animated[frame], seen[frame, ::-1], offsets[frame, joint], last - joint)
-            bone_response.check(self.body.bones[joint], abs(float(column[last - joint])))
-            column[np.abs(column) < _UNCOUPLED] = 0.0
-            # A control below another does not turn it, whatever follows from the constraints between them.
-            column[last - joint + 1 :] = 0.0
-            self._coupling[:, last - joint] = column
+    def _sampled(self, count: int) -> Generator[float, None, Samples]:
+        return sample_frames(self._sampler, self.samples.frames[:count])
 
     def _in_armature(self, local: Array) -> Array:
         """Rotations (F, n, 4) in armature space."""

@@ -49,7 +49,7 @@ STRONGEST = 1e6
 """Largest impulse [N s]."""
 _MASS, _STATURE = 70.0, 1.75
 """The body [kg, m] for which a relative impulse is meant."""
-_WEIGHED, _SAMPLED = 0.2, 0.8
+_WEIGHED, _SAMPLED, _MEASURED = 0.2, 0.7, 0.8
 """Completed fractions after measuring masses and after sampling."""
 _SWITCHED_TO_FK = 0.4
 """Completed fraction after limbs were switched."""
@@ -287,9 +287,9 @@ def _work(
             largest_angle=request.largest_angle,
             limits=limits,
         )
-        controls.measure()
+        yield from subrange(controls.measure(), _SAMPLED, _MEASURED)
         with BakeTransaction(armature) as work:
-            written = controls.write(work, response.rotations)
+            written = yield from subrange(controls.steps(work, response.rotations), _MEASURED, 1.0)
             moves = np.zeros((len(frames), 3))
             if shifted is not None:
                 moves = request.hips * _moves([i for _, i in given], request, response.factors, samples, dt)

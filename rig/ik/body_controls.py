@@ -32,8 +32,7 @@ def moves_goal(ik: Array) -> Array:
 
 
 class BodyControls:
-    """The controls of a body over F frames. ik: (F, g), influence of IK on each limb that switches. written: the
-    controls with keys."""
+    """The controls of a body over F frames. ik: (F, g), influence of IK on each limb that switches."""
 
     def __init__(self, body: JointTree, samples: Samples, ik: Array, size: float) -> None:
         """size: of the body."""
@@ -44,7 +43,6 @@ class BodyControls:
         self._limbs = [[places[name] for name in limb.turned] for limb in body.limbs]
         self._turned = TurnedControls(samples, body.joints, [limb.goal for limb in body.limbs])
         self._channels = AnimatedChannels(samples, size=size)
-        self.written: list[str] = []
         self.turns = np.ones((len(ik), len(body.joints)), dtype=bool)
         """Frames and joints at which an FK control has an effect."""
         for limb, joints in enumerate(self._limbs):
@@ -54,8 +52,12 @@ class BodyControls:
 
     def write(self, writer: ChannelWriter, changes: Changes, frames: int | None = None) -> list[str]:
         """Key the controls that turn or move, and those keyed before; returns their names. frames: only the first."""
-        self.written = self._channels.write(writer, changes, frames)
-        return self.written
+        return self._channels.write(writer, changes, frames)
+
+    @property
+    def written(self) -> list[str]:
+        """The controls with keys."""
+        return self._channels.written
 
     def are_changed(self, changes: Changes) -> bool:
         """Whether there is anything to key."""
