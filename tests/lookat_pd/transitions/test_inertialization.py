@@ -1,7 +1,7 @@
 """The laws of inertialization, judged by the published steps one number at a time, closed forms and invariances."""
 
 from collections.abc import Callable
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -130,17 +130,17 @@ def test_a_start_at_rest_does_not_jump_in_acceleration():
     assert abs(a - 2.0 * b + c) / h**2 < 0.2 * 10.0 / np.sqrt(3.0) / 0.5**2
 
 
-@pytest.mark.parametrize("v0", [-1e300, -1e9, -1.0, 0.0, 1.0, 1e300])
-@pytest.mark.parametrize("duration", [0.0, 1e-300, 1e-9, 0.3, 1e9, 1e300])
-@pytest.mark.parametrize("x0", [-1e9, -1.0, -1e-300, 0.0, 5e-324, 1.0, 1e9])
-def test_extremes_stay_finite_and_within_the_offset(x0, v0, duration):
+def test_extremes_stay_finite_and_within_the_offset(subtests):
     t = np.array([-1.0, 0.0, 1e-320, 1e-9, 0.1, 1.0, 1e300])
-    with np.errstate(over="raise", invalid="raise", divide="raise"):
-        values = inertialization.decay(x0, v0, duration, t)
-    assert np.all(np.isfinite(values))
-    assert np.all(np.abs(values) <= abs(x0))
-    assert_array_equal(values[:2], x0)
-    assert values[-1] == 0.0
+    offsets, speeds = (-1e9, -1.0, -1e-300, 0.0, 5e-324, 1.0, 1e9), (-1e300, -1e9, -1.0, 0.0, 1.0, 1e300)
+    for x0, v0, duration in product(offsets, speeds, (0.0, 1e-300, 1e-9, 0.3, 1e9, 1e300)):
+        with subtests.test(x0=x0, v0=v0, duration=duration):
+            with np.errstate(over="raise", invalid="raise", divide="raise"):
+                values = inertialization.decay(x0, v0, duration, t)
+            assert np.all(np.isfinite(values))
+            assert np.all(np.abs(values) <= abs(x0))
+            assert_array_equal(values[:2], x0)
+            assert values[-1] == 0.0
 
 
 @pytest.mark.parametrize("v0", [-5.0, 0.0, 5.0])
@@ -174,17 +174,19 @@ def test_decay_refuses_what_is_no_number_and_negative_time(wrong):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("blend", BLENDS)
-@pytest.mark.parametrize("duration", [0.0, 1e-9, 0.1, 0.3, 0.31, np.array([0.0, 0.1, 0.2, 0.3, 0.55])])
-@pytest.mark.parametrize("fps", [24.0, 30.0, 59.94])
-def test_after_the_blend_the_target_is_met_to_the_last_bit(blend, kind, duration, fps):
+def test_after_the_blend_the_target_is_met_to_the_last_bit(blend, kind, subtests):
     previous, target = clip(kind, 1, 12)[-2:], clip(kind, 2, 40)
-    here = blend(previous, target, 1.0 / fps, duration, kind=kind)
     frames = np.arange(1, 41)[:, None] * np.ones(5)
-    # A blend of a whole number of frames is over with the last of them, whatever rounding made of their times.
-    over = frames >= np.round(fps * np.asarray(duration), 9)
-    assert np.any(over)
-    assert_array_equal(here[over], target[over])
-    assert np.all(difference(here, target, kind)[frames == 1.0] <= difference(previous[1], target[0], kind) + 0.3)
+    durations = (0.0, 1e-9, 0.1, 0.3, 0.31, np.array([0.0, 0.1, 0.2, 0.3, 0.55]))
+    for duration, fps in product(durations, (24.0, 30.0, 59.94)):
+        with subtests.test(duration=duration, fps=fps):
+            here = blend(previous, target, 1.0 / fps, duration, kind=kind)
+            # A blend of a whole number of frames is over with the last of them, whatever rounding made of their times.
+            over = frames >= np.round(fps * np.asarray(duration), 9)
+            assert np.any(over)
+            assert_array_equal(here[over], target[over])
+            begun = difference(here, target, kind)[frames == 1.0]
+            assert np.all(begun <= difference(previous[1], target[0], kind) + 0.3)
 
 
 @pytest.mark.parametrize("fps", [23.976, 24.0, 25.0, 29.97, 30.0, 60.0])
@@ -314,16 +316,17 @@ def test_signs_of_quaternions_do_not_matter(blend, signs):
     assert_allclose(difference(here, other), 0.0, atol=1e-6)
 
 
-@pytest.mark.parametrize("speed", [-2.0, -1e-3, 0.0, 1e-3, 2.0])
-@pytest.mark.parametrize("over", [-1e-3, -1e-9, 0.0, 1e-9, 1e-3])
 @pytest.mark.parametrize("axis", [[1.0, 0.0, 0.0], [0.0, -1.0, 0.0], [-0.6, 0.0, 0.8]])
-def test_half_a_turn_goes_one_way_without_a_pop(axis, over, speed):
+def test_half_a_turn_goes_one_way_without_a_pop(axis, subtests):
     axis = np.array([axis])
-    previous = rotation.exp((np.pi + over + speed * DT * np.array([-1.0, 0.0]))[:, None, None] * axis)
-    here = np.concatenate((previous, inertialization.transition(previous, rotation.identity(40, 1), DT, 0.5)))
-    steps = difference(here[1:], here[:-1])
-    assert steps[1:].max() <= 1.9 * np.pi * DT / 0.5 + 2.0 * abs(speed) * DT
-    assert np.sum(steps[1:]) == pytest.approx(np.pi, abs=0.01)
+    for over, speed in product((-1e-3, -1e-9, 0.0, 1e-9, 1e-3), (-2.0, -1e-3, 0.0, 1e-3, 2.0)):
+        with subtests.test(over=over, speed=speed):
+            previous = rotation.exp((np.pi + over + speed * DT * np.array([-1.0, 0.0]))[:, None, None] * axis)
+            blended = inertialization.transition(previous, rotation.identity(40, 1), DT, 0.5)
+            here = np.concatenate((previous, blended))
+            steps = difference(here[1:], here[:-1])
+            assert steps[1:].max() <= 1.9 * np.pi * DT / 0.5 + 2.0 * abs(speed) * DT
+            assert np.sum(steps[1:]) == pytest.approx(np.pi, abs=0.01)
 
 
 def test_half_a_turn_goes_on_the_way_it_turns():
