@@ -14,7 +14,9 @@ import pytest
 
 TESTS = Path(__file__).parent
 SOLVERS = TESTS / "lookat_pd"
-AGAIN = [TESTS / name for name in ("rig/animation", "rig/sampling", "test_house.py", "test_registries.py")]
+AGAIN = [
+    TESTS / name for name in ("rig/animation", "rig/layers", "rig/sampling", "test_house.py", "test_registries.py")
+]
 """Tests of what is closest to Blender's API: where they are quick, all of them are marked `every_blender`."""
 USER_FOLDER = "BLENDER_USER_RESOURCES"
 HAS_BLENDER = "bpy" in sys.modules or find_spec("bpy") is not None

@@ -158,6 +158,7 @@ def test_the_conversation_can_be_changed(people) -> None:
     assert sees(anna, 132) == "Bird"
 
 
+@pytest.mark.slow
 def test_baked_their_eyes_arrive_and_their_feet_stay(people) -> None:
     scene = bpy.context.scene
 

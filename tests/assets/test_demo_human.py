@@ -186,6 +186,7 @@ def test_keys_are_sparse_bezier_on_whole_frames(demo) -> None:
             assert key.co.x == round(key.co.x)
 
 
+@pytest.mark.slow
 def test_body_moves(performance) -> None:
     moving = {name: matrices[::4] for name, matrices in performance.bones.items()}
     for bone in ("head", "neck", "chest", "hips"):

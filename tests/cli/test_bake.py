@@ -50,6 +50,7 @@ def test_report_has_the_promised_fields_in_their_order(walk, call, tmp_path) -> 
     assert row["seconds"] > 0.0 and row["settled_error_deg"] < 0.1
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("suffix", [".blend", ".glb"])
 def test_baked_head_aims_at_the_target_in_the_file_written(walk, call, tools, tmp_path, suffix) -> None:
     output = tmp_path / f"out{suffix}"

@@ -194,6 +194,7 @@ def test_what_is_done_is_left_out_with_the_same_report(shots, call, tmp_path) ->
     assert again.errors[-1].endswith("5 of 5 outputs were already made and are left as they are.")
 
 
+@pytest.mark.slow
 def test_what_has_changed_is_made_again(shots, call, tools, tmp_path) -> None:
     gaze = tmp_path / "gaze.json"
     gaze.write_text('[{"frame": 1, "point": [0, -2, 1.6]}]')
@@ -280,6 +281,7 @@ def test_two_runs_at_the_same_output_are_reported(walk, call, tmp_path, monkeypa
 # Several processes
 
 
+@pytest.mark.slow
 def test_two_processes_do_what_one_does(shots, call, tmp_path, monkeypatch) -> None:
     (tmp_path / "t").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "t"))
@@ -364,6 +366,7 @@ def test_processes_that_do_not_start_are_reported(shots, call, tmp_path, monkeyp
     assert outcome.code == 1 and "cannot be started" in outcome.errors[-1]
 
 
+@pytest.mark.slow
 @needs_module
 @no_signals
 def test_a_signal_loses_no_row_that_a_process_has_sent(shots, call, tmp_path, monkeypatch) -> None:

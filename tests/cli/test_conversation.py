@@ -78,6 +78,7 @@ def test_both_are_baked_as_in_blender(pair, turns, call, tools, tmp_path) -> Non
         assert np.allclose(before, tools.poses(rig, BONES, FRAMES), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_speakers_are_found_by_their_names(turns, call, tools, tmp_path) -> None:
     two(tools, "anna", "Bo.001")
     pair = tools.save(tmp_path / "named.blend")
@@ -135,6 +136,7 @@ def test_a_turn_after_the_last_frame_is_named(pair, turns, call, tmp_path) -> No
     assert "starts to speak at frame 61, after the end at frame 60" in outcome.row["error"]
 
 
+@pytest.mark.slow
 def test_time_begins_with_the_range(pair, turns, call, tools, tmp_path) -> None:
     words = ("--conversation", turns, *NAMED, "--range", 21, 150)
     assert call("bake", pair, "--output", tmp_path / "out.blend", *words).row["frames"] == [21, 150]
@@ -143,6 +145,7 @@ def test_time_begins_with_the_range(pair, turns, call, tools, tmp_path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_gltf_with_two_characters(turns, call, tools, tmp_path) -> None:
     two(tools, "Anna", "Bo")
     source = tmp_path / "two.glb"

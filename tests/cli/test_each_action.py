@@ -152,6 +152,7 @@ def test_all_actions_follow_the_keys_of_the_shot(tools, call, tmp_path) -> None:
     assert differs == {(): True, ("--move-keys",): False}
 
 
+@pytest.mark.every_blender
 def test_keys_go_into_the_actions_themselves(shot, call, tools, tmp_path) -> None:
     out = tmp_path / f"out{shot.suffix}"
     row = call("bake", shot, "--output", out, AIM, "--action", "Walk*", "--into", "current").row
@@ -166,6 +167,7 @@ def test_a_layer_belongs_to_one_action(shot, call, tmp_path) -> None:
     assert outcome.code == 2 and "--into layer" in outcome.errors[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("verb", "words", "ending"),
     [

@@ -38,6 +38,7 @@ def worlds(tools, path, name: str, frames, bone: str = "", clip=None) -> np.ndar
     return np.array(found)
 
 
+@pytest.mark.every_blender
 def test_a_camera_follows_and_aims(shot, call, tools, tmp_path) -> None:
     output = tmp_path / "out.blend"
     words = ("--object", "Camera", "--target", "Ball", "--settle-time", 0.5, "--range", 1, 100)
@@ -90,6 +91,7 @@ def test_a_glb_plays_it(shot, call, tools, tmp_path) -> None:
     assert heads == pytest.approx(worlds(tools, blend, "", (1, 9, 25), "head")[:, :3, 3], abs=1e-3)
 
 
+@pytest.mark.slow
 def test_two_processes_write_the_same(shot, call, tmp_path) -> None:
     words = ("--object", "Camera", "--target", "Ball", "--jobs", 2, "--output", tmp_path / "many")
     (tmp_path / "other").mkdir()

@@ -93,6 +93,7 @@ def check_alike(ours: dict, theirs: dict, tolerance: float) -> None:
         assert off[:, :3, :3].max() <= tolerance * size and off[:, :3, 3].max() <= tolerance * reach, name
 
 
+@pytest.mark.every_blender
 def test_everything_but_the_animation_is_the_same_to_the_byte(helmet, call, tmp_path) -> None:
     outcome = call("bake", helmet, "--output", tmp_path / "out.glb", *AIM)
     assert outcome.code == 0
@@ -105,6 +106,7 @@ def test_everything_but_the_animation_is_the_same_to_the_byte(helmet, call, tmp_
     assert noted["asset"].pop("extras") and noted == document
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("--range", -5, 30), ("--into", "current"), ("--fps", 48)])
 def test_poses_are_those_of_the_whole_file(helmet, call, exported, tools, tmp_path, words) -> None:
     ours = call("bake", helmet, "--output", tmp_path / "ours.glb", *AIM, *words).row

@@ -15,6 +15,7 @@ def head(tools, path, frame: int) -> np.ndarray:
     return np.array(seen.pose.bones["head"].matrix)
 
 
+@pytest.mark.every_blender
 def test_the_head_gives_way_and_comes_back(walk, call, tools, tmp_path) -> None:
     output, plots = tmp_path / "out.blend", tmp_path / "plots"
     words = ("--hit", "5,head,0,5,0", "--hit", "9,neck,3,0,0", "--settle-time", 0.4, "--plots", plots)

@@ -49,6 +49,7 @@ def test_a_foot_follows_a_target(method, shot, call, tmp_path) -> None:
     assert off(output) < 1e-3
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("into", ["new", "current", "layer"])
 def test_into(into, shot, call, tmp_path) -> None:
     output = tmp_path / "out.blend"
@@ -77,6 +78,7 @@ def test_a_path(shot, call, tmp_path) -> None:
     assert outcome.row["chain"] == ["foot.L", SHIN, THIGH]
 
 
+@pytest.mark.every_blender
 def test_contacts(shot, call, tmp_path) -> None:
     output = tmp_path / "out.blend"
     words = ("--bone", "foot.L", "--output", output, "--contacts")

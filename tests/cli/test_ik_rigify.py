@@ -59,6 +59,7 @@ def test_hands_reach_their_targets_and_the_feet_stay(human, call, tmp_path) -> N
     assert np.linalg.norm(places - goals, axis=-1).max() < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("into", ["new", "current"])
 def test_limbs_switch_to_fk_and_keep_their_pose(into, human, call, tmp_path) -> None:
     output = tmp_path / "out.blend"
@@ -76,6 +77,7 @@ def test_limbs_switch_to_fk_and_keep_their_pose(into, human, call, tmp_path) -> 
     assert f"Human, frames {FIRST} to {LAST}" in outcome.out
 
 
+@pytest.mark.slow
 def test_an_arm_switches_to_ik_as_near_as_the_report_says(human, call, tmp_path) -> None:
     output = tmp_path / "out.blend"
     outcome = call("ik", human, "--switch", "ik", "--limb", "hand_fk.R", *RANGE, "--output", output)
@@ -86,6 +88,7 @@ def test_an_arm_switches_to_ik_as_near_as_the_report_says(human, call, tmp_path)
     assert state("upper_arm_parent.R", (FIRST + LAST) // 2) == 0.0
 
 
+@pytest.mark.slow
 def test_all_limbs_switch_in_each_action(human, call, tools, tmp_path) -> None:
     tools.reopen(human)
     action = bpy.data.objects["Human"].animation_data.action
@@ -111,6 +114,7 @@ def test_a_limb_that_is_in_the_state_already_is_a_warning(human, call, tmp_path)
     assert moved(poses(human, ARM_IN_FK), poses(output, ARM_IN_FK)) == 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [

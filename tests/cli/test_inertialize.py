@@ -146,6 +146,7 @@ def join(call, source, output, *words):
     return call("inertialize", source, "--output", output, *cut, "--blend", BLEND / RATE, *words)
 
 
+@pytest.mark.every_blender
 def test_source_before_and_destination_after(source, call, tools, tmp_path) -> None:
     for suffix in (".blend", ".glb"):
         output = tmp_path / f"out{suffix}"
@@ -439,6 +440,7 @@ def test_list_that_does_not_fit_the_clips(steps, expected, blend_file, call, tmp
 # Loops and pops
 
 
+@pytest.mark.every_blender
 def test_loop(source, call, tools, tmp_path) -> None:
     for suffix in (".blend", ".glb"):
         output = tmp_path / f"out{suffix}"
@@ -525,6 +527,7 @@ def test_smooth_pops_with_a_method(call, tools, tmp_path) -> None:
     assert found["auto"][0] in ("inertial", "dead")
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("suffix", [".blend", ".glb"])
 def test_pops_as_seen(call, tools, tmp_path, suffix: str) -> None:
     """A Child Of that takes hold: its pop is in no key, and no action is changed."""

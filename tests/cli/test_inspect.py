@@ -29,6 +29,7 @@ def test_report_says_what_bake_would_do(shot, call) -> None:
     assert row["output"] is None and row["settled_error_deg"] is None and row["scene_frames"] == [1, 150]
 
 
+@pytest.mark.every_blender
 def test_report_lists_rigs_look_ats_actions_and_targets(shot, call) -> None:
     row = call("inspect", shot).row
     (rig,) = row["rigs"]

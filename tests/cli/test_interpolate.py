@@ -37,6 +37,7 @@ def turns(tools, path, bones=(THIGH, SHIN), frames=(1, 20, 48), clip=None) -> np
     return tools.poses(hero, list(bones), list(frames))
 
 
+@pytest.mark.every_blender
 def test_keys_are_hit(shot, call, tools, tmp_path) -> None:
     output = tmp_path / "out.blend"
     outcome = call("interpolate", shot, "--bone", THIGH, "--bone", SHIN, "--output", output)

@@ -57,6 +57,7 @@ def head_turn(scene: bpy.types.Scene, seconds: float) -> float:
     return float(np.degrees(turns[0].rotation_difference(turns[1]).angle))
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("asked", [None, 24, 29.97, 60, 120])
 @pytest.mark.parametrize("rate", [30.0, 120.0])
 def test_bvh_keeps_its_speed(tmp_path, rate, asked) -> None:
@@ -89,6 +90,7 @@ def test_bvh_through_the_command_line(tmp_path, call) -> None:
         assert outcome.row["bone"] == "Head"
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("asked", [None, 24, 60])
 def test_fbx_keeps_its_speed(tmp_path, walk, tools, asked) -> None:
     hero = tools.reopen(walk).objects["Hero"]

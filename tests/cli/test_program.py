@@ -36,11 +36,17 @@ needs_module = pytest.mark.skipif(bool(bpy.app.binary_path), reason="in a real B
 needs_program = pytest.mark.skipif(not bpy.app.binary_path, reason="bpy as a module has no program to start")
 
 
-@pytest.fixture(params=[pytest.param(python, marks=needs_module), pytest.param(blender, marks=needs_program)])
+@pytest.fixture(
+    params=[
+        pytest.param(python, marks=needs_module),
+        pytest.param(blender, marks=[needs_program, pytest.mark.every_blender]),
+    ]
+)
 def way(request):
     return request.param
 
 
+@pytest.mark.slow
 def test_bake_of_several_files(way, walk, walk_glb, tmp_path) -> None:
     inputs = [walk, tmp_path / "missing.glb", walk_glb.rename(tmp_path / "other.glb")]
     report = tmp_path / "report.json"
@@ -59,12 +65,14 @@ def test_exit_codes(way, walk, tmp_path) -> None:
     assert not list(ROOT.glob("*.json"))
 
 
+@pytest.mark.slow
 def test_help_fits_the_way_in(way) -> None:
     wanted = "python cli" if way is python else "blender --command lookat_pd"
     done = way("bake", "--help")
     assert done.returncode == 0 and f"usage: {wanted} bake" in done.stdout
 
 
+@pytest.mark.slow
 @needs_module
 def test_blenders_chatter_stays_off_both_streams(walk_glb, tmp_path) -> None:
     # With this set, as studios have it, Blender prints even while it loads.
@@ -75,6 +83,7 @@ def test_blenders_chatter_stays_off_both_streams(walk_glb, tmp_path) -> None:
     assert "glTF import" in python("inspect", walk_glb, "--debug").stderr
 
 
+@pytest.mark.slow
 @needs_module
 def test_a_reader_who_leaves_is_no_failure(walk) -> None:
     words = [sys.executable, "cli", "inspect", str(walk)]
@@ -101,6 +110,7 @@ def test_a_signal_while_a_folder_is_tried_leaves_nothing_in_it(tmp_path, monkeyp
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signals")
 @pytest.mark.parametrize("number", ENDS, ids=lambda number: number.name)
 def test_signals_leave_a_report_and_whole_files(number, walk, tmp_path) -> None:
@@ -172,6 +182,7 @@ def test_leading_minus(words, joined) -> None:
     assert load("cli.arguments").join_negative_numbers(words) == joined
 
 
+@pytest.mark.slow
 @needs_module
 @pytest.mark.parametrize(
     ("words", "code"), [(["--jobs", "2"], 0), (["--jobs", "2", "--no-such-option"], 2), (["--jobs", "two"], 2)]
@@ -193,6 +204,7 @@ def test_no_process_starts_early_where_none_is_asked_for(words) -> None:
     assert load("cli.worker_pool").early(["inspect", "a.blend", *words]) is None
 
 
+@pytest.mark.slow
 @needs_module
 def test_processes_that_started_early_do_the_work(walk, tmp_path) -> None:
     inputs = [shutil.copy(walk, tmp_path / f"{name}.blend") for name in "abc"]

@@ -34,6 +34,7 @@ def off(tools, path, frame, place=(0.2, -0.35, 0.35), clip=None, bone=FOOT) -> f
     return float(np.linalg.norm(np.subtract(seen.matrix_world @ seen.pose.bones[bone].head, place)))
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("method", ["smoothing", "optimal"])
 def test_the_foot_arrives(method, shot, call, tools, tmp_path) -> None:
     output = tmp_path / "out.blend"

@@ -50,6 +50,7 @@ def words(verb: str, output: Path) -> list[object]:
     return WORDS[verb] if verb == "inspect" else [*WORDS[verb], "--output", output]
 
 
+@pytest.mark.every_blender
 @every_verb
 def test_entries_have_all_documented_fields(verb, walk, call, tmp_path) -> None:
     if verb in ("interpolate", "reach"):

@@ -55,6 +55,7 @@ def values(path: Path, tools) -> np.ndarray:
     return np.max(found, axis=0)
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("ending", ["glb", "vrm"])
 def test_expressions_of_the_file_turn_the_eyes(call, tools, tmp_path, character, ending) -> None:
     source, output = tmp_path / f"in.{ending}", tmp_path / "out.blend"

@@ -42,6 +42,7 @@ def error(armature: bpy.types.Object) -> float:
     return scenes.error(armature, scenes.place_of(bpy.data.objects["Ball"]), [bpy.context.scene.frame_current])
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_bakes_the_scene_range(hero, into) -> None:
     assert bpy.ops.lookat_pd.bake(into=into) == {"FINISHED"}

@@ -63,6 +63,7 @@ def state(armature: bpy.types.Object) -> tuple:
     )
 
 
+@pytest.mark.every_blender
 def test_each_checked_action_is_baked_as_if_it_were_the_only_one(hero) -> None:
     assert [action.name for action in operator.listed(bpy.context)] == ["Run", "Walk", "Wave"]
     bpy.ops.lookat_pd.check_actions(which="ALL")

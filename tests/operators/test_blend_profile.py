@@ -44,6 +44,7 @@ def test_rows(settings) -> None:
     assert patterns(settings) == []
 
 
+@pytest.mark.every_blender
 def test_presets(settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "presets" / profile_settings.SUBFOLDER
     folder.mkdir(parents=True)

@@ -116,6 +116,7 @@ def test_the_dot_keys_the_active_target(hero) -> None:
     assert look_at_edit.key_state(hero, "head", "active_target", 10) == "KEYED"
 
 
+@pytest.mark.every_blender
 def test_markers(hero) -> None:
     assert not bpy.ops.lookat_pd.targets_from_markers.poll()
     assert "timeline marker" in markers.why_not(bpy.context)
@@ -126,6 +127,7 @@ def test_markers(hero) -> None:
     assert [seen(hero, frame) for frame in (10, 20, 40)] == ["Ball", "Bird", None]
 
 
+@pytest.mark.every_blender
 def test_channels_have_names_in_the_group_of_the_bone(hero) -> None:
     """Animation editors show a channel by its property and the name of the group of properties: Look (head)."""
     bpy.ops.lookat_pd.key(setting="influence")
@@ -138,6 +140,7 @@ def test_channels_have_names_in_the_group_of_the_bone(hero) -> None:
     assert not len(hero.data.lookat_pd_shot)
 
 
+@pytest.mark.every_blender
 def test_keys_of_the_clip_are_moved_on_request(hero) -> None:
     assert not bpy.ops.lookat_pd.move_keys.poll()
     assert move_keys.why_not(bpy.context) == "The current action has no keys of look-ats"
@@ -161,6 +164,7 @@ def talking(hero) -> tuple:
     return other, bpy.context.scene.lookat_pd_conversation
 
 
+@pytest.mark.every_blender
 def test_a_conversation(hero) -> None:
     assert "at least two characters" in converse.why_not(bpy.context)
     other, settings = talking(hero)
@@ -203,6 +207,7 @@ def test_an_edit_detects_nothing_again(hero, tmp_path, monkeypatch) -> None:
     assert not settings.error and frames_of_keys(armature, "eyes_closed") != before
 
 
+@pytest.mark.slow
 def test_an_empty_table_takes_over_the_turns_of_the_markers(hero) -> None:
     other, settings = talking(hero)
     before = frames_of_keys(hero, "eyes_closed")
@@ -235,6 +240,7 @@ def test_the_table_of_turns(hero) -> None:
     assert len(settings.turns) == 3
 
 
+@pytest.mark.slow
 def test_turns_from_recordings(hero, tmp_path) -> None:
     """Each has a microphone: who is loud speaks, and each phrase is a line."""
     other, settings = talking(hero)
@@ -260,6 +266,7 @@ def test_turns_from_recordings(hero, tmp_path) -> None:
     assert len(settings.turns) == 2
 
 
+@pytest.mark.slow
 def test_turns_from_a_file(hero, tmp_path) -> None:
     _, settings = talking(hero)
     path = tmp_path / "talk.srt"

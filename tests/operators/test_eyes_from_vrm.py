@@ -59,6 +59,7 @@ def write(path, found: dict) -> str:
     return str(path)
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("found", [document(VRMC_vrm=new("bone", 12.0)), document(VRM=old("Bone", 12.0))])
 def test_bones_with_their_ranges(found, tmp_path) -> None:
     armature = bodies.person(moving=False)

@@ -172,6 +172,7 @@ def test_what_cannot_be_keyed_is_not_recorded(control) -> None:
     control.handle(event("R"), Window())
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize(
     ("record", "auto", "words"),
     [

@@ -32,6 +32,7 @@ def chest(frame: int) -> np.ndarray:
     return np.array(seen.pose.bones["chest"].matrix)
 
 
+@pytest.mark.every_blender
 def test_a_hit_is_on_the_active_bone_at_the_current_frame(hero) -> None:
     bpy.context.scene.frame_set(12)
     before = chest(16), chest(12)

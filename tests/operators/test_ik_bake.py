@@ -39,6 +39,7 @@ def off(armature: bpy.types.Object, end: str = "head") -> float:
     return float(np.linalg.norm(np.subtract(getattr(seen.pose.bones["hand"], end), bpy.data.objects["Ball"].location)))
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 @pytest.mark.parametrize("preset", ["LIMB", "FINGER", "TAIL", "EXACT"])
 def test_bakes_the_scene_range(hero, into, preset) -> None:
@@ -72,6 +73,7 @@ def test_says_what_it_did(hero, capfd) -> None:
     assert "out of reach at all 30 frames" in capfd.readouterr().out
 
 
+@pytest.mark.every_blender
 def test_a_motion_path_is_followed(hero) -> None:
     bone, settings = hero.pose.bones["hand"], bpy.context.scene.lookat_pd_ik
     settings.follow = "PATH"
@@ -97,6 +99,7 @@ def test_a_motion_path_is_followed(hero) -> None:
         assert np.linalg.norm(np.subtract(seen.pose.bones["hand"].head, places[frame - first])) < 5e-3
 
 
+@pytest.mark.every_blender
 def test_contacts(hero, capfd) -> None:
     assert bpy.ops.lookat_pd.ik_contacts(where="MARKED", contact_start=5, contact_end=12) == {"FINISHED"}
     assert "Locked 'hand' during its contacts at frames 5-12" in capfd.readouterr().out

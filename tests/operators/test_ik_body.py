@@ -34,6 +34,7 @@ def test_selected_bones_are_added_once_and_feet_come_first(body) -> None:
     assert {item.bone for item in effectors if item.priority == "HIGH"} == {"foot.L", "foot.R"}
 
 
+@pytest.mark.every_blender
 def test_bakes_all_effectors_and_undoes_it(body) -> None:
     add(body, "foot.L", "foot.R", "hand.L")
     ball = scenes.ball((0.35, -0.35, 1.3))

@@ -33,6 +33,7 @@ def test_needs_pose_mode(hero) -> None:  # noqa: F811
         bpy.ops.lookat_pd.ik_drag("INVOKE_DEFAULT")
 
 
+@pytest.mark.every_blender
 def test_pins_are_set_and_taken_away(hero) -> None:  # noqa: F811
     scenes.select(hero, "arm", "hips")
     assert bpy.ops.lookat_pd.ik_pin() == {"FINISHED"}
@@ -151,6 +152,7 @@ def test_compared_solvers_are_where_the_hand_would_be(dragged, digits) -> None:
         assert ghost.error == pytest.approx(ghost.share * session.reach) and ghost.seconds > 0.0
 
 
+@pytest.mark.every_blender
 def test_ghosts_follow_the_mouse(dragged) -> None:
     _, session = dragged
     before = session.ghosts(("ccd",))[0].points

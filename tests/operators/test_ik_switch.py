@@ -34,6 +34,7 @@ def test_the_selected_limb_is_switched_in_its_action(human, capsys) -> None:
     assert "Switched hand_fk.L to FK from frame 10 to 16" in capsys.readouterr().out
 
 
+@pytest.mark.every_blender
 def test_a_new_action_keeps_the_old_one(human) -> None:
     scenes.select(human, "hand_ik.L")
     action = human.animation_data.action

@@ -30,6 +30,7 @@ def hero():
     return armature
 
 
+@pytest.mark.every_blender
 def test_joins_the_current_action_and_another(hero) -> None:
     bpy.context.scene.frame_set(21)
     assert bpy.ops.lookat_pd.inertialize(destination="Walk") == {"FINISHED"}
@@ -101,6 +102,7 @@ def cut_hard(hero):
     return join.join(hero, *refs, splice.Blend(0.0, "CUT"), root="NONE").action
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("into", ["CURRENT", "NEW"])
 @pytest.mark.parametrize("where", ["FRAME", "ALL"])
 def test_smooth_pop(hero, into, where) -> None:
@@ -128,6 +130,7 @@ def test_smooth_pop_of_selected_bones(hero) -> None:
     assert differing and all('"neck"' in line for line in differing)
 
 
+@pytest.mark.every_blender
 def test_loop_action(hero) -> None:
     assert bpy.ops.lookat_pd.loop_action(action="Walk", in_place=True, use_range=True, frame_start=5, frame_end=30) == {
         "FINISHED"
@@ -140,6 +143,7 @@ def test_loop_action(hero) -> None:
         bpy.ops.lookat_pd.loop_action(use_range=True, frame_start=5, frame_end=5)
 
 
+@pytest.mark.every_blender
 def test_loop_as_seen(hero) -> None:
     """What plays ends as it begins, and no key is changed."""
     keys, action = scenes.curves(bpy.data.actions["Run"]), hero.animation_data.action
@@ -161,6 +165,7 @@ def walker():
     return armature
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("pose_source", ["KEYS", "SEEN"])
 def test_locked_feet(walker, pose_source) -> None:
     assert bpy.ops.lookat_pd.inertialize(
@@ -178,6 +183,7 @@ def test_locked_feet(walker, pose_source) -> None:
     assert min(np.ptp(foot, axis=0).max() for foot in planted) < 1e-3
 
 
+@pytest.mark.every_blender
 def test_clean_foot_skate(walker) -> None:
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, walking.LAST

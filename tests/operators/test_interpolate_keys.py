@@ -54,6 +54,7 @@ def curves(armature: bpy.types.Object) -> dict[tuple[str, int], list[float]]:
     return {(c.data_path, c.array_index): [c.evaluate(frame) for frame in range(1, 31)] for c in bag.fcurves}
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_in_betweens_into(hero, into, reports) -> None:
     before = curves(hero)

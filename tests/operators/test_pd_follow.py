@@ -35,6 +35,7 @@ def places(item: bpy.types.Object) -> np.ndarray:
     return np.array(found)
 
 
+@pytest.mark.every_blender
 def test_add_bake_and_remove(box):
     assert "FINISHED" in bpy.ops.lookat_pd.pd_follow_add()
     assert box.lookat_pd_follow.target == bpy.data.objects["Ball"]
@@ -48,6 +49,7 @@ def test_add_bake_and_remove(box):
     np.testing.assert_allclose(places(box), live, atol=1e-5)
 
 
+@pytest.mark.every_blender
 def test_undo_and_redo(box):
     bpy.ops.ed.undo_push(message="before")
     bpy.ops.lookat_pd.pd_follow_add()

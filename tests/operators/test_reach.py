@@ -47,6 +47,7 @@ def hand(armature: bpy.types.Object, frame: int, end: str = "head"):
     return np.array(getattr(seen.pose.bones["hand"], end))
 
 
+@pytest.mark.every_blender
 def test_it_sets_out_at_the_current_frame(hero) -> None:
     bpy.context.scene.frame_set(12)
     assert bpy.ops.lookat_pd.reach() == {"FINISHED"}
@@ -180,6 +181,7 @@ def test_what_cannot_be_reached_changes_nothing(hero) -> None:
     assert hero.animation_data is None and not bpy.data.actions
 
 
+@pytest.mark.slow
 def test_both_targets_of_arms_in_ik_reach_without_keys_of_their_own() -> None:
     """The active bone is the target of one arm; the other target is its counterpart."""
     armature = ik_figure.figure(sides="LR")

@@ -16,6 +16,7 @@ def shown_by(armature: bpy.types.Object) -> None:
     bpy.context.scene.frame_end = 41
 
 
+@pytest.mark.every_blender
 def test_pops_are_listed_and_smoothed() -> None:
     armature = held()
     shown_by(armature)
@@ -64,6 +65,7 @@ def test_transitions_are_written_as_keys_in_one_undo_step() -> None:
     assert len(seen_offsets.of(hero)) == 1 and not hero.animation_data.nla_tracks
 
 
+@pytest.mark.every_blender
 def test_strips_as_seen() -> None:
     armature = layered()
     shown_by(armature)

@@ -60,6 +60,7 @@ def chain(armature: bpy.types.Object) -> list[str]:
 # Add
 
 
+@pytest.mark.every_blender
 def test_add_finds_the_head_and_makes_a_target_ahead(hero) -> None:
     assert bpy.ops.lookat_pd.add() == {"FINISHED"}
     target = settings(hero).target
@@ -159,6 +160,7 @@ def _set(group) -> list[str]:
     return own + [name for inner in groups for name in _set(getattr(group, inner))]
 
 
+@pytest.mark.every_blender
 def test_remove_leaves_nothing(hero) -> None:
     """Settings back at their defaults, their keys and drivers gone, all other keys as they were."""
     ball = thing("Ball", selected=True)
@@ -209,6 +211,7 @@ def test_add_after_remove_is_as_new(hero) -> None:
 # Key
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("setting", ["use", "influence"])
 def test_key_inserts_and_deletes(hero, setting) -> None:
     bpy.ops.lookat_pd.add()
@@ -233,6 +236,7 @@ def test_keyed_use_is_seen_when_scrubbing(hero) -> None:
     assert not settings(hero).use
 
 
+@pytest.mark.every_blender
 def test_a_linked_clip_can_be_directed(hero, tmp_path) -> None:
     """The keys belong to the shot."""
     bpy.ops.lookat_pd.add()
@@ -291,6 +295,7 @@ def test_preset_is_one_undo_step(hero) -> None:
     assert found.settle_time == pytest.approx(0.6) and found.max_speed == 0.0
 
 
+@pytest.mark.every_blender
 def test_saved_preset_is_there_again_and_goes(hero, own_preset) -> None:
     settings(hero).settle_time = 0.3
     bpy.ops.lookat_pd.preset(filepath=str(own_preset))
@@ -324,6 +329,7 @@ def test_broken_preset_says_so_and_changes_nothing(hero, tmp_path: Path) -> None
 # The whole body
 
 
+@pytest.mark.every_blender
 def test_one_switch_for_the_whole_body(hero) -> None:
     bpy.ops.lookat_pd.add()
     found = settings(hero)
@@ -398,6 +404,7 @@ def test_copy_is_grey_without_anywhere_to_go(hero) -> None:
     assert not bpy.ops.lookat_pd.copy.poll()
 
 
+@pytest.mark.every_blender
 def test_mirror_goes_to_the_other_side(hero) -> None:
     thing("Ball", selected=True)
     bpy.ops.lookat_pd.add(bone="arm.L")
@@ -458,6 +465,7 @@ def test_operators_are_grey_without_a_look_at(hero) -> None:
     assert polling.why_no_look_at(bpy.context) == "Add a look-at first"
 
 
+@pytest.mark.every_blender
 def test_linked_armature_says_what_to_do(tmp_path) -> None:
     make("Hero")
     path = str(tmp_path / "hero.blend")

@@ -178,6 +178,7 @@ def in_japanese() -> Iterator[None]:
     view.language = language
 
 
+@pytest.mark.every_blender
 @pytest.mark.usefixtures("in_japanese")
 def test_blender_shows_japanese() -> None:
     look_up = bpy.app.translations.pgettext
@@ -185,6 +186,7 @@ def test_blender_shows_japanese() -> None:
     assert shown == WRITTEN
 
 
+@pytest.mark.every_blender
 @pytest.mark.usefixtures("in_japanese")
 def test_operators_complain_in_japanese() -> None:
     armature = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
@@ -199,6 +201,7 @@ def test_operators_complain_in_japanese() -> None:
         bpy.ops.lookat_pd.bake()
 
 
+@pytest.mark.every_blender
 @pytest.mark.usefixtures("in_japanese")
 def test_unregistering_takes_the_translations_away() -> None:
     assert bpy.app.translations.pgettext("Settle Time") == "整定時間"

@@ -103,6 +103,7 @@ def test_the_way_back_is_that_there_where_the_place_of_the_hand_gives_the_pose()
 SEVEN = [FREE, ABOUT_X, FREE]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("seeds", "least"), [(8, 7), pytest.param(40, 38, marks=pytest.mark.slow)])
 def test_the_way_back_of_an_arm_with_seven_axes_costs_no_more_than_that_there(seeds: int, least: int) -> None:
     """The motion there in reverse leads to the same place at the same cost. Some searches end in other minima."""

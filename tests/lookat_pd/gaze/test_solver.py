@@ -2,6 +2,7 @@
 
 import dataclasses
 from collections.abc import Callable
+from itertools import product
 
 import numpy as np
 import pytest
@@ -236,14 +237,14 @@ AHEAD = KINDS | {"feed-forward": Tuning(feed_forward=1.0), "half": Tuning(feed_f
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("sway", [0.0, 0.3])
-@pytest.mark.parametrize("tuning", AHEAD.values(), ids=AHEAD)
 @pytest.mark.parametrize("path", PATHS.values(), ids=PATHS)
-def test_whatever_the_target_does_the_motion_is_smooth_and_within_the_limits(path, tuning, sway):
+def test_whatever_the_target_does_the_motion_is_smooth_and_within_the_limits(path, subtests):
     chain = make_chain()
-    solution = film(path, tuning=tuning, rate=FINE, chain=chain, sway=sway)
-    assert_smooth(solution, tuning, chain)
-    assert_within_limits(solution, chain)
+    for (name, tuning), sway in product(AHEAD.items(), (0.0, 0.3)):
+        with subtests.test(tuning=name, sway=sway):
+            solution = film(path, tuning=tuning, rate=FINE, chain=chain, sway=sway)
+            assert_smooth(solution, tuning, chain)
+            assert_within_limits(solution, chain)
 
 
 @pytest.mark.parametrize("zeta", [0.2, 0.4, 0.5**0.5, 1.0, 2.0])

@@ -104,6 +104,17 @@ def test_other_bones_do_not_move(into) -> None:
 
 
 @into_any
+def test_every_rotation_mode_is_keyed_as_it_is_wanted(into, subtests) -> None:
+    """The one place where all destinations meet all modes, each by itself and beside the others."""
+    for modes in (*((mode,) for mode in MODES), MODES, MODES[::-1]):
+        with subtests.test("+".join(modes)):
+            bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+            scene = swaying(modes=modes)
+            run_bake(scene.armature, into=into)
+            assert scenes.error(scene.armature, scene.place, (1, *scenes.STILL)) < 0.1
+
+
+@into_any
 def test_outside_the_range_nothing_moves(into) -> None:
     """At whole frames and between, but for the steps to and from the baked range."""
     scene = swaying(modes=MODES, frames=(-30, -11, 6, 17, 33, 60))

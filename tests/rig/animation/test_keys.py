@@ -1,5 +1,7 @@
 """Keys as arrays: what is written is what was read, and replacing a stretch of a curve moves nothing outside it."""
 
+from itertools import product
+
 import bpy
 import numpy as np
 import pytest
@@ -69,25 +71,23 @@ def check_outside(curve, first: int, last: int, *, between: bool = True) -> None
     assert values(curve, outside) == pytest.approx(before, abs=5e-4)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("extrapolation", ["CONSTANT", "LINEAR"])
 @pytest.mark.parametrize("interpolations", KINDS, ids=lambda kind: kind[0] if len(kind) == 1 else "mixed")
-@pytest.mark.parametrize("stretch", STRETCHES, ids=str)
-def test_nothing_outside_the_replaced_stretch_moves(interpolations, extrapolation, stretch) -> None:
+def test_nothing_outside_the_replaced_stretch_moves(interpolations, subtests) -> None:
     """At whole frames and halfway; an easing that is cut in two keeps its values at whole frames."""
-    curve = new_curve(interpolations, extrapolation=extrapolation)
-    check_outside(curve, *stretch, between=DIVISIBLE.issuperset(interpolations))
+    for extrapolation, stretch in product(("CONSTANT", "LINEAR"), STRETCHES):
+        with subtests.test(extrapolation=extrapolation, stretch=stretch):
+            curve = new_curve(interpolations, extrapolation=extrapolation)
+            check_outside(curve, *stretch, between=DIVISIBLE.issuperset(interpolations))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("smoothing", ["NONE", "CONT_ACCEL"])
 @pytest.mark.parametrize("handles", [*((kind,) for kind in HANDLES), HANDLES], ids="+".join)
-@pytest.mark.parametrize("stretch", STRETCHES, ids=str)
-def test_automatic_handles_do_not_follow_the_new_keys(handles, smoothing, stretch) -> None:
-    curve = new_curve(("BEZIER",), handles)
-    curve.auto_smoothing = smoothing
-    curve.update()
-    check_outside(curve, *stretch)
+def test_automatic_handles_do_not_follow_the_new_keys(handles, subtests) -> None:
+    for smoothing, stretch in product(("NONE", "CONT_ACCEL"), STRETCHES):
+        with subtests.test(smoothing=smoothing, stretch=stretch):
+            curve = new_curve(("BEZIER",), handles)
+            curve.auto_smoothing = smoothing
+            curve.update()
+            check_outside(curve, *stretch)
 
 
 def test_without_keys_what_was_there_stays_on_either_side() -> None:

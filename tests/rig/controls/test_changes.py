@@ -33,6 +33,7 @@ def turns(seed: int) -> np.ndarray:
     return rotation.exp(np.random.default_rng(seed).uniform(-0.5, 0.5, (len(FRAMES), 3)))
 
 
+@pytest.mark.every_blender
 def test_adds_rotations_and_locations_to_what_is_animated(armature) -> None:
     before = sampled(armature, "hips", "chest", "head")
     moves = np.random.default_rng(2).uniform(-0.1, 0.1, (len(FRAMES), 3))

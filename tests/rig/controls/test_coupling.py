@@ -52,6 +52,7 @@ class Rig:
         return drain(coupling.measure(BONES, self.animated, axes, self.show, self.evaluate, **options))
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("frames", [1, 2, 3, 30])
 def test_measures_what_each_control_passes_on(frames: int) -> None:
     """With any number of frames, at which each control is evaluated once."""

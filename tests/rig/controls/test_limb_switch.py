@@ -47,6 +47,7 @@ def distances(armature: bpy.types.Object, before: np.ndarray, bones: tuple[str, 
     return np.linalg.norm(after[..., :3, 3] - before[..., :3, 3], axis=-1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("control", ["hand_ik.L", "foot_ik.L"])
 @pytest.mark.parametrize("into", ["NEW", "CURRENT"])
 def test_a_limb_in_fk_has_the_pose_that_it_had_in_ik(human, control, into) -> None:
@@ -58,6 +59,7 @@ def test_a_limb_in_fk_has_the_pose_that_it_had_in_ik(human, control, into) -> No
     assert [state(human, control, frame) for frame in (FIRST - 1, FIRST, LAST, LAST + 1)] == [0.0, 1.0, 1.0, 0.0]
 
 
+@pytest.mark.every_blender
 def test_a_hand_in_ik_is_where_it_was_in_fk(human) -> None:
     """A forearm that is twisted in FK is not in IK; the state is eased then, so nothing jumps."""
     bones = LIMBS["hand_fk.R"]
@@ -89,6 +91,7 @@ def test_a_pole_in_use_is_placed(human) -> None:
     assert distances(human, before, LIMBS["hand_fk.R"]).max() < 5e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bend", [0.6, -0.6])
 @pytest.mark.parametrize("pole", [False, True])
 def test_an_elbow_that_is_bent_forwards_or_backwards_keeps_its_roll_in_ik(human, bend, pole) -> None:

@@ -46,6 +46,7 @@ def states(armature: bpy.types.Object, end: str) -> list[float]:
     return [float(armature.evaluated_get(scenes.goto(f)).pose.bones[bone][name]) for f in (FIRST - 1, FIRST, LAST)]
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("end", LIMBS)
 @pytest.mark.parametrize("click", [0, 1, 2])
 def test_the_switch_keeps_the_pose(human, end, click) -> None:

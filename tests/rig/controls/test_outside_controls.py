@@ -46,6 +46,7 @@ def displaced(armature: bpy.types.Object) -> None:
             curve.update()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pole", [False, True])
 @pytest.mark.parametrize("setup", SETUPS)
 @pytest.mark.parametrize("kind", ["object", "bone"])

@@ -24,6 +24,7 @@ def shown(armature: bpy.types.Object, bone: str, rotations: np.ndarray) -> np.nd
     return found
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("limited", ["x", "z", "xz", "xyz"])
 @pytest.mark.parametrize("order", ["AUTO", "ZYX"])
 def test_limit_rotation_is_kept_as_blender_keeps_it(limited: str, order: str) -> None:

@@ -10,6 +10,7 @@ from .. import scenes
 limb_controls = load("rig.detection.limb_controls")
 
 
+@pytest.mark.every_blender
 def test_limbs_of_a_generated_human() -> None:
     found = limb_controls.find(kept.human())
     assert {limb.goal for limb in found} == {"hand_ik.L", "hand_ik.R", "foot_ik.L", "foot_ik.R"}

@@ -43,6 +43,7 @@ def places(found: Any, samples: Any) -> Any:
     return at[:, None] + rotation.rotate(orientations[:, None], joints / found.unit)
 
 
+@pytest.mark.every_blender
 @settings(max_examples=15)
 @given(st.permutations(["hips", "chest", "upper_arm.L", "hand.L", "upper_arm.R"]), st.integers(1, 5))
 def test_the_body_stands_where_the_bones_do(bones: list[str], count: int) -> None:

@@ -62,6 +62,7 @@ def leaning(armature: bpy.types.Object, bone: str, frame: int) -> Any:
     return np.array((seen.matrix_world @ seen.pose.bones[bone].matrix).to_3x3())[:, 1]
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_the_body_gives_way_and_comes_back(into: str) -> None:
     armature = hero(modes=("QUATERNION", "XYZ", "AXIS_ANGLE"))
@@ -283,6 +284,7 @@ def test_stopping_leaves_nothing_behind() -> None:
     assert armature.animation_data.action.name == "Sway" and len(bpy.data.actions) == 1 == len(bpy.data.scenes)
 
 
+@pytest.mark.slow
 def test_controls_of_a_generated_rig() -> None:
     """The deforming bones turn as the body gives way, though the head inherits no rotation and the left arm is held."""
     armature = kept.human()
@@ -299,6 +301,7 @@ def test_controls_of_a_generated_rig() -> None:
         run(armature, spec("hand_ik.L", frame=20), switches=False)
 
 
+@pytest.mark.slow
 def test_a_control_is_hit_in_the_middle_of_what_it_turns() -> None:
     """Wherever the control itself is: that of the chest lies at the waist."""
     armature = kept.human()
@@ -312,6 +315,7 @@ def test_a_control_is_hit_in_the_middle_of_what_it_turns() -> None:
     assert np.abs(directly.angles - by_control.angles).max() < 0.02 * directly.angles.max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("control", "end"), [("hand_ik.L", "DEF-hand.L"), ("foot_ik.R", "DEF-foot.R")])
 @pytest.mark.parametrize("into", ["NEW", "CURRENT"])
 def test_a_limb_in_ik_gives_way_in_fk_and_is_in_ik_before_and_after(control: str, end: str, into: str) -> None:

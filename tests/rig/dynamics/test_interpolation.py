@@ -80,6 +80,7 @@ def contents(action: bpy.types.Action) -> dict[tuple[str, int], str]:
 # What is made
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("mode", scenes.MODES)
 def test_keys_are_hit_and_keep_their_numbers(mode: str) -> None:
     armature = hero([mode])

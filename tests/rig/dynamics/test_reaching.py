@@ -69,6 +69,7 @@ def contents(action: bpy.types.Action) -> dict[tuple[str, int], str]:
     }
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("method", ["smoothing", "optimal"])
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_the_hand_arrives(method: str, into: str) -> None:

@@ -66,6 +66,7 @@ def reach(rig: bpy.types.Object, **changes: Any) -> Any:
     return result, np.array([goal.point for goal in goals])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", reach_request.AFTER)
 def test_nothing_jumps_where_a_reach_begins_arrives_and_ends(human, after: str) -> None:
     frames = np.arange(FIRST - 3, LAST)
@@ -98,6 +99,7 @@ def test_a_long_chain_that_acts_through_constraints_arrives(human) -> None:
     assert np.linalg.norm(seen[0] - goals[0]) < 2e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["TENSION", "TORQUE_CHANGE", "hit"])
 def test_nothing_jumps_where_other_bakes_end(human, kind: str) -> None:
     frames = np.arange(FIRST - 3, LAST)

@@ -61,6 +61,7 @@ def reach_far(armature: bpy.types.Object) -> None:
         bone.keyframe_insert("location", frame=frame)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pole", "turned", "length", "far"),
     [(True, True, 2, False), (False, False, 2, False), (True, False, 3, False), (False, True, 3, True)],

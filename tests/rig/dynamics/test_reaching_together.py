@@ -147,6 +147,7 @@ def test_one_point_is_no_goal_of_both_hands() -> None:
         assert tuple(face.goal for face in reach_hands.faces(armature, HANDS, given)) == given
 
 
+@pytest.mark.slow
 def test_palms_lie_on_two_sides_of_a_turned_box_and_stay_there() -> None:
     """The palm faces its side, at the gap, the fingers forwards; the hands come in a straight line."""
     armature, box = hero(frames=(1, 40)), scenes.box((0.0, -0.42, 1.3), (0.4, 0.2, 0.2))

@@ -25,6 +25,7 @@ def clean(armature, last: int = walking.LAST, **options):
     return scenes.finish(steps)
 
 
+@pytest.mark.every_blender
 def test_feet_stay_and_the_body_keeps_its_motion() -> None:
     armature = walking.person()
     action = walking.walk(armature, "Walk", slide=0.03)

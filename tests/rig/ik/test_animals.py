@@ -86,6 +86,7 @@ def range_() -> Any:
     return options.BakeOptions(1, LAST, "NEW")
 
 
+@pytest.mark.slow
 def test_feet_keep_their_contacts(animal) -> None:
     names = in_order(animal, feet(animal))
     touch = contacts.Touch(contact_plan.Contact([(4, 9)], 0.05), None)
@@ -96,6 +97,7 @@ def test_feet_keep_their_contacts(animal) -> None:
     assert found.worst[3] < EXACT
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("orientation", ["FREE", "KEEP"])
 def test_feet_reach_their_targets(animal, orientation) -> None:
     names = in_order(animal, feet(animal))

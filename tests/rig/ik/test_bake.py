@@ -76,6 +76,7 @@ def misses(
     return np.array(found)
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("method", solving.METHODS)
 @pytest.mark.parametrize("at_tip", [False, True], ids=["head", "tip"])
 def test_the_evaluated_effector_is_at_its_target(method, at_tip) -> None:

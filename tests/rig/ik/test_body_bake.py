@@ -88,6 +88,7 @@ def followed(item: bpy.types.Object) -> np.ndarray:
     return np.array([(scenes.goto(frame), np.array(item.matrix_world.translation))[1] for frame in FRAMES])
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("mode", ["QUATERNION", "XYZ", "AXIS_ANGLE"])
 def test_hands_reach_their_targets_and_feet_stay(mode: str) -> None:
     armature = hero(mode)

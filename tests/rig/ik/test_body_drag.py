@@ -102,6 +102,7 @@ def test_beyond_the_reach_a_step_of_the_mouse_is_near_the_final_pose(human) -> N
     drag.restore()
 
 
+@pytest.mark.every_blender
 def test_a_bake_gives_the_same_pose(human) -> None:
     goal = scenes.ball((0.45, -0.45, 1.3), "Goal")
     drag = begin(human, "hand.L", keeps=True)

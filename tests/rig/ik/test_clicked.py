@@ -42,6 +42,7 @@ def test_what_is_no_skin_of_the_rig_is_nothing(human) -> None:
     assert clicked.bone_of_skin(bpy.context.scene, depsgraph, human, (0.0, 0.0, 9.0), (0.0, 0.0, 1.0)) == ""
 
 
+@pytest.mark.every_blender
 def test_hidden_controls_are_shown_and_hidden_again(human) -> None:
     control, data = "hand_ik.L", human.data
     assert not clicked.is_hidden(human, control)

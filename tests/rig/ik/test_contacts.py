@@ -95,6 +95,7 @@ def test_the_way_in_and_out_is_smooth() -> None:
     assert steps.max() < 0.6 * shift
 
 
+@pytest.mark.every_blender
 def test_contacts_are_found() -> None:
     armature = walker(slide=0.004)
     found = run(armature, detection.Detection(0.35, 0.08)).intervals

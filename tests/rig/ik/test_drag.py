@@ -128,6 +128,7 @@ def test_solvers_can_be_changed_on_the_way() -> None:
     drag.restore()
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("auto", [False, True])
 def test_keeping_keys_only_where_auto_keying_is_on(auto) -> None:
     armature = hero()

@@ -139,6 +139,7 @@ VARIANTS = (plain, not_plain, keyed_on_and_off, influence_keyed, game_engine, sh
 variants = pytest.mark.parametrize("variant", VARIANTS, ids=lambda v: v.__name__)
 
 
+@pytest.mark.every_blender
 @variants
 def test_every_path_to_a_frame_gives_the_same_pose(variant) -> None:
     """Played from the start, backwards, dropping frames, scrubbed at random, or read cold: the same bits."""
@@ -195,6 +196,7 @@ def bake_differs(into: str) -> float:
     return 1e-3 if into == "LAYER" else 1e-6
 
 
+@pytest.mark.every_blender
 def test_bake_into_a_layer_is_what_was_live_where_no_key_is_a_quaternion() -> None:
     scene = flying(modes=("XYZ", "AXIS_ANGLE", "ZYX"), bones=(*scenes.CHAIN, "upper_arm.L"))
     seen = poses(scene.armature, range(1, 61))

@@ -65,6 +65,7 @@ def with_control(scene: scenes.Scene) -> scenes.Scene:
     return scene
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("control", [False, True], ids=["plain", "control"])
 @pytest.mark.parametrize("bone", ["chest", "neck", "head"])
 def test_a_bone_that_is_posed_is_previewed_at_once(bone, control) -> None:
@@ -127,6 +128,7 @@ def test_what_is_back_in_its_place_shows_the_solution_again() -> None:
     assert np.array_equal(as_it_stands(scene.armature), before)
 
 
+@pytest.mark.every_blender
 def test_no_preview_is_saved(tmp_path) -> None:
     scene = swaying()
     solved = poses(scene.armature, (FRAME, 20))

@@ -449,6 +449,7 @@ def _ancestors(item: bpy.types.Object) -> list[bpy.types.Object]:
 OPTIONS = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
+@pytest.mark.every_blender
 def test_any_operations_end_in_the_pose_of_a_new_file(empty_file, capfd) -> None:
     run_state_machine_as_test(Shot, settings=settings(max_examples=5, stateful_step_count=12, **OPTIONS))
     assert not ours(capfd.readouterr().err)

@@ -136,6 +136,7 @@ EDITS = (
 )
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("saved", [False, True], ids=["in the session", "opened"])
 @pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.__name__)
 def test_structural_edit_is_seen_at_once(edit, saved, tmp_path) -> None:
@@ -172,6 +173,7 @@ def clocks() -> list[str]:
     return [item.name for item in bpy.data.objects if clock.is_clock(item) and item.library is None]
 
 
+@pytest.mark.every_blender
 def test_the_last_look_at_of_an_override_leaves_no_clock(tmp_path) -> None:
     path = library(str(tmp_path / "cast.blend"))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -185,6 +187,7 @@ def test_the_last_look_at_of_an_override_leaves_no_clock(tmp_path) -> None:
     assert not clocks() and not any(offsets.on(guest))
 
 
+@pytest.mark.every_blender
 def test_the_chain_of_an_override_is_the_same_when_opened(tmp_path) -> None:
     """Also where a bone that it has from its library was taken out, and comes back as a line of its own."""
     path = library(str(tmp_path / "cast.blend"))
@@ -213,6 +216,7 @@ def test_the_chain_of_an_override_is_the_same_when_opened(tmp_path) -> None:
     assert chain() == before
 
 
+@pytest.mark.every_blender
 def test_undo_after_a_rig_was_cut_down_shows_what_was_before(capfd) -> None:
     """What a solve keeps of a rig for the next one may name nothing that the undo replaces."""
     hero, _ = cast()

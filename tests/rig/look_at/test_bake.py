@@ -24,9 +24,10 @@ BEGIN_AND_END = (1, *scenes.STILL)
 """Looking since ever, the first frame is settled; so are the last, where the character stands still."""
 
 
-@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
-@pytest.mark.parametrize("modes", [*((mode,) for mode in MODES), MODES, MODES[::-1]], ids="+".join)
+@pytest.mark.every_blender
+@pytest.mark.parametrize(("modes", "into"), [(MODES, "NEW"), (MODES, "LAYER"), (MODES[::-1], "CURRENT")])
 def test_aims_in_every_rotation_mode(modes, into) -> None:
+    """Each mode by itself, and each with all destinations: tests/rig/animation."""
     scene = swaying(modes=modes)
     run_bake(scene.armature, into=into)
     assert error(scene.armature, scene.place, BEGIN_AND_END) < GOOD
@@ -42,11 +43,10 @@ def test_aims_at_every_frame_rate(fps, base, stretch) -> None:
 
 
 @pytest.mark.parametrize(("first", "last"), [(-50, 60), (-80, -10), (15, 55), (1, 2), (30, 100), (100, 140)])
-@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
-def test_aims_from_the_first_frame_of_any_range(first, last, into) -> None:
+def test_aims_from_the_first_frame_of_any_range(first, last) -> None:
     """Ranges that begin before, end after, lie inside or outside the action: looking since ever, it begins settled."""
     scene = swaying(frames=(-40, -20, 10, 20, 60))
-    run_bake(scene.armature, first=first, last=last, into=into)
+    run_bake(scene.armature, first=first, last=last)
     assert error(scene.armature, scene.place, (first, last) if last > 50 else (first,)) < GOOD
 
 
@@ -357,11 +357,10 @@ def test_aims_with_a_driver_that_names_the_scene() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CHANGES)
-@pytest.mark.parametrize("into", ["NEW", "LAYER"])
-def test_aims_on_every_rig(name, into) -> None:
+def test_aims_on_every_rig(name) -> None:
     scene = swaying(modes=("QUATERNION", "XYZ", "AXIS_ANGLE", "YZX"))
     scene = CHANGES[name](scene) or scene
-    run_bake(scene.armature, into=into)
+    run_bake(scene.armature)
     assert error(scene.armature, scene.place, BEGIN_AND_END) < GOOD
 
 

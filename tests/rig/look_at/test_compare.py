@@ -67,6 +67,7 @@ def test_of_a_live_look_at_it_is_the_animation_alone(plain) -> None:
     assert all(np.abs(place - turned[key]).max() < 1e-5 for key, place in _tips(hero.armature).items())
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])
 def test_of_a_bake_it_is_what_was_baked_from(plain, into) -> None:
     hero, found = plain

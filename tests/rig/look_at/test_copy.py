@@ -207,6 +207,7 @@ def test_mirror_image_has_body_eyes_and_additional_targets(hero) -> None:
     assert (found.eyes.left, found.eyes.right) == ("", "eye.R")
 
 
+@pytest.mark.every_blender
 def test_mirroring_twice_changes_nothing(hero) -> None:
     add(hero, "hand.L", **TUNING, aim_axis="NEG_X").chain[0].yaw_limit = 0.321
     before = links(hero, "hand.L")

@@ -63,6 +63,7 @@ def test_not_a_number_changes_nothing(settings) -> None:
     assert (settings.settle_time, settings.damping_ratio) == before
 
 
+@pytest.mark.every_blender
 def test_an_override_keeps_them(tmp_path) -> None:
     """A library override stores its settle time and damping, and gets them back with the gains that it shows."""
     hero = figure("Hero")

@@ -78,6 +78,7 @@ def test_it_is_off_by_default_and_the_active_target_counts(two) -> None:
     assert angles(armature)[0] < 0.05
 
 
+@pytest.mark.every_blender
 def test_keyed_weights_are_smooth_live_and_baked(two) -> None:
     """A step of the weights turns the head with continuous speed."""
     armature, settings = two

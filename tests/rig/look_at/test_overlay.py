@@ -64,6 +64,7 @@ def degrees_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.degrees(rotation.angle_between(a, b))
 
 
+@pytest.mark.every_blender
 def test_line_of_sight_runs_from_the_head_along_the_face(hero) -> None:
     posed = overlay.Posed(hero, "head")
     begin, end = posed.sight

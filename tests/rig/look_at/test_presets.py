@@ -75,6 +75,7 @@ def test_saved_settings_come_back(settings, tmp_path) -> None:
     assert tuning(settings) == saved
 
 
+@pytest.mark.every_blender
 def test_blender_itself_can_run_them(settings) -> None:
     """They are presets as Blender writes them: its own operator gives the active bone the same settings."""
     bpy.ops.object.mode_set(mode="POSE")

@@ -180,6 +180,7 @@ def camera_owner() -> Owner:
 MAKERS = {"camera": camera_owner, "bone": bone_owner}
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("turn", ["NONE", "FOLLOW", "AIM"])
 @pytest.mark.parametrize("maker", MAKERS)
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])

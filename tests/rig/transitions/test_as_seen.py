@@ -163,6 +163,7 @@ def check_mended(armature: bpy.types.Object, frame: int, frames: range, blend=sp
     assert frame <= made.last < frames[-1] and made.error < 1e-4
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("name", CASES)
 def test_the_jump_decays_and_all_other_frames_stay(name: str) -> None:
     check_mended(CASES[name](), POP, FRAMES)

@@ -23,6 +23,7 @@ def read(armature, action, frames=range(1, 42)):
     return clips.read(armature, action, actions.find_slot(armature, action), list(frames))
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("modes", MODES, ids="+".join)
 def test_written_clip_plays_the_same(modes) -> None:
     armature = character(modes)
@@ -47,6 +48,7 @@ def test_rotations_are_blenders(modes) -> None:
             assert abs(abs(values[0] @ np.array(wanted)) - 1.0) < 1e-5
 
 
+@pytest.mark.every_blender
 def test_channels_of_every_kind() -> None:
     armature = character()
     action = walk(armature, "Walk")

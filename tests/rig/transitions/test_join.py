@@ -149,6 +149,7 @@ def test_placing_without_turning(pair, root) -> None:
         assert np.isfinite(moved).all()
 
 
+@pytest.mark.every_blender
 def test_destination_placed_by_hand_and_foot_controls() -> None:
     """All children of a root that does not move are placed, not only the one that moves the body."""
     rows = (

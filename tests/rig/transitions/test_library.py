@@ -84,6 +84,7 @@ def ends(leave=None, enter=None):
     return library.PathEnds("Clip 1", "Clip 2", (leave, enter))
 
 
+@pytest.mark.every_blender
 def test_the_path_goes_over_the_bridge(hero) -> None:
     anywhere = ends((1, 41), (1, 41))
     known = built(hero, ends=anywhere)

@@ -56,6 +56,7 @@ def cases():
     return found
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("how", ["keys", "seen"])
 @pytest.mark.parametrize("name", ["good", "bad"])
 def test_planted_feet_stay(cases, name, how) -> None:

@@ -41,6 +41,7 @@ def test_in_place_the_first_pose_is_the_last(modes, turn) -> None:
     assert np.median(np.linalg.norm(ways, axis=-1), axis=1)[31:36].max() < 0.06
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("modes", MODES, ids="+".join)
 def test_travel_is_kept_and_goes_on(modes) -> None:
     armature = character(modes)

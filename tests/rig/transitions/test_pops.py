@@ -37,6 +37,7 @@ def popping(modes=("QUATERNION",)):
     return armature, join.join(armature, *refs, splice.Blend(0.0, "CUT"), root="NONE").action
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("modes", [(mode,) for mode in scenes.MODES], ids="+".join)
 def test_pops_are_found(modes) -> None:
     armature, action = popping(modes)
@@ -69,6 +70,7 @@ def test_a_fast_blow_is_none() -> None:
     assert [(pop.frame, pop.bone) for pop in pops.detect(leaping)] == [(30.0, "upper_arm.L")]
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("modes", [*((mode,) for mode in scenes.MODES), scenes.MODES], ids="+".join)
 def test_smoothing_moves_only_the_blend(modes) -> None:
     armature, action = popping(modes)

@@ -31,6 +31,7 @@ def pair():
     return armature, one, two
 
 
+@pytest.mark.every_blender
 def test_a_join_has_the_markers_of_what_plays(pair) -> None:
     armature, one, two = pair
     before = [markers.read(action) for action in (one, two)]

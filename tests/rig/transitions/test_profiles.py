@@ -119,6 +119,7 @@ def test_curves_have_rows_of_their_own() -> None:
     assert values[QUATERNION.format("head"), 1][0] != there[QUATERNION.format("head"), 1][0]
 
 
+@pytest.mark.every_blender
 def test_bone_collections() -> None:
     armature = character()
     upper = armature.data.collections.new("Upper")

@@ -49,6 +49,7 @@ def check_same(armature: bpy.types.Object, into: str, most: float, frames: Itera
     return written
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("into", ["LAYER", "NEW", "CURRENT"])
 def test_keys_show_what_constraints_show(into: str) -> None:
     armature = held()

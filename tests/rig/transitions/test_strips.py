@@ -49,6 +49,7 @@ SECONDS = [
 ]
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("modes", [("QUATERNION",), scenes.MODES], ids=["QUATERNION", "all"])
 @pytest.mark.parametrize("second", SECONDS, ids=str)
 def test_transition_between_two_tracks(second, modes) -> None:
@@ -151,6 +152,7 @@ def test_tracks_above_and_the_current_action_stay_above() -> None:
     assert [track.name for track in armature.animation_data.nla_tracks][2] == "One > Two"
 
 
+@pytest.mark.every_blender
 def test_transition_on_one_track() -> None:
     armature, a, b = stage()
     track = armature.animation_data.nla_tracks[1]

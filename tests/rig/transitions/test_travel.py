@@ -57,6 +57,7 @@ def same_pose(armature, one, other, frames) -> float:
     return float(np.abs(a - b).max())
 
 
+@pytest.mark.every_blender
 def test_in_place_and_back(walker) -> None:
     frames = range(1, walking.LAST + 1)
     for scale in (1.0, 2.0):

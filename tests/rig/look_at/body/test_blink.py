@@ -72,6 +72,7 @@ def curves_but(action: bpy.types.Action, path: str) -> dict:
 # Live
 
 
+@pytest.mark.every_blender
 def test_a_large_shift_closes_the_lids_and_opens_them_again() -> None:
     armature, _ = looking()
     keys = face(armature, "Smile", "Blink")

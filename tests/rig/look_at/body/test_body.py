@@ -49,6 +49,7 @@ def gaze_errors(armature, poses, ball=(2.0, -1.5, 1.7)) -> np.ndarray:
 # Feet
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("side", [-12.0, 0.0, 12.0])
 def test_feet_stay_where_the_animation_has_them(side) -> None:
     armature, settings = looking()

@@ -27,6 +27,7 @@ def test_the_controls_turn_the_eyes_to_the_target_and_nothing_else_does() -> Non
     assert not any(armature.pose.bones["CTRL_L_eye"].location), "the animator's channels stay"
 
 
+@pytest.mark.every_blender
 def test_a_bake_keys_the_controls_as_they_were_shown() -> None:
     armature, _ = board()
     shown = scenes.poses(armature, FRAMES)

@@ -81,6 +81,7 @@ def test_off_the_shape_keys_are_exactly_as_they_were() -> None:
     assert faces.errors(item, (45,), ball_at).max() < 0.5, "from where the animator has them"
 
 
+@pytest.mark.every_blender
 def test_a_bake_keys_them() -> None:
     armature, item, _ = looking()
     live = [values(item, frame) for frame in range(1, LAST + 1)]

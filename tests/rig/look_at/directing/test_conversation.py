@@ -78,6 +78,7 @@ def markers(*names: tuple[int, str]) -> None:
         bpy.context.scene.timeline_markers.new(name, frame=frame)
 
 
+@pytest.mark.every_blender
 def test_everyone_looks_at_the_speaker(people) -> None:
     anna, bo, cleo = people
     converse(people, (1, "Anna"), (100, "Bo"), (180, "Cleo"), manner=STARE)

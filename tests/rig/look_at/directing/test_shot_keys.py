@@ -139,6 +139,7 @@ def test_joined_and_looped_clips_leave_the_look(hero) -> None:
         assert not scenes.differences(before, shot(hero))
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("into", actions.INTO)
 def test_a_bake_leaves_the_look(hero, into) -> None:
     before, clips = shot(hero), turns(hero)

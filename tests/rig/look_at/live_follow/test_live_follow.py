@@ -124,6 +124,7 @@ def test_restored_nothing_has_changed(hero) -> None:
     assert not following.is_open
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("animated", [False, True])
 @pytest.mark.parametrize("bone", ["", "head"])
 def test_restored_keys_that_auto_keying_set_on_the_target_are_gone(animated, bone) -> None:
@@ -159,6 +160,7 @@ def test_an_unkeyed_pose_is_followed_from_and_stays(hero) -> None:
     assert arm.rotation_quaternion.angle == pytest.approx(0.3, abs=1e-6)
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("mode", MODES)
 def test_kept_is_the_pose_that_was_shown(mode) -> None:
     hero = scenes.swaying(modes=(mode,))
