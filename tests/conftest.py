@@ -10,14 +10,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import attack
+import every_blender
 import pytest
 
 TESTS = Path(__file__).parent
 SOLVERS = TESTS / "lookat_pd"
-AGAIN = [
-    TESTS / name for name in ("rig/animation", "rig/layers", "rig/sampling", "test_house.py", "test_registries.py")
-]
-"""Tests of what is closest to Blender's API: where they are quick, all of them are marked `every_blender`."""
 USER_FOLDER = "BLENDER_USER_RESOURCES"
 HAS_BLENDER = "bpy" in sys.modules or find_spec("bpy") is not None
 
@@ -56,7 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         marked = item.get_closest_marker("blender") is not None
         if item.path.is_relative_to(SOLVERS) and not marked:
             item.add_marker("solvers")
-        elif not item.get_closest_marker("slow") and (marked or any(map(item.path.is_relative_to, AGAIN))):
+        elif not item.get_closest_marker("slow") and (marked or every_blender.is_close(item.path)):
             item.add_marker("every_blender")
 
 
