@@ -25,6 +25,9 @@ Seen = TypeVar("Seen")
 CORRECTIONS = 7
 """How often a pose is corrected at most."""
 
+_EVALUATING = 0.8
+"""Share of a pass in which the rig is evaluated; the rest is solving."""
+
 
 @dataclass(frozen=True)
 class Tolerance:
@@ -101,30 +104,31 @@ def realize(
     Of all passes the best values of each frame stay. What is written is rolled back by its writer: a bake transaction,
     or the pose of a drag.
     """
-    passes = tolerance.corrections + 1
     best, least, excess = values, np.array([np.inf]), np.array([np.inf])
-    evaluations = 0
+    evaluations, begin = 0, 0.0
     while True:
-        begin, end = evaluations / passes, (evaluations + 1) / passes
+        # As a rule few passes are enough: each counts for half of what is left.
+        end = 0.5 * (begin + 1.0)
+        evaluated = begin + _EVALUATING * (end - begin)
         realization.write(values)
-        seen = yield from subrange(realization.evaluate(), begin, 0.5 * (begin + end))
+        seen = yield from subrange(realization.evaluate(), begin, evaluated)
         evaluations += 1
         error, before = realization.compare(seen), float(least.max())
         better = error < least
         realization.note(seen, better)
         best, least = _where(better, values, best), np.where(better, error, least)
-        is_last = evaluations == passes
+        is_last = evaluations > tolerance.corrections
         excess = np.where(better, error if is_last else realization.excess(seen, error), excess)
         if is_last or np.all(excess <= tolerance.error) or least.max() > tolerance.gain * before:
             break
-        correction = yield from subrange(realization.correct(values, seen), 0.5 * (begin + end), end)
+        correction = yield from subrange(realization.correct(values, seen), evaluated, end)
         if correction.trusted:
             best = correction.values
             break
         corrected = correction.values
         if realization.damped and not better.all():
             corrected = _where(better, corrected, best.halfway(values))
-        values = corrected
+        values, begin = corrected, end
     if best is not values:
         realization.write(best)
     return Realized(best, seen, least, excess <= tolerance.error, evaluations)

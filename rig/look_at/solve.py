@@ -10,6 +10,7 @@ import numpy as np
 
 from ...lookat_pd import gaze, rotation
 from ...lookat_pd.message import Message
+from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..layers.track import Track
 from ..sampling.sampler import Sampler, Samples
@@ -144,7 +145,7 @@ class LookAtSolve:
                     if kept.learned is not None:
                         self._preview(verification.expected(), displacement)
                         yield share
-                    seen = yield from verification.steps(share, 1.0 / passes)
+                    seen = yield from subrange(verification.steps(), 1.0 / passes, 0.999)
                     self.solution, self.measured, self.error = verification.solution, True, verification.error
                     self._finish(solver, body, verification.offsets, verification.displacement, seen)
         self.stale = FRESH

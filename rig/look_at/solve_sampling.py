@@ -61,7 +61,7 @@ class KeptSamples:
     """What is known of a look-at's rig and targets, kept for as long as these do not change.
 
     samples: of all frames, None until they are complete. between: of moments between frames, None where none are
-    needed. keyed: those of the `KEYABLE` settings that are animated. coupling: (b, b) as `coupling_probe` measures it,
+    needed. keyed: those of the `KEYABLE` settings that are animated. coupling: (b, b), how controls turn each other,
     None until then. passes: how often all frames were sampled. doubtful: samples, and the frames after which `between`
     is needed. prepared: targets and `between`, and what `gaze.prepare` made of them. learned: by the last verification.
     hidden: (n, F) targets behind occluders, None without these.

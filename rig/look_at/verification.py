@@ -4,15 +4,17 @@ Where forward kinematics of the chain does not predict the pose, the evaluated r
 """
 
 from collections.abc import Callable, Generator
+from dataclasses import dataclass
 
 import numpy as np
 
 from ...lookat_pd import gaze, rotation
 from ...lookat_pd.gaze import control_coupling
 from ...lookat_pd.rotation import Array
+from ..controls import coupling
+from ..controls.realize import Correction, Realization, Tolerance, realize
 from ..layers.track import Track
 from ..sampling.sampler import Samples
-from . import coupling_probe
 from . import look_at_layer as offsets
 from .body.body_solve import BodySolve
 from .gaze_solving import GazeSolver
@@ -29,7 +31,15 @@ Propose = Callable[[Array, Array | None], Track]
 """Makes chain offsets (F, b, 4) and a displacement (F, 3) of the hips the track of the look-at, not verified yet."""
 
 
-class Verification:
+@dataclass(frozen=True)
+class Turned:
+    """What is put on the rig: chain offsets (F, b, 4), and a displacement (F, 3) of the hips, None without a body."""
+
+    offsets: Array
+    displacement: Array | None
+
+
+class Verification(Realization[Turned, Samples]):
     """The verification of one look-at, from the solution that its samples give.
 
     Afterwards `solution`, `offsets` (F, b, 4) and `displacement` (F, 3) are those verified, and `error` is the largest
@@ -55,6 +65,10 @@ class Verification:
             solver.kept.coupling = self._measured_coupling()
         self._coupling = solver.kept.coupling
         self.offsets = self._realized(rotation.identity(*self._animated.shape[:2]))
+        response = control_coupling.own_response(self._coupling, 0)
+        self._aim_correction = control_coupling.AimCorrection(self._aim, response)
+        self._shift = np.zeros_like(solution.position) if displacement is None else displacement
+        self._turn = 0
 
     def _measured_coupling(self) -> Array:
         """The coupling (b, b) of the chain at the first frame."""
@@ -72,53 +86,57 @@ class Verification:
 
             return next(sampler.sample(first, "", before)).rotations[0, :bones]
 
-        coupling = coupling_probe.measure(look_at, self._animated[0], evaluated)
+        measured = coupling.measure_now(look_at.bones, self._animated[0], look_at.chain.up, evaluated)
         offsets.hide(sampler.stand_in(look_at.armature), self.number)
-        return coupling
+        return measured
 
     def expected(self) -> Array:
         """Offsets (F, b, 4) that should be right by what the last verification has learned, without evaluating them."""
         wanted, correction = self.solver.expected(self.solution, self.displacement, self._animated)
         return self._realized(correction, wanted)
 
-    def steps(self, share: float, each: float) -> Generator[float, None, Samples]:
-        """Evaluate and correct until the aim is as solved; the rig as last evaluated.
+    def steps(self) -> Generator[float, None, Samples]:
+        """Evaluate and correct until the aim is as solved; the rig as last evaluated. Yields the completed fraction.
 
-        Each pass is a fraction `each`, of which sampling the rig is a `share`. With a body the last evaluation is that
-        of the final offsets.
+        With a body the last evaluation is that of the final offsets.
         """
-        response = control_coupling.own_response(self._coupling, 0)
-        aim_correction = control_coupling.AimCorrection(self._aim, response)
-        shift = np.zeros_like(self.solution.position) if self.displacement is None else self.displacement
-        for turn in range(1, VERIFICATIONS + 1 + _MORE):
-            seen = yield from self._evaluated(*_part(turn, share, each))
-            learned = self.solver.kept.learned = self._learned(seen, shift)
-            right = self._is_right(seen)
-            displacement = self._corrected_displacement(seen)
-            if right and displacement is self.displacement:
-                break
-            self.displacement = displacement
-            if turn < VERIFICATIONS:
-                # What each control was seen to receive beyond the model is taken into account.
-                shift = self._solve_again(seen, shift)
-                self.offsets = self._realized(learned.correction)
-                continue
-            # The last correction is the aiming bone's alone: what was measured below it, and of the target, holds then.
-            for _ in range(_LAST_SOLVES):
-                shift = self._solve_again(seen, shift)
-            missing = self._correct_aim(seen, aim_correction)
-            right = False
-            if missing < _SMALL:
-                break
-        if self.body is not None and not right:
-            seen = yield from self._evaluated(*_part(turn + 1, share, each))
-        return seen
+        first = Turned(self.offsets, self.displacement)
+        realized = yield from realize(self, first, Tolerance(_GOOD, VERIFICATIONS + _MORE))
+        self.offsets, self.displacement = realized.values.offsets, realized.values.displacement
+        if self.body is None or realized.reached.all():
+            return realized.seen
+        return (yield from self.evaluate())
 
-    def _evaluated(self, begin: float, share: float) -> Generator[float, None, Samples]:
-        """Propose what there is, and sample the rig with it."""
+    def write(self, values: Turned) -> None:
+        self.offsets, self.displacement = values.offsets, values.displacement
+
+    def evaluate(self) -> Generator[float, None, Samples]:
         track = self.propose(self.offsets, self.displacement)
-        yield begin
-        return (yield from self.sampling.sample_turned(track, begin, share))
+        yield 0.0
+        return (yield from self.sampling.sample_turned(track, 0.0, 1.0))
+
+    def compare(self, seen: Samples) -> Array:
+        """The largest angle [rad] that something is off, (1,): each frame depends on those before."""
+        self._turn += 1
+        self.solver.kept.learned = self._learned(seen, self._shift)
+        error = self._angle_off(seen)
+        self._moved_hips = self._corrected_displacement(seen)
+        return np.array([error if self._moved_hips is self.displacement else np.inf])
+
+    def correct(self, values: Turned, seen: Samples) -> Generator[float, None, Correction[Turned]]:
+        yield 0.0
+        self.displacement = self._moved_hips
+        if self._turn < VERIFICATIONS:
+            # What each control was seen to receive beyond the model is taken into account.
+            self._shift = self._solve_again(seen, self._shift)
+            assert self.solver.kept.learned is not None
+            return Correction(Turned(self._realized(self.solver.kept.learned.correction), self.displacement))
+        # The last correction is the aiming bone's alone: what was measured below it, and of the target, holds then.
+        for _ in range(_LAST_SOLVES):
+            self._shift = self._solve_again(seen, self._shift)
+        turned, missing = self._correct_aim(seen)
+        is_last = missing < _SMALL or self._turn == VERIFICATIONS + _MORE
+        return Correction(Turned(turned, self.displacement), trusted=is_last)
 
     def _active(self) -> Array:
         """(F,) frames at which anything turns."""
@@ -144,13 +162,12 @@ class Verification:
         """What moves the aiming bone beyond its offsets (F, 3), where anything turns."""
         return np.where(self._active()[:, None], shift + seen.positions[:, 0] - self.solution.position, 0.0)
 
-    def _correct_aim(self, seen: Samples, aim_correction: control_coupling.AimCorrection) -> float:
-        """Turn the aiming bone alone; the largest angle [rad] that was missing."""
-        step, missing = aim_correction.step(seen.rotations[:, 0], self.solution.wanted[:, 0])
+    def _correct_aim(self, seen: Samples) -> tuple[Array, float]:
+        """Offsets (F, b, 4) with the aiming bone alone turned further, and the largest angle [rad] that was missing."""
+        step, missing = self._aim_correction.step(seen.rotations[:, 0], self.solution.wanted[:, 0])
         corrected = self.offsets.copy()
         corrected[:, 0] = rotation.multiply(corrected[:, 0], step)
-        self.offsets = np.where(self._active()[:, None, None], corrected, rotation.IDENTITY)
-        return missing
+        return np.where(self._active()[:, None, None], corrected, rotation.IDENTITY), missing
 
     def _corrected_displacement(self, seen: Samples) -> Array | None:
         if self.body is None or self.displacement is None:
@@ -163,13 +180,13 @@ class Verification:
         self.solution = self.solver.solve(seen.targets, shift)
         return shift
 
-    def _is_right(self, seen: Samples) -> bool:
-        """Note the aim error that the evaluated rig shows, and return whether the aim is as solved."""
+    def _angle_off(self, seen: Samples) -> float:
+        """Note the aim error that the evaluated rig shows, and return by how much the aim differs from the solution."""
         aim_error = self._aim_error(seen)
         self.error = self.solver.settled_error(self.solution, aim_error)
         away = rotation.distance(seen.rotations[:, 0], self.solution.wanted[:, 0])
         moved = np.abs(aim_error - self.solution.error)
-        return bool(max(away.max(), np.nanmax(np.append(moved, 0.0))) < _GOOD)
+        return float(max(away.max(), np.nanmax(np.append(moved, 0.0))))
 
     def _aim_error(self, seen: Samples) -> Array:
         """Angle (F,) [rad] between the aim axis and the target as seen, nan where there is none."""
@@ -179,12 +196,3 @@ class Verification:
         # Where the head glances aside or nods, the solution has no error either.
         looks = (looked_at >= 0) & np.isfinite(self.solution.error)
         return np.where(looks, rotation.angle_between(aim, direction), np.nan)
-
-
-def _part(turn: int, share: float, each: float) -> tuple[float, float]:
-    """The fraction at which an evaluation begins, and its share. Those that were not counted halve what is left."""
-    counted = round(1.0 / each) - 1
-    if turn <= counted:
-        return each * turn, share
-    left = (each - share) * 0.5 ** (turn - counted - 1)
-    return 1.0 - left, 0.5 * left

@@ -15,12 +15,13 @@ from ....lookat_pd.errors import RigError
 from ....lookat_pd.gaze import control_coupling, realtime
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import inertialization
+from ...controls import coupling
 from ...layers import layer
 from ...layers.track import Track
 from ...sampling import scene_time, suspend
 from ...sampling.sampler import seen_from
 from ...sampling.targets import Target
-from .. import constraint_sync, coupling_probe, mixing, settings
+from .. import constraint_sync, mixing, settings
 from .. import look_at_layer as offsets
 from .. import resolve as look_at
 from ..body import blink, shape_table
@@ -232,7 +233,7 @@ class FollowSession:
             self._put(turns)
             return self._look().rotations
 
-        return coupling_probe.measure(self.look_at, self._base.rotations, evaluated)
+        return coupling.measure_now(self.look_at.bones, self._base.rotations, self.look_at.chain.up, evaluated)
 
     def _put(self, found: Array, shown: Shown | None = None) -> None:
         """Show offsets (b, 4) of the chain, and of the body what was `shown` or is known of the hips."""
