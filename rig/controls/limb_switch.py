@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation import actions, bake_options, channels, outside_controls
 from ..animation.bake_options import BakeOptions
@@ -29,11 +31,12 @@ from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
 from . import switch_property
 from .goals import IKGoal, across, pole_place
+from .realize import Correction, Realization, Tolerance, realize
 from .switch_property import SwitchProperty
 
-_PASSES = 6
 _GOOD_ENOUGH = 1e-5
 """Largest distance of a joint from its animated place, as a fraction of the length of its limb."""
+_TOLERANCE = Tolerance(_GOOD_ENOUGH, corrections=5, gain=0.9)
 _NEAR = 1e-4
 """The same up to which the orientation of the bones decides."""
 _ANGLES = 10.0
@@ -207,19 +210,27 @@ def is_held(armature: bpy.types.Object, limb: LimbControls, frames: Array) -> bo
 
 
 @dataclass(frozen=True)
+class _Channels:
+    """Channels (F, 3 or 4) of controls by name."""
+
+    turned: dict[str, Array]
+    """Rotations (F, 4), whatever the rotation mode."""
+    moved: dict[str, Array]
+    scaled: dict[str, Array]
+
+
+@dataclass(frozen=True)
 class _Fit:
-    """Limbs as evaluated. errors: (k, F), distances in armature space; angles: (k, F) [rad]. missed: the largest error
-    as a fraction of the length of its limb. channels: of the controls that are written."""
+    """Limbs as evaluated."""
 
     seen: Samples
+    channels: _Channels
     errors: Array
+    """(k, F), distances in armature space."""
     angles: Array
+    """(k, F) [rad]."""
     missed: float
-    channels: tuple[dict[str, Array], dict[str, Array], dict[str, Array]]
-
-    @property
-    def is_good(self) -> bool:
-        return self.missed <= _GOOD_ENOUGH and self.angles.max() <= _GOOD_ENOUGH * _ANGLES
+    """The largest error as a fraction of the length of its limb."""
 
     def is_better(self, other: "_Fit") -> bool:
         """Whether it is clearly nearer, or turned less and as near."""
@@ -228,7 +239,9 @@ class _Fit:
         return self.angles.max() <= 0.9 * other.angles.max() and self.missed <= max(1.1 * other.missed, _NEAR)
 
 
-class _Work:
+class _Work(Realization[_Channels, Samples]):
+    """Limbs that take the pose of the other state, and their controls."""
+
     def __init__(
         self,
         scene: bpy.types.Scene,
@@ -277,21 +290,24 @@ class _Work:
 
     def steps(self) -> Generator[float, None, SwitchResult]:
         armature, ending = self.armature, CALLED[self.state]
-        with Sampler(self.scene, self.armature, self.bones, [], located=True) as sampler:
-            self.samples = yield from self._sampled(sampler, 0.0)
-            with BakeTogether(armature, self.destinations, self.outside.values()) as work:
+        with Sampler(self.scene, self.armature, self.bones, [], located=True) as self.sampler:
+            self.samples = seen = yield from subrange(self.evaluate(), 0.0, 0.1)
+            with BakeTogether(armature, self.destinations, self.outside.values()) as self.work:
                 weights = np.ones(len(self.frames))
                 for n in range(len(self.limbs)):
-                    self._key(work, n, weights)
-                fit = yield from self._fitted(sampler, work)
+                    self._key(n, weights)
+                if any(limb.direct for limb in self.limbs):
+                    # The FK controls are seen as they are only now that the state is keyed.
+                    seen = yield from subrange(self.evaluate(), 0.1, 0.2)
+                fit = yield from subrange(self._fitted(seen), 0.2, 0.99)
                 errors, turned = fit.errors, fit.angles
                 for n, (limb, error, angle) in enumerate(zip(self.limbs, errors, turned, strict=True)):
                     if error.max() > _VISIBLE * self._length(limb) or angle.max() > _TURNED:
-                        self._key(work, n, self._eased(*work.main.edges(self.frames)))
+                        self._key(n, self._eased(*self.work.main.edges(self.frames)))
                 name = self.options.name or actions.baked_name(armature, self.options.into, ending)
-                action = work.commit(self.options.into, name, ending)
+                action = self.work.commit(self.options.into, name, ending)
         scale = np.cbrt(np.abs(np.linalg.det(self.samples.worlds[:, :3, :3])))
-        return SwitchResult(action, self.frames, tuple(self.limbs), errors * scale, turned, others=work.others)
+        return SwitchResult(action, self.frames, tuple(self.limbs), errors * scale, turned, others=self.work.others)
 
     def _other_destinations(self, into: str) -> dict[bpy.types.ID, str]:
         """Where keys of switches go that another object or the armature's data has: a new action where that has none.
@@ -308,66 +324,82 @@ class _Work:
             control.check(destination, turns=ends.get(control.name, False))
         return found
 
-    def _sampled(self, sampler: Sampler, share: float) -> Generator[float, None, Samples]:
-        frames, done = self.frames.tolist(), min(share, 0.99)
-        return (yield from outside_samples.sample(sampler, frames, tuple(self.outside.values()), lambda *_: done))
+    # The passes
 
-    def _fitted(self, sampler: Sampler, work: BakeTogether) -> Generator[float, None, _Fit]:
+    def _fitted(self, seen: Samples) -> Generator[float, None, _Fit]:
         """Correct the controls until the limbs are as animated."""
-        seen = self.samples
-        if any(limb.direct for limb in self.limbs):
-            # The FK controls are seen as they are only now that the state is keyed.
-            seen = yield from self._sampled(sampler, 0.1)
-        fit = yield from self._corrected(sampler, work, seen, None)
+        fit = yield from subrange(self._corrected(seen, bends=False), 0.0, 0.5)
         rolled = self._rolled(fit) if self.state == "IK" else []
         if rolled:
             for chain, limb in rolled:
                 self._start(chain, limb, fit.seen)
-            self._write(work)
-            seen = yield from self._sampled(sampler, 0.6)
-            fit = yield from self._corrected(sampler, work, seen, fit)
+            self.write(self._channels)
+            seen = yield from self.evaluate()
+            again = yield from subrange(self._corrected(seen, bends=True), 0.5, 1.0)
+            if again.is_better(fit):
+                return again
+            self.write(fit.channels)
         return fit
 
-    def _corrected(
-        self, sampler: Sampler, work: BakeTogether, seen: Samples, before: "_Fit | None"
-    ) -> Generator[float, None, _Fit]:
-        """The best of several passes, and of a fit before."""
-        best = before
-        for turn in range(_PASSES):
-            for limb, bend in zip(self.limbs, self.bends, strict=True):
-                if self.state == "FK":
-                    self._turn(limb, seen, stretches=turn > 0)
-                else:
-                    self._move(limb, bend, seen, bends=turn > 0 or before is not None)
-            self._write(work)
-            seen = yield from self._sampled(sampler, (0.6 if before else 0.1) + 0.4 * (turn + 1) / _PASSES)
-            found = self._fit(seen)
-            if best is not None and not found.is_better(best):
-                if best is not before or turn > 1:
-                    # As it was before this pass.
-                    self._return(work, best)
-                    break
-                continue
-            best = found
-            if best.is_good:
-                break
-        assert best is not None
-        return best
+    def _corrected(self, seen: Samples, *, bends: bool) -> Generator[float, None, _Fit]:
+        """The best of several passes. bends: turn the planes of bends in the first one already."""
+        self._control(seen, stretches=False, bends=bends)
+        yield from realize(self, self._channels, _TOLERANCE)
+        return self._best
 
-    def _return(self, work: BakeTogether, fit: _Fit) -> None:
-        """Write the channels of a fit again; those that it does not have are as animated."""
-        turned, moved, scaled = fit.channels
-        new, self.turned = set(self.turned) - set(turned), dict(turned)
-        self.moved, self.scaled = moved, scaled
-        for name in new:
-            self._basis(name)
-        self._write(work)
+    def write(self, values: _Channels) -> None:
+        # Controls that others than these values have keyed are as animated again.
+        animated = {bone: self._animated(bone) for bone in self.turned}
+        self.turned, self.moved, self.scaled = animated | values.turned, dict(values.moved), dict(values.scaled)
+        for bone, basis in self.turned.items():
+            mode, raw = self.samples.channel(bone)
+            offset = rotation.multiply(rotation.inverse(channels.to_quaternion(raw, mode)), basis)
+            self.work.write(bone, mode, self.frames, channels.turned(raw, mode, offset), raw)
+        for bone, place in values.moved.items():
+            raw = self.samples.raw[channels.LOCATION][:, self.samples.bones.index(bone)]
+            self.work.write(bone, channels.LOCATION, self.frames, place, raw)
+        for bone, scale in values.scaled.items():
+            self.work.write(bone, channels.SCALE, self.frames, scale, self._unscaled[bone])
 
-    def _fit(self, seen: Samples) -> _Fit:
+    def evaluate(self) -> Generator[float, None, Samples]:
+        frames = self.frames.tolist()
+        return (
+            yield from outside_samples.sample(
+                self.sampler, frames, tuple(self.outside.values()), lambda n, _: (n + 1) / len(frames)
+            )
+        )
+
+    def compare(self, seen: Samples) -> Array:
         errors, angles = (np.stack(part) for part in zip(*(self._error(x, seen) for x in self.limbs), strict=True))
         lengths = np.array([self._length(limb) for limb in self.limbs])
-        channels_ = dict(self.turned), dict(self.moved), dict(self.scaled)
-        return _Fit(seen, errors, angles, float((errors / lengths[:, None]).max()), channels_)
+        self._last = _Fit(seen, self._channels, errors, angles, float((errors / lengths[:, None]).max()))
+        # Where one of both cannot become better, the other still can.
+        return np.array([self._last.missed + self._last.angles.max() / _ANGLES])
+
+    def excess(self, seen: Samples, error: Array) -> Array:
+        return np.array([max(self._last.missed, self._last.angles.max() / _ANGLES)])
+
+    def note(self, seen: Samples, better: NDArray[np.bool_]) -> None:
+        if better.all():
+            self._best = self._last
+
+    def correct(self, values: _Channels, seen: Samples) -> Generator[float, None, Correction[_Channels]]:
+        yield 1.0
+        self._control(seen, stretches=True, bends=True)
+        return Correction(self._channels)
+
+    @property
+    def _channels(self) -> _Channels:
+        """The channels of the controls as they are to be."""
+        return _Channels(dict(self.turned), dict(self.moved), dict(self.scaled))
+
+    def _control(self, seen: Samples, *, stretches: bool, bends: bool) -> None:
+        """Turn and move the controls by what is missing."""
+        for limb, bend in zip(self.limbs, self.bends, strict=True):
+            if self.state == "FK":
+                self._turn(limb, seen, stretches=stretches)
+            else:
+                self._move(limb, bend, seen, bends=bends)
 
     def _rolled(self, fit: _Fit) -> list[tuple[tuple[str, ...], LimbControls]]:
         """The limbs that are visibly turned about their bones, with the bones of their inverse kinematics."""
@@ -416,9 +448,12 @@ class _Work:
     def _basis(self, bone: str) -> Array:
         """The rotation (F, 4) of a control's channels as they are now."""
         if bone not in self.turned:
-            mode, raw = self.samples.channel(bone)
-            self.turned[bone] = channels.to_quaternion(raw, mode)
+            self.turned[bone] = self._animated(bone)
         return self.turned[bone]
+
+    def _animated(self, bone: str) -> Array:
+        mode, raw = self.samples.channel(bone)
+        return channels.to_quaternion(raw, mode)
 
     def _turn(self, limb: LimbControls, seen: Samples, *, stretches: bool) -> None:
         """Turn the FK controls, each below the one before; stretches: scale them to the lengths of the bones, too."""
@@ -509,7 +544,7 @@ class _Work:
         t = np.minimum(t, 1.0)
         return t * t * (3.0 - 2.0 * t)
 
-    def _key(self, work: BakeTogether, limb: int, weights: Array) -> None:
+    def _key(self, limb: int, weights: Array) -> None:
         """Key IK-FK of a limb: weights (F,) of the new state against the animated one."""
         for item in self.switches[limb]:
             before = self.before[item]
@@ -518,18 +553,7 @@ class _Work:
             other = self.keyed.get(item.place, before)
             values = item.with_number(other, now + weights[:, None] * (item.value(self.state) - now))
             self.keyed[item.place] = values
-            work.write_of(item.owner, item.bone, item.mode, self.frames, values, before)
-
-    def _write(self, work: BakeTogether) -> None:
-        for bone, basis in self.turned.items():
-            mode, raw = self.samples.channel(bone)
-            offset = rotation.multiply(rotation.inverse(channels.to_quaternion(raw, mode)), basis)
-            work.write(bone, mode, self.frames, channels.turned(raw, mode, offset), raw)
-        for bone, place in self.moved.items():
-            raw = self.samples.raw[channels.LOCATION][:, self.samples.bones.index(bone)]
-            work.write(bone, channels.LOCATION, self.frames, place, raw)
-        for bone, scale in self.scaled.items():
-            work.write(bone, channels.SCALE, self.frames, scale, self._unscaled[bone])
+            self.work.write_of(item.owner, item.bone, item.mode, self.frames, values, before)
 
 
 @dataclass(frozen=True)

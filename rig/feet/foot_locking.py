@@ -24,19 +24,20 @@ from ..animation import actions, bake_options, channels
 from ..animation.bake_options import BakeOptions
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION
+from ..controls.changes import Changes
+from ..controls.realize import Correction, Realization, Tolerance, realize
 from ..sampling import suspend
 from ..sampling.bone_location import own_displacement
 from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
 from .foot_bones import Foot, Footing
 
-_PASSES = 6
 _LOWERED = 0.07
 """Time [s] in which the hips may be lowered from the first frame that may change."""
 _STRAIGHTENED = 0.2
 """Time [s] in which a knee that is bent backwards at the first frame that may change is bent forwards."""
-_TOLERANCE = 1e-4
-"""Of the length of a leg: the largest error that is not corrected again."""
+_TOLERANCE = Tolerance(1e-4, corrections=5)
+"""Of the length of a leg."""
 _MISSED = 0.02
 """Of the length of a leg: with a larger error the feet do not go where their bones are turned."""
 
@@ -109,53 +110,65 @@ class _Work:
             plans = self.plan(first)
             goal = LegGoal(first, footing, plans, seconds_per_frame(self.scene), self.begin)
             work = baking.enter_context(BakeTransaction(armature))
-            now, passes, error = first, 0, np.inf
-            best = goal.pose()
-            while goal.changes and passes < _PASSES:
-                self._write(work, frames, first, goal)
-                begin = 0.4 + 0.6 * passes / _PASSES
-                now = yield from subrange(sample_frames(sampler, frames), begin, begin + 0.6 / _PASSES)
-                passes += 1
-                missed = goal.missed(now)
-                if missed < error:
-                    error, best = missed, goal.pose()
-                if missed < _TOLERANCE or passes == _PASSES:
-                    break
-                goal.correct(now)
-            if error > _MISSED and goal.changes:
-                self._check(footing, error)
+            legs_ = _Legs(sampler, first, goal, work)
+            passes = 0
             if goal.changes:
-                goal.restore(best)
-                self._write(work, frames, first, goal)
+                done = yield from subrange(realize(legs_, goal.pose(), _TOLERANCE), 0.4, 1.0)
+                passes = done.evaluations
+                if done.error[0] > _MISSED:
+                    raise _held(footing)
             action = work.commit(into, self.options.name or actions.baked_name(armature, into, self.called))
         before, count = largest_drift(footing, first, plans), sum(len(plan.stances) for plan in plans)
-        return FootLockResult(action, largest_drift(footing, now, plans), before, count, passes)
+        return FootLockResult(action, largest_drift(footing, legs_.best, plans), before, count, passes)
 
-    @staticmethod
-    def _check(footing: Footing, error: float) -> None:
-        if not np.isfinite(error):
-            return
-        raise RigError(
-            "The foot '{foot}' does not follow its leg, because constraints hold it; mute the constraints, or disable "
-            "Lock Feet.",
-            foot=footing.feet[0].bones[2],
-        )
 
-    def _write(self, work: BakeTransaction, frames: Array, first: Samples, goal: "LegGoal") -> None:
-        changed = np.flatnonzero(goal.changing)
-        some = slice(max(int(changed[0]) - 1, 0), min(int(changed[-1]) + 2, len(frames)))
-        for bone, offsets in goal.turns.items():
+def _held(footing: Footing) -> RigError:
+    return RigError(
+        "The foot '{foot}' does not follow its leg, because constraints hold it; mute the constraints, or disable "
+        "Lock Feet.",
+        foot=footing.feet[0].bones[2],
+    )
+
+
+class _Legs(Realization[Changes, Samples]):
+    """The legs of a goal on the controls of a rig."""
+
+    def __init__(self, sampler: Sampler, first: Samples, goal: "LegGoal", work: BakeTransaction) -> None:
+        self._sampler, self._first, self._goal, self._work = sampler, first, goal, work
+        self.best = first
+        """The rig as it was evaluated with the best changes so far."""
+
+    def write(self, values: Changes) -> None:
+        first, changed = self._first, np.flatnonzero(self._goal.changing)
+        some = slice(max(int(changed[0]) - 1, 0), min(int(changed[-1]) + 2, len(first.frames)))
+        for bone, offsets in values.turns.items():
             if np.all(offsets == rotation.IDENTITY):
                 continue
             mode, raw = first.channel(bone)
-            values = channels.turned(raw, mode, offsets)
-            work.write(bone, mode, frames[some], values[some], raw[some])
-        for bone, moves in goal.moves.items():
+            turned = channels.turned(raw, mode, offsets)
+            self._work.write(bone, mode, first.frames[some], turned[some], raw[some])
+        for bone, moves in values.moves.items():
             if not np.any(moves):
                 continue
-            raw = first.raw[LOCATION][:, first.bones.index(bone)]
-            own = own_displacement(first, bone, first.rotations[:, first.bones.index(bone)], moves)
-            work.write(bone, LOCATION, frames[some], (raw + own)[some], raw[some])
+            row = first.bones.index(bone)
+            raw = first.raw[LOCATION][:, row]
+            own = own_displacement(first, bone, first.rotations[:, row], moves)
+            self._work.write(bone, LOCATION, first.frames[some], (raw + own)[some], raw[some])
+
+    def evaluate(self) -> Generator[float, None, Samples]:
+        return (yield from sample_frames(self._sampler, self._first.frames))
+
+    def compare(self, seen: Samples) -> Array:
+        return np.array([self._goal.missed(seen)])
+
+    def note(self, seen: Samples, better: NDArray[np.bool_]) -> None:
+        if better.all():
+            self.best = seen
+
+    def correct(self, values: Changes, seen: Samples) -> Generator[float, None, Correction[Changes]]:
+        yield 1.0
+        self._goal.correct(seen)
+        return Correction(self._goal.pose())
 
 
 class LegGoal:
@@ -240,11 +253,9 @@ class LegGoal:
                 self.moves[foot.control] = self.moves[foot.control] + np.where(self.changing[:, None], missing, 0.0)
         self._turn(there)
 
-    def pose(self) -> tuple[dict[str, Array], dict[str, Array]]:
-        return dict(self.turns), dict(self.moves)
-
-    def restore(self, pose: tuple[dict[str, Array], dict[str, Array]]) -> None:
-        self.turns, self.moves = pose
+    def pose(self) -> Changes:
+        """The turns, and the displacements in armature space."""
+        return Changes(dict(self.turns), dict(self.moves))
 
 
 def _part(leg: legs.Leg, which: NDArray[np.bool_]) -> legs.Leg:
