@@ -21,7 +21,7 @@ from ...feet.foot_locking import FootLockResult, LegGoal
 from ...sampling import scene_time, suspend
 from ...sampling.sampler import Samples
 from ..lock_feet import FootHold, PlayedClip, divided
-from . import evaluated_pose, ik_chains, seen_offsets, seen_transition
+from . import evaluated_pose, ik_chains, offset_fit, seen_offsets
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
 from .seen_transition import SeenTransition
 
@@ -64,13 +64,7 @@ def lock(
                 "clips": [_noted(clip) for clip in clips],
             }
             action = seen_offsets.new(note)
-            try:
-                yield from seen_transition.realize(
-                    reader, poses, wanted[_CUT:], _CUT, action, is_step=False, reached=True
-                )
-            except BaseException:
-                seen_offsets.remove(armature, action)
-                raise
+            yield from offset_fit.fit(reader, poses, wanted[_CUT:], _CUT, action, is_step=False, reached=True)
     return FootLockResult(action, drift, before, sum(len(plan.stances) for plan in plans), 1)
 
 

@@ -20,6 +20,7 @@ from ....lookat_pd.transitions import pose_tree
 from ....lookat_pd.transitions.control_fit import ControlFit
 from ...animation import actions, channels, data_paths, editable
 from ...animation.bake_transaction import BakeTransaction, animated_by_nla
+from ...controls import coupling
 from ...detection import limb_controls
 from ...sampling import cut_down_rig, suspend
 from .. import pops
@@ -312,20 +313,22 @@ class _Fit:
         count = len(self._frames)
         base = self._seen()
         missing = _of_bones(base.missing(self._wanted, self._unit))
-        columns = [np.zeros((0, missing.size * _NUMBERS))]
-        # As many amounts as there are frames are measured in one pass, each at a frame of its own.
-        for begin in range(0, len(amounts), count):
-            here = amounts[begin : begin + count]
-            was = self._turns, self._moves
-            self._add(here, _PROBE * np.eye(count, len(here)))
-            touched = sorted({amount.candidate for amount in here})
-            self._key(work, touched)
-            shown = self._seen()
-            columns.append(base.missing(shown, self._unit)[: len(here)] / _PROBE)
+        was, touched = (self._turns, self._moves), set[int]()
+
+        def show(part: Sequence[_Amount]) -> None:
+            nonlocal touched
+            before, touched = touched, {amount.candidate for amount in part}
             self._turns, self._moves = was
-            self._key(work, touched)
-            yield min(1.0, (begin + count) / len(amounts))
-        every = np.concatenate(columns)
+            self._add(part, _PROBE * np.eye(count, len(part)))
+            self._key(work, sorted(before | touched))
+
+        def evaluate(_: int) -> Generator[float, None, Array]:
+            yield 1.0
+            return base.missing(self._seen(), self._unit)
+
+        shown = yield from coupling.probing(amounts, count, show, evaluate)
+        show(())
+        every = np.array([seen[frame] for _, frame, seen in shown]).reshape(-1, missing.size * _NUMBERS) / _PROBE
         moved = np.abs(every).reshape(len(every), -1, _NUMBERS).max(axis=-1) > _RESPONDS
         others = moved[:, missing < _ENOUGH].sum(axis=1)
         acts = moved.any(axis=1) & ~(alone & (others > 0))

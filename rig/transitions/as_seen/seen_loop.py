@@ -26,7 +26,7 @@ from ..lock_feet import PlayedClip
 from ..loop_feet import LoopFeet
 from ..root_motion import Placement
 from ..splice import Blend
-from . import evaluated_pose, ik_chains, seen_feet, seen_offsets, seen_transition
+from . import evaluated_pose, ik_chains, offset_fit, seen_feet, seen_offsets, seen_transition
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
 from .seen_transition import SeenTransition
 
@@ -108,11 +108,7 @@ def closed(
             "factors": {bone: row.time_factor for bone, row in blend.profile.bones.items()},
         }
         action = seen_offsets.new(note)
-        try:
-            _, error = yield from seen_transition.realize(reader, poses, wanted, 0, action, is_step=True)
-        except BaseException:
-            seen_offsets.remove(armature, action)
-            raise
+        _, error = yield from offset_fit.fit(reader, poses, wanted, 0, action, is_step=True)
     length = blend.seconds or 0.0
     return SeenTransition(action, first, last, length, blend.method, names, float(turns.max()), error, locked)
 

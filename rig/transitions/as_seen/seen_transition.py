@@ -23,18 +23,10 @@ from ...sampling import scene_time, suspend
 from .. import pops
 from ..loop_feet import LoopLockResult
 from ..splice import Blend
-from . import evaluated_pose, ik_chains, seen_offsets, seen_pops
+from . import evaluated_pose, ik_chains, offset_fit, seen_offsets, seen_pops
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
-from .ik_chains import IKPosed
-from .seen_offsets import SeenOffsets
 from .seen_pops import SeenPop
 
-_EXACT, _BETTER = 2e-6, 0.5
-"""Difference of matrices, relative to the size of the skeleton, below which a bone is where it should be; and part of
-the last difference that a round must leave behind to be followed by another."""
-_VISIBLE = 3.0
-"""Factor of that from which on a bone gets a constraint."""
-_ROUNDS = 12
 _RELEVANT = 0.1
 """Part of the largest jump of a bone from which on a bone takes part, even if its jump is not an outlier."""
 _SMALLEST_TURN, _SMALLEST_MOVE = np.radians(1.0), 0.002
@@ -108,7 +100,9 @@ def blend_at(
             cut_at = int(np.searchsorted(poses.frames, frame))
             asked, blend = blend, _automatic(poses, cut_at, chosen, blend, dt)
             wanted = _blended(poses, cut_at, chosen, blend, dt)
-            if pose_tree.distance(wanted, poses.matrices[cut_at:]).max() < _EXACT * pops.skeleton_size(armature):
+            if pose_tree.distance(wanted, poses.matrices[cut_at:]).max() < offset_fit.EXACT * pops.skeleton_size(
+                armature
+            ):
                 raise _nothing(armature, frame)
             between = reader.read([frame - 0.5])
             turn = float(seen_pops.jumps(poses, frame)[0][chosen].max())
@@ -124,14 +118,9 @@ def blend_at(
                 "bones": names,
             }
             action = seen_offsets.new(note)
-            try:
-                is_step = _is_step(poses, between, cut_at, chosen)
-                job = realize(reader, poses, wanted, cut_at, action, is_step=is_step)
-                last, error = yield from job
-                seen_offsets.write_note(action, note | {"last": last})
-            except BaseException:
-                seen_offsets.remove(armature, action)
-                raise
+            is_step = _is_step(poses, between, cut_at, chosen)
+            last, error = yield from offset_fit.fit(reader, poses, wanted, cut_at, action, is_step=is_step)
+            seen_offsets.write_note(action, note | {"last": last})
     return SeenTransition(action, frame, last, blend.seconds or 0.0, blend.method, names, turn, error)
 
 
@@ -248,88 +237,3 @@ def smooth_all(
             seen_offsets.remove(armature, transition.action)
         raise
     return made
-
-
-# On the rig
-
-
-def realize(
-    reader: PoseReader,
-    poses: EvaluatedPoses,
-    wanted: Array,
-    cut_at: int,
-    action: bpy.types.Action,
-    *,
-    is_step: bool,
-    reached: bool = False,
-) -> Generator[float, None, tuple[int, float]]:
-    """Add offsets until the rig is as wanted (F, B, 4, 4); yields the completed fraction.
-
-    cut_at: the row in `poses` of the first frame of `wanted`. action: a new one that reads them. is_step: as for
-    `seen_offsets.show`. reached: as for `IKPosed`. Returns the last frame with an offset, and the remaining error of
-    the bones that can have one.
-    """
-    armature, shown = poses.armature, poses.matrices[cut_at:]
-    close = _EXACT * max(1.0, pops.skeleton_size(armature))
-    frame = int(poses.frames[cut_at])
-    posed = IKPosed(reader, poses, frame, reached=reached)
-    wanted = posed.with_handles(wanted, shown)
-    moving = np.flatnonzero(pose_tree.distance(wanted, shown).max(axis=1) > close)
-    count = int(moving[-1]) + 1 if len(moving) else 1
-    wanted, shown = wanted[:count], shown[:count]
-    goal = posed.attainable(wanted, shown)
-    shown_first = _inherited(armature, poses, goal, shown)
-    mixing = _mixing(poses.matrices)
-    used = posed.leave(pose_tree.distance(goal, shown_first).max(axis=0) > _VISIBLE * close)
-    expected = np.where(used[:, None, None], shown_first, goal)
-    offsets = SeenOffsets.between(poses.bones, expected, goal, mixing)
-    best, least = offsets, np.inf
-    for round_ in range(_ROUNDS):
-        seen_offsets.show(armature, action, frame, offsets.of_rows(np.flatnonzero(used).tolist()), is_step=is_step)
-        measured = reader.read(range(frame, frame + count)).matrices
-        goal = posed.attainable(wanted, measured)
-        error = pose_tree.distance(goal, measured)
-        before = least
-        if error.max() < least:
-            best, least = offsets, float(error.max())
-        yield 0.3 + 0.7 * (round_ + 1) / _ROUNDS
-        if least < close or least > _BETTER * before:
-            break
-        # What follows from the bones above goes once they are right.
-        expected = _inherited(armature, poses, goal, measured)
-        used |= posed.leave(pose_tree.distance(goal, expected).max(axis=0) > _VISIBLE * close)
-        offsets = offsets.corrected(expected, goal)
-    if best is not offsets:
-        seen_offsets.show(armature, action, frame, best.of_rows(np.flatnonzero(used).tolist()), is_step=is_step)
-    return frame + count - 1, least
-
-
-def _mixing(matrices: Array) -> tuple[str, ...]:
-    """(B,) how offsets are added to bones with these matrices (F, B, 4, 4)."""
-    uneven, sheared = pose_tree.is_uneven(matrices).any(axis=0), pose_tree.is_sheared(matrices).any(axis=0)
-    modes = np.where(sheared, seen_offsets.BEFORE, np.where(uneven, seen_offsets.SPLIT, seen_offsets.AFTER))
-    return tuple(str(mode) for mode in modes)
-
-
-def _inherited(armature: bpy.types.Object, poses: EvaluatedPoses, wanted: Array, shown: Array) -> Array:
-    """Where bones are expected without offsets of their own (F, B, 4, 4), once those above them are as wanted.
-
-    Those with constraints stay where they are shown; others follow the nearest parent.
-    """
-    rows = {name: row for row, name in enumerate(poses.bones)}
-    inherited = shown.copy()
-    for row, name in enumerate(poses.bones):
-        bone = armature.pose.bones[name] if name != OBJECT else None
-        while bone is not None and not _is_constrained(bone):
-            bone = bone.parent
-            if bone is not None and bone.name in rows:
-                above = rows[bone.name]
-                inherited[:, row] = wanted[:, above] @ np.linalg.inv(shown[:, above]) @ shown[:, row]
-                break
-    return inherited
-
-
-def _is_constrained(bone: bpy.types.PoseBone) -> bool:
-    """Whether constraints pose a bone, other than those of transitions."""
-    rig = (item for item in bone.constraints if not (item.type == "ACTION" and seen_offsets.is_own(item.action)))
-    return any(not item.mute and item.influence > 0.0 for item in rig)

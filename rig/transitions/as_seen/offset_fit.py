@@ -1,0 +1,143 @@
+"""The offsets with which the rig takes a pose as seen.
+
+Bones inherit offsets from each other or, where constraints of the rig pose them, do not, so what each bone needs is
+measured until it is right.
+"""
+
+from collections.abc import Generator
+
+import bpy
+import numpy as np
+
+from ....lookat_pd import progress
+from ....lookat_pd.rotation import Array
+from ....lookat_pd.transitions import pose_tree
+from ...controls import realize
+from ...controls.realize import Correction, Realization, Tolerance
+from .. import pops
+from . import seen_offsets
+from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
+from .ik_chains import IKPosed
+from .seen_offsets import SeenOffsets
+
+EXACT = 2e-6
+"""Difference of matrices, relative to the size of the skeleton, below which a bone is where it should be."""
+_BETTER = 0.5
+"""Part of the last difference that a pass must leave behind to be followed by another."""
+_VISIBLE = 3.0
+"""Factor of the difference from which on a bone gets a constraint."""
+_CORRECTIONS = 11
+
+
+def fit(
+    reader: PoseReader,
+    poses: EvaluatedPoses,
+    wanted: Array,
+    cut_at: int,
+    action: bpy.types.Action,
+    *,
+    is_step: bool,
+    reached: bool = False,
+) -> Generator[float, None, tuple[int, float]]:
+    """Add offsets until the rig is as wanted (F, B, 4, 4); yields the completed fraction, from 0.3 on. They are removed
+    again if that fails.
+
+    cut_at: the row in `poses` of the first frame of `wanted`. action: a new one that reads them. is_step: as for
+    `seen_offsets.show`. reached: as for `IKPosed`. Returns the last frame with an offset, and the remaining error of
+    the bones that can have one.
+    """
+    close = EXACT * max(1.0, pops.skeleton_size(poses.armature))
+    try:
+        shown = _ShownOffsets(reader, poses, wanted, cut_at, action, close, is_step=is_step, reached=reached)
+        passes = realize.realize(shown, shown.first, Tolerance(close, _CORRECTIONS, _BETTER))
+        done = yield from progress.subrange(passes, 0.3, 1.0)
+    except BaseException:
+        seen_offsets.remove(poses.armature, action)
+        raise
+    return shown.last, float(done.error.max())
+
+
+class _ShownOffsets(Realization[SeenOffsets, Array]):
+    """Offsets on the bones of a rig, and the matrices that are then evaluated."""
+
+    def __init__(
+        self,
+        reader: PoseReader,
+        poses: EvaluatedPoses,
+        wanted: Array,
+        cut_at: int,
+        action: bpy.types.Action,
+        close: float,
+        *,
+        is_step: bool,
+        reached: bool,
+    ) -> None:
+        self._reader, self._poses, self._action, self._close, self._is_step = reader, poses, action, close, is_step
+        self._frame, shown = int(poses.frames[cut_at]), poses.matrices[cut_at:]
+        self._posed = IKPosed(reader, poses, self._frame, reached=reached)
+        wanted = self._posed.with_handles(wanted, shown)
+        moving = np.flatnonzero(pose_tree.distance(wanted, shown).max(axis=1) > close)
+        count = int(moving[-1]) + 1 if len(moving) else 1
+        self._wanted, shown = wanted[:count], shown[:count]
+        self.last = self._frame + count - 1
+        """The last frame with an offset."""
+        self._goal = self._posed.attainable(self._wanted, shown)
+        self._used = np.zeros(len(poses.bones), dtype=bool)
+        expected = self._expected(shown)
+        expected = np.where(self._used[:, None, None], expected, self._goal)
+        self.first = SeenOffsets.between(poses.bones, expected, self._goal, _mixing(poses.matrices))
+        """The first offsets."""
+
+    def write(self, values: SeenOffsets) -> None:
+        rows = np.flatnonzero(self._used).tolist()
+        armature = self._poses.armature
+        seen_offsets.show(armature, self._action, self._frame, values.of_rows(rows), is_step=self._is_step)
+
+    def evaluate(self) -> Generator[float, None, Array]:
+        yield 1.0
+        return self._reader.read(range(self._frame, self.last + 1)).matrices
+
+    def compare(self, seen: Array) -> Array:
+        self._goal = self._posed.attainable(self._wanted, seen)
+        return np.array([pose_tree.distance(self._goal, seen).max()])
+
+    def correct(self, values: SeenOffsets, seen: Array) -> Generator[float, None, Correction[SeenOffsets]]:
+        yield 1.0
+        return Correction(values.corrected(self._expected(seen), self._goal))
+
+    def _expected(self, shown: Array) -> Array:
+        """Where the bones are (F, B, 4, 4) once those above are right; those that are not right then get offsets."""
+        expected = _inherited(self._poses.armature, self._poses, self._goal, shown)
+        self._used |= self._posed.leave(pose_tree.distance(self._goal, expected).max(axis=0) > _VISIBLE * self._close)
+        return expected
+
+
+def _mixing(matrices: Array) -> tuple[str, ...]:
+    """(B,) how offsets are added to bones with these matrices (F, B, 4, 4)."""
+    uneven, sheared = pose_tree.is_uneven(matrices).any(axis=0), pose_tree.is_sheared(matrices).any(axis=0)
+    modes = np.where(sheared, seen_offsets.BEFORE, np.where(uneven, seen_offsets.SPLIT, seen_offsets.AFTER))
+    return tuple(str(mode) for mode in modes)
+
+
+def _inherited(armature: bpy.types.Object, poses: EvaluatedPoses, wanted: Array, shown: Array) -> Array:
+    """Where bones are expected without offsets of their own (F, B, 4, 4), once those above them are as wanted.
+
+    Those with constraints stay where they are shown; others follow the nearest parent.
+    """
+    rows = {name: row for row, name in enumerate(poses.bones)}
+    inherited = shown.copy()
+    for row, name in enumerate(poses.bones):
+        bone = armature.pose.bones[name] if name != OBJECT else None
+        while bone is not None and not _is_constrained(bone):
+            bone = bone.parent
+            if bone is not None and bone.name in rows:
+                above = rows[bone.name]
+                inherited[:, row] = wanted[:, above] @ np.linalg.inv(shown[:, above]) @ shown[:, row]
+                break
+    return inherited
+
+
+def _is_constrained(bone: bpy.types.PoseBone) -> bool:
+    """Whether constraints pose a bone, other than those of transitions."""
+    rig = (item for item in bone.constraints if not (item.type == "ACTION" and seen_offsets.is_own(item.action)))
+    return any(not item.mute and item.influence > 0.0 for item in rig)
