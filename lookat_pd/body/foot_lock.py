@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import checks
-from ..curves import smooth_step
+from ..curves import early_slope, smooth_step
 from ..errors import InvalidArgument
 from ..rotation import Array
 from .contacts import Interval, runs
@@ -138,37 +138,37 @@ def _within(points: Array, stance: FootStance) -> Array:
     return found - found[stance.anchor - stance.first]
 
 
+def coming_and_going(count: int, catch: float) -> tuple[Array, Array]:
+    """How a displacement goes within `count` frames from the border of a contact, or comes before it: the parts (count,
+    1) that are left of it, and of its change per frame away from the border, in frames. Both are smooth at both ends.
+
+    catch: frames within which its change ends, if fewer.
+    """
+    n = np.arange(1, count + 1)[:, None]
+    length = min(count, catch) + 1.0
+    return 1.0 - smooth_step(n / (count + 1.0))[0], length * early_slope(np.minimum(n / length, 1.0))
+
+
 def _bridge(result: Array, known: Array, release: int) -> None:
     """Fill in the frames between those that are known; zero at a distance of `release` from them."""
     for a, b in runs(~known):
-        before, after = _end(result, known, a - 1, -1), _end(result, known, b + 1, 1)
+        ends = _end(result, known, a - 1, -1), _end(result, known, b + 1, 1)
         length = b - a + 2
-        if before is not None and after is not None and length <= 2 * release:
-            result[a : b + 1] = _quintic(before, after, length)[1:-1]
-            continue
-        still = np.zeros((2, 3))
-        if before is not None:
-            n = min(release, length)
-            result[a : a + n - 1] = _quintic(before, still, n)[1:-1][: b - a + 1]
-        if after is not None:
-            n = min(release, length)
-            result[b - n + 2 : b + 1] = _quintic(still, after, n)[1:-1][-(b - a + 1) :]
+        joined = None not in ends and length <= 2 * release
+        count = (length if joined else min(release, length)) - 1
+        left, late = coming_and_going(count, count)
+        for end, frames in zip(ends, (np.arange(a, a + count), np.arange(b, b - count, -1)), strict=True):
+            if end is not None:
+                place, change = end
+                result[frames] += left * place + late * change
 
 
-def _end(result: Array, known: Array, at: int, inwards: int) -> Array | None:
-    """Value and change per frame (2, 3) at the end of known frames, forwards in time; None outside of all frames."""
+def _end(result: Array, known: Array, at: int, inwards: int) -> tuple[Array, Array] | None:
+    """Value, and change per frame away from there, (3,) each, at the end of known frames; None outside of all
+    frames."""
     if not 0 <= at < len(known):
         return None
     beside = at + inwards
     if not 0 <= beside < len(known) or not known[beside]:
-        return np.stack((result[at], np.zeros(3)))
-    return np.stack((result[at], inwards * (result[beside] - result[at])))
-
-
-def _quintic(before: Array, after: Array, length: int) -> Array:
-    """Values (length + 1, 3) between two ends (2, 3) of value and change per frame, without acceleration at them."""
-    t = (np.arange(length + 1) / length)[:, None]
-    there = smooth_step(t)[0]
-    start = t * (1.0 - t) ** 3 * (1.0 + 3.0 * t)
-    end = -((1.0 - t) * t**3 * (4.0 - 3.0 * t))
-    return before[0] * (1.0 - there) + after[0] * there + length * (before[1] * start + after[1] * end)
+        return result[at], np.zeros(3)
+    return result[at], result[at] - result[beside]

@@ -7,8 +7,9 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.body.contacts import Detection, Interval, detect, runs, within_reach
+from ...lookat_pd.body.foot_lock import coming_and_going
 from ...lookat_pd.body.legs import SOFT_STRETCH
-from ...lookat_pd.curves import early_slope, smooth_step, sudden
+from ...lookat_pd.curves import smooth_step, sudden
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 
@@ -181,11 +182,7 @@ def _transitions(span: slice, at: Array, blend: float) -> list[_Transition]:
     where, found = np.flatnonzero(at), []
     for edge, count, step in ((a, a - where[0], -1), (b, where[-1] - b, 1)):
         if count:
-            n = np.arange(1, count + 1)[:, None]
-            length = min(count, blend) + 1.0
-            left = 1.0 - smooth_step(n / (count + 1.0))[0]
-            late = length * early_slope(np.minimum(n / length, 1.0))
-            found.append(_Transition(edge, edge + step * n[:, 0], left, late))
+            found.append(_Transition(edge, edge + step * np.arange(1, count + 1), *coming_and_going(count, blend)))
     return found
 
 
