@@ -9,9 +9,9 @@ import numpy as np
 from ..lookat_pd.body.contacts import Detection, Interval
 from ..lookat_pd.checks import shown
 from ..rig.animation.bake_options import BakeOptions
+from ..rig.feet.contact_plan import Contact
 from ..rig.ik import contacts
 from ..rig.ik.body_bake import BodyBakeResult
-from ..rig.ik.contact_plan import Contact
 from ..rig.ik.contacts import ContactsResult, Touch
 from ..rig.sampling.targets import Target
 from . import arguments as words

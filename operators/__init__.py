@@ -9,9 +9,9 @@ from . import (
     chain_actions,
     chain_edit,
     choose_facing,
-    clean_foot_skate,
     clear_plots,
     compare,
+    contacts,
     converse,
     copy,
     copy_settings,
@@ -22,7 +22,6 @@ from . import (
     hit,
     ik_bake,
     ik_body,
-    ik_contacts,
     ik_drag,
     ik_pin,
     ik_switch,
@@ -82,11 +81,10 @@ TRANSITIONS = (
     chain_actions,
     library,
     travel,
-    clean_foot_skate,
     blend_profile,
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)
-IK = (ik_drag, ik_bake, ik_body, ik_contacts, ik_pin, ik_switch)
+IK = (ik_drag, ik_bake, ik_body, contacts, ik_pin, ik_switch)
 DYNAMICS = (measure_masses, interpolate_keys, reach, hit, clear_plots)
 MODULES = (*LOOK_AT, *PD_FOLLOW, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)
 

@@ -5,7 +5,7 @@ import math
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators import drawing, ik_bake, ik_body, ik_contacts, ik_switch, polling, selection
+from ..operators import contacts, drawing, ik_bake, ik_body, ik_switch, polling, selection
 from ..rig.detection import body_joints, limb_controls
 from ..rig.ik import preview as ik_preview
 from ..rig.ik import setup as ik_setup
@@ -207,7 +207,9 @@ class LOOKAT_PD_PT_ik_contacts(_SubPanel, bpy.types.Panel):
         marked.contact_start, marked.contact_end = scene.frame_preview_start, scene.frame_preview_end
         marked.use_scene_range = False
         marked.frame_start, marked.frame_end = scene.frame_start, scene.frame_end
-        reason = ik_contacts.why_not(context)
+        feet = column.operator("lookat_pd.clean_foot_skate")
+        feet.speed, feet.height, feet.release = settings.contact_speed, settings.contact_height, settings.contact_blend
+        reason = contacts.why_not(context)
         if reason is None and not scene.use_preview_range:
             reason = "Set a preview range (P in the timeline) to mark a contact"
         if reason is not None:

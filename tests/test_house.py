@@ -49,7 +49,7 @@ WITHIN = {
         "layers": {"animation", "sampling"},
         "feet": {"animation", "controls", "detection", "sampling"},
         "transitions": {"animation", "controls", "detection", "feet", "layers", "sampling"},
-        "ik": {"animation", "controls", "detection", "layers", "sampling"},
+        "ik": {"animation", "controls", "detection", "feet", "layers", "sampling"},
         "dynamics": {"animation", "controls", "detection", "feet", "sampling"},
         "look_at": {"animation", "controls", "detection", "layers", "sampling"},
         "pd_follow": {"animation", "layers", "sampling"},

@@ -8,6 +8,8 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
+from ...lookat_pd.body import contacts
+from ...lookat_pd.body.contacts import Detection, Interval
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
@@ -67,6 +69,29 @@ class Footing:
         """The bones that must be known."""
         controls = (*(foot.control for foot in self.feet), self.hips)
         return tuple(dict.fromkeys((*(bone for foot in self.feet for bone in foot.bones), *filter(None, controls))))
+
+    def contacts(
+        self, samples: Samples, dt: float, frames: Detection | Sequence[Interval]
+    ) -> list[list[list[Interval]]]:
+        """The contacts of each point of each foot, as indices of the sampled frames.
+
+        dt: [s] per frame. frames: how contacts are detected, or the first and last frame of those of all points. Hands
+        touch the ground of the feet.
+        """
+        if not isinstance(frames, Detection):
+            marked = [(a - int(samples.frames[0]), b - int(samples.frames[0])) for a, b in frames]
+            return [[marked] * len(foot.points) for foot in self.feet]
+        found = []
+        touched = [foot.touch(samples) for foot in self.feet]
+        lowest = min(
+            float(places[..., 2].min()) for foot, places in zip(self.feet, touched, strict=True) if not foot.hand
+        )
+        for foot, places in zip(self.feet, touched, strict=True):
+            size, floor = foot.length(samples), lowest if foot.hand else None
+            found.append(
+                [contacts.detect(places[:, point], dt, size, frames, floor) for point in range(places.shape[1])]
+            )
+        return found
 
 
 def find(armature: bpy.types.Object, *, hands: bool = False) -> Footing:

@@ -1,4 +1,4 @@
-"""*Clean Foot Skate*: feet that slide while they are planted are kept on their places, over a whole clip."""
+"""*Clean Foot Skate*: contacts of all feet, which roll from heel to ball, over a whole clip."""
 
 from collections.abc import Generator, Sequence
 
@@ -11,8 +11,12 @@ from ...lookat_pd.message import Message
 from ..animation.bake_options import BakeOptions
 from ..sampling.sampler import Samples
 from ..sampling.scene_time import seconds_per_frame
-from . import foot_bones, foot_contacts, foot_locking
+from . import foot_bones, foot_locking
+from .contact_plan import Contact
 from .foot_locking import FootLockResult, FootPlan
+
+CONTACT = Contact(Detection(), foot_lock.RELEASE)
+"""Detected contacts with the world."""
 
 
 class NotPlanted(RigError):
@@ -20,26 +24,19 @@ class NotPlanted(RigError):
 
 
 def clean(
-    scene: bpy.types.Scene,
-    armature: bpy.types.Object,
-    options: BakeOptions,
-    detection: Detection | None = None,
-    release: float = foot_lock.RELEASE,
+    scene: bpy.types.Scene, armature: bpy.types.Object, options: BakeOptions, contact: Contact = CONTACT
 ) -> Generator[float, None, FootLockResult]:
-    """Keep the feet on their places during detected contacts; yields the completed fraction. Raises RigError.
-
-    release: seconds of the transitions into and out of a contact.
-    """
+    """Keep the feet on their places during contacts; yields the completed fraction. Raises RigError."""
+    contact = contact.checked(options.first, options.last)
     footing, dt = foot_bones.find(armature), seconds_per_frame(scene)
-    detection = detection or Detection()
 
     def plan(samples: Samples) -> Sequence[FootPlan]:
         plans = []
-        contacts = foot_contacts.find_contacts(footing, samples, dt, detection)
+        contacts = footing.contacts(samples, dt, contact.frames)
         for foot, found in zip(footing.feet, contacts, strict=True):
             planted = foot_lock.stances(found, len(samples.frames))
             places = foot.touch(samples)
-            plans.append(FootPlan(foot_lock.displacements(places, planted, dt, release=release), planted))
+            plans.append(FootPlan(foot_lock.displacements(places, planted, dt, release=contact.blend), planted))
         if not any(item.stances for item in plans):
             raise NotPlanted(
                 Message(

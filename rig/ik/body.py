@@ -15,9 +15,9 @@ from ..animation import editable
 from ..animation.outside_controls import OutsideControl
 from ..detection import body_joints, bone_limits, joint_chain, limb_controls, limbs, stance
 from ..detection.limb_controls import LimbControls
+from ..feet.contact_plan import Contact
 from ..sampling import plain_chain, targets
 from ..sampling.targets import Target
-from .contact_plan import Contact
 
 PRIORITIES = {"HIGH": HIGH, "NORMAL": NORMAL, "LOW": LOW}
 ORIENTATIONS = ("FREE", "KEEP", "TARGET", "AIM")

@@ -13,9 +13,9 @@ from ..animation import actions, bake_options, outside_controls
 from ..animation.bake_options import BakeOptions
 from ..animation.bake_together import BakeTogether
 from ..controls.changes import AnimatedChannels
+from ..feet import contact_plan
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples
-from . import contact_plan
 from .bake import BAKED, in_world
 from .body import BodyEffector, JointTree
 from .body_goals import BodyTuning

@@ -13,17 +13,18 @@ from ...lookat_pd.ik.body_objectives import LOW
 from ...lookat_pd.rotation import Array
 from ..animation.bake_options import BakeOptions
 from ..detection import limbs
+from ..feet import contact_plan
+from ..feet.contact_plan import Surface
 from ..sampling.sampler import Samples, seen_from
 from ..sampling.scene_time import seconds_per_frame
 from ..sampling.targets import Target, rides_at
 from . import body as bodies
-from . import body_balance, contact_plan, goals
+from . import body_balance, goals
 from .bake import from_armature, in_world
 from .body import PRIORITIES, BodyEffector, JointTree
 from .body_balance import Weighed
 from .body_errors import Objectives
 from .body_pose import BodyPose
-from .contact_plan import Surface
 
 _SOFT = 1.5
 """Largest angular acceleration of a knee whose foot is held, as a factor of the animated one."""

@@ -20,16 +20,17 @@ from ..animation import bake_options
 from ..animation.bake_options import BakeOptions
 from ..detection import limb_controls
 from ..detection.joint_chain import JointChain
+from ..feet import contact_plan
+from ..feet.contact_plan import Contact, Surface
 from ..sampling import targets
 from ..sampling.sampler import Samples, seen_from
 from ..sampling.scene_time import seconds_per_frame
 from ..sampling.targets import Target
-from . import bake, body_bake, body_settings, contact_plan
+from . import bake, body_bake, body_settings
 from . import body as bodies
 from .body import BodyEffector
 from .body_bake import BodyBakeResult, BodyTuning
 from .chain_solve import IKTuning, Objectives
-from .contact_plan import Contact, Surface
 from .pose import Seen
 
 _CALLED = " contacts"

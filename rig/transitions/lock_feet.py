@@ -21,7 +21,7 @@ from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation.bake_options import BakeOptions
 from ..animation.playing import playing
-from ..feet import foot_bones, foot_contacts, foot_locking
+from ..feet import foot_bones, foot_locking
 from ..feet.foot_bones import Foot, Footing
 from ..feet.foot_locking import FootLockResult, FootPlan
 from ..sampling.sampler import Sampler, Samples, run
@@ -206,7 +206,7 @@ def sample(
     frames = np.arange(clip.begin, clip.end + 1) - clip.at + clip.frame
     with clip.playing(armature), Sampler(scene, armature, footing.sampled) as sampler:
         samples = run(sampler.sample(frames.tolist()))
-    found = foot_contacts.find_contacts(footing, samples, dt, detection)
+    found = footing.contacts(samples, dt, detection)
     shifted = [[[(clip.begin + a, clip.begin + b) for a, b in point] for point in foot] for foot in found]
     return SampledClip(clip, [foot.touch(samples) for foot in footing.feet], shifted)
 

@@ -130,7 +130,8 @@ def follow(
             # The contacts of a fast run may be shorter than any that is found.
             with suppress(skate.NotPlanted), playing(armature, made.action, made.slot):
                 detection = Detection(speed=max(_PLANTED * step / known.dt / known.leg(), Detection.speed))
-                feet = yield from subrange(skate.clean(scene, armature, options, detection), 0.3, 1.0)
+                contact = replace(skate.CONTACT, frames=detection)
+                feet = yield from subrange(skate.clean(scene, armature, options, contact), 0.3, 1.0)
         if assign:
             sequence.check_may_play(armature)
             join.use(armature, made.action, made.slot)

@@ -14,6 +14,7 @@ from . import walking
 
 actions = load("rig.animation.actions")
 bake_options = load("rig.animation.bake_options")
+contact_plan = load("rig.feet.contact_plan")
 contacts = load("lookat_pd.body.contacts")
 errors = load("lookat_pd.errors")
 foot_bones = load("rig.feet.foot_bones")
@@ -48,7 +49,8 @@ def test_a_walk_that_does_not_slide_hardly_changes() -> None:
     use(armature, action)
     before, _ = walking.toes(armature, action, range(1, walking.LAST + 1))
     options = bake_options.BakeOptions(1, walking.LAST)
-    result = scenes.finish(skate.clean(bpy.context.scene, armature, options, contacts.Detection(speed=0.15)))
+    contact = contact_plan.Contact(contacts.Detection(speed=0.15))
+    result = scenes.finish(skate.clean(bpy.context.scene, armature, options, contact))
     after, _ = walking.toes(armature, result.action, range(1, walking.LAST + 1))
     assert np.abs(after - before).max() < 0.03
 
@@ -149,10 +151,23 @@ def test_feet_in_the_air_are_refused() -> None:
     armature = walking.person()
     use(armature, walking.walk(armature, "Walk", slide=0.03))
     before = sorted(bpy.data.actions.keys())
-    nothing = contacts.Detection(speed=0.001)
+    nothing = contact_plan.Contact(contacts.Detection(speed=0.001))
     with pytest.raises(errors.RigError, match="No foot of 'Person' is planted"):
         scenes.finish(skate.clean(bpy.context.scene, armature, bake_options.BakeOptions(1, 30), nothing))
     assert sorted(bpy.data.actions.keys()) == before
+
+
+def test_marked_contacts_are_held_and_nothing_else() -> None:
+    armature = walking.person()
+    action = walking.walk(armature, "Walk", slide=0.03)
+    use(armature, action)
+    before, _ = walking.toes(armature, action, range(1, walking.LAST + 1))
+    options, marked = bake_options.BakeOptions(1, walking.LAST), contact_plan.Contact([(30, 34)], blend=0.1)
+    result = scenes.finish(skate.clean(bpy.context.scene, armature, options, marked))
+    after, _ = walking.toes(armature, result.action, range(1, walking.LAST + 1))
+    assert result.stances == 2
+    assert np.ptp(after[29:34], axis=0).max() < 1e-4 < np.ptp(before[29:34], axis=0).max()
+    assert np.abs(after - before)[[0, 1, 70, 71]].max() < 1e-5
 
 
 def test_stopping_changes_nothing() -> None:

@@ -15,7 +15,7 @@ from .. import scenes
 body = load("rig.ik.body")
 body_bake = load("rig.ik.body_bake")
 contacts = load("rig.ik.contacts")
-contact_plan = load("rig.ik.contact_plan")
+contact_plan = load("rig.feet.contact_plan")
 limb_controls = load("rig.detection.limb_controls")
 limb_switch = load("rig.controls.limb_switch")
 limbs = load("rig.detection.limbs")

@@ -13,7 +13,7 @@ from .. import scenes
 from .test_body_bake import ROWS, axes
 
 actions = load("rig.animation.actions")
-contact_plan = load("rig.ik.contact_plan")
+contact_plan = load("rig.feet.contact_plan")
 contacts = load("rig.ik.contacts")
 detection = load("lookat_pd.body.contacts")
 errors = load("lookat_pd.errors")

@@ -14,7 +14,7 @@ from .. import control_rigs, scenes
 from .test_body_bake import axes, bodies, body_bake, errors, options, targets, to
 
 body_on_controls = load("rig.ik.body_on_controls")
-contact_plan = load("rig.ik.contact_plan")
+contact_plan = load("rig.feet.contact_plan")
 contacts = load("rig.ik.contacts")
 control_drag = load("rig.ik.control_drag")
 rotation = load("lookat_pd.rotation")

@@ -18,7 +18,7 @@ body_bake = load("rig.ik.body_bake")
 body_drag = load("rig.ik.body_drag")
 chain_solve = load("rig.ik.chain_solve")
 contacts = load("rig.ik.contacts")
-contact_plan = load("rig.ik.contact_plan")
+contact_plan = load("rig.feet.contact_plan")
 targets = load("rig.sampling.targets")
 options = load("rig.animation.bake_options")
 

@@ -264,7 +264,7 @@ def ik_baked_from_the_panel(hands: Hands) -> Waiting:
         assert armature().animation_data.action.name == "Sway"
 
 
-@script(needs=("panels.ik", "operators.ik_contacts"))
+@script(needs=("panels.ik", "operators.contacts"))
 def contact_of_the_preview_range_from_the_panel(hands: Hands) -> Waiting:
     """The button needs a preview range; the hand stays there during it, and one undo takes it back."""
     yield from _begin(hands)

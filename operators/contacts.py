@@ -1,0 +1,211 @@
+"""Contacts: hold feet and hands in world space, or on what they touch, and all feet that skate."""
+
+from collections.abc import Sequence
+
+import bpy
+
+from ..lookat_pd.body import foot_lock
+from ..lookat_pd.body.contacts import Detection, Interval
+from ..lookat_pd.errors import LookAtError
+from ..lookat_pd.message import Message
+from ..rig.animation.bake_options import BakeOptions
+from ..rig.feet import skate
+from ..rig.feet.contact_plan import Contact
+from ..rig.ik import contacts
+from ..rig.ik import setup as ik_setup
+from ..rig.settings import choice, integer, number, switch
+from ..translations import messages
+from . import drawing, job, polling, reporting, selection
+from .ik_bake import why_no_chain
+
+_FEW = 6
+
+
+class _Contacts(job.Bake):
+    """A bake of contacts that are detected, or that are marked by a range of frames."""
+
+    where: choice(
+        "Contacts",
+        "Frames in which the effector touches something",
+        (
+            ("FOUND", "Detected", "Detect contacts by the speed and height of the effector"),
+            ("MARKED", "Frame Range", "Use a contact from the start frame to the end frame"),
+        ),
+    )
+    contact_start: integer("Contact Start", "First frame of the contact", 1)
+    contact_end: integer("End", "Last frame of the contact", 20)
+
+    def draw_contacts(self, layout: bpy.types.UILayout) -> None:
+        layout.prop(self, "where")
+        column = layout.column(align=True)
+        column.active = self.where == "MARKED"
+        column.prop(self, "contact_start")
+        column.prop(self, "contact_end")
+
+    def contact_frames(self, detection: Detection) -> Detection | Sequence[Interval]:
+        """The marked contact, or how contacts are detected."""
+        return [(self.contact_start, self.contact_end)] if self.where == "MARKED" else detection
+
+
+def _bones(context: bpy.types.Context) -> list[str]:
+    """The selected bones, or the active one if it is not selected."""
+    selected, active = [bone.name for bone in selection.selected_bones(context)], selection.bone(context)
+    if active is not None and active.name not in selected:
+        return [active.name]
+    return selected
+
+
+def why_not(context: bpy.types.Context) -> str | None:
+    """The reason why no contact can be cleaned up, as a sentence; None if it can."""
+    reason = polling.why_no_armature(context)
+    if reason is not None:
+        return reason
+    bones = _bones(context)
+    if not bones:
+        return "Select the bones that touch something, such as the feet"
+    try:
+        if contacts.is_body(selection.armature(context), bones):
+            return None
+    except LookAtError as error:
+        return messages.translate(str(error))
+    return why_no_chain(context)
+
+
+class LOOKAT_PD_OT_ik_contacts(_Contacts, bpy.types.Operator):
+    """Hold the selected feet and hands where they touch the ground, a prop or another character"""
+
+    bl_idname = "lookat_pd.ik_contacts"
+    bl_label = "Clean Up Contacts"
+    why_not = staticmethod(why_not)
+
+    lower_hips: switch(
+        "Lower Hips",
+        "Lower the hips smoothly where a leg does not reach its contact; all other feet stay in place",
+        True,
+    )
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = drawing.prepared(self.layout)
+        self.draw_contacts(layout)
+        layout.prop(self, "lower_hips")
+        super().draw(context)
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Baking IK: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
+        self.take_frames(context)
+        settings, armature, bones = context.scene.lookat_pd_ik, selection.armature(context), _bones(context)
+        frames = self.contact_frames(Detection(settings.contact_speed, settings.contact_height))
+        touch = contacts.Touch(Contact(frames, settings.contact_blend), ik_setup.contact_surface(settings))
+        options = BakeOptions(self.frame_start, self.frame_end, self.into)
+        if contacts.is_body(armature, bones, lower_hips=self.lower_hips):
+            self.job = contacts.clean_up_body(
+                context.scene, armature, dict.fromkeys(bones, touch), options, lower_hips=self.lower_hips
+            )
+            return
+        chain = ik_setup.contact_chain(armature, bones[0], settings)
+        self.job = contacts.clean_up(context.scene, chain, touch, ik_setup.tuning(settings), options)
+
+    def finish(self, context: bpy.types.Context, result: contacts.ContactsResult) -> None:
+        unit = 1000.0 * context.scene.unit_settings.scale_length
+        for bone, found in result.contacts.items():
+            named = ", ".join(f"{first}-{last}" for first, last in found[:_FEW])
+            if not found:
+                reporting.report_info(self, Message("'{bone}' has no contact and stays as animated.", bone=bone))
+                continue
+            if len(found) > _FEW:
+                named += " ..."
+            reporting.report_info(
+                self, Message("Locked '{bone}' during its contacts at frames {frames}.", bone=bone, frames=named)
+            )
+        bone, frame, slip, share = result.worst
+        reporting.report_info(
+            self,
+            Message(
+                "'{bone}' is off by at most {missed:.2f} mm, {share:.2f} % of its limb, at frame {frame}.",
+                bone=bone,
+                frame=frame,
+                missed=unit * slip,
+                share=100.0 * share,
+            ),
+        )
+        if result.lowered.max() > 0.0:
+            lowered = unit * float(result.lowered.max())
+            reporting.report_info(self, Message("The hips were lowered by up to {lowered:.1f} mm.", lowered=lowered))
+
+
+def why_no_feet(context: bpy.types.Context) -> str | None:
+    """The reason why there are no feet to clean, as a sentence; None if there can be."""
+    reason = polling.why_no_armature(context)
+    if reason is not None:
+        return reason
+    data = selection.armature(context).animation_data
+    if data is None or (data.action is None and not data.nla_tracks):
+        return "The armature has no action; assign one in the Action editor"
+    return "Leave NLA tweak mode" if data.use_tweak_mode else None
+
+
+class LOOKAT_PD_OT_clean_foot_skate(_Contacts, bpy.types.Operator):
+    """Keep the feet on their places while they are on the ground; legs and hips are corrected"""
+
+    bl_idname = "lookat_pd.clean_foot_skate"
+    bl_label = "Clean Foot Skate"
+    why_not = staticmethod(why_no_feet)
+
+    speed: number(
+        "Speed",
+        "Largest speed of a foot on the ground, in leg lengths per second",
+        Detection.speed,
+        max=1000.0,
+        min=0.001,
+        soft_max=2.0,
+    )
+    height: number(
+        "Height",
+        "Largest height of a foot on the ground above its lowest position, in leg lengths; 0 for any height",
+        Detection.height,
+        max=1000.0,
+        soft_max=1.0,
+    )
+    release: number(
+        "Blend",
+        "Time in seconds of the transitions into and out of a contact",
+        foot_lock.RELEASE,
+        max=60.0,
+        soft_max=1.0,
+    )
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = drawing.prepared(self.layout)
+        self.draw_contacts(layout)
+        for name in ("speed", "height", "release"):
+            layout.prop(self, name)
+        super().draw(context)
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Cleaning foot skate: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
+        self.take_frames(context)
+        options = BakeOptions(self.frame_start, self.frame_end, self.into)
+        contact = Contact(self.contact_frames(Detection(self.speed, self.height)), self.release)
+        self.job = skate.clean(context.scene, selection.armature(context), options, contact)
+
+    def finish(self, context: bpy.types.Context, result: skate.FootLockResult) -> None:
+        size = 1000.0 * context.scene.unit_settings.scale_length
+        reporting.report_info(
+            self,
+            Message(
+                "'{action}': {stances} foot contacts; the feet drift {drift:.2f} mm instead of {before:.2f} mm.",
+                action=result.action.name,
+                stances=result.stances,
+                drift=size * result.drift,
+                before=size * result.before,
+            ),
+        )
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_ik_contacts, LOOKAT_PD_OT_clean_foot_skate))
