@@ -51,7 +51,7 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class _Handle:
+class Handle:
     """A bone, or with "" the object, that moves part of the character and has no moving or placed ancestor.
 
     Its position is linear @ location + offset, its orientation frame @ rotation. location: None if it cannot move.
@@ -94,7 +94,7 @@ class Ground:
         parent = item.matrix_world @ item.matrix_basis.inverted_safe()
         return rotation.normalize(np.array(parent.inverted_safe().to_3x3())[:, 2])
 
-    def _handles(self) -> list[_Handle]:
+    def _handles(self) -> list[Handle]:
         if self.by_object:
             return [self._handle("")]
         tops = [bone for bone in self.armature.data.bones if bone.parent is None]
@@ -126,20 +126,20 @@ class Ground:
             if (channel.name if channel.kind == "vector" else "rotation") in kinds
         )
 
-    def _handle(self, name: str) -> _Handle:
+    def _handle(self, name: str) -> Handle:
         item = self.armature
         turn = animated.transform(item, name, "rotation")
         bone = item.data.bones[name] if name else None
         place = animated.transform(item, name, "location")
         if bone is None:
-            return _Handle(name, turn, place, rotation.IDENTITY, np.eye(3), np.zeros(3))
+            return Handle(name, turn, place, rotation.IDENTITY, np.eye(3), np.zeros(3))
         move = None if bone.parent and bone.use_connect else place
         above = self._pose(bone.parent, self._read[0], 0)
         there = [
             np.array(_posed(bone, above, Matrix.Translation(v))) for v in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
         ]
         linear = np.stack([moved[:3, 3] - there[0][:3, 3] for moved in there[1:]], axis=-1)
-        return _Handle(name, turn, move, rotation.from_matrix(there[0][:3, :3]), linear, there[0][:3, 3])
+        return Handle(name, turn, move, rotation.from_matrix(there[0][:3, :3]), linear, there[0][:3, 3])
 
     def _pose(self, bone: bpy.types.Bone | None, clip: Clip | None, row: int) -> Matrix | None:
         """A bone's matrix in armature space at one frame of a clip, or, without a clip, on the current rig."""
@@ -182,13 +182,7 @@ class Ground:
             raise InvalidArgument("Root motion {root!r} is unknown; use {roots}.", root=root, roots=", ".join(ROOTS))
         if root == "NONE" or not (self.root or self.by_object):
             return Placement.identity()
-        turn = rotation.IDENTITY.copy()
-        if root != "POSITION":
-            turn = rotation.swing_twist(rotation.multiply(wanted[1], rotation.inverse(there[1])), self.up)[1]
-        move = wanted[0] - rotation.rotate(turn, there[0])
-        if root != "ALL":
-            move = move - (move @ self.up) * self.up
-        return Placement(turn, move)
+        return on_ground(wanted, there, self.up, turns=root != "POSITION", rises=root == "ALL")
 
     def channels(self, root: str) -> list[Channel]:
         """The channels that a placement changes."""
@@ -199,14 +193,7 @@ class Ground:
 
     def place(self, clip: Clip, by: Placement | Sequence[Placement]) -> Clip:
         """A clip with the whole character placed, by one placement or by one for each frame."""
-        turn, move = _table([by] if isinstance(by, Placement) else by)
-        raw = dict(clip.raw)
-        for handle in self.handles:
-            if handle.location in raw:
-                raw[handle.location] = self._moved(handle, raw[handle.location], turn, move)
-            if handle.rotation in raw and np.any(turn != rotation.IDENTITY):
-                raw[handle.rotation] = _turned(handle, raw[handle.rotation], turn)
-        return Clip(clip.armature, clip.frames, raw)
+        return placed(clip, self.handles, by)
 
     def upright(self) -> dict[Channel, Array]:
         """For each location that a placement changes, the matrix (3, 3) of its height."""
@@ -233,20 +220,32 @@ class Ground:
         step = handle.linear @ (stored[row + 1] - stored[row])
         return step if upwards else step - (step @ self.up) * self.up
 
-    @staticmethod
-    def _moved(handle: _Handle, location: Array, turn: Array, move: Array) -> Array:
-        still = np.all(turn == rotation.IDENTITY, axis=-1) & np.all(move == 0.0, axis=-1)
-        place = location @ handle.linear.T + handle.offset
-        change = rotation.rotate(turn, place) + move - place
-        moved = location + np.linalg.solve(handle.linear, change.T).T
-        return np.where(still[:, None], location, moved)
+
+def placed(clip: Clip, handles: Sequence[Handle], by: Placement | Sequence[Placement]) -> Clip:
+    """A clip with all handles placed, by one placement or by one for each frame."""
+    turn, move = _table([by] if isinstance(by, Placement) else by)
+    raw = dict(clip.raw)
+    for handle in handles:
+        if handle.location in raw:
+            raw[handle.location] = _moved(handle, raw[handle.location], turn, move)
+        if handle.rotation in raw and np.any(turn != rotation.IDENTITY):
+            raw[handle.rotation] = _turned(handle, raw[handle.rotation], turn)
+    return Clip(clip.armature, clip.frames, raw)
+
+
+def _moved(handle: Handle, location: Array, turn: Array, move: Array) -> Array:
+    still = np.all(turn == rotation.IDENTITY, axis=-1) & np.all(move == 0.0, axis=-1)
+    place = location @ handle.linear.T + handle.offset
+    change = rotation.rotate(turn, place) + move - place
+    moved = location + np.linalg.solve(handle.linear, change.T).T
+    return np.where(still[:, None], location, moved)
 
 
 def _table(placements: Sequence[Placement]) -> tuple[Array, Array]:
     return np.array([p.rotation for p in placements]), np.array([p.translation for p in placements])
 
 
-def _turned(handle: _Handle, stored: Array, turn: Array) -> Array:
+def _turned(handle: Handle, stored: Array, turn: Array) -> Array:
     """Stored rotations (F, size) of a handle rotated in its space by (F or 1, 4)."""
     local = rotation.multiply(rotation.inverse(handle.frame), rotation.multiply(turn, handle.frame))
     turned = rotation.multiply(local, clips.to_values(handle.rotation, stored))
@@ -260,6 +259,18 @@ def _posed(bone: bpy.types.Bone, above: Matrix | None, basis: Matrix) -> Matrix:
     return bone.convert_local_to_pose(
         basis, bone.matrix_local, parent_matrix=above, parent_matrix_local=bone.parent.matrix_local
     )
+
+
+def on_ground(
+    wanted: tuple[Array, Array], there: tuple[Array, Array], up: Array, *, turns: bool = True, rises: bool = False
+) -> Placement:
+    """The placement of a position (3,) and orientation (4,) that is `there` at the wanted one, as far as a rotation
+    about up (3,), if it turns, and a move over the ground, or with height if it rises, can do it."""
+    turn = rotation.IDENTITY.copy()
+    if turns:
+        turn = rotation.swing_twist(rotation.multiply(wanted[1], rotation.inverse(there[1])), up)[1]
+    move = wanted[0] - rotation.rotate(turn, there[0])
+    return Placement(turn, move if rises else move - (move @ up) * up)
 
 
 def find_root(skeleton: Skeleton, read: Sequence[Clip], size: float) -> str:

@@ -21,7 +21,7 @@ from ...feet.foot_locking import FootLockResult, LegGoal
 from ...sampling import scene_time, suspend
 from ...sampling.sampler import Samples
 from ..lock_feet import FootHold, PlayedClip, divided
-from . import evaluated_pose, ik_chains, offset_fit, seen_offsets
+from . import evaluated_pose, ik_chains, offset_fit, seen_offsets, seen_transition
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
 from .seen_transition import SeenTransition
 
@@ -81,12 +81,8 @@ def lock_through(
     ordered = sorted(made, key=lambda item: item.frame)
     first, last = min(first, ordered[0].frame - around), max(last, ordered[-1].last + around)
     clips = divided(None, None, first, last, [(item.frame, (item.last - item.frame) * dt) for item in ordered])
-    try:
+    with seen_transition.removed_if_failed(armature, made):
         return (yield from lock(scene, armature, clips))
-    except BaseException:
-        for item in made:
-            seen_offsets.remove(armature, item.action)
-        raise
 
 
 def _noted(clip: PlayedClip) -> dict[str, Any]:

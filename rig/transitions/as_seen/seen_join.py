@@ -15,7 +15,7 @@ from ..blend_profiles import BlendProfile
 from ..join import Joined
 from ..lock_feet import PlayedClip
 from ..splice import Blend
-from . import evaluated_pose, seen_feet, seen_offsets, seen_transition
+from . import evaluated_pose, seen_feet, seen_transition
 from .evaluated_pose import OBJECT
 from .seen_transition import NothingJumps, SeenTransition
 
@@ -48,20 +48,19 @@ def joined(
     try:
         if armature.animation_data.action != result.action:
             raise RigError("A transition as seen needs the result on the armature; enable Use Result.")
-        for n, cut in enumerate(result.cuts):
-            blend = plain[min(n, len(plain) - 1)]
-            job = _blend_cut(scene, armature, _jumps(scene, armature, cut, profile, result.last), blend)
-            share = part / len(result.cuts)
-            here = yield from progress.subrange(job, n * share, (n + 1) * share)
-            made += here
-            seconds.append(here[0].blend if here else 0.0)
-            used.append(here[0].how.id if here else splice.CUT.how.id)
-        if lock_feet:
-            clips = _lasting(result.played, (0.0, *seconds), profile)
-            locked = yield from progress.subrange(seen_feet.lock(scene, armature, clips), part, 1.0)
+        with seen_transition.removed_if_failed(armature, made):
+            for n, cut in enumerate(result.cuts):
+                blend = plain[min(n, len(plain) - 1)]
+                job = _blend_cut(scene, armature, _jumps(scene, armature, cut, profile, result.last), blend)
+                share = part / len(result.cuts)
+                here = yield from progress.subrange(job, n * share, (n + 1) * share)
+                made += here
+                seconds.append(here[0].blend if here else 0.0)
+                used.append(here[0].how.id if here else splice.CUT.how.id)
+            if lock_feet:
+                clips = _lasting(result.played, (0.0, *seconds), profile)
+                locked = yield from progress.subrange(seen_feet.lock(scene, armature, clips), part, 1.0)
     except BaseException:
-        for transition in made:
-            seen_offsets.remove(armature, transition.action)
         if before[0] is None:
             armature.animation_data.action = None
         else:
@@ -103,13 +102,9 @@ def _blend_cut(
 ) -> Generator[float, None, list[SeenTransition]]:
     """Let the jumps at these frames decay, where there are any; removed again if one fails."""
     made: list[SeenTransition] = []
-    try:
+    with seen_transition.removed_if_failed(armature, made):
         for n, (frame, bones) in enumerate(jumps):
             job = seen_transition.blend_at(scene, armature, frame, blend, bones=bones, is_cut=True)
             with suppress(NothingJumps):
                 made.append((yield from progress.subrange(job, n / len(jumps), (n + 1) / len(jumps))))
-    except BaseException:
-        for transition in made:
-            seen_offsets.remove(armature, transition.action)
-        raise
     return made

@@ -5,8 +5,10 @@ The poses before and after are sampled, the difference of each bone from the bon
 bones inherit it from each other or, where constraints of the rig pose them, do not.
 """
 
-from collections.abc import Collection, Generator
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -20,10 +22,11 @@ from ....lookat_pd.transitions import cut, inertialization, methods, pose_tree
 from ....lookat_pd.transitions.methods import TransitionMethod
 from ...animation import editable
 from ...sampling import scene_time, suspend
-from .. import pops
+from .. import pops, splice
+from ..blend_profiles import BlendProfile
 from ..loop_feet import LoopLockResult
 from ..splice import Blend
-from . import evaluated_pose, ik_chains, offset_fit, seen_offsets, seen_pops
+from . import evaluated_pose, ik_chains, offset_fit, pose_clip, seen_offsets, seen_pops
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
 from .seen_pops import SeenPop
 
@@ -63,6 +66,33 @@ class NothingJumps(RigError):
     """No bone jumps at the frame."""
 
 
+@contextmanager
+def removed_if_failed(armature: bpy.types.Object, made: Sequence[SeenTransition]) -> Iterator[None]:
+    """All transitions made meanwhile are removed again if one of them, or what follows, fails."""
+    try:
+        yield
+    except BaseException:
+        for item in made:
+            seen_offsets.remove(armature, item.action)
+        raise
+
+
+def blend_note(blend: Blend) -> dict[str, Any]:
+    """The settings of a blend, by which a transition is made again."""
+    return {
+        "seconds": blend.seconds,
+        "method": blend.method,
+        "damping_ratio": blend.damping_ratio,
+        "factors": {bone: row.time_factor for bone, row in blend.profile.bones.items()},
+    }
+
+
+def noted_blend(note: Mapping[str, Any]) -> Blend:
+    """The blend with the settings that were noted."""
+    profile = BlendProfile.of_factors(note["factors"])
+    return Blend(note["seconds"], note["method"], profile, note["damping_ratio"])
+
+
 def check(armature: bpy.types.Object, blend: Blend, bones: Collection[str] = ()) -> None:
     """Raise RigError unless the evaluated pose of an armature with these bones can be blended so."""
     editable.check_bones(armature, [bone for bone in bones if bone != OBJECT])
@@ -100,19 +130,15 @@ def blend_at(
             cut_at = int(np.searchsorted(poses.frames, frame))
             asked, blend = blend, _automatic(poses, cut_at, chosen, blend, dt)
             wanted = _blended(poses, cut_at, chosen, blend, dt)
-            if pose_tree.distance(wanted, poses.matrices[cut_at:]).max() < offset_fit.EXACT * pops.skeleton_size(
-                armature
-            ):
+            jump = pose_tree.distance(wanted, poses.matrices[cut_at:]).max()
+            if jump < offset_fit.EXACT * pops.skeleton_size(armature):
                 raise _nothing(armature, frame)
             between = reader.read([frame - 0.5])
             turn = float(seen_pops.jumps(poses, frame)[0][chosen].max())
             names = tuple(poses.bones[row] for row in np.flatnonzero(chosen))
             note = {
+                **blend_note(asked),
                 "frame": frame,
-                "seconds": asked.seconds,
-                "method": asked.method,
-                "damping_ratio": blend.damping_ratio,
-                "factors": {bone: row.time_factor for bone, row in blend.profile.bones.items()},
                 "chosen": None if bones is None else sorted(bones),
                 "is_cut": is_cut,
                 "bones": names,
@@ -191,18 +217,9 @@ def _automatic(poses: EvaluatedPoses, cut_at: int, chosen: NDArray[np.bool_], bl
 
 def _blended(poses: EvaluatedPoses, cut_at: int, chosen: NDArray[np.bool_], blend: Blend, dt: float) -> Array:
     """The matrices (F, B, 4, 4) from the cut on that the rig shall have."""
-    local, rows = poses.relative(slice(cut_at - 2, None)), np.flatnonzero(chosen)
-    factors = np.array([blend.profile.factor(poses.bones[row]) for row in rows])
-    options = {"damping_ratio": blend.damping_ratio} if blend.how.has_damping else {}
-    after = poses.relative(slice(cut_at, None))
-    for name, kind in (("locations", "vector"), ("rotations", "rotation"), ("sizes", "vector")):
-        values = getattr(local, name)[:, rows]
-        duration = (blend.seconds or 0.0) * factors
-        getattr(after, name)[:, rows] = blend.how.blend(values[:2], values[2:], None, dt, duration, kind, **options)
-    sheared = pose_tree.is_sheared(poses.matrices).any(axis=0)
-    # Shear cannot be added, and scale without it would bend the bone.
-    after.sizes[:, sheared] = poses.relative(slice(cut_at, None)).sizes[:, sheared]
-    return pose_tree.composed(after, poses.anchors)
+    clip = pose_clip.of(poses, np.flatnonzero(chosen))
+    before, after = clip.part(slice(cut_at - 2, cut_at)), clip.part(slice(cut_at, None))
+    return pose_clip.matrices(poses, splice.splice(before, after, dt, blend), slice(cut_at, None))
 
 
 def _is_step(poses: EvaluatedPoses, between: EvaluatedPoses, cut_at: int, chosen: NDArray[np.bool_]) -> bool:
@@ -226,14 +243,10 @@ def smooth_all(
     """
     found = yield from progress.subrange(seen_pops.find(scene, armature, first, last), 0.0, 0.5)
     wanted = [pop for pop in found if bones is None or set(bones) & set(pop.bones)]
-    made: list[tuple[SeenPop, SeenTransition]] = []
-    try:
+    made: list[SeenTransition] = []
+    with removed_if_failed(armature, made):
         for n, pop in enumerate(wanted):
             job = blend_at(scene, armature, pop.frame, blend, bones=bones)
             begin = 0.5 + 0.5 * n / len(wanted)
-            made.append((pop, (yield from progress.subrange(job, begin, begin + 0.5 / len(wanted)))))
-    except BaseException:
-        for _, transition in made:
-            seen_offsets.remove(armature, transition.action)
-        raise
-    return made
+            made.append((yield from progress.subrange(job, begin, begin + 0.5 / len(wanted))))
+    return list(zip(wanted, made, strict=True))

@@ -7,8 +7,6 @@ import bpy
 
 from ....lookat_pd import progress
 from ...animation import editable
-from ..blend_profiles import BlendProfile
-from ..splice import Blend
 from . import seen_feet, seen_loop, seen_offsets, seen_transition
 from .evaluated_pose import OBJECT
 from .seen_transition import NothingJumps
@@ -60,14 +58,14 @@ def _again(
         return locked.action if locked is not None else None
     if "loop" in note:
         ends = int(note["frame"]), int(note["last"])
-        return (yield from seen_loop.closed(scene, armature, *ends, _blend_of(note), **note["loop"])).action
+        return (
+            yield from seen_loop.closed(scene, armature, *ends, seen_transition.noted_blend(note), **note["loop"])
+        ).action
     # Bones that are gone or renamed since are left out.
     bones = note["chosen"] and [name for name in note["chosen"] if name == OBJECT or name in armature.pose.bones]
     options = {"bones": bones, "is_cut": bool(note.get("is_cut"))}
-    return (yield from seen_transition.blend_at(scene, armature, int(note["frame"]), _blend_of(note), **options)).action
-
-
-def _blend_of(note: dict[str, Any]) -> Blend:
-    """The settings of a transition, as they were noted."""
-    profile = BlendProfile.of_factors(note["factors"])
-    return Blend(note["seconds"], note["method"], profile, note["damping_ratio"])
+    return (
+        yield from seen_transition.blend_at(
+            scene, armature, int(note["frame"]), seen_transition.noted_blend(note), **options
+        )
+    ).action

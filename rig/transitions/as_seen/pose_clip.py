@@ -1,0 +1,46 @@
+"""Evaluated poses as clips: each bone as seen from another one, in channels, so that clips of poses and of keys are
+blended, looped and placed by the same code."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from ....lookat_pd.rotation import Array
+from ....lookat_pd.transitions import pose_tree
+from ..animated import Channel
+from ..clips import Clip
+from .evaluated_pose import EvaluatedPoses
+
+_NAMES = {"location": "locations", "rotation": "rotations", "size": "sizes"}
+_SIZES = {"location": 3, "rotation": 4, "size": 3}
+
+
+def channel(bone: str, name: str) -> Channel:
+    """The channel of a bone's relative location, rotation or size."""
+    kind = "rotation" if name == "rotation" else "vector"
+    return Channel(f"{name} {bone}", -1, _SIZES[name], kind, bone, "QUATERNION" if name == "rotation" else "")
+
+
+def of(poses: EvaluatedPoses, rows: Iterable[int] | None = None) -> Clip:
+    """The relative poses of all bones, or of those in some rows, as channels of a clip."""
+    local = poses.relative()
+    raw = {
+        channel(poses.bones[n], name): getattr(local, part)[:, n]
+        for n in (range(len(poses.bones)) if rows is None else rows)
+        for name, part in _NAMES.items()
+    }
+    return Clip(poses.armature, poses.frames.copy(), raw)
+
+
+def matrices(poses: EvaluatedPoses, clip: Clip, rows: slice | Array = slice(None)) -> Array:
+    """The matrices (F, B, 4, 4) of a clip. rows: those of the poses that have the scale and shear of its frames, and
+    the values of bones that are not in the clip. What is sheared keeps its scale."""
+    local = poses.relative(rows)
+    for name, part in _NAMES.items():
+        values = getattr(local, part)
+        shown = [clip.raw.get(channel(bone, name), values[:, n]) for n, bone in enumerate(poses.bones)]
+        local = replace(local, **{part: np.stack(shown, axis=1)})
+    sheared = pose_tree.is_sheared(poses.matrices).any(axis=0)
+    sizes = np.where(sheared[:, None], poses.relative(rows).sizes, local.sizes)
+    return pose_tree.composed(replace(local, sizes=sizes), poses.anchors)
