@@ -7,9 +7,9 @@ import bpy
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.settings import text
-from ..rig.transitions import path_following, travel
+from ..rig.transitions import locomotion, path_following
+from ..rig.transitions.locomotion import Travelled
 from ..rig.transitions.path_following import PathFollowed
-from ..rig.transitions.travel import Travelled
 from ..rig.transitions.travel_settings import Eased, Removing, Travelling, Turning
 from ..translations import messages
 from . import drawing, inertialize, reporting, selection
@@ -43,7 +43,7 @@ class LOOKAT_PD_OT_in_place(ModalJob, Removing, Played, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         armature, action = selection.armature(context), _action(self, context)
-        self.job = travel.making_in_place(context.scene, armature, action, self.removed, assign=self.assign)
+        self.job = locomotion.making_in_place(context.scene, armature, action, self.removed, assign=self.assign)
 
     def finish(self, context: bpy.types.Context, result: Travelled) -> None:
         reporting.report_info(
@@ -78,9 +78,9 @@ class LOOKAT_PD_OT_travelling(ModalJob, Travelling, Turning, Played, bpy.types.O
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         armature, action = selection.armature(context), _action(self, context)
-        speed = None if self.use_feet_speed else travel.Speed(self.speed, self.direction, self.turn_speed)
+        speed = None if self.use_feet_speed else locomotion.Speed(self.speed, self.direction, self.turn_speed)
         options = {"turns": self.use_feet_turn, "assign": self.assign}
-        self.job = travel.making_travelling(context.scene, armature, action, speed, **options)
+        self.job = locomotion.making_travelling(context.scene, armature, action, speed, **options)
 
     def finish(self, context: bpy.types.Context, result: Travelled) -> None:
         reporting.report_info(

@@ -26,7 +26,7 @@ from ..sampling.sampler import Sampler, sample_frames
 from ..sampling.targets import Target
 from . import clips, join, sequence, splice
 from .clips import Clip
-from .travel import GroundPath, TravelClip
+from .locomotion import GroundPath, TravelClip
 
 EASE = 0.5
 """Time [s] over which the heading follows the path, by default."""

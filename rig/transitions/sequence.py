@@ -12,7 +12,7 @@ from ...lookat_pd.message import Message, joined
 from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..animation.bake_options import check_frames
-from . import animated, clips, facing, splice
+from . import animated, clips, heading, splice
 from .animated import Channel
 from .clips import Clip
 from .root_motion import Ground, Placement
@@ -333,7 +333,7 @@ class ClipSequence:
             return rotation.multiply(placed, ground.placement(end, ground.stand(after, 0), "HEADING").rotation), 0.0
         at = (step.at - last.at + last.clip.frame, step.clip.frame)
         going, there = (
-            facing.heading(ground, item.action, item.slot, item.ends, frame, self.dt)
+            heading.of_clip(ground, item.action, item.slot, item.ends, frame, self.dt)
             for item, frame in zip(self.used[number - 1 : number + 1], at, strict=True)
         )
         turn = rotation.multiply(placed, rotation.exp(going.turn(there) * ground.up))

@@ -1,6 +1,6 @@
 """`--in-place`: a clip without the motion of its root over the ground."""
 
-from ....rig.transitions import travel
+from ....rig.transitions import locomotion
 from . import speed
 from .made import Made
 from .mode import EACH_ACTION, Mode
@@ -11,7 +11,7 @@ def make(task: ModeTask) -> Made:
     clip = task.take()
     missing = task.missing(clip)
     removed = task.options.in_place.upper()
-    still = travel.in_place(task.scene, task.rig, clip.action, removed, name=task.name)
+    still = locomotion.in_place(task.scene, task.rig, clip.action, removed, name=task.name)
     return speed.made(task, clip, still, still.speed, missing)
 
 
@@ -19,7 +19,7 @@ MODE = Mode(
     "in_place",
     make,
     {
-        "choices": tuple(removed.lower() for removed in travel.REMOVED),
+        "choices": tuple(removed.lower() for removed in locomotion.REMOVED),
         "help": "remove the motion of the root of --action over the ground: its mean velocity (even), what is slower "
         "than a stride (smooth), or all of it",
     },

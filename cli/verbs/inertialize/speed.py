@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ....rig.transitions.travel import Speed
+from ....rig.transitions.locomotion import Speed
 from .made import Made
 from .task import ModeClip, ModeTask
 

@@ -4,7 +4,7 @@ import argparse
 
 import numpy as np
 
-from ....rig.transitions import travel
+from ....rig.transitions import locomotion
 from ... import arguments as words
 from ...arguments import Misuse
 from . import speed
@@ -42,15 +42,15 @@ def check(options: argparse.Namespace) -> None:
 def make(task: ModeTask) -> Made:
     clip = task.take()
     missing = task.missing(clip)
-    moving = travel.travelling(task.scene, task.rig, clip.action, _speed(task.options), name=task.name)
+    moving = locomotion.travelling(task.scene, task.rig, clip.action, _speed(task.options), name=task.name)
     return speed.made(task, clip, moving, moving.speed, missing)
 
 
-def _speed(options: argparse.Namespace) -> travel.Speed | None:
+def _speed(options: argparse.Namespace) -> locomotion.Speed | None:
     """The speed of the command line, None for that of the feet."""
     if options.travel == _FEET:
         return None
-    return travel.Speed(options.travel, np.radians(options.direction or 0.0), np.radians(options.turning or 0.0))
+    return locomotion.Speed(options.travel, np.radians(options.direction or 0.0), np.radians(options.turning or 0.0))
 
 
 MODE = Mode(

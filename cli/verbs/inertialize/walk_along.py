@@ -6,7 +6,7 @@ import dataclasses
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.progress import drain
 from ....rig.transitions import path_following
-from ....rig.transitions.travel import Speed
+from ....rig.transitions.locomotion import Speed
 from ... import arguments as words
 from . import speed
 from .made import Made

@@ -52,7 +52,7 @@ class Heading:
         return self.faced if self.gone is None or (other.gone is None and not other.ahead) else self.gone
 
 
-def heading(
+def of_clip(
     ground: Ground, action: bpy.types.Action, slot: bpy.types.ActionSlot, ends: tuple[int, int], frame: float, dt: float
 ) -> Heading:
     """The heading at one frame of an action, from up to two strides before and after it; while the character

@@ -14,7 +14,7 @@ from .motions import walk as swaying
 
 drain = load("lookat_pd.progress").drain
 path_following = load("rig.transitions.path_following")
-travel = load("rig.transitions.travel")
+locomotion = load("rig.transitions.locomotion")
 RigError = load("lookat_pd.errors").RigError
 SPEED = 0.9
 
@@ -63,20 +63,20 @@ def test_in_place_and_back(walker) -> None:
     for scale in (1.0, 2.0):
         walker.scale = (scale,) * 3
         bpy.context.view_layer.update()
-        still = travel.in_place(scene(), walker, action(), assign=False)
+        still = locomotion.in_place(scene(), walker, action(), assign=False)
         assert still.speed.speed == pytest.approx(scale * SPEED, rel=2e-2)
         places = hips(walker, still.action, frames)
         assert np.ptp(places[:, 1]) < 0.03 * scale and np.ptp(places[:, 2]) > 0.01
         assert same_pose(walker, action(), still.action, frames) < 1e-5
-        back = travel.travelling(scene(), walker, still.action, assign=False)
+        back = locomotion.travelling(scene(), walker, still.action, assign=False)
         assert back.speed.speed == pytest.approx(scale * SPEED, rel=2e-2)
         assert abs(back.speed.direction) < 0.02 and back.speed.turn == 0.0
         np.testing.assert_allclose(hips(walker, back.action, frames), hips(walker, action(), frames), atol=0.08 * scale)
 
 
-@pytest.mark.parametrize("removed", travel.REMOVED)
+@pytest.mark.parametrize("removed", locomotion.REMOVED)
 def test_what_is_removed(walker, removed) -> None:
-    made = travel.in_place(scene(), walker, action(), removed, assign=False)
+    made = locomotion.in_place(scene(), walker, action(), removed, assign=False)
     places = hips(walker, made.action, range(1, walking.LAST + 1))
     sway = np.ptp(places[:, 0])
     assert sway < 1e-5 if removed == "ALL" else sway > 0.03
@@ -86,9 +86,9 @@ def test_what_is_removed(walker, removed) -> None:
 
 @pytest.mark.parametrize(("direction", "turn"), [(0.0, 0.0), (np.pi / 2, 0.0), (0.0, np.pi / 3), (0.3, -1.0)])
 def test_a_speed_that_is_set(walker, direction, turn) -> None:
-    still = travel.in_place(scene(), walker, action(), "ALL", assign=False)
-    speed = travel.Speed(1.2, direction, turn)
-    made = travel.travelling(scene(), walker, still.action, speed, assign=False)
+    still = locomotion.in_place(scene(), walker, action(), "ALL", assign=False)
+    speed = locomotion.Speed(1.2, direction, turn)
+    made = locomotion.travelling(scene(), walker, still.action, speed, assign=False)
     places = hips(walker, made.action, range(1, walking.LAST + 1))
     steps = np.diff(places[:, :2], axis=0) * walking.FPS
     np.testing.assert_allclose(np.linalg.norm(steps, axis=1), 1.2, rtol=2e-3)
@@ -108,7 +108,7 @@ def test_the_motion_of_an_object_is_removed_too(walker) -> None:
     for curve in load("rig.animation.actions").curves(action("Sway"), armature.animation_data.action_slot):
         for point in curve.keyframe_points:
             point.interpolation = "LINEAR"
-    made = travel.in_place(scene(), armature, action("Sway"))
+    made = locomotion.in_place(scene(), armature, action("Sway"))
     for frame in (1, 15, 41):
         scene().frame_set(frame)
         # The hips sway by a few centimeters.
@@ -137,7 +137,7 @@ def circle(radius: float = 2.0, count: int = 48):
 @pytest.mark.parametrize("in_place", [False, True])
 def test_a_walk_along_a_circle(walker, in_place) -> None:
     path = circle()
-    clip = travel.in_place(scene(), walker, action(), assign=False).action if in_place else action()
+    clip = locomotion.in_place(scene(), walker, action(), assign=False).action if in_place else action()
     made = drain(path_following.follow(scene(), walker, clip, path, lock_feet=False))
     assert walker.animation_data.action == made.action
     places = hips(walker, made.action, range(made.first, made.last + 1))
@@ -228,16 +228,18 @@ def test_operators(walker) -> None:
 
 def test_a_turn_that_changes(walker) -> None:
     """The path of a clip with a turning speed for each frame, and the turn of a straight walk from its feet."""
-    still = travel.in_place(scene(), walker, action(), "ALL", assign=False)
+    still = locomotion.in_place(scene(), walker, action(), "ALL", assign=False)
     turns = np.sin(np.linspace(0.0, np.pi, walking.LAST))
-    made = travel.travelling(scene(), walker, still.action, travel.Speed(1.2, 0.0, turns.mean(), turns), assign=False)
+    made = locomotion.travelling(
+        scene(), walker, still.action, locomotion.Speed(1.2, 0.0, turns.mean(), turns), assign=False
+    )
     places = hips(walker, made.action, range(1, walking.LAST + 1))
     steps = np.diff(places[:, :2], axis=0) * walking.FPS
     np.testing.assert_allclose(np.linalg.norm(steps, axis=1), 1.2, rtol=2e-3)
     angles = np.unwrap(np.arctan2(steps[:, 0], -steps[:, 1]))
     np.testing.assert_allclose(np.diff(angles) * walking.FPS, turns[1:-1], atol=0.01)
-    straight = travel.in_place(scene(), walker, action(), assign=False)
-    found = travel.travelling(scene(), walker, straight.action, turns=True, assign=False)
+    straight = locomotion.in_place(scene(), walker, action(), assign=False)
+    found = locomotion.travelling(scene(), walker, straight.action, turns=True, assign=False)
     assert found.speed.turns.shape == (walking.LAST,)
     assert abs(found.speed.turn) * walking.LAST / walking.FPS < np.radians(2.0)
 
@@ -248,7 +250,7 @@ def test_nothing_is_left_of_a_conversion_that_is_cancelled(walker, name) -> None
     scenes.goto(1)
     before = scenes.snapshot()
     for steps in range(1, 4):
-        work = getattr(travel, f"making_{name}")(scene(), walker, action())
+        work = getattr(locomotion, f"making_{name}")(scene(), walker, action())
         for _ in range(steps):
             next(work)
         work.close()
