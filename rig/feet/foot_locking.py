@@ -93,7 +93,9 @@ def lock(
 
 
 @dataclass
-class _Work:
+class _Work(Realization[Changes, Samples]):
+    """The legs of a goal on the controls of a rig."""
+
     scene: bpy.types.Scene
     armature: bpy.types.Object
     footing: Footing
@@ -105,38 +107,24 @@ class _Work:
     def steps(self) -> Generator[float, None, FootLockResult]:
         frames = np.arange(self.options.first, self.options.last + 1)
         armature, footing, into = self.armature, self.footing, self.options.into
-        with ExitStack() as baking, Sampler(self.scene, armature, footing.sampled, located=True) as sampler:
-            first = yield from subrange(sample_frames(sampler, frames), 0.0, 0.4)
+        with ExitStack() as baking, Sampler(self.scene, armature, footing.sampled, located=True) as self._sampler:
+            self._first = self._best = first = yield from subrange(sample_frames(self._sampler, frames), 0.0, 0.4)
             plans = self.plan(first)
-            goal = LegGoal(first, footing, plans, seconds_per_frame(self.scene), self.begin)
-            work = baking.enter_context(BakeTransaction(armature))
-            legs_ = _Legs(sampler, first, goal, work)
+            self._goal = goal = LegGoal(first, footing, plans, seconds_per_frame(self.scene), self.begin)
+            self._work = baking.enter_context(BakeTransaction(armature))
             passes = 0
             if goal.changes:
-                done = yield from subrange(realize(legs_, goal.pose(), _TOLERANCE), 0.4, 1.0)
+                done = yield from subrange(realize(self, goal.pose(), _TOLERANCE), 0.4, 1.0)
                 passes = done.evaluations
                 if done.error[0] > _MISSED:
-                    raise _held(footing)
-            action = work.commit(into, self.options.name or actions.baked_name(armature, into, self.called))
+                    raise RigError(
+                        "The foot '{foot}' does not follow its leg, because constraints hold it; mute the constraints, "
+                        "or disable Lock Feet.",
+                        foot=footing.feet[0].bones[2],
+                    )
+            action = self._work.commit(into, self.options.name or actions.baked_name(armature, into, self.called))
         before, count = largest_drift(footing, first, plans), sum(len(plan.stances) for plan in plans)
-        return FootLockResult(action, largest_drift(footing, legs_.best, plans), before, count, passes)
-
-
-def _held(footing: Footing) -> RigError:
-    return RigError(
-        "The foot '{foot}' does not follow its leg, because constraints hold it; mute the constraints, or disable "
-        "Lock Feet.",
-        foot=footing.feet[0].bones[2],
-    )
-
-
-class _Legs(Realization[Changes, Samples]):
-    """The legs of a goal on the controls of a rig."""
-
-    def __init__(self, sampler: Sampler, first: Samples, goal: "LegGoal", work: BakeTransaction) -> None:
-        self._sampler, self._first, self._goal, self._work = sampler, first, goal, work
-        self.best = first
-        """The rig as it was evaluated with the best changes so far."""
+        return FootLockResult(action, largest_drift(footing, self._best, plans), before, count, passes)
 
     def write(self, values: Changes) -> None:
         first, changed = self._first, np.flatnonzero(self._goal.changing)
@@ -162,8 +150,7 @@ class _Legs(Realization[Changes, Samples]):
         return np.array([self._goal.missed(seen)])
 
     def note(self, seen: Samples, better: NDArray[np.bool_]) -> None:
-        if better.all():
-            self.best = seen
+        self._best = seen if better.all() else self._best
 
     def correct(self, values: Changes, seen: Samples) -> Generator[float, None, Correction[Changes]]:
         yield 1.0

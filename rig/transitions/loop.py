@@ -8,7 +8,6 @@ the second cycle starts where the first one ends.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import bpy
 import numpy as np
@@ -117,31 +116,38 @@ def loop(
     feet = None
     if lock_feet:
         feet = LoopFeet.of(scene, armature, PlayedClip(action, slot, begin, end, float(begin), begin, 0.0), dt, ends)
-    made = cyclic(
+
+    def moved(clip: Clip, later: bool) -> Clip:
+        return ground.place(clip, travel if later else inverse(travel))
+
+    def still(clip: Clip) -> Clip:
+        return ground.place(clip, [part(travel, ground.up, -s) for s in np.linspace(0.0, 1.0, len(clip.frames))])
+
+    result, blend, locked = cyclic(
         clip,
-        _KeyedCycle(ground, travel),
+        moved,
         dt,
         blend,
         ends,
-        in_place=in_place,
         size=ground.size,
+        in_place=still if in_place else None,
         feet=feet,
         locking=by_keys(scene, armature),
     )
-    travel = Placement.identity() if in_place else travel
-    result = _exactly_closed(made.clip)
+    result = _exactly_closed(result)
     for channel in added:
         if np.all(result.raw[channel] == animated.current(armature, channel)):
             del result.raw[channel]
+    travel = Placement.identity() if in_place else travel
     turn = heading(ground.up, travel.rotation)
     markers = pose_markers.read(action, begin, end)
-    new, new_slot = join.make(armature, name or f"{action.name} loop", result, markers)
+    made, made_slot = join.make(armature, name or f"{action.name} loop", result, markers)
     cycles = cycles and abs(turn) < _STRAIGHT
     if cycles:
-        _add_cycles(new, new_slot, ground, travel)
+        _add_cycles(made, made_slot, ground, travel)
     if assign:
-        join.use(armature, new, new_slot)
-    return Looped(new, new_slot, begin, end, made.blend.seconds or 0.0, turn, cycles, made.feet)
+        join.use(armature, made, made_slot)
+    return Looped(made, made_slot, begin, end, blend.seconds or 0.0, turn, cycles, locked)
 
 
 def check_ends(ends: str) -> None:
@@ -158,74 +164,41 @@ def check_blend(blend: Blend, half: float) -> None:
         )
 
 
-class Cycle(Protocol):
-    """Where a clip that is looped plays in other cycles."""
-
-    def moved(self, clip: Clip, later: bool, /) -> Clip:
-        """A clip as it is one cycle later, or earlier."""
-        ...
-
-    def without_travel(self, clip: Clip) -> Clip:
-        """The clip of one cycle, which goes back evenly over time."""
-        ...
-
-
-@dataclass(frozen=True)
-class _KeyedCycle:
-    """Clips of keys, by the travel of the root in a cycle."""
-
-    ground: Ground
-    travel: Placement
-
-    def moved(self, clip: Clip, later: bool, /) -> Clip:
-        return self.ground.place(clip, self.travel if later else inverse(self.travel))
-
-    def without_travel(self, clip: Clip) -> Clip:
-        shares = np.linspace(0.0, 1.0, len(clip.frames))
-        return self.ground.place(clip, [part(self.travel, self.ground.up, -share) for share in shares])
-
-
-@dataclass(frozen=True)
-class CyclicClip:
-    """A clip with matching ends."""
-
-    clip: Clip
-    blend: Blend
-    """With the length that was chosen."""
-    feet: LoopLockResult | None
-    """What locking the feet did, None where they are not locked or not planted."""
-
-
 def cyclic(
     clip: Clip,
-    cycle: Cycle,
+    moved: Callable[[Clip, bool], Clip],
     dt: float,
     blend: Blend,
     ends: str,
     *,
-    in_place: bool,
     size: float,
+    in_place: Callable[[Clip], Clip] | None,
     feet: LoopFeet | None,
     locking: Locking,
-) -> CyclicClip:
-    """The clip with matching ends, and with feet on their places. size: as for `splice.blend_time`. feet, locking: what
-    is locked, None for nothing, and how. Raises RigError."""
-    again = cycle.moved(clip, True)
+) -> tuple[Clip, Blend, LoopLockResult | None]:
+    """The clip with matching ends and with feet on their places, its blend with a length, and what locking the feet
+    did.
+
+    moved: a clip as it is one cycle later or, with False, earlier. size: as for `splice.blend_time`. in_place: takes
+    the travel out of a cycle; None: it stays. feet, locking: what is locked, and how; None where nothing is. Raises
+    RigError.
+    """
+    again = moved(clip, True)
     if blend.seconds is None:
         length = splice.blend_time(clip, again.part(slice(1, None)), dt, size)
         half = 0.5 * (len(clip.frames) - 1) * dt
         blend = replace(blend, seconds=min(blend.profile.longest_blend(half), length))
-    result, locked = closed(clip, again, lambda part: cycle.moved(part, False), dt, blend, ends), None
+    result, locked = closed(clip, again, lambda part: moved(part, False), dt, blend, ends), None
     if feet is not None:
         feet = feet.blended(blend.profile.reach(blend.seconds or 0.0))
     # Feet that walk are planted where the character travels, those that stand where it does not.
     if feet is not None and not (in_place and feet.stand):
-        result, locked = feet.lock(result, cycle.moved, locking)
+        result, locked = feet.lock(result, moved, locking)
     if in_place:
-        result = cycle.without_travel(result)
+        result = in_place(result)
         if feet is not None and feet.stand:
             result, locked = feet.lock(result, lambda part, later: part, locking)
-    return CyclicClip(result, blend, locked)
+    return result, blend, locked
 
 
 def closed(clip: Clip, again: Clip, back: Callable[[Clip], Clip], dt: float, blend: Blend, ends: str) -> Clip:

@@ -69,10 +69,18 @@ def closed(
         poses = reader.read(range(first, last + 1))
         yield 0.3
         clip, travel = pose_clip.of(poses), _Travel.of(poses)
-        made = loop.cyclic(
-            clip, travel, dt, blend, ends, in_place=in_place, size=0.5 * size, feet=feet, locking=_Locking(poses, dt)
+        result, chosen, locked = loop.cyclic(
+            clip,
+            travel.moved,
+            dt,
+            blend,
+            ends,
+            size=0.5 * size,
+            in_place=travel.removed if in_place else None,
+            feet=feet,
+            locking=_Locking(poses, dt),
         )
-        wanted = pose_clip.matrices(poses, made.clip)
+        wanted = pose_clip.matrices(poses, result)
         again = pose_clip.matrices(poses, travel.moved(clip.part(slice(0, 1)), True), slice(0, 1))[0]
         names = tuple(
             poses.bones[row] for row in np.flatnonzero(pose_tree.distance(poses.matrices[-1], again) > _DIFFERS * size)
@@ -89,8 +97,8 @@ def closed(
         }
         action = seen_offsets.new(note)
         _, error = yield from offset_fit.fit(reader, poses, wanted, 0, action, is_step=True)
-    length = made.blend.seconds or 0.0
-    return SeenTransition(action, first, last, length, blend.method, names, float(turns.max()), error, made.feet)
+    length = chosen.seconds or 0.0
+    return SeenTransition(action, first, last, length, blend.method, names, float(turns.max()), error, locked)
 
 
 @dataclass(frozen=True)
@@ -145,10 +153,10 @@ class _Travel:
             )
         return cls(found)
 
-    def moved(self, clip: Clip, later: bool, /) -> Clip:
+    def moved(self, clip: Clip, later: bool) -> Clip:
         return self._placed(clip, lambda placement, _: placement if later else root_motion.inverse(placement))
 
-    def without_travel(self, clip: Clip) -> Clip:
+    def removed(self, clip: Clip) -> Clip:
         shares = np.linspace(0.0, 1.0, len(clip.frames))
         return self._placed(clip, lambda placement, up: [root_motion.part(placement, up, -share) for share in shares])
 
