@@ -51,7 +51,7 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Handle:
+class GroundHandle:
     """A bone, or with "" the object, that moves part of the character and has no moving or placed ancestor.
 
     Its position is linear @ location + offset, its orientation frame @ rotation. location: None if it cannot move.
@@ -94,7 +94,7 @@ class Ground:
         parent = item.matrix_world @ item.matrix_basis.inverted_safe()
         return rotation.normalize(np.array(parent.inverted_safe().to_3x3())[:, 2])
 
-    def _handles(self) -> list[Handle]:
+    def _handles(self) -> list[GroundHandle]:
         if self.by_object:
             return [self._handle("")]
         tops = [bone for bone in self.armature.data.bones if bone.parent is None]
@@ -126,20 +126,20 @@ class Ground:
             if (channel.name if channel.kind == "vector" else "rotation") in kinds
         )
 
-    def _handle(self, name: str) -> Handle:
+    def _handle(self, name: str) -> GroundHandle:
         item = self.armature
         turn = animated.transform(item, name, "rotation")
         bone = item.data.bones[name] if name else None
         place = animated.transform(item, name, "location")
         if bone is None:
-            return Handle(name, turn, place, rotation.IDENTITY, np.eye(3), np.zeros(3))
+            return GroundHandle(name, turn, place, rotation.IDENTITY, np.eye(3), np.zeros(3))
         move = None if bone.parent and bone.use_connect else place
         above = self._pose(bone.parent, self._read[0], 0)
         there = [
             np.array(_posed(bone, above, Matrix.Translation(v))) for v in ((0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1))
         ]
         linear = np.stack([moved[:3, 3] - there[0][:3, 3] for moved in there[1:]], axis=-1)
-        return Handle(name, turn, move, rotation.from_matrix(there[0][:3, :3]), linear, there[0][:3, 3])
+        return GroundHandle(name, turn, move, rotation.from_matrix(there[0][:3, :3]), linear, there[0][:3, 3])
 
     def _pose(self, bone: bpy.types.Bone | None, clip: Clip | None, row: int) -> Matrix | None:
         """A bone's matrix in armature space at one frame of a clip, or, without a clip, on the current rig."""
@@ -221,7 +221,7 @@ class Ground:
         return step if upwards else step - (step @ self.up) * self.up
 
 
-def placed(clip: Clip, handles: Sequence[Handle], by: Placement | Sequence[Placement]) -> Clip:
+def placed(clip: Clip, handles: Sequence[GroundHandle], by: Placement | Sequence[Placement]) -> Clip:
     """A clip with all handles placed, by one placement or by one for each frame."""
     turn, move = _table([by] if isinstance(by, Placement) else by)
     raw = dict(clip.raw)
@@ -233,7 +233,7 @@ def placed(clip: Clip, handles: Sequence[Handle], by: Placement | Sequence[Place
     return Clip(clip.armature, clip.frames, raw)
 
 
-def _moved(handle: Handle, location: Array, turn: Array, move: Array) -> Array:
+def _moved(handle: GroundHandle, location: Array, turn: Array, move: Array) -> Array:
     still = np.all(turn == rotation.IDENTITY, axis=-1) & np.all(move == 0.0, axis=-1)
     place = location @ handle.linear.T + handle.offset
     change = rotation.rotate(turn, place) + move - place
@@ -245,7 +245,7 @@ def _table(placements: Sequence[Placement]) -> tuple[Array, Array]:
     return np.array([p.rotation for p in placements]), np.array([p.translation for p in placements])
 
 
-def _turned(handle: Handle, stored: Array, turn: Array) -> Array:
+def _turned(handle: GroundHandle, stored: Array, turn: Array) -> Array:
     """Stored rotations (F, size) of a handle rotated in its space by (F or 1, 4)."""
     local = rotation.multiply(rotation.inverse(handle.frame), rotation.multiply(turn, handle.frame))
     turned = rotation.multiply(local, clips.to_values(handle.rotation, stored))

@@ -12,14 +12,15 @@ from ..animated import Channel
 from ..clips import Clip
 from .evaluated_pose import EvaluatedPoses
 
-_NAMES = {"location": "locations", "rotation": "rotations", "size": "sizes"}
-_SIZES = {"location": 3, "rotation": 4, "size": 3}
+_PARTS = {"locations": "location", "rotations": "rotation_quaternion", "sizes": "scale"}
+"""The property of a bone that stands for each part of relative poses."""
 
 
 def channel(bone: str, name: str) -> Channel:
     """The channel of a bone's relative location, rotation or size."""
-    kind = "rotation" if name == "rotation" else "vector"
-    return Channel(f"{name} {bone}", -1, _SIZES[name], kind, bone, "QUATERNION" if name == "rotation" else "")
+    if name == "rotation_quaternion":
+        return Channel(f"{bone}.{name}", -1, 4, "rotation", bone, "QUATERNION")
+    return Channel(f"{bone}.{name}", -1, 3, "vector", bone)
 
 
 def of(poses: EvaluatedPoses, rows: Iterable[int] | None = None) -> Clip:
@@ -28,7 +29,7 @@ def of(poses: EvaluatedPoses, rows: Iterable[int] | None = None) -> Clip:
     raw = {
         channel(poses.bones[n], name): getattr(local, part)[:, n]
         for n in (range(len(poses.bones)) if rows is None else rows)
-        for name, part in _NAMES.items()
+        for part, name in _PARTS.items()
     }
     return Clip(poses.armature, poses.frames.copy(), raw)
 
@@ -37,7 +38,7 @@ def matrices(poses: EvaluatedPoses, clip: Clip, rows: slice | Array = slice(None
     """The matrices (F, B, 4, 4) of a clip. rows: those of the poses that have the scale and shear of its frames, and
     the values of bones that are not in the clip. What is sheared keeps its scale."""
     local = poses.relative(rows)
-    for name, part in _NAMES.items():
+    for part, name in _PARTS.items():
         values = getattr(local, part)
         shown = [clip.raw.get(channel(bone, name), values[:, n]) for n, bone in enumerate(poses.bones)]
         local = replace(local, **{part: np.stack(shown, axis=1)})

@@ -23,7 +23,7 @@ from .. import loop, pops, root_motion, splice
 from ..clips import Clip
 from ..lock_feet import PlayedClip
 from ..loop_feet import LoopFeet
-from ..root_motion import Handle, Placement
+from ..root_motion import GroundHandle, Placement
 from ..splice import Blend
 from . import evaluated_pose, ik_chains, offset_fit, pose_clip, seen_feet, seen_offsets, seen_transition
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
@@ -52,6 +52,7 @@ def closed(
     `loop.loop`. Raises LookAtError before any change.
     """
     seen_transition.check(armature, blend)
+    blend = replace(blend, profile=blend.profile.without_delays())
     loop.check_ends(ends)
     check_frames(first, last)
     if last - first < 4:
@@ -131,7 +132,7 @@ class _Travel:
     parts: handles with their common placement in a cycle and the axis of its turn. Other bones do not travel.
     """
 
-    parts: Sequence[tuple[list[Handle], Placement, Array]]
+    parts: Sequence[tuple[list[GroundHandle], Placement, Array]]
 
     @classmethod
     def of(cls, poses: EvaluatedPoses) -> "_Travel":
@@ -174,12 +175,12 @@ def _travels(places: Array, placement: Placement) -> bool:
     return bool(away < np.linalg.norm(end - begin))
 
 
-def _handle(poses: EvaluatedPoses, row: int) -> Handle:
+def _handle(poses: EvaluatedPoses, row: int) -> GroundHandle:
     """What places a bone, as seen from its anchor at the first frame, in the space of all bones."""
     bone, above = poses.bones[row], int(poses.anchors[row])
     matrix = poses.matrices[0, above] if above >= 0 else np.eye(4)
-    turn, place = pose_clip.channel(bone, "rotation"), pose_clip.channel(bone, "location")
-    return Handle(bone, turn, place, rotation.from_matrix(matrix[:3, :3]), matrix[:3, :3], matrix[:3, 3])
+    turn, place = pose_clip.channel(bone, "rotation_quaternion"), pose_clip.channel(bone, "location")
+    return GroundHandle(bone, turn, place, rotation.from_matrix(matrix[:3, :3]), matrix[:3, :3], matrix[:3, 3])
 
 
 def _handles(poses: EvaluatedPoses) -> list[int]:

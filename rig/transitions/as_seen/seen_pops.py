@@ -11,9 +11,7 @@ from ....lookat_pd.message import Message
 from ....lookat_pd.rotation import Array
 from ...animation.bake_options import check_frames
 from .. import pops
-from ..animated import Channel
-from ..clips import Clip
-from . import pop_causes
+from . import pop_causes, pose_clip
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader, deforming
 
 _SAMPLED = 0.9
@@ -70,16 +68,7 @@ def around(frame: int) -> range:
 
 def detect(poses: EvaluatedPoses, *, outlier: float = pops.OUTLIER) -> list[pops.Pop]:
     """Pops of bones relative to the bones above them, in poses at consecutive frames, strongest first."""
-    relative = poses.relative()
-    clip = Clip(poses.armature, poses.frames)
-    for row, bone in enumerate(poses.bones):
-        # Names as in Clip, where paths distinguish channels.
-        clip.raw[Channel(f"{bone}.rotation_quaternion", -1, 4, "rotation", bone, "QUATERNION")] = relative.rotations[
-            :, row
-        ]
-        clip.raw[Channel(f"{bone}.location", -1, 3, "vector", bone)] = relative.locations[:, row]
-        clip.raw[Channel(f"{bone}.scale", -1, 3, "vector", bone)] = relative.sizes[:, row]
-    return pops.detect(clip, outlier=outlier)
+    return pops.detect(pose_clip.of(poses), outlier=outlier)
 
 
 def jumps(poses: EvaluatedPoses, frame: int) -> tuple[Array, Array]:

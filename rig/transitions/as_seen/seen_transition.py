@@ -120,6 +120,7 @@ def blend_at(
     they are. Raises LookAtError before any change.
     """
     check(armature, blend, bones or ())
+    blend = replace(blend, profile=blend.profile.without_delays())
     dt = scene_time.seconds_per_frame(scene)
     with suspend.suspend_live():
         seen = evaluated_pose.deforming(armature, {*(bones or ()), *ik_chains.handles(scene, armature, frame)})
