@@ -37,10 +37,8 @@ from .switch_property import SwitchProperty
 _GOOD_ENOUGH = 1e-5
 """Largest distance of a joint from its animated place, as a fraction of the length of its limb."""
 _TOLERANCE = Tolerance(_GOOD_ENOUGH, corrections=5, gain=0.9)
-_NEAR = 1e-4
-"""The same up to which the orientation of the bones decides."""
 _ANGLES = 10.0
-"""How much larger angles [rad] may be than these fractions."""
+"""How much larger angles [rad] may be than this fraction."""
 _ROLLED = np.radians(0.05)
 """Angle [rad] of a bone from its animated orientation from which on the start of inverse kinematics is keyed."""
 _VISIBLE = 1e-3
@@ -232,11 +230,10 @@ class _Fit:
     missed: float
     """The largest error as a fraction of the length of its limb."""
 
-    def is_better(self, other: "_Fit") -> bool:
-        """Whether it is clearly nearer, or turned less and as near."""
-        if self.missed <= 0.9 * other.missed:
-            return self.angles.max() <= max(1.1 * other.angles.max(), _ROLLED)
-        return self.angles.max() <= 0.9 * other.angles.max() and self.missed <= max(1.1 * other.missed, _NEAR)
+    @property
+    def score(self) -> float:
+        """Both errors as one number: where one of them cannot become smaller, the other still can."""
+        return self.missed + float(self.angles.max()) / _ANGLES
 
 
 class _Work(Realization[_Channels, Samples]):
@@ -336,7 +333,7 @@ class _Work(Realization[_Channels, Samples]):
             self.write(self._channels)
             seen = yield from self.evaluate()
             again = yield from subrange(self._corrected(seen, bends=True), 0.5, 1.0)
-            if again.is_better(fit):
+            if again.score < _TOLERANCE.gain * fit.score:
                 return again
             self.write(fit.channels)
         return fit
@@ -373,11 +370,7 @@ class _Work(Realization[_Channels, Samples]):
         errors, angles = (np.stack(part) for part in zip(*(self._error(x, seen) for x in self.limbs), strict=True))
         lengths = np.array([self._length(limb) for limb in self.limbs])
         self._last = _Fit(seen, self._channels, errors, angles, float((errors / lengths[:, None]).max()))
-        # Where one of both cannot become better, the other still can.
-        return np.array([self._last.missed + self._last.angles.max() / _ANGLES])
-
-    def excess(self, seen: Samples, error: Array) -> Array:
-        return np.array([max(self._last.missed, self._last.angles.max() / _ANGLES)])
+        return np.array([self._last.score])
 
     def note(self, seen: Samples, better: NDArray[np.bool_]) -> None:
         if better.all():
