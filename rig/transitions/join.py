@@ -130,7 +130,7 @@ def chain(
     action, slot = make(armature, called, clip, pose_markers.of_sequence(played))
     locked = None
     if lock_feet and len(steps) > 1:
-        locked = _with_locked_feet(scene, armature, action, slot, _clips(played), dt)
+        locked = _with_locked_feet(scene, armature, action, slot, _clips(played))
     if assign:
         use(armature, action, slot)
     missing = {bone for item in used for bone in item.contents.missing}
@@ -158,11 +158,10 @@ def _with_locked_feet(
     action: bpy.types.Action,
     slot: bpy.types.ActionSlot,
     clips: Sequence[PlayedClip],
-    dt: float,
 ) -> FootLockResult | None:
     """Keep the feet on their places through the transitions of a new action; it is removed again if that fails."""
     try:
-        return drain(feet.lock_feet(scene, armature, action, slot, clips, dt))
+        return drain(feet.lock_feet(scene, armature, action, slot, clips))
     except BaseException:
         bpy.data.actions.remove(action)
         raise

@@ -25,6 +25,7 @@ from ..feet import foot_bones, foot_locking
 from ..feet.foot_bones import Foot, Footing
 from ..feet.foot_locking import FootLockResult, FootPlan
 from ..sampling.sampler import Sampler, Samples, run
+from ..sampling.scene_time import seconds_per_frame
 
 _CATCH = 0.25
 """Longest time [s] after the contact of the destination until a foot that is still in the air has landed."""
@@ -121,13 +122,11 @@ class FootHold:
         cls,
         scene: bpy.types.Scene,
         armature: bpy.types.Object,
-        footing: Footing,
         clips: Sequence[PlayedClip],
-        dt: float,
-        detection: Detection | None = None,
     ) -> "FootHold | None":
-        """None if nothing is planted at a transition. dt: [s] per frame."""
-        known = [sample(scene, armature, footing, clip, dt, detection or Detection()) for clip in clips]
+        """None if nothing is planted at a transition. Raises RigError if the rig has no legs."""
+        footing, dt = foot_bones.find(armature, hands=True), seconds_per_frame(scene)
+        known = [sample(scene, armature, footing, clip) for clip in clips]
         planted = [_planted(known, n, dt) for n in range(len(footing.feet))]
         if not any(planted):
             return None
@@ -178,15 +177,12 @@ def lock_feet(
     action: bpy.types.Action,
     slot: bpy.types.ActionSlot,
     clips: Sequence[PlayedClip],
-    dt: float,
-    detection: Detection | None = None,
 ) -> Generator[float, None, FootLockResult | None]:
     """Keep the feet of an action of these clips on their places through its transitions; None if nothing is planted.
 
-    dt: [s] per frame. Yields the completed fraction. Raises RigError.
+    Yields the completed fraction. Raises RigError.
     """
-    footing = foot_bones.find(armature, hands=True)
-    hold = FootHold.of(scene, armature, footing, clips, dt, detection)
+    hold = FootHold.of(scene, armature, clips)
     yield 0.2
     if hold is None:
         return None
@@ -194,19 +190,12 @@ def lock_feet(
         return (yield from subrange(hold.steps(scene, armature, "CURRENT"), 0.2, 1.0))
 
 
-def sample(
-    scene: bpy.types.Scene,
-    armature: bpy.types.Object,
-    footing: Footing,
-    clip: PlayedClip,
-    dt: float,
-    detection: Detection,
-) -> SampledClip:
-    """A clip as it is played alone. dt: [s] per frame."""
+def sample(scene: bpy.types.Scene, armature: bpy.types.Object, footing: Footing, clip: PlayedClip) -> SampledClip:
+    """A clip as it is played alone."""
     frames = np.arange(clip.begin, clip.end + 1) - clip.at + clip.frame
     with clip.playing(armature), Sampler(scene, armature, footing.sampled) as sampler:
         samples = run(sampler.sample(frames.tolist()))
-    found = footing.contacts(samples, dt, detection)
+    found = footing.contacts(samples, seconds_per_frame(scene), Detection())
     shifted = [[[(clip.begin + a, clip.begin + b) for a, b in point] for point in foot] for foot in found]
     return SampledClip(clip, [foot.touch(samples) for foot in footing.feet], shifted)
 

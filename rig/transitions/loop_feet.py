@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.body import foot_lock
-from ...lookat_pd.body.contacts import Detection, runs
+from ...lookat_pd.body.contacts import runs
 from ...lookat_pd.body.foot_lock import FREE, FootStance
 from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
@@ -83,7 +83,7 @@ class LoopFeet:
     ) -> "LoopFeet":
         """clip: what is looped, with the length of its blend. Raises RigError if the rig has no legs."""
         footing = foot_bones.find(armature, hands=True)
-        known = lock_feet.sample(scene, armature, footing, clip, dt, Detection())
+        known = lock_feet.sample(scene, armature, footing, clip)
         gap = max(int(lock_feet.INTERRUPTED / dt), 1)
         found = [
             _cyclic(

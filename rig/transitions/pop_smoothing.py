@@ -60,10 +60,9 @@ def smooth(
         locked = None
         yield 0.1
         if lock_feet and made:
-            dt = scene_time.seconds_per_frame(scene)
             reaches = [(frame, used.profile.reach(used.seconds or 0.0)) for frame, used in made.items()]
             clips = feet.divided(original, slot, *sequence.key_range(original, slot), reaches)
-            locked = yield from subrange(feet.lock_feet(scene, armature, copy, own, clips, dt), 0.1, 1.0)
+            locked = yield from subrange(feet.lock_feet(scene, armature, copy, own, clips), 0.1, 1.0)
     except BaseException:
         bpy.data.actions.remove(copy)
         raise

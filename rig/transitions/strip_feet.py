@@ -6,9 +6,7 @@ import bpy
 
 from ...lookat_pd.progress import subrange
 from ..animation.playing import playing
-from ..feet import foot_bones
 from ..feet.foot_locking import FootLockResult
-from ..sampling import scene_time
 from .lock_feet import FootHold, divided
 from .strips import StripPair
 
@@ -27,16 +25,14 @@ def lock(
     """
     tracks = armature.animation_data.nla_tracks
     track = next(item for item in tracks if made.strip in list(item.strips))
-    dt = scene_time.seconds_per_frame(scene)
     begin, end = int(first.frame_start), int(second.frame_end)
     clips = divided(None, None, min(begin, made.first - 1), max(end, made.last), [(made.first, made.blend)])
     try:
-        footing = foot_bones.find(armature, hands=True)
         with playing(armature, None, None):
             # The contacts are those of the strips themselves.
             track.mute = True
             try:
-                hold = FootHold.of(scene, armature, footing, clips, dt)
+                hold = FootHold.of(scene, armature, clips)
             finally:
                 track.mute = False
             yield 0.2

@@ -15,7 +15,7 @@ from ....lookat_pd import rotation
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
-from ...feet import foot_bones, foot_locking
+from ...feet import foot_locking
 from ...feet.foot_bones import Foot, Footing
 from ...feet.foot_locking import FootLockResult, LegGoal
 from ...sampling import scene_time, suspend
@@ -40,9 +40,8 @@ def lock(
     """
     dt = scene_time.seconds_per_frame(scene)
     with suspend.suspend_live():
-        known = foot_bones.find(armature, hands=True)
         with seen_offsets.muted(armature):
-            hold = FootHold.of(scene, armature, known, clips, dt)
+            hold = FootHold.of(scene, armature, clips)
         yield 0.2
         if hold is None:
             return None
