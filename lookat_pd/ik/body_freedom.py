@@ -35,13 +35,14 @@ class TurningAxes:
         """The inverse of `vectors`."""
         return _applied(self.inverse, vectors)
 
-    def in_bases(self, projections: Array, joints: Array) -> Array:
-        """Projections (h, 3, 3) in the frames of joints (h,), in the directions of their coordinates: (m, h, 3, 3)."""
-        found = np.broadcast_to(projections, (self.turns.shape[-1], *projections.shape)).copy()
+    def directions(self, axes: Array, joints: Array) -> Array:
+        """Axes (h, 3) in the frames of joints (h,), in the directions of their coordinates: (m or 1, h, 3)."""
+        if not self.bases:
+            return axes[None]
+        found = np.tile(axes, (self.turns.shape[-1], 1, 1))
         for h, joint in enumerate(joints.tolist()):
-            if self.bases and joint in self.bases:
-                basis = self.bases[joint]
-                found[:, h] = np.einsum("acm,ab,bdm->mcd", basis, projections[h], basis)
+            if joint in self.bases:
+                found[:, h] = np.einsum("acm,a->mc", self.bases[joint], axes[h])
         return found
 
 

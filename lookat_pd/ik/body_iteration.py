@@ -6,7 +6,6 @@ import numpy as np
 
 from .. import rotation
 from ..rotation import Array
-from .body_freedom import TurningAxes
 from .body_problem import STIFF_ROOT, Problem
 from .body_system import Relaxation, System
 
@@ -76,9 +75,11 @@ def iterate(problem: Problem, poses: Poses, iterations: int, tolerance: float, *
     matrix = problem.space(len(rows))
     relaxation = Relaxation.of(len(rows), len(problem.used), poses.gain)
     here, moved, ways = poses.pose, poses.displacement, []
+    held = np.zeros((len(problem.hinges), len(rows)), dtype=bool)
     for iteration in range(iterations):
         ease, before, back = _EASY * _SLOWING**iteration, here, moved
-        here, moved, size, stopped = step(problem, here, moved, data, matrix[: len(rows)], ease, relaxation, near)
+        step = Step(problem, here, moved, data, matrix[: len(rows)], ease, relaxation, held, near)
+        here, moved, held, size = step.pose, step.displacement, step.held, step.size
         poses.iterations[rows] += 1
         if not iteration:
             poses.first[:] = size
@@ -91,11 +92,11 @@ def iterate(problem: Problem, poses: Poses, iterations: int, tolerance: float, *
         if going.all() and iteration < iterations - 1:
             continue
         poses.pose[..., rows], poses.displacement[..., rows] = here, moved
-        poses.last[rows], poses.stopped[rows], poses.gain[rows] = size, stopped, relaxation.gain
+        poses.last[rows], poses.stopped[rows], poses.gain[rows] = size, step.stopped, relaxation.gain
         rows, here, moved, ways = rows[going], here[..., going], moved[..., going], [way[going] for way in ways]
         if not len(rows):
             return
-        data, relaxation = problem.some(poses.which[rows]), relaxation.take(going)
+        data, relaxation, held = problem.some(poses.which[rows]), relaxation.take(going), held[:, going]
 
 
 def _way(before: Array, here: Array, back: Array, moved: Array) -> Array:
@@ -120,62 +121,100 @@ def _at_the_end(
     return problem.allowed(found, pose, data)[0], displacement + rest[:, -3:].T
 
 
-def step(
-    problem: Problem,
-    pose: Array,
-    displacement: Array,
-    data: dict[str, Array],
-    matrix: Array,
-    ease: float,
-    relaxation: Relaxation,
-    near: bool = False,
-) -> tuple[Array, Array, Array, Array]:
-    """One iteration: poses, displacements of the root, the largest movement (m,) of a joint, and whether limits (m,)
-    reduced it. matrix: space for the Jacobian, as of `Problem.space`. near: as of `iterate`."""
-    turning = None if problem.freedom is None else problem.freedom.at(pose)
-    state = problem.state(pose, displacement, data, turning)
-    values = problem.residuals(state, data, matrix)
-    center = None if problem.balance is None else problem.balance_rows(state, data, matrix)
-    z = problem.coordinates(data["start"], pose, displacement, turning)
-    system = System(matrix, values, z, problem.levels, data["weights"].T, ease, center, relaxation, near)
-    way, after = system.solve(data)
-    found, shift, size, ends = _moved(problem, pose, displacement, way, data, turning)
-    stopped = np.zeros(len(size), dtype=bool)
-    if problem.limited or ends.any():
-        made = problem.coordinates(pose, found, shift - displacement, turning)[..., :-1]
+class Step:
+    """One iteration: pose (4, n, m), displacement (3, m) of the root, size: (m,), the largest movement of a joint,
+    stopped: (m,), whether limits reduced it, and held: (h, m), which hinges are at their end.
+
+    Hinges at their end are left out of the equations of the next iteration until they are to turn back, so that few
+    iterations have to be solved twice; what such a hinge would turn counts as movement.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        pose: Array,
+        displacement: Array,
+        data: dict[str, Array],
+        matrix: Array,
+        ease: float,
+        relaxation: Relaxation,
+        held: Array,
+        near: bool = False,
+    ) -> None:
+        """matrix: space for the Jacobian, as of `Problem.space`. held: as of the iteration before. near: as of
+        `iterate`."""
+        self.problem, self._before, self._start, self._data = problem, pose, displacement, data
+        self._turning = None if problem.freedom is None else problem.freedom.at(pose)
+        state = problem.state(pose, displacement, data, self._turning)
+        values = problem.residuals(state, data, matrix)
+        center = None if problem.balance is None else problem.balance_rows(state, data, matrix)
+        z = problem.coordinates(data["start"], pose, displacement, self._turning)
+        system = System(matrix, values, z, problem.levels, data["weights"].T, ease, center, relaxation, near)
+        self.held = held
+        if held.any():
+            axes, at = self._axes, problem.hinges
+            ends = np.einsum("mrch,mhc->mrh", matrix[..., at], axes), np.einsum("mch,mhc->mh", z[..., at], axes)
+            system = system.held(slice(None), self._ends(held), np.zeros(z[..., :-1].shape))
+            system.ends = ends
+        way, after, wish = system.solve(data)
+        ends = self._move(way)
+        self.stopped = np.zeros(len(self.size), dtype=bool)
+        if problem.limited or (ends & ~held).any():
+            self._hold(system, way, after, ends)
+        # A small part of the way back says little about how far it is.
+        self.size = self.size / np.minimum(after.gain[:, 0] / _LARGE_PART, 1.0)
+        if held.any():
+            wish = wish.T * problem.inwards(self.pose, data)
+            back = held & (wish > 0.0)
+            self.held = self.held & ~back
+            self.size = np.maximum(self.size, np.where(back, wish, 0.0).max(axis=0))
+        relaxation.put(slice(None), after)
+
+    def _move(self, way: Array) -> Array:
+        """Take a step (m, 3, n + 1); returns which hinges (h, m) are at their end."""
+        turn = way[..., :-1].transpose(1, 2, 0)
+        if self._turning is not None:
+            turn = self._turning.vectors(turn)
+        move = way[..., -1].T * STIFF_ROOT**0.5
+        moved = rotation.length(move.T)
+        largest = np.maximum(rotation.length(turn.T).max(axis=1), moved)
+        factor = np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))
+        turned = rotation.normalize(rotation.multiply(self._before.T, rotation.exp((factor * turn).T))).T
+        self.pose, ends = self.problem.allowed(turned, self._before, self._data)
+        self.displacement, self.size = self._start + factor * move, factor * largest
+        return ends
+
+    def _hold(self, system: System, way: Array, after: Relaxation, ends: Array) -> None:
+        """Take the step again, with what limits and the ends of hinges (h, m) stop held where that is."""
+        problem = self.problem
+        made = problem.coordinates(self._before, self.pose, self.displacement - self._start, self._turning)[..., :-1]
         blocked = _stopped(problem, way[..., :-1], made)
-        stopped = blocked.any(axis=(1, 2, 3))
-        if ends.any():
-            _fix_ends(problem, blocked, ends, turning)
-        some = blocked.any(axis=(1, 2, 3))
+        self.stopped = blocked.any(axis=(1, 2, 3))
+        some = self.stopped | (ends & ~self.held).any(axis=0)
+        self.held = self.held | ends
+        if self.held.any():
+            at = problem.hinges
+            blocked[:, at] = np.where(self.held.T[..., None, None], self._ends(self.held)[:, at], blocked[:, at])
         if some.any():
-            again = system.held(some, blocked[some], made[some])
-            less, part = again.solve({name: array[..., some] for name, array in data.items()})
-            way[some] = less + again.kept
+            less = system.held(some, blocked[some], made[some])
+            way[some], part, _ = less.solve({name: array[..., some] for name, array in self._data.items()})
             after.put(some, part)
-            found, shift, size, _ = _moved(problem, pose, displacement, way, data, turning)
-        moved = np.linalg.norm(shift - displacement, axis=0)
-        size = np.maximum(rotation.distance(found.T, pose.T).max(axis=1), moved)
-    relaxation.put(slice(None), after)
-    # A small part of the way back says little about how far it is.
-    return found, shift, size / np.minimum(after.gain[:, 0] / _LARGE_PART, 1.0), stopped
+            self._move(way)
+        moved = rotation.length((self.displacement - self._start).T)
+        self.size = np.maximum(rotation.distance(self.pose.T, self._before.T).max(axis=1), moved)
 
+    @property
+    def _axes(self) -> Array:
+        """The axes (m or 1, h, 3) of the hinges in the directions of their coordinates."""
+        axes, problem = np.asarray(self.problem.hinge.hinges), self.problem
+        return axes[None] if self._turning is None else self._turning.directions(axes, problem.hinges)
 
-def _moved(
-    problem: Problem, pose: Array, displacement: Array, way: Array, data: dict[str, Array], turning: TurningAxes | None
-) -> tuple[Array, Array, Array, Array]:
-    """Poses and displacements after a step (m, 3, n + 1), the largest movement (m,) of a joint if nothing stops it, and
-    which hinges (h, m) are at their end."""
-    turn = way[..., :-1].transpose(1, 2, 0)
-    if turning is not None:
-        turn = turning.vectors(turn)
-    move = way[..., -1].T * STIFF_ROOT**0.5
-    moved = np.linalg.norm(move, axis=0)
-    largest = np.maximum(rotation.length(turn.T).max(axis=1), moved)
-    factor = np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))
-    found = rotation.normalize(rotation.multiply(pose.T, rotation.exp((factor * turn).T))).T
-    found, ends = problem.allowed(found, pose, data)
-    return found, displacement + factor * move, factor * largest, ends
+    def _ends(self, held: Array) -> Array:
+        """The projections (m, n, 3, 3) on the coordinates of hinges (h, m) that are held."""
+        along = self._axes[..., None] * self._axes[..., None, :]
+        blocked = np.zeros((held.shape[1], len(self.problem.used), 3, 3))
+        blocked[:, self.problem.hinges] = np.where(held.T[..., None, None], along, 0.0)
+        return blocked
 
 
 def _stopped(problem: Problem, way: Array, made: Array) -> Array:
@@ -189,11 +228,3 @@ def _stopped(problem: Problem, way: Array, made: Array) -> Array:
         axes = np.arange(3)
         found[:, :, axes, axes] = (stopped & limited).swapaxes(1, 2)
     return found
-
-
-def _fix_ends(problem: Problem, blocked: Array, ends: Array, turning: TurningAxes | None) -> None:
-    """Add the coordinates of hinges (h, m) at their end to such projections."""
-    along = problem.hinge.along
-    if turning is not None and turning.bases is not None:
-        along = turning.in_bases(along, problem.hinges)
-    blocked[:, problem.hinges] = np.where(ends.T[..., None, None], along, blocked[:, problem.hinges])

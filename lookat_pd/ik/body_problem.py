@@ -251,6 +251,10 @@ class Problem:
             pose = _last(damped.clamped(self.limits, pose.T, before.T, data.get("locked")))
         return pose, ends
 
+    def inwards(self, pose: Array, data: dict[str, Array]) -> Array:
+        """The sign (h, m) of the bend of hinges away from the nearer end of their range."""
+        return np.where(2.0 * self.bend(pose, data) < data["least"] + data["most"], 1.0, -1.0)
+
     def bent(self, pose: Array, angles: Array) -> Array:
         """The pose with its hinges bent by angles (h, m) [rad]; those with 0 stay to the bit."""
         pose, here = pose.copy(), pose[:, self.hinges]

@@ -100,7 +100,8 @@ class System:
     matrix: (m, r, 3, n + 1) for residuals (m, r); z: (m, 3, n + 1), the coordinates. levels: of the rows. weights:
     (m, r). ease: factor of the damping. center: (m, 2), of mass, if there is a balance. near: whether all objectives
     are almost reached, so that they are solved at once. kept: (m, 3, n + 1), a part of the step that is fixed, or None;
-    blocked: (m, n), the joints of which.
+    blocked: (m, n), the joints of which. ends: of hinges that are left out, the columns (m, r, h) of the Jacobian for
+    turns about their axes and the coordinates (m, h) about these, or None.
     """
 
     matrix: Array
@@ -114,8 +115,9 @@ class System:
     near: bool = False
     kept: Array | None = None
     blocked: Array | None = None
+    ends: tuple[Array, Array] | None = None
 
-    def held(self, some: Array, blocked: Array, made: Array) -> "System":
+    def held(self, some: Array | slice, blocked: Array, made: Array) -> "System":
         """The system of some poses (m,) without the blocked coordinates (s, n, 3, 3), which move as `made` (s, 3,
         n)."""
         matrix, z, center = self.matrix[some], self.z[some], None
@@ -133,12 +135,14 @@ class System:
             matrix, rest, z, self.levels, self.weights[some], self.ease, center, relaxation, self.near, kept, fixed
         )
 
-    def solve(self, data: dict[str, Array]) -> tuple[Array, Relaxation]:
-        """The step (m, 3, n + 1), and the relaxation after it."""
+    def solve(self, data: dict[str, Array]) -> tuple[Array, Relaxation, Array]:
+        """The step (m, 3, n + 1), the relaxation after it, and what the hinges that are left out would turn (m, h)."""
         count, rows = self.values.shape
         matrix, z = self.matrix.reshape(count, rows, -1), self.z.reshape(count, -1)
         gram = matrix @ np.swapaxes(matrix, -1, -2)
-        along = (matrix @ z[..., None])[..., 0]
+        along = matrix @ z[..., None]
+        if self.ends is not None:
+            along = np.concatenate((along, self.ends[0]), axis=-1)
         error = np.abs(self.values).sum(axis=-1, keepdims=True)
         held = np.zeros(self.relaxation.held.shape, dtype=bool)
         if self.blocked is not None:
@@ -146,24 +150,25 @@ class System:
 
         def step(
             some: Array | slice, values: Array, weights: Array, across: Array | None = None
-        ) -> tuple[Array, Relaxation]:
+        ) -> tuple[Array, Relaxation, Array]:
             rows, square, way = matrix[some], gram[some], along[some]
             if across is not None:
                 rows, square, way = self._across(across, rows, square, way)
             forces = self._forces(square, way, values, weights)
-            ways = np.swapaxes(rows, -1, -2) @ forces
+            ways = np.swapaxes(rows, -1, -2) @ forces[..., :2]
             back = ways[..., 1] - z[some]
             relaxation = self.relaxation.take(some).after(back, error[some], held[some])
             # As small as the steps of objectives out of reach.
             gain = relaxation.gain / (1.0 + _SLOW * self.ease * error[some])
-            return ways[..., 0] + gain * back, relaxation
+            return ways[..., 0] + gain * back, relaxation, self._wish(some, forces, way[..., 1:])
 
+        balance = self.levels.balance
         if self.center is None:
-            found, relaxation = step(slice(None), self.values, self.weights)
-            return found.reshape(self.z.shape), relaxation
-        weights, balance = self.weights.copy(), self.levels.balance
+            found, relaxation, wish = step(slice(None), self.values, self.weights)
+            return self._whole(found), relaxation, wish
+        weights = self.weights.copy()
         weights[:, balance] = 0.0
-        found, relaxation = step(slice(None), self.values, weights)
+        found, relaxation, wish = step(slice(None), self.values, weights)
         polygon, some = batch_front(data["polygon"]), np.arange(count)
         # Where the centre of mass leaves the polygon, it is held at the edge, along which it moves freely; where it
         # would still leave, beyond a corner, it is held at a point.
@@ -183,31 +188,46 @@ class System:
             slides = may_slide & ~support.is_corner(polygon[some], place + out)
             weights[slides, balance.stop - 1] = 0.0
             held[some, -1], held[some, -2] = slides, ~slides
-            found[some], part = step(some, values, weights, across)
+            found[some], part, wish[some] = step(some, values, weights, across)
             relaxation.put(some, part)
-        return found.reshape(self.z.shape), relaxation
+        return self._whole(found), relaxation, wish
+
+    def _wish(self, some: Array | slice, forces: Array, columns: Array) -> Array:
+        """What each of the hinges that are left out would turn (m, h) in the step of these forces (m, r, 2 + h), if it
+        alone was free; only its sign is exact."""
+        if self.ends is None:
+            return np.zeros((len(forces), 0))
+        towards, back = np.einsum("mrh,mrk->kmh", columns, forces[..., :2])
+        # Where no other joint can do what a hinge does, as in a straight limb, its way back is that of the objectives.
+        alone = 1.0 + np.einsum("mrh,mrh->mh", columns, forces[..., 2:])
+        return towards + (back - self.ends[1][some]) / alone
+
+    def _whole(self, found: Array) -> Array:
+        """A step (m, d) with the part that is fixed, as (m, 3, n + 1)."""
+        found = found.reshape(self.z.shape)
+        return found if self.kept is None else found + self.kept
 
     def _across(self, turns: Array, rows: Array, square: Array, way: Array) -> tuple[Array, Array, Array]:
-        """Rows (m, r, d), their products (m, r, r) and ways along them (m, r) with those of the balance turned by
+        """Rows (m, r, d), their products (m, r, r) and ways along them (m, r, k) with those of the balance turned by
         matrices (m, 2, 2)."""
         rows, square, way, balance = rows.copy(), square.copy(), way.copy(), self.levels.balance
         rows[:, balance] = turns @ rows[:, balance]
         square[:, balance] = turns @ square[:, balance]
         square[:, :, balance] = square[:, :, balance] @ np.swapaxes(turns, -1, -2)
-        way[:, balance] = (turns @ way[:, balance, None])[..., 0]
+        way[:, balance] = turns @ way[:, balance]
         return rows, square, way
 
     def _forces(self, gram: Array, along: Array, values: Array, weights: Array) -> Array:
-        """The combinations (m, r, 2) of the rows whose sums are the step towards the objectives, and what keeps the way
-        back to the initial pose from them."""
+        """The combinations (m, r, 1 + k) of the rows whose sums are the step towards the objectives, and what keeps ways
+        along them (m, r, k), the first of which leads back to the initial pose, from the objectives."""
         hard = weights >= 1.0
         if self.near:
-            both = np.stack((values, along), axis=-1)
+            both = np.concatenate((values[..., None], along), axis=-1)
             if not hard.all():
                 both, gram = both * hard[..., None], gram * (hard[:, :, None] & hard[:, None, :])
             return _solved(gram, _SINGULAR, both)
-        forces = np.zeros((*values.shape, 2))
-        forces[..., 1] = self._back(gram, along, values, weights, hard)
+        forces = np.zeros((*values.shape, 1 + along.shape[-1]))
+        forces[..., 1:] = self._back(gram, along, values, weights, hard)
         if not hard.all():
             values = np.where(hard, values, 0.0)
             gram = np.where(hard[:, :, None] & hard[:, None, :], gram, 0.0)
@@ -240,16 +260,17 @@ class System:
 
     @staticmethod
     def _back(gram: Array, along: Array, values: Array, weights: Array, hard: Array) -> Array:
-        """The forces (m, r) that keep the way back to the initial pose from the objectives, and those of weights below
-        1, which are balanced against it."""
+        """The forces (m, r, k) that keep ways from the objectives, and those of weights below 1, which are balanced
+        against the first of them."""
         if hard.all():
-            return _solved(gram, _SINGULAR, along[..., None])[..., 0]
+            return _solved(gram, _SINGULAR, along)
         soft = ~hard & (weights > _SOFTEST)
         rows = hard | soft
         square = np.where(rows[:, :, None] & rows[:, None, :], gram, 0.0)
         w = np.where(soft, weights, 1.0)
-        want = np.where(hard, along, np.where(soft, values + along, 0.0))
-        return _solved(square, ((1.0 - w) / w) ** 2 + _SINGULAR, want[..., None])[..., 0]
+        want = np.where(rows[..., None], along, 0.0)
+        want[..., 0] += np.where(soft, values, 0.0)
+        return _solved(square, ((1.0 - w) / w) ** 2 + _SINGULAR, want)
 
 
 def _solved(square: Array, damping: Array | float, right: Array) -> Array:
