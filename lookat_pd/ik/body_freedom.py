@@ -9,6 +9,7 @@ import numpy as np
 from .. import rotation
 from ..rotation import Array
 from . import damped
+from .batches import batch_back
 from .joint_limits import JointLimits
 from .posture import Posture
 
@@ -81,15 +82,25 @@ class Freedom:
             groups.append((np.array(joints), rests[joints], replace(first, rest=None)))
         return cls(TurningAxes(scale, np.linalg.pinv(scale)), compliance, weights, groups)
 
-    def at(self, pose: Array) -> TurningAxes:
-        """In poses (4, n, m)."""
-        if not self.locked:
+    def hinged(self, posture: Posture, joint: int, axes: Array) -> tuple[Array, Array]:
+        """What the coordinates (3, 3, m) of a hinge turn that bends about axes (3, m), and the inverse."""
+        along = (axes[:, None] * axes[None]).transpose(2, 0, 1)
+        root = self.weights[joint, :, None] * posture.hinged(joint, along)
+        return batch_back(root), batch_back(np.linalg.pinv(root))
+
+    def at(self, pose: Array, hinge: tuple[int, Array, Array] | None = None) -> TurningAxes:
+        """In poses (4, n, m). hinge: a joint that bends about another axis than that of the posture, as of
+        `hinged`."""
+        if not self.locked and hinge is None:
             return self.turning
         m = pose.shape[-1]
         turns, inverse = (
             np.broadcast_to(part[..., None], (*part.shape, m)).copy()
             for part in (self.turning.turns, self.turning.inverse)
         )
+        if hinge is not None:
+            joint = hinge[0]
+            turns[joint], inverse[joint] = hinge[1:]
         bases: dict[int, Array] = {}
         for joints, rests, limits in self.locked:
             here = rotation.multiply(rotation.inverse(rests)[:, None], pose[:, joints].T.swapaxes(0, 1))

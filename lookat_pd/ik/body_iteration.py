@@ -144,7 +144,7 @@ class Step:
         """matrix: space for the Jacobian, as of `Problem.space`. held: as of the iteration before. near: as of
         `iterate`."""
         self.problem, self._before, self._start, self._data = problem, pose, displacement, data
-        self._turning = None if problem.freedom is None else problem.freedom.at(pose)
+        self._turning = problem.turning(pose, data)
         state = problem.state(pose, displacement, data, self._turning)
         values = problem.residuals(state, data, matrix)
         center = None if problem.balance is None else problem.balance_rows(state, data, matrix)

@@ -53,6 +53,7 @@ class Problem:
         limits: Limits | None,
         base: ArrayLike | None,
         move_root: bool,
+        least_bend: float = _SLIGHT,
     ) -> None:
         rotations = checks.quaternions("rotations", rotations, None)
         n = rotations.shape[-2]
@@ -87,14 +88,14 @@ class Problem:
         self.objectives, self.balance = objectives, balance
         self.root = STIFF_ROOT**0.5 if move_root else 0.0
         self._keep(limits, posture)
-        offsets = offsets[..., self.used, :]
-        lengths = np.linalg.norm(offsets[..., 1:, :] if len(self.used) > 1 else offsets, axis=-1)
-        self.bone = float(lengths.mean()) if lengths.mean() > 0.0 else 1.0
+        heads = _flat(offsets[..., self.used, :], self.batch, 2)
+        lengths = np.linalg.norm(heads[:, 1:] if len(self.used) > 1 else heads, axis=-1).mean(axis=-1)
+        self.bone = np.where(lengths > 0.0, lengths, 1.0)
         # The data of the poses that were asked for last: guess, iterations and errors ask for the same.
         self._some: tuple[Array, dict[str, Array]] = np.full(1, -1), {}
         self.data: dict[str, Array] = {
             "start": _last(self.whole[:, self.used]),
-            "heads": _last(_flat(offsets, self.batch, 2)) / self.bone,
+            "heads": _last(heads) / self.bone,
         }
         if limits is not None and np.any(np.asarray(limits.locks)):
             self.data["locked"] = limits.parameters(batch_last(self.whole, (self.count,), 2))[self.used]
@@ -106,20 +107,27 @@ class Problem:
                     values = np.asarray(getattr(objectives[k], name))
                     if name in ("target", "orientation"):
                         values = in_base(values, position, frame)
-                    if name in ("target", "offset"):
-                        values = values / self.bone
                     found.append(_flat(values, self.batch, 1))
                 self.data[f"{name} {g}"] = _last(np.stack(found, axis=1))
+                if name in ("target", "offset"):
+                    self.data[f"{name} {g}"] /= self.bone
             for k in members:
                 self.data["weights"][self.rows_of[k]] = _flat(np.asarray(objectives[k].weight), self.batch, 0)
         if balance is not None:
             ground = support.ground(_flat(rotation.rotate(rotation.inverse(frame), balance.up), self.batch, 1))
             polygon = in_base(np.asarray(balance.polygon), position[..., None, :], frame[..., None, :])
-            polygon = _flat(polygon, self.batch, 2) @ np.swapaxes(ground, -1, -2) / self.bone
+            polygon = _flat(polygon, self.batch, 2) @ np.swapaxes(ground, -1, -2) / self.bone[:, None, None]
             self.data["ground"], self.data["polygon"] = batch_back(ground), batch_back(polygon)
             self.data["centers"] = _last(_flat(np.asarray(balance.centers), self.batch, 2)[:, self.used]) / self.bone
             self.data["weights"][self.levels.balance] = _flat(np.asarray(balance.weight), self.batch, 0)
-        self._hinges()
+        self._hinges(least_bend)
+        self.bend_joint = 0
+
+    def bend_about(self, joint: int, axis: Array) -> None:
+        """Have a hinge bend about another axis (3, m) than that of the posture."""
+        assert self.freedom is not None and self.posture is not None
+        self.bend_joint = joint
+        self.data["bend"], self.data["bend inverse"] = self.freedom.hinged(self.posture, joint, axis)
 
     def _keep(self, limits: Limits | None, posture: Posture | None) -> None:
         """Leave out the joints whose rotation changes nothing; those left are in the order of their depth."""
@@ -178,7 +186,7 @@ class Problem:
             )
             self.groups.append((kind, members, group))
 
-    def _hinges(self) -> None:
+    def _hinges(self, least: float) -> None:
         """For the bend of hinges: the bone before, in the frame of the parent, and the own bone of each."""
         heads = self.data["heads"]
         after = np.zeros(heads.shape)
@@ -210,7 +218,7 @@ class Problem:
         # The range of a hinge includes the bend of the initial pose. A range that ends straight ends just before: a
         # straight limb is singular, and would let go with a snap.
         minimum, maximum = np.asarray(self.hinge.minimum), np.asarray(self.hinge.maximum)
-        minimum = np.where(np.abs(minimum) < _SLIGHT, np.minimum(_SLIGHT, maximum), minimum)
+        minimum = np.where(np.abs(minimum) < least, np.minimum(least, maximum), minimum)
         self.data["least"] = np.minimum(minimum[:, None], bend)
         self.data["most"] = np.maximum(maximum[:, None], bend)
 
@@ -231,6 +239,12 @@ class Problem:
         if turning is not None:
             axes = turning.axes(axes)
         return BodyState(turns, places, axes)
+
+    def turning(self, pose: Array, data: dict[str, Array]) -> TurningAxes | None:
+        """What the coordinates of the joints turn; None if they are components of rotation vectors."""
+        if self.freedom is None:
+            return None
+        return self.freedom.at(pose, (self.bend_joint, data["bend"], data["bend inverse"]) if self.bend_joint else None)
 
     def bend(self, pose: Array, data: dict[str, Array]) -> Array:
         """The bend (h, m) [rad] of the hinges."""
@@ -285,7 +299,7 @@ class Problem:
         """Some of the initial poses (4, n, a), those bent whose limbs are straight."""
         data, count, matrix = self.some(which), len(which), self.space(len(which))
         start = pose = data["start"]
-        turning = None if self.freedom is None else self.freedom.at(start)
+        turning = self.turning(start, data)
         values = self.residuals(self.state(start, np.zeros((3, count)), data, turning), data, matrix)
         if len(self.hinges):
             bend = self.bend(start, data)

@@ -218,8 +218,8 @@ class System:
         return rows, square, way
 
     def _forces(self, gram: Array, along: Array, values: Array, weights: Array) -> Array:
-        """The combinations (m, r, 1 + k) of the rows whose sums are the step towards the objectives, and what keeps ways
-        along them (m, r, k), the first of which leads back to the initial pose, from the objectives."""
+        """The combinations (m, r, 1 + k) of the rows whose sums are the step towards the objectives, and what keeps
+        ways along them (m, r, k), the first of which leads back to the initial pose, from the objectives."""
         hard = weights >= 1.0
         if self.near:
             both = np.concatenate((values[..., None], along), axis=-1)

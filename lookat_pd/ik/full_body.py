@@ -14,6 +14,7 @@ Liegeois 1977; Nakamura and Hanafusa 1986; Siciliano and Slotine 1991; Sugihara 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from ..rotation import Array
@@ -70,11 +71,12 @@ def solve_body(
         found.solve(iterations, tolerance, in_time=in_time)
     rotations = problem.whole.copy()
     rotations[:, problem.used] = found.pose.T
-    batch, sizes = problem.batch, [problem.bone if item.moves_with_root else 1.0 for item in objectives]
+    batch, bone = problem.batch, problem.bone[:, None]
+    sizes = np.where([item.moves_with_root for item in objectives], bone, 1.0)
     return BodySolution(
         rotations.reshape(*batch, *rotations.shape[1:]),
-        (problem.bone * found.displacement.T).reshape(*batch, 3),
-        (found.errors * sizes).reshape(*batch, len(sizes)),
+        (bone * found.displacement.T).reshape(*batch, 3),
+        (found.errors * sizes).reshape(*batch, len(objectives)),
         (problem.bone * found.unbalanced).reshape(batch),
         found.iterations.reshape(batch),
     )

@@ -1,13 +1,9 @@
 """The pose that reaches the target with the smallest weighted rotations from the initial pose.
 
-Gauss-Newton steps minimize d^T C^-1 d, subject to the residuals e = 0: d are the rotation vectors of all joints from
-their initial pose, C is the compliance of the joints, see `Posture`. A step is C J^T (J C J^T)^-1 (e + a J d) - a d:
-Liegeois' projection of the gradient into the null space of the Jacobian J, with a step size a. The result is the
-solution of an equation in initial pose and target, not of a path, and so as smooth in time as these are.
-
-If the chain has a hinge, the first iteration sets its bend by the law of cosines and turns the base by the shortest
-rotation, so that all iterations start near the result. Where limits or poles contradict, or the target is out of reach,
-plain damped least squares finish the chain. Source: Liegeois 1977; Nakamura and Hanafusa 1986.
+A chain is a body with one effector: the iterations are those of `full_body`. As the length of a chain is known, they
+start near the result: if the chain has a hinge, its bend is that of the law of cosines and the base makes the shortest
+rotation, and a chain whose target is out of reach is straight. Where limits or poles contradict, plain damped least
+squares finish the chain.
 """
 
 import numpy as np
@@ -16,22 +12,13 @@ from .. import rotation
 from ..rotation import Array
 from . import bend, damped, iteration, jacobian
 from .batches import batch_back, batch_front, packed, unpacked
-from .damped import DampedTree
+from .body_iteration import Step
+from .body_objectives import BodyObjective, BodyOrientation, BodyPosition
+from .body_problem import Problem
+from .body_system import Relaxation
 from .posture import Posture
 from .task import Pose, Task
 
-_GAIN = 0.6
-"""The step size a; 1 would overshoot where rotations are large."""
-_FULL, _SMALLER, _LEAST_GAIN = 10, 0.9, 0.1
-"""Iterations with this step size, its factor in each later one, and the smallest: a limb with a hinge that is folded
-far from its initial pose swings around the result without end if all steps are of full size."""
-_MOMENTUM = 0.6
-"""The part of a step that is added to the next one, if there is no hinge: bent from almost straight, a chain may turn
-about the line to the target at nearly the same cost, which takes many small steps."""
-_LARGEST_STEP = 0.4
-"""[rad], of one joint in one iteration: the Jacobian holds for small rotations only."""
-_DAMPING = 1e-3
-"""In lengths of a mean bone."""
 _ASTRAY = 1e-2
 """The error, as a fraction of the chain's length, of chains that these start with their first pose."""
 _IN_REACH = 1.0 - 5e-6
@@ -40,53 +27,70 @@ _IN_REACH = 1.0 - 5e-6
 
 def step(task: Task, pose: Pose) -> Pose:
     """One iteration."""
-    if task.iteration > iteration.PATIENCE:
+    if task.iteration > iteration.PATIENCE or any(objective.is_soft for objective in task.objectives):
         return jacobian.step(task, _restarted(task, pose), euler=False)
     count = task.count
-    here = batch_front(packed(pose, count))
+    here = packed(pose, count)
+    if task.body is None:
+        task.data["first"] = here
+        here = _first(task, here)
+        task.body = _body(task)
+        task.data["number"], task.data["held"] = np.arange(count), np.zeros((len(task.body.hinges), count), dtype=bool)
+        task.data.update(_saved(Relaxation.of(count, len(here))))
+    problem, data = task.body, task.body.some(task.data["number"])
+    # Chains out of reach have no way back to the initial pose, which would bend them.
+    at = here.transpose(1, 0, 2)
+    data = {**data, "start": np.where(_outside(task), at, data["start"])}
+    relaxation = Relaxation(*(task.data[name].T for name in _RELAXATION))
+    found = Step(
+        problem, at, np.zeros((3, count)), data, problem.space(count), 0.0, relaxation,
+        task.data["held"], near=True,
+    )  # fmt: skip
+    task.data["held"] = found.held
+    task.data.update(_saved(relaxation))
+    return unpacked(found.pose.transpose(1, 0, 2), task.single)
+
+
+_RELAXATION = "gain", "back", "fixed"
+
+
+def _saved(relaxation: Relaxation) -> dict[str, Array]:
+    """A relaxation as data of a task."""
+    return dict(zip(_RELAXATION, (relaxation.gain.T, relaxation.back.T, relaxation.held.T), strict=True))
+
+
+def _body(task: Task) -> Problem:
+    """The chains as bodies."""
+    offsets = batch_front(packed(task.offsets, task.count))
+    heads = np.concatenate((np.zeros((len(offsets), 1, 3)), offsets[:, :-1]), axis=1)
+    last = len(task) - 1
+    reach = _IN_REACH * np.linalg.norm(offsets, axis=-1).sum(axis=-1, keepdims=True)
+    target = task.data["target"].T
+    far = np.linalg.norm(target, axis=-1, keepdims=True)
+    target = np.minimum(1.0, reach / np.maximum(far, 1e-300)) * target
+    objectives: list[BodyObjective] = [BodyPosition(last, target, offsets[:, -1])]
+    if "orientation" in task.data:
+        objectives.append(BodyOrientation(last, task.data["orientation"].T))
     start = batch_front(task.data["start"])
-    offsets = batch_front(packed(task.offsets, count))
-    if "first" not in task.data:
-        task.data["first"] = batch_back(here)
-        if task.posture is not None and task.posture.is_hinge[1:].any():
-            here = _clamped(task, _predicted(task, task.posture, start, offsets), start)
-        elif any(objective.is_bend for objective in task.objectives):
-            # A pole decides about the base, the others keep near to their pose in the frame of the base.
-            task.data["start"][0] = task.data["first"][0]
-            start = batch_front(task.data["start"])
-        here = _stretched(task, here)
-    bone = np.maximum(np.mean(np.linalg.norm(offsets, axis=-1), axis=-1), 1e-300)
-    heads = np.concatenate((np.zeros((count, 1, 3)), offsets[:, :-1]), axis=1)
-    body = DampedTree(range(-1, len(pose) - 1), heads, task.limits)
-    residuals = [r for objective in task.objectives for r in objective.residuals(task, offsets, bone)]
-    residuals[0] = _in_reach(residuals[0], offsets)
-    orientations, positions = body.forward(here)
-    wanted = damped.values(residuals, orientations, positions)
-    wanted = damped.at_most(wanted, [residual.largest_step(bone) for residual in residuals])
-    matrix = damped.jacobian(body, residuals, orientations, positions, rotation.to_matrix(orientations))
-    away = rotation.log(rotation.multiply(rotation.inverse(start), here)).reshape(count, -1)
-    hinged = task.posture is not None and bool(task.posture.is_hinge[1:].any())
-    back = (_gain(task.iteration) if hinged else _GAIN) * away - (0.0 if hinged else _momentum(task, away.shape))
-    back = np.where(_outside(task)[:, None], 0.0, back)
-    compliance = _compliance(task, here)
-    turns = _turns(matrix, compliance, wanted, back, _DAMPING * bone)
-    moved = rotation.normalize(rotation.multiply(here, rotation.exp(turns)))
-    if task.posture is not None and hinged:
-        excess = _excess(task.posture, offsets, start, moved)
-        if np.any(excess):
-            # A hinge turns to the end of its range; the other joints take what it leaves.
-            blocked = (excess != 0.0)[..., None, None] * task.posture.along
-            axes = np.asarray(task.posture.hinges)
-            held = ((blocked @ turns[..., None])[..., 0] - excess[..., None] * axes).reshape(count, -1)
-            back = back - (blocked @ back.reshape(turns.shape)[..., None]).reshape(count, -1)
-            rest = wanted - (matrix @ held[..., None])[..., 0]
-            turns = _turns(matrix, compliance - blocked @ compliance, rest, back, _DAMPING * bone)
-            turns = turns + held.reshape(turns.shape)
-            moved = rotation.normalize(rotation.multiply(here, rotation.exp(turns)))
-            excess = _excess(task.posture, offsets, start, moved)
-            moved = rotation.multiply(moved, rotation.exp(-excess[..., None] * axes))
-    _remember(task, turns.reshape(count, -1))
-    return unpacked(batch_back(_clamped(task, moved, here)), task.single)
+    body = Problem(
+        range(-1, last), heads, start, objectives, None, task.posture, task.all_limits, None, False, least_bend=0.0
+    )
+    if task.bend_joint:
+        # Bent about another axis, a hinge would become straight sideways, and a pole turn the base.
+        body.bend_about(task.bend_joint, task.data["bend axis"])
+    return body
+
+
+def _first(task: Task, here: Array) -> Array:
+    """Poses (n, 4, m) near the result."""
+    start, offsets = batch_front(task.data["start"]), batch_front(packed(task.offsets, task.count))
+    if task.posture is not None and task.posture.is_hinge[1:].any():
+        predicted = _predicted(task.posture, start, offsets, batch_front(task.data["target"]))
+        here = batch_back(damped.clamped(task.limits, predicted, start, task.data.get("locked")))
+    elif any(objective.is_bend for objective in task.objectives):
+        # A pole decides about the base, the others keep near to their pose in the frame of the base.
+        task.data["start"] = np.concatenate((here[:1], task.data["start"][1:]))
+    return _stretched(task, here)
 
 
 def _restarted(task: Task, pose: Pose) -> Pose:
@@ -97,80 +101,10 @@ def _restarted(task: Task, pose: Pose) -> Pose:
     return unpacked(np.where(far, task.data["first"], packed(pose, task.count)), task.single)
 
 
-def _gain(iteration: int) -> float:
-    """The step size of a chain with a hinge."""
-    return max(_GAIN * _SMALLER ** max(iteration - _FULL, 0), _LEAST_GAIN)
-
-
-def _momentum(task: Task, shape: tuple[int, ...]) -> Array:
-    """What is kept (m, 3 n) of the last step."""
-    return _MOMENTUM * task.data["steps"].T if "steps" in task.data else np.zeros(shape)
-
-
-def _remember(task: Task, turns: Array) -> None:
-    """Keep a step (m, 3 n), unless it turns back."""
-    last = task.data.get("steps", np.zeros(turns.shape[::-1])).T
-    task.data["steps"] = np.where(np.sum(turns * last, axis=-1, keepdims=True) < 0.0, 0.0, turns).T
-
-
-def _excess(posture: Posture, offsets: Array, start: Array, pose: Array) -> Array:
-    """The bend (m, n) [rad] of hinges beyond their range, which includes the bend of the initial pose."""
-    before = np.concatenate((offsets[:, :1], offsets[:, :-1]), axis=1)
-    excess = posture.excess(before, offsets, start, pose)
-    excess[:, 0] = 0.0
-    return excess
-
-
-def _turns(matrix: Array, compliance: Array, wanted: Array, back: Array, damping: Array) -> Array:
-    """Rotation vectors (m, n, 3) of a step."""
-    count, rows, freedoms = matrix.shape
-    spread = compliance @ matrix.reshape(count, rows, freedoms // 3, 3).transpose(0, 2, 3, 1)
-    spread = spread.reshape(count, freedoms, rows)
-    square = matrix @ spread
-    diagonal = np.arange(rows)
-    square[:, diagonal, diagonal] += (damping * damping)[:, None]
-    force = np.linalg.solve(square, (wanted + (matrix @ back[..., None])[..., 0])[..., None])
-    turns = ((spread @ force)[..., 0] - back).reshape(count, -1, 3)
-    largest = np.max(np.linalg.norm(turns, axis=-1), axis=-1)
-    return turns * np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))[:, None, None]
-
-
-def _compliance(task: Task, pose: Array) -> Array:
-    """(m, n, 3, 3), with the stiffness and the locks of the limits, in poses (m, n, 4)."""
-    free, axes = damped.freedom(task.limits), damped.free_axes(task.limits, pose)
-    found = np.eye(3) if task.posture is None else task.posture.compliance
-    if task.posture is not None and task.bend_joint:
-        # Bent about another axis, a hinge would become straight sideways, and a pole turn the base.
-        found = np.broadcast_to(found, (*pose.shape[:2], 3, 3)).copy()
-        axis, joint = task.data["bend axis"].T, task.bend_joint
-        found[:, joint] = task.posture.hinged(joint, axis[:, :, None] * axis[:, None, :])
-    if axes is None:
-        return np.broadcast_to(free[:, :, None] * found * free[:, None, :], (*pose.shape[:2], 3, 3))
-    weights = (axes * free[:, None, :]) @ np.swapaxes(axes, -1, -2)
-    return weights @ found @ weights
-
-
-def _clamped(task: Task, pose: Array, before: Array) -> Array:
-    """The allowed pose (m, n, 4) near this one."""
-    if not task.limited:
-        return pose
-    return damped.clamped(task.limits, pose, before, task.data.get("locked"))
-
-
-def _in_reach(residual: damped.Residual, offsets: Array) -> damped.Residual:
-    """The residual of the position with its target in reach."""
-    assert isinstance(residual, damped.PositionResidual)
-    reach = _IN_REACH * np.linalg.norm(offsets, axis=-1).sum(axis=-1)
-    far = np.linalg.norm(residual.target, axis=-1)
-    part = np.minimum(1.0, reach / np.maximum(far, 1e-300))
-    return damped.PositionResidual(residual.joint, residual.offset, part[:, None] * residual.target, residual.weight)
-
-
-def _predicted(task: Task, posture: Posture, start: Array, offsets: Array) -> Array:
+def _predicted(posture: Posture, start: Array, offsets: Array, target: Array) -> Array:
     """Poses (m, n, 4) with the effector at the target: one hinge bent, and the base turned."""
     pose = start.copy()
     orientations, places = bend.forward(pose, offsets)
-    target = batch_front(task.data["target"])
     hinge, axis = bend.hinge_axis(posture, orientations, places)
     before, after = places[:, hinge], places[:, -1] - places[:, hinge]
     lengths = np.linalg.norm(before, axis=-1), np.linalg.norm(after, axis=-1)
@@ -192,14 +126,15 @@ def _outside(task: Task) -> Array:
 
 
 def _stretched(task: Task, pose: Array) -> Array:
-    """Poses (m, n, 4) with the chains straight whose target is out of reach."""
-    outside, target = _outside(task), task.data["target"]
+    """Poses (n, 4, m) with the chains straight whose target is out of reach."""
+    target = task.data["target"]
+    outside = _outside(task)
     if not outside.any():
         return pose
     lengths = np.stack([np.broadcast_to(length, (task.count,)) for length in task.lengths])
     places = np.cumsum(lengths, axis=0)[:, None] * (target / np.maximum(np.linalg.norm(target, axis=0), 1e-300))
-    straight = task.fit(unpacked(batch_back(pose), task.single), unpacked(places, task.single))
-    return np.where(outside[:, None, None], batch_front(packed(straight, task.count)), pose)
+    straight = task.fit(unpacked(pose, task.single), unpacked(places, task.single))
+    return np.where(outside, packed(straight, task.count), pose)
 
 
 def _cosine(a: Array, b: Array) -> Array:

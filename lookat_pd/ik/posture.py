@@ -67,9 +67,10 @@ class Posture:
         )
 
     def hinged(self, joint: int, along: Array) -> Array:
-        """As `compliance` (..., 3, 3) of one hinge, whose axis is that of the projections `along` (..., 3, 3)."""
+        """The square root of `compliance` (..., 3, 3) of one hinge, whose axis is that of the projections `along` (...,
+        3, 3)."""
         free = 1.0 - float(np.asarray(self.stiffness)[joint])
-        return free**2 * (along + (1.0 - HINGE) ** 2 * (np.eye(3) - along))
+        return free * (along + (1.0 - HINGE) * (np.eye(3) - along))
 
     @cached_property
     def along(self) -> Array:

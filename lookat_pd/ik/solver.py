@@ -152,6 +152,7 @@ def solve(
             objectives=wanted,
             posture=posture,
             bend_joint=bend_joint,
+            all_limits=limits,
         )
         step = row.published if published and row.published is not None else row.step
         frozen = limits is not None and limits.all_locked

