@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from .. import rotation
-from ..ik import Effector, Limits, damped
+from ..ik import BodyObjective, BodyOrientation, BodyPosition, Limits, damped
 from ..rotation import Array
 from .body import STILL, Body, matrices
 from .splines import SmoothCurve
@@ -191,10 +191,12 @@ class Arm:
             return 0.0
         return float(rotation.distance(self.orientations(pose), self.orientation))
 
-    def effectors(self, place: Array, *, oriented: bool) -> list[Effector]:
+    def effectors(self, place: Array, *, oriented: bool) -> list[BodyObjective]:
         """What inverse kinematics brings to a place (3,), and to the orientation on arrival if it is `oriented`."""
-        turned = self.orientation if oriented else None
-        return [Effector(self.effector, place, self.point, orientation=turned)]
+        there = BodyPosition(self.effector, place, self.point)
+        if not oriented or self.orientation is None:
+            return [there]
+        return [there, BodyOrientation(self.effector, self.orientation)]
 
     def orientations(self, motion: Array) -> Array:
         """The orientations (..., 4) of the last moving joint."""

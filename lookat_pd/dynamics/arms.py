@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from .. import rotation
-from ..ik import Effector
+from ..ik import BodyObjective
 from ..rotation import Array
 from .arm import Arm
 
@@ -141,7 +141,7 @@ class Arms(Arm):
     def misaligned(self, pose: Array) -> float:
         return max(hand.misaligned(own) for hand, own in self._each(pose))
 
-    def effectors(self, place: Array, *, oriented: bool) -> list[Effector]:
+    def effectors(self, place: Array, *, oriented: bool) -> list[BodyObjective]:
         parts = place.reshape(len(self.hands), 3)
         each = zip(self.hands, parts, strict=True)
         return [found for hand, part in each for found in hand.effectors(part, oriented=oriented)]

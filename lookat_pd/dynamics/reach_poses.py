@@ -7,7 +7,7 @@ import numpy as np
 from .. import rotation
 from ..curves import smooth_step
 from ..errors import InvalidArgument
-from ..ik import Limits, solve_tree
+from ..ik import Limits, solve_body
 from ..rotation import Array
 from .arm import Arm
 from .paths import drift, minimum_jerk
@@ -159,11 +159,12 @@ def solved(arm: Arm, pose: Array, place: Array, *, oriented: bool) -> Array:
         maximum=None if given is None else given.maximum,
         rest=None if given is None else given.rest,
     )
-    found = solve_tree(
+    found = solve_body(
         np.asarray(body.parents).tolist(),
         np.asarray(body.offsets),
         arm.whole(pose),
         arm.effectors(place, oriented=oriented),
+        iterations=100,
         tolerance=1e-7,
         limits=limits,
     )

@@ -1,19 +1,17 @@
 """Inverse kinematics: rotations of joints that bring the end of a chain to a target, for whole batches of chains.
 
-One call, `solve`, with a choice of methods; `solve_tree` for several effectors on one body, `solve_body` for a
-whole body with priorities and balance. `objectives` are further
-requirements of a chain. All methods respect the joint `Limits`. Quaternions are w, x, y, z; lengths have the unit of
-the offsets.
+`solve` for a chain, with a choice of methods; `solve_body` for any number of effectors of a body, with priorities and
+balance. `objectives` are further requirements of a chain. All methods respect the joint `Limits`. Quaternions are w, x,
+y, z; lengths have the unit of the offsets.
 """
 
 from .body_objectives import Balance, BodyAim, BodyObjective, BodyOrientation, BodyPole, BodyPosition
 from .full_body import BodySolution, solve_body
 from .limits import Limits
 from .methods import METHODS, Method
-from .objectives import Effector, JointGoal, Objective, Orientation, Pole, Position
+from .objectives import JointGoal, Objective, Orientation, Pole, Position
 from .posture import Posture
 from .solver import IKSolution, solve
-from .tree import TreeSolution, solve_tree
 
 __all__ = [
     "METHODS",
@@ -24,7 +22,6 @@ __all__ = [
     "BodyPole",
     "BodyPosition",
     "BodySolution",
-    "Effector",
     "IKSolution",
     "JointGoal",
     "Limits",
@@ -34,8 +31,6 @@ __all__ = [
     "Pole",
     "Position",
     "Posture",
-    "TreeSolution",
     "solve",
     "solve_body",
-    "solve_tree",
 ]

@@ -2,7 +2,7 @@
 
 Each objective is checked when it is created. It provides its values in the frame of the base, its remaining error, its
 residuals for least squares, and a change of the pose after each iteration. Objectives of a chain are `Position`, which
-`solve` creates from its target, `Orientation`, `Pole` and `JointGoal`; that of a body is `Effector`.
+`solve` creates from its target, `Orientation`, `Pole` and `JointGoal`; those of a body are in `body_objectives`.
 """
 
 from dataclasses import dataclass
@@ -158,43 +158,6 @@ class JointGoal(Objective):
             return []
         joint = np.zeros((task.count, 3))
         return [PositionResidual(self.joint, joint, task.data[self.name].T, task.pull * self.weight)]
-
-
-@dataclass(frozen=True, eq=False)
-class Effector:
-    """A point of a body and its objectives.
-
-    joint: its index. target: (..., 3), or None for the orientation only. offset: (3,), the point in the frame of the
-    joint. weight: 0 or more, relative to other effectors. orientation: (..., 4) of the joint, or None.
-    orientation_weight: 0 or more, weight of a radian relative to the mean bone length. Raises InvalidArgument.
-    """
-
-    joint: int
-    target: ArrayLike | None = None
-    offset: ArrayLike = (0.0, 0.0, 0.0)
-    weight: float = 1.0
-    orientation: ArrayLike | None = None
-    orientation_weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.target is None and self.orientation is None:
-            raise InvalidArgument(
-                "The effector at joint {joint} has no target; set a target position or an orientation.",
-                joint=self.joint,
-            )
-        for weight in (self.weight, self.orientation_weight):
-            found = checks.numbers("weight", weight)
-            if found.ndim or not 0.0 <= found < np.inf:
-                raise InvalidArgument(
-                    "The weights of joint {joint} must be 0 or more, not {weight}.",
-                    joint=checks.shown(self.joint),
-                    weight=checks.shown(weight),
-                )
-        object.__setattr__(self, "offset", checks.exactly("offset of an effector", self.offset, 3))
-        if self.target is not None:
-            object.__setattr__(self, "target", checks.array("target", self.target, 3))
-        if self.orientation is not None:
-            object.__setattr__(self, "orientation", checks.quaternions("orientation", self.orientation))
 
 
 def in_base(values: Array, position: Array, frame: Array) -> Array:

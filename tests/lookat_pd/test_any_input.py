@@ -268,7 +268,7 @@ def solve_chain(**given: Any) -> Any:
     return ik.solve(**given | {"limits": limits_of(given)}, objectives=wanted, posture=posture)
 
 
-def tree_arguments(random: np.random.Generator) -> dict[str, Any]:
+def whole_body_arguments(random: np.random.Generator) -> dict[str, Any]:
     found = ik_arguments(random)
     n = len(found["offsets"])
     for name in ("method", "pole", "elbow", "hinges", "resistance", "least", "most"):
@@ -278,22 +278,10 @@ def tree_arguments(random: np.random.Generator) -> dict[str, Any]:
         "joint": n - 1,
         "offset": np.zeros(3),
         "weight": 1.0,
-        "orientation_weight": 0.5,
+        "orientation": unit(random),
+        "axis": np.array([0.0, 1.0, 0.0]),
+        "polygon": np.eye(3),
     }
-
-
-def solve_body(**given: Any) -> Any:
-    target = given.pop("target")
-    place = given.pop("joint"), target, given.pop("offset"), given.pop("weight")
-    effector = ik.Effector(*place, given.pop("orientation"), given.pop("orientation_weight"))
-    limits = limits_of(given)
-    return ik.solve_tree(effectors=[effector], **given, limits=limits)
-
-
-def whole_body_arguments(random: np.random.Generator) -> dict[str, Any]:
-    found = tree_arguments(random)
-    del found["orientation_weight"]
-    return found | {"orientation": unit(random), "axis": np.array([0.0, 1.0, 0.0]), "polygon": np.eye(3)}
 
 
 def solve_whole_body(**given: Any) -> Any:
@@ -707,7 +695,6 @@ CALLS = {
     ),
     "chain": Call(solve_chain, ik_arguments),
     "limits": Call(limited, limits_arguments),
-    "tree": Call(solve_body, tree_arguments),
     "whole body": Call(solve_whole_body, whole_body_arguments),
     "whole body in time": Call(solve_whole_body, body_in_time_arguments),
     "legs": Call(plant, leg_arguments),
@@ -983,8 +970,8 @@ def test_bones_without_length_and_with_limits(method: str, length: float) -> Non
 
 
 def test_a_body_so_small_that_nothing_is_to_be_solved() -> None:
-    hand = ik.Effector(1, (1.0, 2.0, 3.0))
-    found = ik.solve_tree([-1, 0], 1e-300 * np.ones((2, 3)), rotation.identity(2), [hand])
+    hand = ik.BodyPosition(1, (1.0, 2.0, 3.0))
+    found = ik.solve_body([-1, 0], 1e-300 * np.ones((2, 3)), rotation.identity(2), [hand])
     assert np.isfinite(found.rotations).all()
 
 

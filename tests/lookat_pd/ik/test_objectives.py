@@ -1,4 +1,4 @@
-"""Objectives beside the target: orientation, pole, soft goals of joints, and several effectors on one body."""
+"""Objectives beside the target: orientation, pole, soft goals of joints."""
 
 from collections.abc import Callable
 
@@ -8,29 +8,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lookat_pd import ik, rotation
 from lookat_pd.errors import InvalidArgument
-from lookat_pd.ik import Effector, JointGoal, Limits, Orientation, Pole
+from lookat_pd.ik import JointGoal, Limits, Orientation, Pole
 from lookat_pd.rotation import Array
 
 LINKS = 6
 BONES = np.tile([0.0, 1.0, 0.0], (LINKS, 1))
 SOFT = ("particle", "fabrik", "jacobian_euler", "jacobian_quaternion")
-PARENTS = [-1, 0, 1, 2, 3, 4, 2, 6, 7, 2]
-"""A spine of three, an arm of three on each side, a head."""
-BODY = np.array(
-    [
-        [0.0, 0.0, 0.0],
-        [0.0, 0.3, 0.0],
-        [0.0, 0.3, 0.0],
-        [0.2, 0.2, 0.0],
-        [0.4, 0.0, 0.0],
-        [0.4, 0.0, 0.0],
-        [-0.2, 0.2, 0.0],
-        [-0.4, 0.0, 0.0],
-        [-0.4, 0.0, 0.0],
-        [0.0, 0.4, 0.0],
-    ]
-)
-LEFT, RIGHT, HEAD = 5, 8, 9
 
 methods = pytest.mark.parametrize("method", ik.METHODS)
 
@@ -172,11 +155,6 @@ def test_soft_goals_never_leave_the_effector_worse_off(method: str) -> None:
         (lambda: Pole([0.0, np.nan, 0.0]), "pole"),
         (lambda: JointGoal(1, [0.0, 1.0]), "goal"),
         (lambda: JointGoal(1, [0.0, 1.0, 0.0], 2.0), "weight"),
-        (lambda: Effector(LEFT), "joint 5"),
-        (lambda: Effector(LEFT, [0.0, 0.0, 0.0], weight=-1.0), "joint 5"),
-        (lambda: Effector(LEFT, [0.0, 0.0, 0.0], orientation_weight=np.nan), "joint 5"),
-        (lambda: Effector(LEFT, [0.0, np.nan, 0.0]), "target"),
-        (lambda: Effector(LEFT, [0.0, 0.0, 0.0], offset=[0.0]), "offset"),
     ],
 )
 def test_bad_objectives_are_refused_when_they_are_made(make: Callable[[], object], says: str) -> None:
@@ -202,82 +180,3 @@ def test_objectives_that_do_not_fit_the_chain_are_refused(
     with pytest.raises(InvalidArgument) as caught:
         ik.solve(BONES, rotation.identity(LINKS), [1.0, 2.0, 3.0], method=method, objectives=objectives)
     assert says in str(caught.value)
-
-
-# Several effectors
-
-
-def test_both_hands_and_the_head_at_once() -> None:
-    random = np.random.default_rng(3)
-    pose = rotation.exp(random.normal(scale=0.4, size=(50, len(PARENTS), 3)))
-    matrices, places = forward(PARENTS, BODY, pose)
-    hand = np.array([0.1, 0.0, 0.0])
-    effectors = [
-        Effector(LEFT, target=places[:, LEFT] + matrices[:, LEFT] @ hand, offset=hand),
-        Effector(RIGHT, target=places[:, RIGHT]),
-        Effector(HEAD, orientation=rotation.from_matrix(matrices[:, HEAD])),
-    ]
-    found = ik.solve_tree(PARENTS, BODY, rotation.identity(len(PARENTS)), effectors)
-    there, stands = forward(PARENTS, BODY, found.rotations)
-    assert_allclose(stands[:, LEFT] + there[:, LEFT] @ hand, effectors[0].target, atol=1e-3)
-    assert_allclose(stands[:, RIGHT], places[:, RIGHT], atol=1e-3)
-    assert_allclose(there[:, HEAD], matrices[:, HEAD], atol=5e-3)
-    assert np.max(found.errors) < 1e-3
-
-
-def test_what_weighs_more_is_left_less() -> None:
-    def left(weight: float) -> Array:
-        apart = [Effector(LEFT, [1.5, 0.8, 0.0], weight=weight), Effector(RIGHT, [-1.5, 0.8, 0.0])]
-        return ik.solve_tree(PARENTS, BODY, rotation.identity(len(PARENTS)), apart).errors
-
-    light, even, heavy = left(0.3), left(1.0), left(3.0)
-    assert heavy[0] < even[0] < light[0]
-    assert heavy[1] > even[1] > light[1]
-    assert_allclose(even[0], even[1], rtol=0.2)
-
-
-def test_one_effector_is_a_chain() -> None:
-    start, targets, _ = shot(20)
-    heads = np.concatenate((np.zeros((1, 3)), BONES[:-1]))
-    parents = list(range(-1, LINKS - 1))
-    tree = ik.solve_tree(parents, heads, start, [Effector(LINKS - 1, targets, offset=BONES[-1])])
-    chain = ik.solve(BONES, start, targets, method="jacobian_quaternion", published=True)
-    assert_allclose(tree.rotations, chain.rotations, atol=1e-9)
-    assert_allclose(tree.errors[:, 0], chain.error, atol=1e-9)
-
-
-def test_limits_of_a_body_are_kept() -> None:
-    random = np.random.default_rng(4)
-    limits = Limits(minimum=np.full((len(PARENTS), 3), -0.5), maximum=np.full((len(PARENTS), 3), 0.4))
-    effectors = [Effector(LEFT, random.normal(size=(20, 3))), Effector(RIGHT, random.normal(size=(20, 3)))]
-    found = ik.solve_tree(PARENTS, BODY, rotation.identity(len(PARENTS)), effectors, limits=limits)
-    assert np.max(limits.excess(found.rotations)) < 1e-6
-    start = ik.solve_tree(PARENTS, BODY, rotation.identity(len(PARENTS)), effectors, iterations=0)
-    assert np.all(np.linalg.norm(found.errors, axis=-1) <= np.linalg.norm(start.errors, axis=-1))
-
-
-def test_straight_arms_drawn_inwards_bend() -> None:
-    inwards = [Effector(LEFT, [0.7, 0.8, 0.0]), Effector(RIGHT, [-0.7, 0.8, 0.0])]
-    assert np.max(ik.solve_tree(PARENTS, BODY, rotation.identity(len(PARENTS)), inwards).errors) < 1e-3
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ({"effectors": []}, "effector"),
-        ({"effectors": [Effector(40, [0.0, 0.0, 0.0])]}, "joint 40"),
-        ({"parents": [0] * len(PARENTS)}, "parent"),
-        ({"parents": [-1, 0]}, "parents"),
-    ],
-)
-def test_bad_bodies_are_refused_in_one_sentence(arguments: dict[str, object], says: str) -> None:
-    fine = {
-        "parents": PARENTS,
-        "offsets": BODY,
-        "rotations": rotation.identity(len(PARENTS)),
-        "effectors": [Effector(LEFT, [0.0, 0.0, 0.0])],
-    }
-    with pytest.raises(InvalidArgument) as caught:
-        ik.solve_tree(**{**fine, **arguments})
-    assert says in str(caught.value)
-    assert str(caught.value).endswith(".")
