@@ -45,7 +45,7 @@ def normalize(v: ArrayLike) -> Array:
 def multiply(a: ArrayLike, b: ArrayLike) -> Array:
     """Hamilton product a b (..., 4): rotate by b first, then by a."""
     a, b = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
-    if a.size + b.size < _FEW and a.ndim + b.ndim > 2:
+    if a.ndim + b.ndim > 2 and a.size + b.size < _FEW:
         return ((a[..., _LEFT] * _LEFT_SIGNS) @ b[..., None])[..., 0]
     aw, ax, ay, az = _components(a)
     bw, bx, by, bz = _components(b)
@@ -208,7 +208,7 @@ def cross(a: ArrayLike, b: ArrayLike) -> Array:
 def rotate(q: ArrayLike, v: ArrayLike) -> Array:
     """Vectors v (..., 3) rotated by unit quaternions q (..., 4)."""
     q, v = np.asarray(q, dtype=float), np.asarray(v, dtype=float)
-    if q.size + v.size < _FEWER and q.ndim + v.ndim > 2:
+    if q.ndim + v.ndim > 2 and q.size + v.size < _FEWER:
         crossed, column = q[..., _CROSS] * _CROSS_SIGNS, v[..., None]
         twice = crossed @ column
         twice += twice

@@ -7,7 +7,8 @@ from functools import cached_property
 import numpy as np
 
 from .. import rotation
-from ..ik import BodyObjective, BodyOrientation, BodyPosition, Limits, damped
+from ..ik import BodyObjective, BodyOrientation, BodyPosition, Limits
+from ..ik.published import least_squares
 from ..rotation import Array
 from .body import STILL, Body, matrices
 from .splines import SmoothCurve
@@ -264,11 +265,11 @@ class Arm:
                 break
             error = error * np.minimum(1.0, _STEP * self.length / np.maximum(size, 1e-300))[:, None]
             free, damping = np.ones(jacobian[:, 0].shape), np.full(len(jacobian), _DAMPING * self.length)
-            turns = damped.solved(jacobian, free, error, damping)
+            turns = least_squares.solved(jacobian, free, error, damping)
             moved = self._moved(motion, turns)
             if self.limits is not None:
                 made = rotation.log(rotation.multiply(rotation.inverse(motion), moved)).reshape(turns.shape)
-                moved = self._moved(motion, damped.around_limits(jacobian, free, error, damping, turns, made))
+                moved = self._moved(motion, least_squares.around_limits(jacobian, free, error, damping, turns, made))
             motion = moved
         return nearest, least
 

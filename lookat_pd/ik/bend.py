@@ -9,11 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import rotation
+from .. import rotation, skeleton
 from ..rotation import Array
 from . import arithmetic, unfolding
 from .arithmetic import BATCH, Arithmetic, Number, Vector
-from .damped import DampedTree
 from .posture import STEADY, Posture
 
 NEARLY_STRAIGHT = 0.3
@@ -32,7 +31,7 @@ def forward(pose: Array, offsets: Array) -> tuple[Array, Array]:
     """Orientations (m, n, 4) of the joints, and positions (m, n + 1, 3) of the joints and the effector."""
     count, n = pose.shape[:2]
     heads = np.concatenate((np.zeros((count, 1, 3)), offsets[:, :-1]), axis=1)
-    orientations, positions = DampedTree(range(-1, n - 1), heads, [None] * n).forward(pose)
+    orientations, positions = skeleton.forward(range(-1, n - 1), heads, pose)
     end = positions[:, -1] + rotation.rotate(orientations[:, -1], offsets[:, -1])
     return orientations, np.concatenate((positions, end[:, None]), axis=1)
 

@@ -8,9 +8,8 @@ import numpy as np
 
 from .. import rotation
 from ..rotation import Array
-from . import damped
 from .batches import batch_back
-from .joint_limits import JointLimits
+from .joint_limits import JointLimits, freedom
 from .posture import Posture
 
 
@@ -67,7 +66,7 @@ class Freedom:
         compliance = np.broadcast_to(np.eye(3), (n, 3, 3)) if posture is None else posture.compliance
         values, vectors = np.linalg.eigh(compliance)
         root = (vectors * np.sqrt(values)[:, None]) @ np.swapaxes(vectors, -1, -2)
-        weights = damped.freedom(limits)
+        weights = freedom(limits)
         scale = weights[:, :, None] * root
         locked: dict[tuple[bool, ...], list[int]] = {}
         rests = np.tile(rotation.IDENTITY, (n, 1))

@@ -14,11 +14,12 @@ from .. import rotation
 from ..checks import check_memory
 from ..errors import InvalidArgument
 from ..rotation import Array
-from . import body_lines, checks, damped, support
+from . import body_lines, checks, support
 from .batches import batch_back, batch_front, batch_last
 from .body_freedom import Freedom, TurningAxes
 from .body_objectives import BALANCE, Balance, BodyObjective, BodyState, Members
 from .body_system import Levels
+from .joint_limits import clamped
 from .limits import Limits
 from .objectives import in_base
 from .posture import Posture
@@ -262,7 +263,7 @@ class Problem:
             if ends.any():
                 pose = self.bent(pose, -excess)
         if self.limited:
-            pose = _last(damped.clamped(self.limits, pose.T, before.T, data.get("locked")))
+            pose = _last(clamped(self.limits, pose.T, before.T, data.get("locked")))
         return pose, ends
 
     def inwards(self, pose: Array, data: dict[str, Array]) -> Array:

@@ -4,6 +4,7 @@ If X and Z of the swing are both limited, it stays inside the ellipse through th
 solver. Also ranges of Euler angles, as in the constraint Limit Rotation.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,7 @@ from .angles import (
     turning_axes,
 )
 from .arithmetic import BATCH, Arithmetic, Number, Quaternion, Vector
+from .batches import batch_front
 
 _SHORT_OF_HALF_TURN = 1e-8
 """Square of the cosine of the half angle that a limited swing keeps: for half a turn the twist is undefined."""
@@ -188,3 +190,24 @@ class JointLimits:
             if not xp.some(changed):
                 break
         return q
+
+
+def freedom(limits: Sequence[JointLimits | None]) -> Array:
+    """The weight (n, 3) of each joint axis: 1 minus the stiffness, 0 if locked."""
+    free = np.ones((len(limits), 3))
+    for n, joint in enumerate(limits):
+        if joint is not None:
+            free[n] = joint.weights or 1.0
+            free[n, np.array(joint.locks)] = 0.0
+    return free
+
+
+def clamped(limits: Sequence[JointLimits | None], pose: Array, before: Array, locked: Array | None) -> Array:
+    """The allowed rotations (m, n, 4) near a pose, joint by joint."""
+    result = pose.copy()
+    for n, joint in enumerate(limits):
+        if joint is not None:
+            here, back = (tuple(batch_front(q[:, n])) for q in (pose, before))
+            kept = None if locked is None else tuple(locked[n])
+            result[:, n] = np.stack(joint.clamp(BATCH, here, kept, back), axis=-1)
+    return result

@@ -7,8 +7,9 @@ is one more row.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from . import ccd, ccd_root, fabrik, free_chains, jacobian_euler, jacobian_quaternion, nearest_pose, particle
+from . import nearest_pose
 from .iteration import Outcome
+from .published import ccd, ccd_root, fabrik, free_chains, jacobian_euler, jacobian_quaternion, particle
 from .task import Pose, Task
 
 

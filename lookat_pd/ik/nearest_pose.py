@@ -10,13 +10,15 @@ import numpy as np
 
 from .. import rotation
 from ..rotation import Array
-from . import bend, damped, iteration, jacobian
+from . import bend, iteration
 from .batches import batch_back, batch_front, packed, unpacked
 from .body_iteration import Step
 from .body_objectives import BodyObjective, BodyOrientation, BodyPosition
 from .body_problem import Problem
 from .body_system import Relaxation
+from .joint_limits import clamped
 from .posture import Posture
+from .published import least_squares
 from .task import Pose, Task
 
 _ASTRAY = 1e-2
@@ -28,7 +30,7 @@ _IN_REACH = 1.0 - 5e-6
 def step(task: Task, pose: Pose) -> Pose:
     """One iteration."""
     if task.iteration > iteration.PATIENCE or any(objective.is_soft for objective in task.objectives):
-        return jacobian.step(task, _restarted(task, pose), euler=False)
+        return least_squares.step(task, _restarted(task, pose), euler=False)
     count = task.count
     here = packed(pose, count)
     if task.body is None:
@@ -86,7 +88,7 @@ def _first(task: Task, here: Array) -> Array:
     start, offsets = batch_front(task.data["start"]), batch_front(packed(task.offsets, task.count))
     if task.posture is not None and task.posture.is_hinge[1:].any():
         predicted = _predicted(task.posture, start, offsets, batch_front(task.data["target"]))
-        here = batch_back(damped.clamped(task.limits, predicted, start, task.data.get("locked")))
+        here = batch_back(clamped(task.limits, predicted, start, task.data.get("locked")))
     elif any(objective.is_bend for objective in task.objectives):
         # A pole decides about the base, the others keep near to their pose in the frame of the base.
         task.data["start"] = np.concatenate((here[:1], task.data["start"][1:]))

@@ -16,7 +16,7 @@ from ..errors import InvalidArgument
 from ..rotation import Array
 from . import arithmetic, bend, checks
 from .arithmetic import Arithmetic, Number, Vector
-from .damped import OrientationResidual, PositionResidual, Residual
+from .published.least_squares import OrientationResidual, PositionResidual, Residual
 from .task import Pose, Task, last_orientation
 
 

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import rotation
-from ..rotation import Array
-from . import arithmetic, free_chain, unfolding
-from .arithmetic import Vector
-from .iteration import SECOND_LOOKS, STALLED, Outcome
+from ... import rotation
+from ...rotation import Array
+from .. import arithmetic, unfolding
+from ..arithmetic import Vector
+from ..iteration import SECOND_LOOKS, STALLED, Outcome
+from . import free_chain
 
 _CHUNK = 1_000
 """Chains that are iterated together: their arrays stay in the cache."""

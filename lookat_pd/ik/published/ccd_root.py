@@ -4,8 +4,8 @@ The same rotations as in `ccd`, in the opposite order: the large joints turn fir
 tip to root takes dozens, because the end of the chain does not curl up before the rest has moved.
 """
 
-from . import arithmetic
-from .task import Pose, Task
+from .. import arithmetic
+from ..task import Pose, Task
 
 
 def step(task: Task, pose: Pose) -> Pose:

@@ -6,10 +6,11 @@ bones are fitted to the particles. Source: Hecker et al., "Real-time motion reta
 morphologies", 2008.
 """
 
-from . import arithmetic, ccd_root
-from .arithmetic import Vector
+from .. import arithmetic
+from ..arithmetic import Vector
+from ..task import Pose, Task
+from . import ccd_root
 from .fabrik import drawn
-from .task import Pose, Task
 
 RELAXATIONS = 4
 """Sweeps over the chain, forward and back, in one iteration."""

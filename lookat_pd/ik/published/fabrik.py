@@ -4,9 +4,10 @@ Source: Aristidou and Lasenby, "FABRIK: a fast, iterative solver for the inverse
 when the bones are fitted to the joint positions.
 """
 
-from . import arithmetic, ccd_root
-from .arithmetic import Arithmetic, Number, Vector
-from .task import Pose, Task
+from .. import arithmetic
+from ..arithmetic import Arithmetic, Number, Vector
+from ..task import Pose, Task
+from . import ccd_root
 
 
 def step(task: Task, pose: Pose) -> Pose:

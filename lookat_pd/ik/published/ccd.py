@@ -4,8 +4,8 @@ Each joint in turn makes the shortest rotation that brings the effector onto the
 Chen, 1991.
 """
 
-from . import arithmetic
-from .task import Pose, Task
+from .. import arithmetic
+from ..task import Pose, Task
 
 
 def step(task: Task, pose: Pose) -> Pose:

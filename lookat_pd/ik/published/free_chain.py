@@ -17,11 +17,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..rotation import Array
-from . import arithmetic, unfolding
-from .arithmetic import Number, Quaternion, Vector
-from .iteration import SECOND_LOOKS, STALLED, Outcome
-from .task import Pose, Task
+from ...rotation import Array
+from .. import arithmetic, unfolding
+from ..arithmetic import Number, Quaternion, Vector
+from ..iteration import SECOND_LOOKS, STALLED, Outcome
+from ..task import Pose, Task
 
 LARGEST_STEP = 0.4
 """The largest error that one step is to remove, in lengths of the chain."""
