@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from .. import rotation
-from ..ik import BodyObjective, BodyOrientation, BodyPosition, Limits
+from ..ik import BodyObjective, BodyOrientation, BodyPosition, Limits, Orientation, solve
 from ..ik.published import least_squares
 from ..rotation import Array
 from .body import STILL, Body, matrices
@@ -21,6 +21,8 @@ _JUMP = 11.0
 are j h / 6 and j h: with this weight, their squared changes are (25 + 11) / 36 of the (j h)^2 of the integral."""
 _FINEST = 16
 """Into how many parts the steps of a motion are divided at most to integrate its cost."""
+POSED = 1e-7
+"""Tolerance [m] of inverse kinematics, for a pose with the hand at a place."""
 _ROUGH = 8
 """Into how many parts the steps of an uneven motion are divided at least: fewer are seldom enough."""
 _INACCURATE = 0.01
@@ -191,6 +193,22 @@ class Arm:
         if self.orientation is None:
             return 0.0
         return float(rotation.distance(self.orientations(pose), self.orientation))
+
+    def posed(self, pose: Array, place: Array, limits: Limits, *, oriented: bool) -> Array:
+        """A pose (n, 4) of the body by inverse kinematics from that of the moving joints (a, 4), for `effectors`."""
+        found, chain = self.whole(pose), self.body.chain(self.effector)
+        offsets = np.asarray(self.body.offsets)[chain]
+        found[chain] = solve(
+            np.concatenate((offsets[1:], np.reshape(self.point, (1, 3)))),
+            found[chain],
+            place,
+            method="jacobian_quaternion",
+            tolerance=POSED,
+            limits=limits.take(chain),
+            base=offsets[0],
+            objectives=[Orientation(self.orientation)] if oriented and self.orientation is not None else [],
+        ).rotations
+        return found
 
     def effectors(self, place: Array, *, oriented: bool) -> list[BodyObjective]:
         """What inverse kinematics brings to a place (3,), and to the orientation on arrival if it is `oriented`."""

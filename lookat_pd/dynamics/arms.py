@@ -8,9 +8,9 @@ from functools import cached_property
 import numpy as np
 
 from .. import rotation
-from ..ik import BodyObjective
+from ..ik import BodyObjective, Limits, solve_body
 from ..rotation import Array
-from .arm import Arm
+from .arm import POSED, Arm
 
 
 @dataclass(frozen=True)
@@ -140,6 +140,16 @@ class Arms(Arm):
 
     def misaligned(self, pose: Array) -> float:
         return max(hand.misaligned(own) for hand, own in self._each(pose))
+
+    def posed(self, pose: Array, place: Array, limits: Limits, *, oriented: bool) -> Array:
+        return solve_body(
+            np.asarray(self.body.parents).tolist(),
+            np.asarray(self.body.offsets),
+            self.whole(pose),
+            self.effectors(place, oriented=oriented),
+            tolerance=POSED,
+            limits=limits,
+        ).rotations
 
     def effectors(self, place: Array, *, oriented: bool) -> list[BodyObjective]:
         parts = place.reshape(len(self.hands), 3)

@@ -7,7 +7,7 @@ import numpy as np
 from .. import rotation
 from ..curves import smooth_step
 from ..errors import InvalidArgument
-from ..ik import Limits, solve_body
+from ..ik import Limits
 from ..rotation import Array
 from .arm import Arm
 from .paths import drift, minimum_jerk
@@ -150,7 +150,7 @@ def jumps(motion: Array) -> bool:
 def solved(arm: Arm, pose: Array, place: Array, *, oriented: bool) -> Array:
     """The nearest pose (a, 4) of the moving joints with the hand at a position, and in its orientation on arrival if it
     is to be `oriented`."""
-    body, locked = arm.body, np.ones((len(arm.body), 3), dtype=bool)
+    locked = np.ones((len(arm.body), 3), dtype=bool)
     locked[arm.joints] = False
     given = arm.limits
     limits = Limits(
@@ -159,19 +159,11 @@ def solved(arm: Arm, pose: Array, place: Array, *, oriented: bool) -> Array:
         maximum=None if given is None else given.maximum,
         rest=None if given is None else given.rest,
     )
-    found = solve_body(
-        np.asarray(body.parents).tolist(),
-        np.asarray(body.offsets),
-        arm.whole(pose),
-        arm.effectors(place, oriented=oriented),
-        iterations=100,
-        tolerance=1e-7,
-        limits=limits,
-    )
+    found = arm.posed(pose, place, limits, oriented=oriented)[arm.joints]
     # At limits and near full stretch that is only approximate; these steps remove the remaining error.
     if not (oriented and arm.is_oriented):
-        return arm.follow(found.rotations[arm.joints][None], place[None], _LAST_STEPS)[0][0]
-    return arm.held(found.rotations[arm.joints], place, _LAST_STEPS)
+        return arm.follow(found[None], place[None], _LAST_STEPS)[0][0]
+    return arm.held(found, place, _LAST_STEPS)
 
 
 def lengths(vectors: Array) -> Array:

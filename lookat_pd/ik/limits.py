@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -147,6 +148,12 @@ class Limits:
     def joints(self) -> list[JointLimits | None]:
         """The limits of each joint for the solvers; None if it is free."""
         return [self._joint(n) for n in range(len(self))]
+
+    def take(self, joints: Sequence[int]) -> "Limits":
+        """The limits of some of the joints."""
+        names = [field.name for field in fields(self) if field.name not in ("euler_order", "names")]
+        parts: dict[str, Any] = {name: np.asarray(getattr(self, name))[list(joints)] for name in names}
+        return Limits(**parts, euler_order=[self.euler_order[joint] for joint in joints])
 
     def _joint(self, n: int) -> JointLimits | None:
         locks, rest = np.asarray(self.locks)[n], np.asarray(self.rest)[n]
