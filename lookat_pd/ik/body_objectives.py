@@ -36,22 +36,26 @@ class BodyState:
 
 @dataclass(frozen=True)
 class Members:
-    """Objectives of one kind. joints: (p,), their indices in the state. lines: the ancestors of each joint after
-    itself. mask: (p, 1, n), 1 for these joints. rows: those of the Jacobian for runs of members."""
+    """Objectives of one kind, which are computed together. joints: (p,), their indices in the state. lines: the
+    ancestors of each joint after itself. mask: (p, 1, n), 1 for these joints. rows: of the equations. key: ends the
+    names of their arrays."""
 
     objectives: Sequence["BodyObjective"]
     joints: Array
     lines: Sequence[Array]
     mask: Array
-    rows: Sequence[tuple[slice, slice]]
+    rows: slice
+    key: str
 
-    def places(self, changes: Array) -> list[tuple[slice, Array]]:
-        """The runs of members, and their places (p, 3, m, n) by component in changes (m, r, 3, n)."""
-        found = []
-        for some, rows in self.rows:
-            part = changes[:, rows].reshape(len(changes), -1, 3, *changes.shape[2:])
-            found.append((some, part.transpose(2, 1, 3, 0, 4)))
-        return found
+    def add(self, state: BodyState, data: dict[str, Array], values: Array, matrix: Array | None) -> None:
+        """Write their rows of the equations: residuals (m, r), and the Jacobian (m, r, 3, n + 1) but for the root."""
+        first, changes, size = self.objectives[0], None, (len(values), len(self.objectives), 3)
+        if matrix is not None:
+            changes = matrix[:, self.rows, :, :-1].reshape(*size, 3, matrix.shape[-1] - 1)
+            changes = changes.transpose(2, 1, 3, 0, 4)
+        arrays = {name: data[name + self.key] for name in first.sizes}
+        found = first.linear(state, self, arrays, changes)
+        values[:, self.rows] = found.T.reshape(len(values), 3 * len(self.objectives))
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,7 +96,8 @@ class BodyObjective:
     def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
         """The residuals (3, p, m) of members with arrays (size, p, m), those of `sizes`, in lengths of a mean bone.
 
-        Their changes for the coordinates of all joints are written into the members' rows of `changes` (m, r, 3, n).
+        Their changes for the coordinates of all joints are written into `changes` (3, p, 3, m, n): by component,
+        member, coordinate, pose and joint.
         """
         raise NotImplementedError
 
@@ -113,7 +118,7 @@ class BodyPosition(BodyObjective):
             points += rotation.rotate(state.orientations.take(members.joints, axis=1).T, arrays["offset"].T).T
         if changes is not None:
             arms = (points[..., None] - state.places[:, None]) * members.mask
-            _write_cross(state.axes[:, None], arms[:, :, None], members.places(changes))
+            _write_cross(state.axes[:, None], arms[:, :, None], changes)
         return arrays["target"] - points
 
 
@@ -128,8 +133,7 @@ class BodyOrientation(BodyObjective):
     def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
         turns = state.orientations.take(members.joints, axis=1).T
         if changes is not None:
-            for some, place in members.places(changes):
-                np.multiply(state.axes[:, None], members.mask[some, None], out=place)
+            np.multiply(state.axes[:, None], members.mask[:, None], out=changes)
         return rotation.log(rotation.multiply(arrays["orientation"].T, rotation.inverse(turns))).T
 
 
@@ -150,8 +154,7 @@ class BodyAim(BodyObjective):
             along = (axes / np.maximum(np.sqrt(np.sum(axes * axes, axis=0)), 1e-300))[..., None]
             twist = np.sum(state.axes[:, None] * along[:, :, None], axis=0)
             across = state.axes[:, None] - along[:, :, None] * twist
-            for some, place in members.places(changes):
-                np.multiply(across[:, some], members.mask[some, None], out=place)
+            np.multiply(across, members.mask[:, None], out=changes)
         return rotation.log(rotation.shortest_arc(axes.T, away.T)).T
 
 
@@ -172,12 +175,10 @@ class BodyPole(BodyObjective):
     @staticmethod
     def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
         values = np.zeros(arrays["target"].shape)
-        places = [] if changes is None else members.places(changes)
-        changes_of = [one for _, place in places for one in place.swapaxes(0, 1)]
+        if changes is not None:
+            changes[:] = 0.0
         for k, (objective, line) in enumerate(zip(members.objectives, members.lines, strict=True)):
             assert isinstance(objective, BodyPole)
-            if changes is not None:
-                changes_of[k][:] = 0.0
             count = min(objective.bones, len(line) - 1)
             if count < 2:
                 # Between base and joint there is nothing that bends.
@@ -194,7 +195,7 @@ class BodyPole(BodyObjective):
             values[0, k] = share * np.arctan2(sine, np.sum(bend * away, axis=0))
             if changes is not None:
                 turned = np.sum(along[:, None] * state.axes[..., line[count]], axis=0)
-                changes_of[k][0, ..., line[count]] = share * turned
+                changes[0, k, ..., line[count]] = share * turned
         return values
 
 
@@ -254,19 +255,15 @@ class Balance:
         arms = below @ moments - (below @ masses)[:, None] * state.positions
         changes = np.empty((arms.shape[-1], 3, 3, len(masses)))
         place = changes.transpose(1, 2, 0, 3)[:, None]
-        _write_cross(
-            state.axes[:, None], np.ascontiguousarray(arms.transpose(0, 2, 1))[:, None, None], [(slice(1), place)]
-        )
+        _write_cross(state.axes[:, None], np.ascontiguousarray(arms.transpose(0, 2, 1))[:, None, None], place)
         return moments.sum(axis=1), changes
 
 
-def _write_cross(a: Array, b: Array, places: Sequence[tuple[slice, Array]]) -> None:
-    """The cross products of vectors (3, p, 3, m, n), or what broadcasts to these, into their places."""
+def _write_cross(a: Array, b: Array, place: Array) -> None:
+    """The cross products of vectors (3, p, 3, m, n), or what broadcasts to these, into their place."""
     for n in range(3):
         one, other = (n + 1) % 3, (n + 2) % 3
-        first, second = a[one] * b[other], a[other] * b[one]
-        for some, place in places:
-            np.subtract(first[some], second[some], out=place[n])
+        np.subtract(a[one] * b[other], a[other] * b[one], out=place[n])
 
 
 def _beside(axis: Array, vector: Array) -> Array:

@@ -101,17 +101,17 @@ class Problem:
         if limits is not None and np.any(np.asarray(limits.locks)):
             self.data["locked"] = limits.parameters(batch_last(self.whole, (self.count,), 2))[self.used]
         self.data["weights"] = np.empty((len(self.levels.mean), self.count))
-        for g, (kind, members, _) in enumerate(self.groups):
-            for name in kind.sizes:
-                found = []
+        for members, group in self.groups:
+            for name in objectives[members[0]].sizes:
+                found, key = [], name + group.key
                 for k in members:
                     values = np.asarray(getattr(objectives[k], name))
                     if name in ("target", "orientation"):
                         values = in_base(values, position, frame)
                     found.append(_flat(values, self.batch, 1))
-                self.data[f"{name} {g}"] = _last(np.stack(found, axis=1))
+                self.data[key] = _last(np.stack(found, axis=1))
                 if name in ("target", "offset"):
-                    self.data[f"{name} {g}"] /= self.bone
+                    self.data[key] /= self.bone
             for k in members:
                 self.data["weights"][self.rows_of[k]] = _flat(np.asarray(objectives[k].weight), self.batch, 0)
         if balance is not None:
@@ -157,35 +157,27 @@ class Problem:
         self.freedom = Freedom.of(self.limits, self.posture)
 
     def _order(self) -> None:
-        """The rows of objectives and balance by priority, those of one kind together; `groups` are the objectives of
-        each kind, and their rows of each priority."""
+        """The rows of the equations: three of each objective, those of one kind together, then those of a balance."""
         kinds: dict[type[BodyObjective], list[int]] = {}
-        for k in sorted(range(len(self.objectives)), key=lambda k: self.objectives[k].priority):
-            kinds.setdefault(type(self.objectives[k]), []).append(k)
-        rows: list[tuple[int, int]] = [(BALANCE, -1)] * 2 if self.balance is not None else []
+        for k, objective in enumerate(self.objectives):
+            kinds.setdefault(type(objective), []).append(k)
+        self.order = [k for members in kinds.values() for k in members]
+        rows = [(self.objectives[k].priority, k) for k in self.order for _ in range(3)]
+        self.levels = Levels.of([*rows, *([(BALANCE, -1)] * 2 if self.balance is not None else ())])
+        self.rows_of = {k: slice(3 * n, 3 * n + 3) for n, k in enumerate(self.order)}
+        self.groups: list[tuple[list[int], Members]] = []
         for members in kinds.values():
-            rows += [(self.objectives[k].priority, k) for k in members for _ in range(3)]
-        rows.sort(key=lambda row: row[0])
-        self.levels = Levels.of(rows)
-        places = [k for _, k in rows]
-        self.rows_of = {k: slice(places.index(k), places.index(k) + 3) for k in range(len(self.objectives))}
-        self.groups: list[tuple[type[BodyObjective], list[int], Members]] = []
-        for kind, members in kinds.items():
             joints = self.place[members]
-            priorities = np.array([self.objectives[k].priority for k in members])
-            starts = np.flatnonzero(np.diff(priorities, prepend=-1)).tolist()
-            runs = [slice(*pair) for pair in pairwise((*starts, len(members)))]
-            spaces = [
-                slice(self.rows_of[members[run.start]].start, self.rows_of[members[run.stop - 1]].stop) for run in runs
-            ]
+            first = self.rows_of[members[0]].start
             group = Members(
                 [self.objectives[k] for k in members],
                 joints,
                 [self.lines[joint] for joint in joints.tolist()],
                 self.is_above[joints][:, None],
-                list(zip(runs, spaces, strict=True)),
+                slice(first, first + 3 * len(members)),
+                f" {len(self.groups)}",
             )
-            self.groups.append((kind, members, group))
+            self.groups.append((members, group))
 
     def _hinges(self, least: float) -> None:
         """For the bend of hinges: the bone before, in the frame of the parent, and the own bone of each."""
@@ -193,10 +185,10 @@ class Problem:
         after = np.zeros(heads.shape)
         found = [False] * len(self.parents)
         offsets = {
-            k: self.data[f"offset {g}"][:, p]
-            for g, (kind, members, _) in enumerate(self.groups)
+            k: self.data["offset" + group.key][:, p]
+            for members, group in self.groups
             for p, k in enumerate(members)
-            if "offset" in kind.sizes
+            if "offset" in self.objectives[k].sizes
         }
         for k, place in enumerate(self.place):
             line = self.lines[place].tolist()
@@ -306,18 +298,18 @@ class Problem:
             bend = self.bend(start, data)
             backwards = (bend < np.asarray(self.hinge.minimum)[:, None]) & (bend > -_BACKWARDS)
             pose = self.bent(pose, np.where((np.abs(bend) < _BENT) | backwards, _BENT - bend, 0.0))
-        for k, objective in enumerate(self.objectives):
-            if "target" not in objective.sizes:
-                continue
-            line = np.setdiff1d(self.lines[self.place[k]], self.hinges)
-            part, rows = values[:, self.rows_of[k]], matrix[:, self.rows_of[k]].reshape(count, 3, 3, -1)[..., line]
-            size = np.linalg.norm(part, axis=-1)
-            force = np.linalg.norm(np.einsum("mr,mrdj->mdj", part, rows), axis=(-2, -1))
-            level = (size > 1e-6) & (force < _LEVEL * size)
-            if level.any():
-                pose = pose.copy()
-                bent = rotation.multiply(pose[:, line].T, rotation.exp([_NUDGE, 0.0, 0.5 * _NUDGE])).T
-                pose[:, line] = np.where(level, bent, pose[:, line])
+        pulled = np.array(["target" in self.objectives[k].sizes for k in self.order])
+        parts = values[:, : 3 * len(pulled)].reshape(count, len(pulled), 3)
+        rows = matrix[:, : 3 * len(pulled), :, :-1].reshape(*parts.shape, 3, len(self.used)).copy()
+        rows[..., self.hinges] = 0.0
+        size = np.linalg.norm(parts, axis=-1)
+        force = np.linalg.norm(np.einsum("mkr,mkrdj->mkdj", parts, rows), axis=(-2, -1))
+        level = pulled & (size > 1e-6) & (force < _LEVEL * size)
+        for k in np.flatnonzero(level.any(axis=0)).tolist():
+            line = np.setdiff1d(self.lines[self.place[self.order[k]]], self.hinges)
+            pose = pose.copy()
+            bent = rotation.multiply(pose[:, line].T, rotation.exp([_NUDGE, 0.0, 0.5 * _NUDGE])).T
+            pose[:, line] = np.where(level[:, k], bent, pose[:, line])
         return self.allowed(pose, start, data)[0].copy()
 
     def errors(self, which: Array, pose: Array, displacement: Array) -> tuple[Array, Array]:
@@ -326,7 +318,8 @@ class Problem:
         data = self.some(which)
         state = self.state(pose, displacement, data)
         values = self.residuals(state, data)
-        errors = np.stack([np.linalg.norm(values[:, rows], axis=-1) for rows in self.rows_of.values()], axis=-1)
+        errors = np.empty((len(which), len(self.order)))
+        errors[:, self.order] = rotation.length(values[:, : 3 * len(self.order)].reshape(*errors.shape, 3))
         return errors, np.zeros(len(which)) if self.balance is None else self.unbalanced(state, data)
 
     def is_soft(self, which: Array) -> Array:
@@ -340,12 +333,8 @@ class Problem:
         """The residuals (m, r) of the objectives, 0 for the balance. Their changes for the coordinates of the joints
         are written into a matrix (m, r, 3, n + 1)."""
         values = np.zeros((state.positions.shape[-1], len(self.levels.mean)))
-        changes = None if matrix is None else matrix[..., :-1]
-        for g, (kind, _, members) in enumerate(self.groups):
-            arrays = {name: data[f"{name} {g}"] for name in kind.sizes}
-            found = kind.linear(state, members, arrays, changes).T
-            for some, rows in members.rows:
-                values[:, rows] = found[:, some].reshape(len(values), rows.stop - rows.start)
+        for _, members in self.groups:
+            members.add(state, data, values, matrix)
         return values
 
     def balance_rows(self, state: BodyState, data: dict[str, Array], matrix: Array) -> Array:

@@ -75,22 +75,26 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class Levels:
-    """Rows in the order of their priority. steps: those of each priority. mean: (r, r), which averages over the rows of
-    an objective. balance: the two rows of a balance."""
+    """The priorities of rows. order: (r,), the rows in the order of their priority; None if there is only one. steps:
+    those of each priority in this order. mean: (r, r), which averages over the rows of an objective, in this order too.
+    balance: the two rows of a balance, the last ones."""
 
+    order: Array | None
     steps: list[slice]
     mean: Array
     balance: slice
 
     @classmethod
     def of(cls, rows: Sequence[tuple[int, int]]) -> "Levels":
-        """For the priority and the objective of each row, -1 for a balance."""
+        """For the priority and the objective of each row."""
         priorities, objectives = np.array(rows).T
+        order = np.argsort(priorities, kind="stable")
+        priorities, objectives = priorities[order], objectives[order]
         ends = np.flatnonzero(np.diff(priorities, prepend=-1)).tolist()
         steps = [slice(*pair) for pair in pairwise((*ends, len(rows)))]
         same = (objectives[:, None] == objectives).astype(float)
-        first = int(np.argmin(objectives))
-        return cls(steps, same / same.sum(axis=-1), slice(first, first + 2))
+        several = order if len(steps) > 1 else None
+        return cls(several, steps, same / same.sum(axis=-1), slice(len(rows) - 2, len(rows)))
 
 
 @dataclass
@@ -226,17 +230,26 @@ class System:
             if not hard.all():
                 both, gram = both * hard[..., None], gram * (hard[:, :, None] & hard[:, None, :])
             return _solved(gram, _SINGULAR, both)
-        forces = np.zeros((*values.shape, 1 + along.shape[-1]))
+        forces = np.empty((*values.shape, 1 + along.shape[-1]))
         forces[..., 1:] = self._back(gram, along, values, weights, hard)
         if not hard.all():
             values = np.where(hard, values, 0.0)
             gram = np.where(hard[:, :, None] & hard[:, None, :], gram, 0.0)
+        order = self.levels.order
+        if order is None:
+            forces[..., 0] = self._towards(gram, values)
+        else:
+            forces[:, order, 0] = self._towards(gram[:, order[:, None], order], values[:, order])
+        return forces
+
+    def _towards(self, gram: Array, values: Array) -> Array:
+        """The combinations (m, r) of the rows that reduce residuals (m, r), by priority."""
         # Row k of `spans` are the rows of the Jacobian that make up row k in the null space of those before, and
         # `inner` are their products.
         inner, spans = gram, np.zeros(0)
         if len(self.levels.steps) > 1:
             inner, spans = gram.copy(), np.tile(np.eye(len(gram[0])), (len(gram), 1, 1))
-        found = forces[..., :1]
+        found = np.zeros((*values.shape, 1))
         for mine in self.levels.steps:
             square, want = inner[:, mine, mine], values[:, mine, None]
             error = np.abs(want).sum(axis=1)
@@ -256,7 +269,7 @@ class System:
                 both = less @ crossed
                 spans[:, later, until] -= less @ spans[:, mine, until]
                 inner[:, later, later] += less @ square @ np.swapaxes(less, -1, -2) - both - np.swapaxes(both, -1, -2)
-        return forces
+        return found[..., 0]
 
     @staticmethod
     def _back(gram: Array, along: Array, values: Array, weights: Array, hard: Array) -> Array:
