@@ -91,14 +91,6 @@ class Posture:
         )
         return Posture(stiffness, hinges, minimum, maximum)
 
-    def excess(self, before: Array, after: Array, start: Array, pose: Array) -> Array:
-        """The bend (..., n) [rad] of hinges beyond their range, which includes the bend of the initial pose. before,
-        after: as of `bend`. start, pose: (..., n, 4), local."""
-        first, now = (self.bend(before, after, part) for part in (start, pose))
-        low = np.minimum(np.asarray(self.minimum), first)
-        high = np.maximum(np.asarray(self.maximum), first)
-        return np.where(self.is_hinge, now - np.clip(now, low, high), 0.0)
-
     def as_bent(self, offsets: Array, rotations: Array, before: Array | None = None) -> "Posture":
         """The posture with those hinges reversed that an animation clearly bends the other way.
 
