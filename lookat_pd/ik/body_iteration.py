@@ -78,7 +78,7 @@ def iterate(problem: Problem, poses: Poses, iterations: int, tolerance: float, *
     held = np.zeros((len(problem.hinges), len(rows)), dtype=bool)
     for iteration in range(iterations):
         ease, before, back = _EASY * _SLOWING**iteration, here, moved
-        step = Step(problem, here, moved, data, matrix[: len(rows)], ease, relaxation, held, near)
+        step = BodyStep(problem, here, moved, data, matrix[: len(rows)], ease, relaxation, held, near)
         here, moved, held, size = step.pose, step.displacement, step.held, step.size
         poses.iterations[rows] += 1
         if not iteration:
@@ -121,7 +121,7 @@ def _at_the_end(
     return problem.allowed(found, pose, data)[0], displacement + rest[:, -3:].T
 
 
-class Step:
+class BodyStep:
     """One iteration: pose (4, n, m), displacement (3, m) of the root, size: (m,), the largest movement of a joint,
     stopped: (m,), whether limits reduced it, and held: (h, m), which hinges are at their end.
 

@@ -12,7 +12,7 @@ from .. import rotation
 from ..rotation import Array
 from . import bend, iteration
 from .batches import batch_back, batch_front, packed, unpacked
-from .body_iteration import Step
+from .body_iteration import BodyStep
 from .body_objectives import BodyObjective, BodyOrientation, BodyPosition
 from .body_problem import Problem
 from .body_system import Relaxation
@@ -44,7 +44,7 @@ def step(task: Task, pose: Pose) -> Pose:
     at = here.transpose(1, 0, 2)
     data = {**data, "start": np.where(_outside(task), at, data["start"])}
     relaxation = Relaxation(*(task.data[name].T for name in _RELAXATION))
-    found = Step(
+    found = BodyStep(
         problem, at, np.zeros((3, count)), data, problem.space(count), 0.0, relaxation,
         task.data["held"], near=True,
     )  # fmt: skip
