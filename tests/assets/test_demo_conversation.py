@@ -65,6 +65,7 @@ def glances(rig: bpy.types.Object) -> float:
     return float(np.hypot(settings(rig).glance_yaw, settings(rig).glance_pitch))
 
 
+@pytest.mark.slow
 def test_they_differ_in_height(people) -> None:
     anna, bo = (world(rig, "ORG-eye.L")[2, 3] for rig in people)
     assert 0.15 < bo - anna < 0.30

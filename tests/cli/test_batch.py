@@ -496,6 +496,7 @@ def test_kills_and_runs_again(walk_glb, tmp_path) -> None:
 # Progress
 
 
+@pytest.mark.slow
 def test_progress_for_programs(shots, call, tmp_path) -> None:
     outcome = call("inspect", shots, "--progress", "json")
     lines = [json.loads(line) for line in outcome.errors]

@@ -47,6 +47,7 @@ def turns(tmp_path) -> Path:
 NAMED = ("--speaker", "Anna=root", "--speaker", "Bo=root.001")
 
 
+@pytest.mark.slow
 def test_the_report_has_the_shares_of_gaze_and_the_signs_of_life(pair, turns, call, tmp_path) -> None:
     outcome = call("bake", pair, "--output", tmp_path / "out.blend", "--conversation", turns, *NAMED)
     assert outcome.code == 0 and not outcome.row["error"]
@@ -121,6 +122,7 @@ def test_a_file_that_is_no_conversation(pair, call, tmp_path, name, content, wor
     assert outcome.code == 2 and expected in " ".join(outcome.errors)
 
 
+@pytest.mark.slow
 def test_one_person_is_no_conversation(pair, call, tmp_path) -> None:
     path = tmp_path / "talk.txt"
     path.write_text("1 root: hello", "utf-8")

@@ -61,6 +61,7 @@ def curves(path: Path, tools, name: str) -> dict:
     return found
 
 
+@pytest.mark.slow
 def test_each_action_becomes_what_it_becomes_alone(shot, call, tools, tmp_path) -> None:
     out = tmp_path / f"out{shot.suffix}"
     outcome = call("bake", shot, "--output", out, AIM, "--action", "Walk*", "--action", "Death")

@@ -32,6 +32,7 @@ def test_the_head_gives_way_and_comes_back(walk, call, tools, tmp_path) -> None:
     assert curves["frames"] == list(range(5, 30)) and max(curves["angles"]["head"]) > 1.0
 
 
+@pytest.mark.slow
 def test_flags_reach_the_bake(walk, call, tmp_path) -> None:
     def degrees(*words) -> dict:
         outcome = call("hit", walk, "--hit", "5,head,0,50,0", *words, "--output", tmp_path / "out.glb")

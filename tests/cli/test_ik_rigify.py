@@ -46,6 +46,7 @@ def state(control: str, frame: int) -> float:
     return float(bpy.data.objects["Human"].evaluated_get(scenes.goto(frame)).pose.bones[control]["IK_FK"])
 
 
+@pytest.mark.slow
 def test_hands_reach_their_targets_and_the_feet_stay(human, call, tmp_path) -> None:
     output = tmp_path / "out.blend"
     hands = ("--effector", "hand_ik.L=Goal.L", "--effector", "hand_fk.R=Goal.R")

@@ -640,6 +640,7 @@ def test_clip_of_a_name_that_is_taken(tools, call, tmp_path) -> None:
     assert "is named 'file_1'" in row["warnings"][0]
 
 
+@pytest.mark.slow
 def test_clips_are_added_to_every_input(tools, call, tmp_path) -> None:
     first, second = split(tools, tmp_path, ".glb")
     other = shutil.copy(first, tmp_path / "again.glb")
@@ -956,6 +957,7 @@ def test_lock_feet(call, walkers, tmp_path) -> None:
     assert seen["foot_drift"][0] > 10.0 * seen["foot_drift"][1]
 
 
+@pytest.mark.slow
 def test_lock_feet_where_pops_are_smoothed(call, walkers, tools, tmp_path) -> None:
     """A hard cut is a pop."""
     cut, output = tmp_path / "cut.blend", tmp_path / "out.blend"

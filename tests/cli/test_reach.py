@@ -69,6 +69,7 @@ def test_the_foot_matches_and_comes_from_above(shot, call, tools, tmp_path) -> N
     assert min(turned.angle, 2.0 * np.pi - turned.angle) < 1e-3
 
 
+@pytest.mark.slow
 def test_two_effectors_arrive_at_once(shot, call, tools, tmp_path) -> None:
     output, other = tmp_path / "out.blend", (-0.15, -0.3, 0.3)
     words = ("--bone", FOOT, "--target", "Ball", "--hand", "foot.R=-0.15,-0.3,0.3", "--plots", tmp_path / "plots")
@@ -127,6 +128,7 @@ def test_refusals_name_the_remedy(words, message, shot, call, tmp_path) -> None:
     assert not (tmp_path / "out.blend").exists()
 
 
+@pytest.mark.slow
 def test_an_obstacle_is_avoided_and_reported(shot, call, tmp_path) -> None:
     words = ("--bone", FOOT, "--point", "0.15,-0.4,0.3", "--passes", 20, "--output", tmp_path / "out.blend")
     plain = call("reach", shot, *words, "--no-avoid-body")

@@ -455,6 +455,7 @@ def check_run(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> N
         assert all(row["ok"] is (row["error"] is None) for row in json.loads(after[report] or b"[]"))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(runs())
 def test_any_run_keeps_to_its_own(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> None:

@@ -149,6 +149,7 @@ def test_what_a_worker_lacks_is_reported_in_one_sentence(program, words, expecte
     assert expected in why and why.endswith(".")
 
 
+@pytest.mark.slow
 def test_the_source_is_a_python_with_bpy_and_the_zip(tmp_path) -> None:
     """The zip is unpacked; a stand-in for its command line suffices."""
     package = tmp_path / "package.zip"

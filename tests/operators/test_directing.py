@@ -193,6 +193,7 @@ def test_a_moved_marker_changes_the_keys_at_once(hero) -> None:
     assert "no markers" in settings.error and frames_of_keys(hero, "eyes_closed") == before
 
 
+@pytest.mark.slow
 def test_an_edit_detects_nothing_again(hero, tmp_path, monkeypatch) -> None:
     """The first one after the file was opened would take long otherwise."""
     talking(hero)
@@ -302,6 +303,7 @@ def test_personalities_and_amounts_change_the_keys_at_once(hero) -> None:
     assert frames_of_keys(other) != before
 
 
+@pytest.mark.slow
 def test_a_removed_conversation_leaves_no_keys(hero) -> None:
     other, settings = talking(hero)
     assert bpy.ops.lookat_pd.conversation_remove() == {"FINISHED"}

@@ -81,6 +81,7 @@ def test_the_offset_decays_in_the_settle_time() -> None:
     assert hits.impulse_response(times, SETTLE, 0.4).min() < -0.1 * response.max(), "weakly damped, it swings past"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damping_ratio", [0.3, 1.0, 2.0])
 @pytest.mark.parametrize("contact", [0.002, 0.05, 0.3])
 def test_a_contact_time_spreads_the_same_impulse(contact: float, damping_ratio: float) -> None:
@@ -227,6 +228,7 @@ def test_a_stop_changes_the_momentum_of_its_own_joint_alone(seed: int) -> None:
     assert taken[~at_end].max() < 1e-3 * taken.max()
 
 
+@pytest.mark.slow
 def test_the_answer_changes_evenly_with_the_impulse() -> None:
     """Also where one joint after the other comes to its end."""
     body, sizes = trees.body(5, 1), np.geomspace(0.01, 30.0, 120)

@@ -28,6 +28,7 @@ def reached(goal: tuple[float, float, float], obstacles: Obstacles | None = None
     return dynamics.reach(body, down, goal, 1.0, 1.0 / 24.0, effector=end, obstacles=obstacles)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [ACROSS, BEHIND])
 def test_a_reach_goes_around_the_head(goal: tuple[float, float, float]) -> None:
     found, plain = reached(goal, BODY), reached(goal)

@@ -103,6 +103,7 @@ def test_light_joints_with_friction_do_not_whip(seed: int) -> None:
     assert np.all(speeds(found).max(axis=0) < 2.5 * speeds(law).max(axis=0))
 
 
+@pytest.mark.slow
 def test_limits_hold_between_keys() -> None:
     limits = ik.Limits(minimum=np.full((3, 3), -0.3), maximum=np.full((3, 3), 0.3))
     keys = limits.clamp(poses(4, 5))

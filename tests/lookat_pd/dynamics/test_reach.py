@@ -132,6 +132,7 @@ def test_the_cost_is_that_of_the_motion_that_is_returned(
     assert_allclose(found.cost, 0.5 * np.sum(rates**2) / 960.0, rtol=0.005)
 
 
+@pytest.mark.slow
 @settings(max_examples=12)
 @given(st.integers(0, 1000), st.integers(1, 4), st.sampled_from([0.0, 0.3]), st.sampled_from([0.15, 0.5, 1.0]))
 def test_the_optimum_costs_no_more_than_smoothing_with_any_arm(
@@ -324,6 +325,7 @@ def test_an_arm_that_is_straight_bends() -> None:
     assert np.linalg.norm(found.path[-1] - (0.0, 0.4, 0.0)) < 1e-4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bend", [0.0, 1e-3, 0.02])
 @pytest.mark.parametrize("goal", [(0.0, 0.4, 0.0), (0.4, 0.1, 0.0), (0.0, 0.3, 0.3), (0.0, 0.55, 0.05)])
 def test_a_straight_or_almost_straight_elbow_is_left_smoothly(bend: float, goal: tuple[float, ...]) -> None:

@@ -44,6 +44,7 @@ def found(name: str, start: list[float], turns: list[float], method: str) -> tup
     return reach(trees.rods(lengths, masses), poses[0], goal, 0.8, 1.0 / 30.0, **given), goal, limits
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ARMS)
 @settings(max_examples=4)
 @given(st.lists(st.floats(-0.8, 0.8), min_size=3, max_size=3), st.lists(st.floats(0.3, 0.9), min_size=3, max_size=3))
@@ -87,6 +88,7 @@ def there_and_back(locks: list, spread: list[Array], seed: int) -> tuple[Reach, 
     return there, reach(body, there.rotations[-1], there.path[0], 1.0, 1.0 / 24.0, **given)
 
 
+@pytest.mark.slow
 def test_the_way_back_is_that_there_where_the_place_of_the_hand_gives_the_pose() -> None:
     """In space, under gravity. Some of the searches end in other minima."""
     apart, ratios = [], []

@@ -51,6 +51,7 @@ def hands(body: Body, rotations: Array) -> Array:
     return np.stack([places[:, n] + rotation.rotate(turned[:, n], TIP) for n in last], axis=1)
 
 
+@pytest.mark.slow
 @settings(max_examples=6)
 @given(st.integers(0, 1000))
 def test_all_hands_arrive_and_the_cost_is_no_higher_than_that_of_minimum_jerk(seed: int) -> None:
@@ -109,6 +110,7 @@ def test_a_hand_at_its_goal_is_there_in_the_end() -> None:
         reach_together(torso(), WHOLE, [Hand((2, TIP), here[0]), Hand((4, TIP), here[1])], 1.0, DT)
 
 
+@pytest.mark.slow
 def test_orientations_approaches_and_speeds_of_all_goals_are_met() -> None:
     turned = rotation.exp([[0.9, 0.0, 0.5], [0.9, 0.0, -0.5]])
     wanted = [
@@ -180,6 +182,7 @@ def apart(rotations: Array) -> float:
     return float(np.linalg.norm(lines[0][:, None] - lines[1][None], axis=-1).min())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CROSSED)
 def test_the_arms_do_not_pass_through_each_other(case: str) -> None:
     both = [Hand((2, TIP), CROSSED[case][0]), Hand((4, TIP), CROSSED[case][1])]
@@ -207,6 +210,7 @@ def test_hands_may_meet_where_their_goals_do() -> None:
     assert found.apart is not None and found.apart.min() > -0.002
 
 
+@pytest.mark.slow
 def test_each_hand_passes_its_own_waypoints_and_the_other_is_free_then() -> None:
     above = np.array([0.25, 0.35, 1.6])
     one = [Hand((2, TIP), GOALS[0], via=[(0.5, above)]), HANDS[1]]

@@ -75,6 +75,7 @@ def test_a_hand_in_ik_is_where_it_was_in_fk(human) -> None:
     assert jumps.max() < 0.35 * away.max() and found.errors.max() < 5e-4
 
 
+@pytest.mark.slow
 def test_there_and_back_is_as_before(human) -> None:
     before = scenes.poses(human, FRAMES, LIMBS["hand_ik.L"])
     run(human, ["hand_ik.L"], "FK")
@@ -83,6 +84,7 @@ def test_there_and_back_is_as_before(human) -> None:
     assert state(human, "hand_ik.L", FIRST) == 0.0
 
 
+@pytest.mark.slow
 def test_a_pole_in_use_is_placed(human) -> None:
     human.pose.bones["upper_arm_parent.R"]["pole_vector"] = True
     human.update_tag()

@@ -39,6 +39,7 @@ ALONG = {"X": (1, 0, 0), "-X": (-1, 0, 0), "Y": (0, 1, 0), "Z": (0, 0, 1), "-Z":
 NAMED = ("bvh", "mixamo", "vrm", "unreal", "daz", "biped", "maya", "mmd", "no_neck", "character_creator")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("along", ALONG)
 @pytest.mark.parametrize("name", NAMED)
 def test_a_zero_pose_along_one_axis_is_read_from_the_animation(name: str, along: str) -> None:

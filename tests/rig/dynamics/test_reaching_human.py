@@ -92,6 +92,7 @@ def test_both_hands_arrive_with_the_spine_that_acts_through_constraints(human) -
     assert result.collision is None
 
 
+@pytest.mark.slow
 def test_a_long_chain_that_acts_through_constraints_arrives(human) -> None:
     result, goals = reach(human, length=3, others=())
     assert "tweak_spine.003" in result.tree.bones

@@ -115,6 +115,7 @@ def test_feet_reach_their_targets(animal, orientation) -> None:
     assert (away < EXACT * found.lengths[None]).all() and not found.missing
 
 
+@pytest.mark.slow
 def test_a_switch_there_and_back_keeps_the_pose(animal) -> None:
     names, goals = in_order(animal, feet(animal)), [limb.goal for limb in limb_controls.find(animal)]
     before = skin(animal, names)

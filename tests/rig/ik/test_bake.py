@@ -293,6 +293,7 @@ def angles(armature: bpy.types.Object, chain: Any, frames: Iterable[float] = FRA
     return chain.limits.angles(np.array(found))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", solving.METHODS)
 def test_blenders_limits_are_kept(method) -> None:
     armature, ball = hero(size=0.05), flight(scenes.ball(), size=0.25)

@@ -430,6 +430,7 @@ def test_a_driver_of_one_channel_or_by_a_custom_property_carries_nothing() -> No
     assert not targets.rides_at(prop, "", armature, ["hand.R"], frames).any()
 
 
+@pytest.mark.slow
 def test_feet_and_a_hand_of_a_rigify_human() -> None:
     """Legs and the left arm in IK, the right one in FK: what the skin shows is held."""
     armature = kept.human()

@@ -90,6 +90,7 @@ def test_ik_controls_are_moved_and_fk_controls_turned(human) -> None:
     assert not [name for name in keyed if name.startswith(("ORG-", "DEF-", "MCH-"))]
 
 
+@pytest.mark.slow
 def test_the_state_of_a_limb_is_read_at_each_frame(human) -> None:
     switch = human.pose.bones["upper_arm_parent.L"]
     for frame, value in ((1, 0.0), (4, 0.0), (8, 1.0), (LAST, 1.0)):
@@ -101,6 +102,7 @@ def test_the_state_of_a_limb_is_read_at_each_frame(human) -> None:
     assert {"hand_ik.L", "upper_arm_fk.L", "forearm_fk.L"} <= changed(before, human.animation_data.action)
 
 
+@pytest.mark.slow
 def test_any_bone_of_a_hand_leads_to_what_moves_it(human) -> None:
     found = run(
         human, [*pins(("DEF-foot.L", "foot_tweak.R")), to(target("L"), "DEF-hand.L"), to(target("R"), "hand_tweak.R")]
@@ -114,6 +116,7 @@ def test_any_bone_of_a_hand_leads_to_what_moves_it(human) -> None:
         assert away(human, bone, target(side)) < 1e-3
 
 
+@pytest.mark.slow
 def test_a_weight_below_one_goes_no_further_by_corrections(human, monkeypatch) -> None:
     """The controls are corrected until they have the solved pose; the hands stay between animation and target."""
     effectors = [*(to(target(bone[-1]), bone, weight=0.4) for bone in ("hand_ik.L", "hand_fk.R")), *pins()]
@@ -128,6 +131,7 @@ def test_a_weight_below_one_goes_no_further_by_corrections(human, monkeypatch) -
     assert np.allclose(often, once, rtol=0.02)
 
 
+@pytest.mark.slow
 def test_balance_and_a_look(human) -> None:
     target("L").animation_data_clear()
     target("L").location = (0.3, -0.55, 0.6)
@@ -212,6 +216,7 @@ def test_a_drag_of_a_bone_that_ik_poses_is_refused_with_the_control(human) -> No
         dragged(human, "forearm_tweak.L")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("clicked", "words"),
     [
@@ -242,6 +247,7 @@ def test_a_kept_drag_of_an_ik_control_keys_its_location(human) -> None:
     assert changed(before, human.animation_data.action) == {"hand_ik.L"}
 
 
+@pytest.mark.slow
 def test_a_pole_bends_a_limb_in_fk_and_is_refused_in_ik(human) -> None:
     pole = targets.Target(scenes.ball((-1.5, 1.0, 2.0), "Pole"))
     found = run(human, [*pins(), to(target("R"), "hand_fk.R", pole=pole)])
@@ -257,6 +263,7 @@ def test_a_pole_bends_a_limb_in_fk_and_is_refused_in_ik(human) -> None:
         run(human, [*pins(), to(target("L"), "hand_ik.L", pole=pole)])
 
 
+@pytest.mark.slow
 def test_a_weight_is_about_the_part_of_the_way_to_the_target(human) -> None:
     """A hand in IK and one in FK; else a weight with keys would be a jump at its begin."""
     before, weights = poses(human, *HANDS)[..., :3, 3], np.linspace(0.0, 1.0, LAST)
@@ -289,6 +296,7 @@ def reaches(armature: bpy.types.Object, placed: Any, **tuning: Any) -> None:
     assert np.linalg.norm(world(*FEET) - feet, axis=-1).max() < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("balance", [0.0, 0.5])
 @pytest.mark.parametrize("scale", [(-1.0, 1.0, 1.0), (1.0, 1.0, -1.0), (-1.0, -1.0, -1.0)])
 def test_a_mirrored_human_is_as_exact_as_another(scale, balance) -> None:
@@ -296,6 +304,7 @@ def test_a_mirrored_human_is_as_exact_as_another(scale, balance) -> None:
     reaches(kept.human(), np.diag((*scale, 1.0)), balance=balance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("axis", "XZ")
 def test_a_human_that_is_turned_is_as_exact_as_another(axis) -> None:
     """Blender then scales bones below constraints that act in part a little unevenly."""
@@ -335,6 +344,7 @@ def mirrored(made: Any, bone: str) -> bpy.types.Object:
     return armature
 
 
+@pytest.mark.slow
 def test_a_mirrored_rig_whose_legs_blender_turns_round_is_refused() -> None:
     armature = mirrored(control_rigs.animated_scene, "Foot.L")
     before = scenes.snapshot()

@@ -283,6 +283,7 @@ def test_points_that_are_nowhere_and_rigs_that_cannot_be_solved(human) -> None:
 # Rigs with controls
 
 
+@pytest.mark.slow
 def test_a_generated_rig_holds_feet_and_the_other_hand() -> None:
     """Hand in IK or in FK: its control moves or turns, the feet in IK and the other hand stay."""
     human = kept.human()

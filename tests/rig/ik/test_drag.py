@@ -45,6 +45,7 @@ def test_the_effector_is_where_it_is_dragged(method) -> None:
     assert not scenes.differences(before, scenes.snapshot())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", solving.METHODS)
 @pytest.mark.parametrize("at_tip", [False, True], ids=["head", "tip"])
 @pytest.mark.parametrize("keeps", [False, True], ids=["along", "kept"])

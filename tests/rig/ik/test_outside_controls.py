@@ -63,6 +63,7 @@ def missed(human: bpy.types.Object) -> float:
     return float(away.max()) / human.matrix_world.median_scale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setup", [*SETUPS, "sheared", "mirrored"])
 @pytest.mark.parametrize("kind", ["object", "bone"])
 def test_a_hand_is_brought_to_its_target_by_what_its_arm_reaches_for(human, kind, setup) -> None:
