@@ -30,6 +30,7 @@ _IN_REACH = 1.0 - 5e-6
 def step(task: Task, pose: Pose) -> Pose:
     """One iteration."""
     if task.iteration > iteration.PATIENCE or any(objective.is_soft for objective in task.objectives):
+        # Goals that fade are no part of the nearest pose.
         return least_squares.step(task, _restarted(task, pose), euler=False)
     count = task.count
     here = packed(pose, count)
@@ -97,7 +98,7 @@ def _first(task: Task, here: Array) -> Array:
 
 def _restarted(task: Task, pose: Pose) -> Pose:
     """At the end of the patience: the first pose of those chains that are far from their target, else the pose."""
-    if "damping" in task.data:
+    if "damping" in task.data or "first" not in task.data:
         return pose
     far = np.atleast_1d(task.cost(pose)) > _ASTRAY * np.broadcast_to(sum(task.lengths), (task.count,))
     return unpacked(np.where(far, task.data["first"], packed(pose, task.count)), task.single)

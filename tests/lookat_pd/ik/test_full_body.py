@@ -181,16 +181,16 @@ def away_from_nearest(
     return float(np.abs(z - needed).max())
 
 
-@pytest.mark.parametrize("away", [(0.05, -0.1, 0.1), (0.1, -0.2, 0.2), (0.0, -0.2, -0.5), (0.2, -0.5, 0.3)])
-def test_the_rotations_are_the_smallest_that_reach_the_objectives(away: tuple[float, float, float]) -> None:
+def test_the_rotations_are_the_smallest_that_reach_the_objectives() -> None:
     """Also where they are large, without overshooting from one iteration to the next."""
-    body = figure()
-    objectives = [*body.feet(), body.hand("L", *away), body.hand("R", 0.0, -0.25, 0.3)]
-    found = body.solve(objectives, posture=None)
-    assert np.max(found.errors) < 1e-5
-    assert np.max(found.iterations) < 40
-    for frame in range(0, FRAMES, 13):
-        assert away_from_nearest(body, objectives, found, frame) < 3e-4
+    for away in [(0.05, -0.1, 0.1), (0.1, -0.2, 0.2), (0.0, -0.2, -0.5), (0.2, -0.5, 0.3)]:
+        body = figure()
+        objectives = [*body.feet(), body.hand("L", *away), body.hand("R", 0.0, -0.25, 0.3)]
+        found = body.solve(objectives, posture=None)
+        assert np.max(found.errors) < 1e-5
+        assert np.max(found.iterations) < 40
+        for frame in range(0, FRAMES, 13):
+            assert away_from_nearest(body, objectives, found, frame) < 3e-4
 
 
 def test_the_order_of_the_objectives_does_not_matter() -> None:
@@ -216,26 +216,26 @@ def test_an_objective_may_have_the_priority_of_the_balance() -> None:
     assert np.max(found.errors) < 5e-3
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_bodies_of_any_shape(seed: int) -> None:
+def test_bodies_of_any_shape() -> None:
     """Several roots, branches at any depth, joints listed in any order after their parents."""
-    random = np.random.default_rng(seed)
-    n = 30
-    parents = [-1, *(int(random.integers(-1, k) if random.random() < 0.3 else k - 1) for k in range(1, n))]
-    offsets, start = 0.2 * random.normal(size=(n, 3)), rotation.exp(0.4 * random.normal(size=(4, n, 3)))
-    wanted = rotation.multiply(start, rotation.exp(0.15 * random.normal(size=(4, n, 3))))
-    orientations, places = forward(parents, offsets, wanted)
-    ends = random.choice(n, size=3, replace=False).tolist()
-    objectives: list[ik.BodyObjective] = [BodyPosition(k, places[:, k]) for k in ends]
-    objectives.append(BodyOrientation(ends[0], orientations[:, ends[0]], priority=HIGH))
-    found = ik.solve_body(parents, offsets, start, objectives)
-    assert np.max(found.errors) < 1e-4
-    orientations, places = forward(parents, offsets, found.rotations)
-    for k, error in zip(ends, found.errors.T[:3], strict=True):
-        assert_allclose(error, np.linalg.norm(places[:, k] - wanted_place(objectives, k), axis=-1), atol=1e-9)
-    assert_allclose(
-        found.errors[:, 3], rotation.distance(orientations[:, ends[0]], objectives[3].orientation), atol=1e-9
-    )
+    for seed in range(3):
+        random = np.random.default_rng(seed)
+        n = 30
+        parents = [-1, *(int(random.integers(-1, k) if random.random() < 0.3 else k - 1) for k in range(1, n))]
+        offsets, start = 0.2 * random.normal(size=(n, 3)), rotation.exp(0.4 * random.normal(size=(4, n, 3)))
+        wanted = rotation.multiply(start, rotation.exp(0.15 * random.normal(size=(4, n, 3))))
+        orientations, places = forward(parents, offsets, wanted)
+        ends = random.choice(n, size=3, replace=False).tolist()
+        objectives: list[ik.BodyObjective] = [BodyPosition(k, places[:, k]) for k in ends]
+        objectives.append(BodyOrientation(ends[0], orientations[:, ends[0]], priority=HIGH))
+        found = ik.solve_body(parents, offsets, start, objectives)
+        assert np.max(found.errors) < 1e-4
+        orientations, places = forward(parents, offsets, found.rotations)
+        for k, error in zip(ends, found.errors.T[:3], strict=True):
+            assert_allclose(error, np.linalg.norm(places[:, k] - wanted_place(objectives, k), axis=-1), atol=1e-9)
+        assert_allclose(
+            found.errors[:, 3], rotation.distance(orientations[:, ends[0]], objectives[3].orientation), atol=1e-9
+        )
 
 
 def wanted_place(objectives: list[ik.BodyObjective], joint: int) -> Array:
@@ -298,15 +298,15 @@ def test_a_weight_in_time_fades_without_jumps() -> None:
     assert speed < 0.25 * needed
 
 
-@pytest.mark.parametrize("away", [(0.1, -0.2, 0.2), (0.0, -0.2, -0.5), (0.8, -1.2, 0.3)])
-def test_a_smooth_target_gives_a_smooth_motion(away: tuple[float, float, float]) -> None:
+def test_a_smooth_target_gives_a_smooth_motion() -> None:
     """In reach, at its end, and beyond it."""
-    body = figure()
-    found = body.solve([*body.feet(), body.hand("L", *away)])
-    speed = rotation.distance(found.rotations[1:], found.rotations[:-1])
-    # The target moves 0.02 from frame to frame, the forearm is 0.26 long.
-    assert np.max(speed) < 0.2
-    assert np.max(np.abs(np.diff(speed, axis=0))) < 0.1
+    for away in [(0.1, -0.2, 0.2), (0.0, -0.2, -0.5), (0.8, -1.2, 0.3)]:
+        body = figure()
+        found = body.solve([*body.feet(), body.hand("L", *away)])
+        speed = rotation.distance(found.rotations[1:], found.rotations[:-1])
+        # The target moves 0.02 from frame to frame, the forearm is 0.26 long.
+        assert np.max(speed) < 0.2
+        assert np.max(np.abs(np.diff(speed, axis=0))) < 0.1
 
 
 def test_out_of_reach_half_of_the_iterations_end_near_the_result() -> None:
@@ -395,16 +395,12 @@ def locked_body(locks: list[list[int]], seed: int) -> tuple[list[int], Array, Ar
     return parents, offsets, pose(first), Limits(locks=locked), [BodyPosition(k, places[:, k]) for k in (4, 7)]
 
 
-@pytest.mark.parametrize(
-    "locks",
-    [[[1]], [[0]], [[2]], [[0, 1]], [[0, 2]], [[1, 2]], [[1], [0], [2], []], [[0, 1], [], [1, 2], [0]]],
-    ids=str,
-)
-def test_targets_that_locked_angles_allow_are_reached(locks: list[list[int]]) -> None:
-    parents, offsets, start, limits, objectives = locked_body(locks, 0)
-    found = ik.solve_body(parents, offsets, start, objectives, limits=limits)
-    assert np.mean(found.errors.max(axis=-1) < 1e-3) > 0.98
-    assert_allclose((limits.angles(found.rotations) - limits.angles(start))[:, limits.locks], 0.0, atol=1e-6)
+def test_targets_that_locked_angles_allow_are_reached() -> None:
+    for locks in [[[1]], [[0]], [[2]], [[0, 1]], [[0, 2]], [[1, 2]], [[1], [0], [2], []], [[0, 1], [], [1, 2], [0]]]:
+        parents, offsets, start, limits, objectives = locked_body(locks, 0)
+        found = ik.solve_body(parents, offsets, start, objectives, limits=limits)
+        assert np.mean(found.errors.max(axis=-1) < 1e-3) > 0.98
+        assert_allclose((limits.angles(found.rotations) - limits.angles(start))[:, limits.locks], 0.0, atol=1e-6)
 
 
 def balance() -> Balance:
@@ -425,54 +421,54 @@ def balance() -> Balance:
     return Balance(masses, np.zeros((len(masses), 3)), soles)
 
 
-@pytest.mark.parametrize("away", [(0.1, -0.7, 0.0), (0.4, -0.4, -0.3), (0.0, 0.5, 0.2), (0.8, -1.5, 0.2)])
-def test_the_centre_of_mass_stays_above_the_feet(away: tuple[float, float, float]) -> None:
-    body = figure()
-    objectives = [*body.feet(), body.hand("L", *away)]
-    found = body.solve(objectives, balance=balance())
-    assert np.max(found.unbalanced) < 2e-3
-    assert np.max(found.errors[:, :4]) < 1e-3
-    speed = rotation.distance(found.rotations[1:], found.rotations[:-1])
-    assert np.max(speed) < 0.25
+def test_the_centre_of_mass_stays_above_the_feet() -> None:
+    for away in [(0.1, -0.7, 0.0), (0.4, -0.4, -0.3), (0.0, 0.5, 0.2), (0.8, -1.5, 0.2)]:
+        body = figure()
+        objectives = [*body.feet(), body.hand("L", *away)]
+        found = body.solve(objectives, balance=balance())
+        assert np.max(found.unbalanced) < 2e-3
+        assert np.max(found.errors[:, :4]) < 1e-3
+        speed = rotation.distance(found.rotations[1:], found.rotations[:-1])
+        assert np.max(speed) < 0.25
 
 
-@pytest.mark.parametrize("away", [(0.1, -0.7, 0.0), (0.2, -0.45, -0.2), (0.0, -0.5, -0.3), (0.3, -0.3, 0.5)])
-def test_balance_takes_nothing_from_a_hand_in_reach(away: tuple[float, float, float]) -> None:
-    body = figure()
-    objectives = [*body.feet(), body.hand("L", *away)]
-    assert np.max(body.solve(objectives).errors) < 1e-4
-    found = body.solve(objectives, balance=balance())
-    assert np.max(found.errors) < 5e-4
-    assert np.max(found.unbalanced) < 1e-4
+def test_balance_takes_nothing_from_a_hand_in_reach() -> None:
+    for away in [(0.1, -0.7, 0.0), (0.2, -0.45, -0.2), (0.0, -0.5, -0.3), (0.3, -0.3, 0.5)]:
+        body = figure()
+        objectives = [*body.feet(), body.hand("L", *away)]
+        assert np.max(body.solve(objectives).errors) < 1e-4
+        found = body.solve(objectives, balance=balance())
+        assert np.max(found.errors) < 5e-4
+        assert np.max(found.unbalanced) < 1e-4
 
 
-@pytest.mark.parametrize("away", [(0.1, -0.7, 0.0), (0.0, -0.75, 0.1)])
-def test_in_balance_the_rotations_are_the_smallest(away: tuple[float, float, float]) -> None:
+def test_in_balance_the_rotations_are_the_smallest() -> None:
     """The centre of mass stays behind the toes, and moves freely to both sides."""
     body, scales = figure(), balance()
-    objectives = [*body.feet(), body.hand("L", *away)]
-    found = body.solve(objectives, balance=scales, posture=None)
-    centers = np.einsum("n,fnc->fc", np.asarray(scales.masses), body.solved_places(found))
-    toes = np.asarray(scales.polygon)[:, :, 1].min(axis=1)
-    frames = np.flatnonzero(np.abs(centers[:, 1] - toes) < 1e-5)
-    assert len(frames) > FRAMES // 4
+    for away in [(0.1, -0.7, 0.0), (0.0, -0.75, 0.1)]:
+        objectives = [*body.feet(), body.hand("L", *away)]
+        found = body.solve(objectives, balance=scales, posture=None)
+        centers = np.einsum("n,fnc->fc", np.asarray(scales.masses), body.solved_places(found))
+        toes = np.asarray(scales.polygon)[:, :, 1].min(axis=1)
+        frames = np.flatnonzero(np.abs(centers[:, 1] - toes) < 1e-5)
+        assert len(frames) > FRAMES // 4
 
-    def front(places: Array) -> Array:
-        return (places @ [0.0, 1.0, 0.0]) @ np.asarray(scales.masses)[:, None]
+        def front(places: Array) -> Array:
+            return (places @ [0.0, 1.0, 0.0]) @ np.asarray(scales.masses)[:, None]
 
-    for frame in frames[::5].tolist():
-        assert away_from_nearest(body, objectives, found, frame) > 1e-2
-        assert away_from_nearest(body, objectives, found, frame, front) < 5e-4
+        for frame in frames[::5].tolist():
+            assert away_from_nearest(body, objectives, found, frame) > 1e-2
+            assert away_from_nearest(body, objectives, found, frame, front) < 5e-4
 
 
-@pytest.mark.parametrize("away", [(0.3, -0.4, -0.5), (0.1, -0.7, 0.0)])
-def test_straight_knees_and_a_balance_take_few_iterations(away: tuple[float, float, float]) -> None:
+def test_straight_knees_and_a_balance_take_few_iterations() -> None:
     """The way back to the initial pose does not swing from one side to the other while a hinge is at its end."""
-    body = figure()
-    found = body.solve([*body.feet(), body.hand("L", *away)], balance=balance())
-    assert np.max(found.errors) < 1e-4
-    assert np.max(found.unbalanced) < 1e-4
-    assert np.mean(found.iterations) < 30
+    for away in [(0.3, -0.4, -0.5), (0.1, -0.7, 0.0)]:
+        body = figure()
+        found = body.solve([*body.feet(), body.hand("L", *away)], balance=balance())
+        assert np.max(found.errors) < 1e-4
+        assert np.max(found.unbalanced) < 1e-4
+        assert np.mean(found.iterations) < 30
 
 
 def balanced_poses(seed: int) -> tuple[list[ik.BodyObjective], Balance]:
@@ -496,14 +492,14 @@ def balanced_poses(seed: int) -> tuple[list[ik.BodyObjective], Balance]:
     return wanted, replace(scales, polygon=middle[:, None] + 0.05 * corners)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_a_pose_in_balance_is_found_where_there_is_one(seed: int) -> None:
-    wanted, scales = balanced_poses(seed)
-    found = figure().solve(wanted, balance=scales)
-    assert np.max(found.unbalanced) < 1e-3
-    assert np.max(found.errors[:, :4]) < 5e-3
-    # The objectives alone do not lead there.
-    assert np.max(figure().solve(wanted, balance=replace(scales, weight=0.0)).unbalanced) > 5e-3
+def test_a_pose_in_balance_is_found_where_there_is_one() -> None:
+    for seed in range(4):
+        wanted, scales = balanced_poses(seed)
+        found = figure().solve(wanted, balance=scales)
+        assert np.max(found.unbalanced) < 1e-3
+        assert np.max(found.errors[:, :4]) < 5e-3
+        # The objectives alone do not lead there.
+        assert np.max(figure().solve(wanted, balance=replace(scales, weight=0.0)).unbalanced) > 5e-3
 
 
 def test_balance_alone_moves_the_body_and_without_weight_nothing() -> None:
@@ -581,14 +577,14 @@ def test_a_knee_bent_backwards_folds_forwards() -> None:
     assert np.abs(np.diff(bend)).max() < 0.05
 
 
-@pytest.mark.parametrize("root", [False, True])
-def test_a_straight_limb_folds(root: bool) -> None:
+def test_a_straight_limb_folds() -> None:
     """Towards its own base, which is a singular pose."""
-    parents, offsets = [-1, 0, 1], np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
-    objective = BodyPosition(2, [0.0, 1.2, 0.0])
-    hold = BodyPosition(0, np.zeros(3), priority=HIGH)
-    found = ik.solve_body(parents, offsets, rotation.identity(3), [hold, objective], move_root=root)
-    assert np.max(found.errors) < 1e-3
+    for root in [False, True]:
+        parents, offsets = [-1, 0, 1], np.array([[0.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 0.0]])
+        objective = BodyPosition(2, [0.0, 1.2, 0.0])
+        hold = BodyPosition(0, np.zeros(3), priority=HIGH)
+        found = ik.solve_body(parents, offsets, rotation.identity(3), [hold, objective], move_root=root)
+        assert np.max(found.errors) < 1e-3
 
 
 def test_bad_input_names_the_thing() -> None:

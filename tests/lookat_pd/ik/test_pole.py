@@ -62,20 +62,20 @@ def steps(rotations: Array) -> Array:
     return rotation.distance(rotations[1:], rotations[:-1])
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("fps", [24, 60])
-@pytest.mark.parametrize("joints", [2, 3])
-def test_the_default_method_never_snaps_with_a_pole(joints: int, fps: int, seed: int) -> None:
-    arm = Arm(joints, seed, fps)
-    found = arm.solved("nearest_pose")
-    assert steps(found).max() <= 1.5 * arm.needed
+def test_the_default_method_never_snaps_with_a_pole() -> None:
+    for joints in [2, 3]:
+        for fps in [24, 60]:
+            for seed in range(4):
+                arm = Arm(joints, seed, fps)
+                found = arm.solved("nearest_pose")
+                assert steps(found).max() <= 1.5 * arm.needed
 
 
-@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("method", TWO_BONES)
-def test_two_bones_never_snap_with_a_pole(method: str, seed: int) -> None:
-    arm = Arm(2, seed)
-    assert steps(arm.solved(method)).max() <= 1.5 * arm.needed
+def test_two_bones_never_snap_with_a_pole(method: str) -> None:
+    for seed in range(4):
+        arm = Arm(2, seed)
+        assert steps(arm.solved(method)).max() <= 1.5 * arm.needed
 
 
 @pytest.mark.parametrize("method", ik.METHODS)

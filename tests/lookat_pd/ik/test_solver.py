@@ -15,6 +15,9 @@ BONES = np.tile([0.0, 1.0, 0.0], (LINKS, 1))
 ENOUGH = {"ccd": 300, "particle": 300}
 """Iterations that the slow methods may take."""
 
+HEIGHTS = (5.5, 3.0, 0.0, -5.5, -12.0, 1e-9)
+"""Of targets on the line of a straight chain: within it, on a joint, on the root, behind, far behind, near the root."""
+
 methods = pytest.mark.parametrize("method", ik.METHODS)
 any_method = st.sampled_from(list(ik.METHODS))
 seeds = st.integers(0, 2**32 - 1)
@@ -57,7 +60,7 @@ def random_chain(seed: int) -> tuple[Array, Array, Array]:
 def test_targets_in_reach_are_reached(method: str) -> None:
     random = np.random.default_rng(1)
     found = ik.solve(
-        BONES, nearly_straight(random), in_ball(random, 1000, LINKS), method=method, iterations=ENOUGH.get(method, 100)
+        BONES, nearly_straight(random), in_ball(random, 400, LINKS), method=method, iterations=ENOUGH.get(method, 100)
     )
     assert np.mean(found.error < 1e-3) >= 0.99
 
@@ -105,18 +108,18 @@ def test_what_is_there_already_is_not_touched(method: str) -> None:
 
 
 @methods
-@pytest.mark.parametrize("tolerance", [1e-2, 1e-6])
-def test_a_chain_is_finished_when_its_error_is_below_the_tolerance(method: str, tolerance: float) -> None:
-    random = np.random.default_rng(5)
-    targets = in_ball(random, 40, 0.7 * LINKS)
-    found = ik.solve(BONES, nearly_straight(random), targets, method=method, tolerance=tolerance, history=True)
-    done = found.iterations < 100
-    assert np.mean(done) > 0.9
-    assert np.all(found.error[done] < tolerance)
-    if ik.METHODS[method].settles:
-        return  # It continues at the target until the joints are at rest.
-    before = np.take_along_axis(found.history, np.maximum(found.iterations - 1, 0)[None], axis=0)[0]
-    assert np.all(before[found.iterations > 0] >= tolerance)
+def test_a_chain_is_finished_when_its_error_is_below_the_tolerance(method: str) -> None:
+    for tolerance in [1e-2, 1e-6]:
+        random = np.random.default_rng(5)
+        targets = in_ball(random, 40, 0.7 * LINKS)
+        found = ik.solve(BONES, nearly_straight(random), targets, method=method, tolerance=tolerance, history=True)
+        done = found.iterations < 100
+        assert np.mean(done) > 0.9
+        assert np.all(found.error[done] < tolerance)
+        if ik.METHODS[method].settles:
+            return  # It continues at the target until the joints are at rest.
+        before = np.take_along_axis(found.history, np.maximum(found.iterations - 1, 0)[None], axis=0)[0]
+        assert np.all(before[found.iterations > 0] >= tolerance)
 
 
 @methods
@@ -200,18 +203,14 @@ def test_too_near_for_the_longest_bone(method: str) -> None:
 
 
 @methods
-@pytest.mark.parametrize(
-    "target",
-    [(0.0, 5.5, 0.0), (0.0, 3.0, 0.0), (0.0, 0.0, 0.0), (0.0, -5.5, 0.0), (0.0, -12.0, 0.0), (0.0, 1e-9, 0.0)],
-    ids=["on the line", "on a joint", "on the root", "behind", "far behind", "almost on the root"],
-)
-@pytest.mark.parametrize("links", [2, LINKS])
-def test_a_straight_chain_moves(method: str, target: tuple[float, float, float], links: int) -> None:
-    target = np.array(target) * links / LINKS
-    found = ik.solve(BONES[:links], rotation.identity(links), target, method=method, iterations=200)
-    assert np.all(np.isfinite(found.rotations))
-    nearest = max(np.linalg.norm(target) - links, 0.0)
-    assert found.error < nearest + 1e-3
+def test_a_straight_chain_moves(method: str) -> None:
+    for links in [2, LINKS]:
+        for height in HEIGHTS:
+            target = np.array([0.0, height, 0.0]) * links / LINKS
+            found = ik.solve(BONES[:links], rotation.identity(links), target, method=method, iterations=200)
+            assert np.all(np.isfinite(found.rotations))
+            nearest = max(np.linalg.norm(target) - links, 0.0)
+            assert found.error < nearest + 1e-3
 
 
 @methods
@@ -254,14 +253,14 @@ def test_a_start_on_the_line_is_never_the_end(method: str, seed: int) -> None:
 
 
 @methods
-@pytest.mark.parametrize("iterations", [0, 1, 2, 5])
-def test_straight_chains_are_no_worse_after_few_iterations(method: str, iterations: int) -> None:
-    start, ends = rotation.identity(4), np.array([3.999, 0.5, -3.0, 2.0])
-    targets = ends[:, None] * [0.0, 1.0, 0.0]
-    found = ik.solve(BONES[:4], start, targets, method=method, iterations=iterations, tolerance=1e-9)
-    places = np.array([joints(BONES[:4], pose)[-1] for pose in found.rotations])
-    assert_allclose(found.error, np.linalg.norm(places - targets, axis=-1), atol=1e-9)
-    assert np.all(found.error <= 4.0 - ends + 1e-12)
+def test_straight_chains_are_no_worse_after_few_iterations(method: str) -> None:
+    for iterations in [0, 1, 2, 5]:
+        start, ends = rotation.identity(4), np.array([3.999, 0.5, -3.0, 2.0])
+        targets = ends[:, None] * [0.0, 1.0, 0.0]
+        found = ik.solve(BONES[:4], start, targets, method=method, iterations=iterations, tolerance=1e-9)
+        places = np.array([joints(BONES[:4], pose)[-1] for pose in found.rotations])
+        assert_allclose(found.error, np.linalg.norm(places - targets, axis=-1), atol=1e-9)
+        assert np.all(found.error <= 4.0 - ends + 1e-12)
 
 
 # Invariance
@@ -281,13 +280,13 @@ def test_moving_everything_changes_nothing(method: str, seed: int) -> None:
 
 
 @methods
-@pytest.mark.parametrize("scale", [1e-3, 1e3])
-def test_the_size_of_things_plays_no_part(method: str, scale: float) -> None:
-    random = np.random.default_rng(9)
-    start, targets = nearly_straight(random), in_ball(random, 10, 0.9 * LINKS)
-    one = ik.solve(BONES, start, targets, method=method, iterations=10)
-    two = ik.solve(scale * BONES, start, scale * targets, method=method, iterations=10, tolerance=scale * 1e-4)
-    assert_allclose(two.rotations, one.rotations, atol=1e-6)
+def test_the_size_of_things_plays_no_part(method: str) -> None:
+    for scale in [1e-3, 1e3]:
+        random = np.random.default_rng(9)
+        start, targets = nearly_straight(random), in_ball(random, 10, 0.9 * LINKS)
+        one = ik.solve(BONES, start, targets, method=method, iterations=10)
+        two = ik.solve(scale * BONES, start, scale * targets, method=method, iterations=10, tolerance=scale * 1e-4)
+        assert_allclose(two.rotations, one.rotations, atol=1e-6)
 
 
 @pytest.mark.parametrize("base", [[1.0, 2.0, 3.0], [0.5, 0.5, -0.5, 0.5], [1.0, 2.0, 3.0, 0.5, 0.5, -0.5, 0.5]])
