@@ -6,7 +6,7 @@ plain floats solve a single chain several times faster.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,22 +160,3 @@ def turn(xp: Arithmetic, v: Vector) -> Quaternion:
     small = angle < 1e-12
     factor = xp.where(small, 0.5, xp.sin(0.5 * angle) / (angle + small))
     return xp.cos(0.5 * angle), x * factor, y * factor, z * factor
-
-
-def forward(
-    parents: Sequence[int], heads: Sequence[Vector], rotations: Sequence[Quaternion]
-) -> tuple[list[Quaternion], list[Vector]]:
-    """Forward kinematics: orientations and positions of joints with heads and local rotations in the parent's frame.
-
-    parents: -1 for a root; parents are listed before their children.
-    """
-    orientations: list[Quaternion] = []
-    positions: list[Vector] = []
-    for parent, head, q in zip(parents, heads, rotations, strict=True):
-        if parent < 0:
-            orientations.append(q)
-            positions.append(head)
-        else:
-            orientations.append(multiply(orientations[parent], q))
-            positions.append(add(positions[parent], rotate(orientations[parent], head)))
-    return orientations, positions

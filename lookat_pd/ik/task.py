@@ -149,10 +149,12 @@ class Task:
 
     def places(self, pose: Pose) -> list[Vector]:
         """Positions of joints 1 to n, the last of which is the effector."""
-        heads = [arithmetic.ORIGIN, *self.offsets[:-1]]
-        orientations, positions = arithmetic.forward(range(-1, len(pose) - 1), heads, pose)
-        effector = arithmetic.add(positions[-1], arithmetic.rotate(orientations[-1], self.offsets[-1]))
-        return [*positions[1:], effector]
+        turn, place, result = arithmetic.NO_TURN, arithmetic.ORIGIN, []
+        for q, offset in zip(pose, self.offsets, strict=True):
+            turn = arithmetic.multiply(turn, q)
+            place = arithmetic.add(place, arithmetic.rotate(turn, offset))
+            result.append(place)
+        return result
 
     def fit(self, pose: Pose, places: list[Vector]) -> Pose:
         """The pose with each bone, root first, pointed within its limits at the desired position of its end."""
