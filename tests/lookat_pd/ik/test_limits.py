@@ -151,7 +151,7 @@ def test_every_solver_ends_inside(method: str, seed: int) -> None:
     limits, random = random_limits(seed, 5)
     start = limits.clamp(rotation.exp(random.normal(size=(6, 5, 3))), rotation.identity(6, 5))
     targets = random.normal(scale=2.0, size=(6, 3))
-    found = ik.solve(np.tile([0.0, 1.0, 0.0], (5, 1)), start, targets, method=method, limits=limits, iterations=15)
+    found = ik.solve(np.tile([0.0, 1.0, 0.0], (5, 1)), start, targets, method=method, limits=limits, iterations=8)
     angles, locks = blenders_angles(found.rotations), np.asarray(limits.locks)
     assert np.max(np.where(locks, 0.0, off_range(angles, limits.minimum, limits.maximum))) < INSIDE
     assert_allclose(np.where(locks, angles - blenders_angles(start), 0.0), 0.0, atol=INSIDE)
@@ -168,7 +168,7 @@ def test_every_solver_keeps_both_kinds_of_limits(method: str, seed: int, order: 
     limits = Limits(minimum=minimum, maximum=maximum, euler_minimum=low, euler_maximum=high, euler_order=order)
     targets = random.normal(scale=2.0, size=(5, 3))
     found = ik.solve(
-        np.tile([0.0, 1.0, 0.0], (4, 1)), rotation.identity(4), targets, method=method, limits=limits, iterations=10
+        np.tile([0.0, 1.0, 0.0], (4, 1)), rotation.identity(4), targets, method=method, limits=limits, iterations=5
     )
     assert np.max(off_range(blenders_angles(found.rotations), minimum, maximum)) < INSIDE
     assert np.max(off_range(rotation.to_euler(found.rotations, order), low, high)) < INSIDE
@@ -187,7 +187,7 @@ def test_a_finger_of_hinges_reaches_what_it_can(method: str) -> None:
     locks, minimum, maximum = np.zeros((3, 3), dtype=bool), np.full((3, 3), -FREE), np.full((3, 3), FREE)
     locks[1:, 1:], minimum[1:, 0], maximum[1:, 0] = True, 0.0, 1.9
     random = np.random.default_rng(1)
-    targets = rotation.normalize(random.normal(size=(100, 3))) * random.uniform(1.2, 2.8, (100, 1))
+    targets = rotation.normalize(random.normal(size=(50, 3))) * random.uniform(1.2, 2.8, (50, 1))
     finger = Limits(locks=locks, minimum=minimum, maximum=maximum)
     found = ik.solve(
         np.tile([0.0, 1.0, 0.0], (3, 1)), rotation.identity(3), targets, method=method, limits=finger, iterations=200
@@ -200,8 +200,8 @@ def test_targets_that_limits_allow_are_reached(method: str) -> None:
     random = np.random.default_rng(2)
     limits = Limits(minimum=np.full((8, 3), -0.8), maximum=np.full((8, 3), 0.8))
     bones = np.tile([0.0, 1.0, 0.0], (8, 1))
-    frame, place = rotation.identity(200), np.zeros((200, 3))
-    for q in np.moveaxis(limits.clamp(rotation.exp(random.normal(scale=0.6, size=(200, 8, 3)))), 1, 0):
+    frame, place = rotation.identity(80), np.zeros((80, 3))
+    for q in np.moveaxis(limits.clamp(rotation.exp(random.normal(scale=0.6, size=(80, 8, 3)))), 1, 0):
         frame = rotation.multiply(frame, q)
         place = place + rotation.rotate(frame, [0.0, 1.0, 0.0])
     found = ik.solve(bones, rotation.identity(8), place, method=method, limits=limits, iterations=200)
