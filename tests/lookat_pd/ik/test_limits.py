@@ -200,8 +200,8 @@ def test_targets_that_limits_allow_are_reached(method: str) -> None:
     random = np.random.default_rng(2)
     limits = Limits(minimum=np.full((8, 3), -0.8), maximum=np.full((8, 3), 0.8))
     bones = np.tile([0.0, 1.0, 0.0], (8, 1))
-    frame, place = rotation.identity(80), np.zeros((80, 3))
-    for q in np.moveaxis(limits.clamp(rotation.exp(random.normal(scale=0.6, size=(80, 8, 3)))), 1, 0):
+    frame, place = rotation.identity(200), np.zeros((200, 3))
+    for q in np.moveaxis(limits.clamp(rotation.exp(random.normal(scale=0.6, size=(200, 8, 3)))), 1, 0):
         frame = rotation.multiply(frame, q)
         place = place + rotation.rotate(frame, [0.0, 1.0, 0.0])
     found = ik.solve(bones, rotation.identity(8), place, method=method, limits=limits, iterations=200)
