@@ -25,6 +25,8 @@ _ASTRAY = 1e-2
 """The error, as a fraction of the chain's length, of chains that these start with their first pose."""
 _IN_REACH = 1.0 - 5e-6
 """Targets beyond this fraction of the chain's length are moved back to it: beyond, no rotation reduces the residual."""
+_RELAXATION = "gain", "back", "fixed"
+"""The names of the parts of a `Relaxation` in the data of a task."""
 
 
 def step(task: Task, pose: Pose) -> Pose:
@@ -52,9 +54,6 @@ def step(task: Task, pose: Pose) -> Pose:
     task.data["held"] = found.held
     task.data.update(_saved(relaxation))
     return unpacked(found.pose.transpose(1, 0, 2), task.single)
-
-
-_RELAXATION = "gain", "back", "fixed"
 
 
 def _saved(relaxation: Relaxation) -> dict[str, Array]:
