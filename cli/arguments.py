@@ -173,6 +173,18 @@ def add_chain(parser: argparse.ArgumentParser, tip: str, *, limb: bool = False) 
     parser.add_argument("--tip", action="store_true", help=tip)
 
 
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """A type for argparse: a whole number in that range, not negative."""
+
+    def convert(word: str) -> int:
+        count = whole(word)
+        if not least <= count <= most:
+            raise argparse.ArgumentTypeError(f"{shown(word)} is out of range; give a number from {least} to {most}")
+        return count
+
+    return convert
+
+
 def whole(word: str) -> int:
     if not (word.isascii() and word.isdigit()):
         raise argparse.ArgumentTypeError(f"{shown(word)!r} is not a whole number, 0 or more")

@@ -6,36 +6,33 @@ from pathlib import Path
 import bpy
 
 from ..rig.dynamics import display, masses
-from ..rig.dynamics import settings as body_settings
+from ..rig.dynamics.settings import HEAVIEST, BodySettings, DynamicsSettings
 from . import arguments as words
-from . import baking, rigs
+from . import baking, rigs, setting_flags
 from .arguments import Misuse
 from .jobs import FileJob
 from .report import Row
 
+_mass = words.number(0.0, HEAVIEST, open_below=True)
+"""Not 0, with which the settings mean an estimate."""
+
 
 def add_mass(parser: argparse.ArgumentParser) -> None:
     """The mass of the body, the limits of its joints, and plots."""
-    parser.add_argument(
-        "--mass",
-        type=words.number(0.0, body_settings.HEAVIEST, open_below=True),
-        metavar="KG",
-        help="mass of the whole body in kilograms (default: estimated from its size)",
-    )
+    help = "mass of the whole body in kilograms (default: estimated from its size)"
+    setting_flags.add(parser, "--mass", BodySettings, "total_mass", "KG", help=help, stored=True, type=_mass)
     parser.add_argument(
         "--bone-mass",
-        type=words.pair("NAME=KG", "hand.R=5.5", words.number(0.0, body_settings.HEAVIEST, open_below=True)),
+        type=words.pair("NAME=KG", "hand.R=5.5", _mass),
         metavar="NAME=KG",
         action="append",
         default=[],
         help="mass of a single bone, such as a hand with what it holds; can be repeated",
     )
-    parser.add_argument(
-        "--shape",
-        choices=("capsules", "meshes"),
-        help="source of the volume of the bones (default: the setting of the file, otherwise capsules)",
-    )
-    parser.add_argument("--no-limits", action="store_true", help="ignore the joint limits of the rig")
+    help = "source of the volume of the bones (default: the setting of the file, otherwise capsules)"
+    setting_flags.add(parser, "--shape", BodySettings, "shape", help=help, stored=True)
+    help = "ignore the joint limits of the rig"
+    setting_flags.add(parser, "--no-limits", DynamicsSettings, "use_limits", help=help)
     parser.add_argument(
         "--plots",
         type=Path,
@@ -47,20 +44,13 @@ def add_mass(parser: argparse.ArgumentParser) -> None:
 def add_body(parser: argparse.ArgumentParser) -> None:
     """What moves the body as well."""
     add_mass(parser)
-    parser.add_argument("--no-gravity", action="store_true", help="ignore the gravity of the scene")
+    help = "ignore the gravity of the scene"
+    setting_flags.add(parser, "--no-gravity", DynamicsSettings, "use_gravity", help=help)
     limits = parser.add_mutually_exclusive_group()
-    limits.add_argument(
-        "--torque-limit",
-        type=words.number(0.0, body_settings.HEAVIEST, open_below=True),
-        metavar="NM",
-        help="largest torque of each joint, in newton metres",
-    )
-    limits.add_argument(
-        "--strength",
-        type=words.number(0.0, body_settings.STRONGEST, open_below=True),
-        metavar="N",
-        help="largest torque as a multiple of the torque that holds the limb horizontal",
-    )
+    help = "largest torque of each joint, in newton metres (default: the limit of the file, otherwise none)"
+    setting_flags.add(limits, "--torque-limit", DynamicsSettings, "torque", "NM", help=help, stored=True)
+    help = "largest torque as a multiple of the torque that holds the limb horizontal (default: as --torque-limit)"
+    setting_flags.add(limits, "--strength", DynamicsSettings, "strength", "N", help=help, stored=True)
 
 
 def check(options: argparse.Namespace) -> None:
@@ -96,14 +86,11 @@ def _use_body(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.type
     """Give the rig and the scene what the command line says of the body; what it does not say stays as in the file.
     Raises RigError."""
     body, settings = rig.lookat_pd_body, scene.lookat_pd_dynamics
-    if options.mass is not None:
-        body.total_mass = options.mass
+    setting_flags.apply(options, body, ("total_mass", "shape"))
     for name, kilograms in options.bone_mass:
         rigs.check_bones(rig, [name])
         rig.pose.bones[name].lookat_pd_body.mass = kilograms
-    if options.shape is not None:
-        body.shape = options.shape.upper()
-    if getattr(options, "torque_limit", None) is not None:
-        settings.limit, settings.torque = "TORQUE", options.torque_limit
-    if getattr(options, "strength", None) is not None:
-        settings.limit, settings.strength = "STRENGTH", options.strength
+    for name in ("torque", "strength"):
+        if getattr(options, name, None) is not None:
+            settings.limit = name.upper()
+            setting_flags.apply(options, settings, [name])

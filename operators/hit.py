@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 
 from ..lookat_pd.message import Message, joined
-from ..rig.dynamics import hit_settings, hitting, setup
+from ..rig.dynamics import hitting, setup
 from ..rig.settings import integer
 from ..translations import messages
 from . import drawing, job, polling, reporting, selection
@@ -46,7 +46,7 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         armature = selection.armature(context)
-        self.job = hitting.start(context.scene, armature, hit_settings.request(armature), self.into)
+        self.job = hitting.start(context.scene, armature, setup.hits(armature), self.into)
 
     def finish(self, context: bpy.types.Context, result: hitting.HitResult) -> None:
         if result.switched:

@@ -141,7 +141,10 @@ def _between(
     for frame, pose in keys:
         key(arm, frame, dict(zip(_NAMES, pose, strict=True)))
     request = interpolation.InterpolationRequest(
-        tuple(name for name, _ in LINKS), selected=False, passes=passes, weight=scene.lookat_pd_dynamics.weight
+        tuple(name for name, _ in LINKS),
+        selected=False,
+        at_keys="PASS" if passes else "STOP",
+        weight=scene.lookat_pd_dynamics.weight,
     )
     result = drain(interpolation.start(scene, arm, request))
     path = _hand(scene, arm, range(1, int(result.frames[-1]) + 1))
@@ -160,7 +163,15 @@ def _reach(scene: bpy.types.Scene, place: tuple[float, float, float], side: str)
         arm.animation_data.action = source
         arm.animation_data.action_slot = source.slots[0]
         request = reaching.ReachRequest(
-            "hand", Target(goal), 1, REACH_TIME, 3, at_tip=True, method=method, after="hold", passes=30
+            "hand",
+            Target(goal),
+            1,
+            duration=REACH_TIME,
+            length=3,
+            at_tip=True,
+            method=method.upper(),
+            after="HOLD",
+            passes=30,
         )
         result = drain(reaching.start(scene, arm, request))
         costs |= {"straight path": float(result.costs[0]), method: float(result.cost)}

@@ -61,9 +61,9 @@ def lift(scene: bpy.types.Scene, place: tuple[float, float, float]) -> Lifting:
         HANDS[0],
         faces[0].goal,
         1,
-        REACH_TIME,
-        2,
-        after="hold",
+        duration=REACH_TIME,
+        length=2,
+        after="HOLD",
         others=((HANDS[1], faces[1].goal),),
         normals=tuple(face.normal for face in faces),
     )

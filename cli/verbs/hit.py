@@ -1,15 +1,18 @@
 """`hit`: bones give way to impulses and return to their animation, as keys."""
 
 import argparse
+from functools import partial
 
 import bpy
 import numpy as np
 
 from ...lookat_pd.checks import shown
-from ...rig.dynamics import hit_settings, hitting
-from ...rig.dynamics.hitting import HitRequest, HitResult, HitSpec
+from ...rig.dynamics import hitting
+from ...rig.dynamics.hit_request import HitRequest, HitSpec
+from ...rig.dynamics.hit_settings import STRONGEST, HitMotion, HitSettings
+from ...rig.dynamics.hitting import HitResult
 from .. import arguments as words
-from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs
+from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs, setting_flags
 from ..console import Console
 from ..jobs import FileJob
 from ..report import Row
@@ -32,64 +35,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FRAME,BONE,X,Y,Z",
         help="frame, bone and impulse of a hit, such as 24,chest,0,30,0; can be repeated",
     )
-    parser.add_argument(
-        "--settle-time",
-        type=words.number(hit_settings.SHORTEST, hit_settings.LONGEST),
-        metavar="S",
-        default=hitting.SETTLE,
-        help=f"seconds after which 3 %% of the largest deviation is left (default: {hitting.SETTLE:g})",
-    )
-    parser.add_argument(
-        "--damping",
-        type=words.number(hit_settings.LEAST_DAMPING, hit_settings.MOST_DAMPING),
-        metavar="RATIO",
-        default=1.0,
-        help="damping ratio; below 1 the bones swing past the animation (default: 1)",
-    )
-    parser.add_argument(
-        "--contact",
-        type=words.number(0.0, hitting.LONGEST_CONTACT),
-        metavar="S",
-        default=hitting.CONTACT,
-        help=f"seconds for which each hit pushes; 0 changes the speed at once (default: {hitting.CONTACT:g})",
-    )
-    parser.add_argument(
-        "--stiffness",
-        type=words.number(0.0, hit_settings.STIFFEST),
-        metavar="N",
-        default=hitting.STIFFNESS,
-        help=f"resistance of the muscles: 0 for a limp body, 1 for a tense one (default: {hitting.STIFFNESS:g})",
-    )
-    parser.add_argument(
-        "--largest-angle",
-        type=words.number(hit_settings.LEAST_ANGLE, hit_settings.MOST_ANGLE),
-        metavar="DEG",
-        default=hitting.LARGEST_ANGLE,
-        help=f"degrees by which hits turn a bone at most (default: {hitting.LARGEST_ANGLE:g})",
-    )
-    parser.add_argument(
-        "--length",
-        type=words.whole,
-        metavar="N",
-        default=0,
-        help="number of bones that give way from the hit bone upwards (default: all up to the hips)",
-    )
-    parser.add_argument(
-        "--hips",
-        type=words.number(0.0, hit_settings.MOST_HIPS),
-        metavar="N",
-        default=hitting.HIPS,
-        help=f"how much of the speed of the whole body moves the hips, while the feet stay (default: {hitting.HIPS:g})",
-    )
-    parser.add_argument(
-        "--no-follow", action="store_true", help="keep head, arms, legs and tail still relative to what is hit"
-    )
-    parser.add_argument(
-        "--no-switch", action="store_true", help="do not switch limbs in IK to FK: a hit on them is an error"
-    )
-    parser.add_argument(
-        "--absolute", action="store_true", help="do not scale the impulses with the mass and the height of the body"
-    )
+    add = partial(setting_flags.add, parser)
+    add("--settle-time", HitSettings, "settle_time", "S")
+    add("--damping", HitSettings, "damping_ratio", "RATIO")
+    add("--contact", HitSettings, "contact", "S")
+    add("--stiffness", HitSettings, "stiffness", "N")
+    add("--largest-angle", HitSettings, "largest_angle", "DEG")
+    help = "number of bones that give way from the hit bone upwards (default: all up to the hips)"
+    add("--length", HitSettings, "length", "N", help=help)
+    add("--hips", HitSettings, "hips", "N")
+    help = "keep head, arms, legs and tail still relative to what is hit"
+    add("--no-follow", HitSettings, "use_follow", help=help)
+    help = "do not switch limbs in IK to FK: a hit on them is an error"
+    add("--no-switch", HitSettings, "use_switch", help=help)
+    help = "do not scale the impulses with the mass and the height of the body"
+    add("--absolute", HitSettings, "use_relative", help=help)
     dynamics_arguments.add_mass(parser)
     baking.add_into(parser)
 
@@ -103,9 +63,9 @@ def _hit(word: str) -> HitSpec:
         )
     x, y, z = words.point(",".join(vector))
     size = float(np.linalg.norm((x, y, z)))
-    if size > hitting.STRONGEST:
+    if size > STRONGEST:
         raise argparse.ArgumentTypeError(
-            f"{words.shown(word)!r} has an impulse of {shown(size)} N s; give at most {hitting.STRONGEST:g}"
+            f"{words.shown(word)!r} has an impulse of {shown(size)} N s; give at most {STRONGEST:g}"
         )
     return HitSpec(words.frame(frame), bone, size, (x, y, z) if size else (0.0, 1.0, 0.0))
 
@@ -131,20 +91,7 @@ def _bake(
 ) -> bpy.types.Action:
     """Bake the hits into what the rig plays."""
     extent = rigs.frame_range(scene, [rig])
-    request = HitRequest(
-        tuple(options.hit),
-        options.settle_time,
-        options.damping,
-        float(np.radians(options.largest_angle)),
-        options.length,
-        not options.no_follow,
-        options.stiffness,
-        not options.no_limits,
-        not options.absolute,
-        options.hips,
-        not options.no_switch,
-        options.contact,
-    )
+    request = HitRequest(tuple(options.hit), **setting_flags.given(options, HitMotion))
     result = baking.work(hitting.start(scene, rig, request, baking.INTO[options.into]), console, "baking")
     first, last = int(result.frames[0]), int(result.frames[-1])
     if job.output.suffix.lower() == ".glb":

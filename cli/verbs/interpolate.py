@@ -3,16 +3,17 @@
 import argparse
 import math
 from collections.abc import Sequence
+from functools import partial
 
 import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
 from ...rig.dynamics import interpolation
-from ...rig.dynamics import settings as body_settings
 from ...rig.dynamics.interpolation import InterpolationRequest, InterpolationResult
+from ...rig.dynamics.settings import DynamicsSettings, InterpolationSettings
 from .. import arguments as words
-from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs
+from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs, setting_flags
 from ..arguments import Misuse
 from ..console import Console
 from ..jobs import FileJob
@@ -35,73 +36,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--keys", type=_frames, metavar="A,B,...", help="frames that are poses, regardless of keys")
     which.add_argument("--selected", action="store_true", help="use only the keys that are selected in the file")
-    parser.add_argument(
-        "--method",
-        choices=("tension", "torque-change"),
-        default="tension",
-        help="move to each key with some tension (default), or find the motion with the least change of torque",
-    )
-    parser.add_argument(
-        "--tension",
-        type=words.number(1.0, 30.0),
-        metavar="N",
-        help="how closely bones approach their keys: 9.2 leaves 0.1 %% of the distance at the key, 4 leaves 9 %%",
-    )
-    parser.add_argument(
-        "--inertia",
-        choices=("true", "reference"),
-        default="true",
-        help="inertia for which the joints compute their torques: the actual masses (default), or those of water",
-    )
+    add = partial(setting_flags.add, parser)
+    add("--method", DynamicsSettings, "between")
+    add("--tension", DynamicsSettings, "tension", "N", stored=True)
+    add("--inertia", DynamicsSettings, "inertia")
     parser.add_argument(
         "--passive", metavar="NAME", action="append", default=[], help="passive bone, without muscles; can be repeated"
     )
-    parser.add_argument(
-        "--stiffness",
-        type=words.number(0.0, body_settings.SPRINGIEST),
-        metavar="F",
-        help="stiffness of passive bones, as a frequency in hertz",
-    )
-    parser.add_argument(
-        "--damping",
-        type=words.number(0.0, body_settings.SPRINGIEST),
-        metavar="Z",
-        help="damping ratio of passive bones",
-    )
-    parser.add_argument(
-        "--friction",
-        type=words.number(0.0, 1e6),
-        metavar="D",
-        help="friction of the joints between keys in N m s/rad, for which they do not make up (default: the setting of "
-        "the file, otherwise 0)",
-    )
-    parser.add_argument(
-        "--settle",
-        type=words.number(0.0, body_settings.LONGEST),
-        metavar="S",
-        default=0.0,
-        help="time in seconds for which the motion continues after the last key",
-    )
-    parser.add_argument(
-        "--at-keys",
-        choices=("pass", "stop"),
-        default="pass",
-        help="pass keys at the speed of the motion, by their types (default), or stop at every key",
-    )
-    parser.add_argument(
-        "--swing-past",
-        type=words.number(0.0, 1.0),
-        metavar="F",
-        default=0.0,
-        help="how far bones go beyond the last key before they return, as a fraction of the last distance",
-    )
-    parser.add_argument(
-        "--weight",
-        type=words.number(0.0, 1.0),
-        metavar="F",
-        help="how much the masses of single bones show: at 0 the joints compensate for them (default: the setting of "
-        f"the file, otherwise {body_settings.WEIGHT:g})",
-    )
+    add("--stiffness", DynamicsSettings, "stiffness", "F", stored=True)
+    add("--damping", DynamicsSettings, "damping", "Z", stored=True)
+    add("--friction", DynamicsSettings, "friction", "D", stored=True)
+    add("--settle", DynamicsSettings, "settle", "S")
+    add("--at-keys", DynamicsSettings, "at_keys")
+    add("--swing-past", DynamicsSettings, "swing_past", "F")
+    add("--weight", DynamicsSettings, "weight", "F", stored=True)
     dynamics_arguments.add_body(parser)
     baking.add_into(parser)
 
@@ -121,9 +69,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
     dynamics_arguments.check(options)
     if options.keys is not None and sorted(set(options.keys)) != list(options.keys):
         raise Misuse("--keys: the frames must be in order, each only once")
-    if options.swing_past and options.at_keys == "stop":
+    if options.swing_past and options.at_keys == "STOP":
         raise Misuse("--swing-past needs --at-keys pass")
-    if options.method != "tension" and (options.swing_past or options.settle or options.friction):
+    if options.between != "TENSION" and (options.swing_past or options.settle or options.friction):
         raise Misuse("--swing-past, --settle and --friction need --method tension")
     if options.keys is not None and len(options.keys) < 2:
         raise Misuse("--keys: in-betweens need at least two poses")
@@ -143,20 +91,9 @@ def _interpolate(
     """Interpolate the keys of what the rig plays."""
     extent = rigs.frame_range(scene, [rig])
     first, last = options.range or extent
+    chosen = setting_flags.given(options, InterpolationSettings) | {"weight": scene.lookat_pd_dynamics.weight}
     request = InterpolationRequest(
-        _bones(options, scene, rig),
-        first,
-        last,
-        selected=options.selected,
-        settle=options.settle,
-        inertia=options.inertia,
-        gravity=not options.no_gravity,
-        poses=options.keys or (),
-        passes=options.at_keys == "pass",
-        swing_past=options.swing_past,
-        limits=not options.no_limits,
-        between=options.method.upper().replace("-", "_"),
-        weight=scene.lookat_pd_dynamics.weight,
+        _bones(options, scene, rig), first, last, selected=options.selected, poses=options.keys or (), **chosen
     )
     result = baking.work(interpolation.start(scene, rig, request, baking.INTO[options.into]), console, "interpolating")
     if job.output.suffix.lower() == ".glb":
@@ -183,13 +120,9 @@ def _use(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Obj
     bones = [rig.pose.bones[name].lookat_pd_body for name in options.passive if name in rig.pose.bones]
     for own in bones:
         own.use_own = own.passive = True
-    for name in ("tension", "weight", "friction"):
-        if getattr(options, name) is not None:
-            setattr(settings, name, getattr(options, name))
-    for name in ("stiffness", "damping"):
-        value = getattr(options, name)
-        for item in (settings, *bones) if value is not None else ():
-            setattr(item, name, value)
+    setting_flags.apply(options, settings, ("tension", "weight", "friction"))
+    for item in (settings, *bones):
+        setting_flags.apply(options, item, ("stiffness", "damping"))
 
 
 def _fill(row: Row, result: InterpolationResult) -> None:

@@ -1,16 +1,18 @@
 """`reach`: an effector reaches for a goal with as little change of torque as there is, as keys."""
 
 import argparse
+from functools import partial
 
 import bpy
 import numpy as np
 
-from ...rig.dynamics import body_obstacles, reach_hands, reaching, settings
-from ...rig.dynamics.reach_request import AFTER, ReachRequest, Waypoint
+from ...rig.dynamics import body_obstacles, reach_hands, reaching
+from ...rig.dynamics.reach_request import ReachRequest, Waypoint
 from ...rig.dynamics.reaching import ReachResult
+from ...rig.dynamics.settings import DynamicsSettings, ReachSettings
 from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs
+from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs, setting_flags
 from ..arguments import Misuse
 from ..console import Console
 from ..jobs import FileJob
@@ -39,12 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="another effector that reaches at the same time, for an object NAME[:BONE] or a point X,Y,Z; one object "
         "for two hands is taken on both sides; can be repeated",
     )
-    parser.add_argument(
-        "--duration",
-        type=words.number(0.0, settings.LONGEST, open_below=True),
-        metavar="S",
-        help="duration in seconds (default: that of --range, otherwise 1)",
-    )
+    add = partial(setting_flags.add, parser)
+    help = "duration in seconds (default: that of --range, otherwise 1)"
+    add("--duration", DynamicsSettings, "duration", "S", help=help, stored=True)
     parser.add_argument(
         "--via",
         type=_via,
@@ -60,70 +59,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="bring the palm to the side of the target's mesh and turn it to that side, with optimal",
     )
-    parser.add_argument(
-        "--gap",
-        type=words.number(0.0, 1e6),
-        metavar="D",
-        default=settings.GAP,
-        help="distance of the bone of the hand from that side, in the file's units (default: 0.02)",
-    )
-    parser.add_argument(
-        "--method",
-        choices=("smoothing", "optimal"),
-        default="optimal",
-        help="find the least change of torque directly (default), or smooth the torques of a minimum-jerk reach",
-    )
-    parser.add_argument(
-        "--passes", type=words.whole, metavar="N", default=50, help="maximum number of smoothing passes (default: 50)"
-    )
-    parser.add_argument(
-        "--damping",
-        type=words.number(0.0, 1e6),
-        metavar="D",
-        default=settings.DAMPING,
-        help="damping of the joints in N m s/rad",
-    )
-    parser.add_argument(
-        "--after",
-        choices=AFTER,
-        default="animation",
-        help="after the arrival: a transition to the animation (default), reach back first, or hold the pose",
-    )
-    parser.add_argument(
-        "--hold",
-        type=words.number(0.0, settings.LONGEST),
-        metavar="S",
-        default=0.0,
-        help="seconds for which the pose is held after the arrival",
-    )
-    parser.add_argument(
-        "--blend",
-        type=words.number(0.0, settings.LONGEST),
-        metavar="S",
-        default=settings.BLEND,
-        help="seconds of the transition to the animation",
-    )
-    parser.add_argument(
-        "--match-orientation", action="store_true", help="turn the effector as the target is turned, with optimal"
-    )
-    parser.add_argument(
-        "--approach",
-        choices=tuple(item[0].lower().replace("_", "-") for item in settings.APPROACH_ITEMS),
-        default="free",
-        help="come to the goal from above, or along one of its axes, with optimal (default: free)",
-    )
-    parser.add_argument(
-        "--approach-distance",
-        type=words.number(0.0, 1e6, open_below=True),
-        metavar="D",
-        default=settings.DISTANCE,
-        help="length of the straight line of --approach, in the file's units (default: 0.1)",
-    )
-    parser.add_argument("--from-rest", action="store_true", help="begin at rest, not at the speed of the animation")
-    parser.add_argument(
-        "--no-follow", action="store_true", help="keep the pose after the arrival even if the goal moves on"
-    )
-    parser.add_argument("--no-avoid-body", action="store_true", help="let the arm pass through the head and the trunk")
+    add("--gap", DynamicsSettings, "palm_gap", "D")
+    add("--method", DynamicsSettings, "method")
+    add("--passes", DynamicsSettings, "passes", "N")
+    add("--damping", DynamicsSettings, "joint_damping", "D")
+    add("--after", DynamicsSettings, "after")
+    add("--hold", DynamicsSettings, "hold", "S")
+    add("--blend", DynamicsSettings, "blend", "S")
+    help = "turn the effector as the target is turned, with optimal"
+    add("--match-orientation", DynamicsSettings, "match_orientation", help=help)
+    help = "come to the goal from above, or along one of its axes, with optimal (default: free)"
+    add("--approach", DynamicsSettings, "approach", help=help)
+    add("--approach-distance", DynamicsSettings, "approach_distance", "D")
+    help = "begin at rest, not at the speed of the animation"
+    add("--from-rest", DynamicsSettings, "keep_velocity", help=help)
+    help = "keep the pose after the arrival even if the goal moves on"
+    add("--no-follow", DynamicsSettings, "follow_goal", help=help)
+    help = "let the arm pass through the head and the trunk"
+    add("--no-avoid-body", DynamicsSettings, "avoid_body", help=help)
     parser.add_argument(
         "--obstacle",
         metavar="NAME",
@@ -161,12 +114,12 @@ def run(options: argparse.Namespace, console: Console) -> int:
     dynamics_arguments.check(options)
     if options.match_orientation and options.target is None:
         raise Misuse("--match-orientation needs --target, whose orientation it is")
-    if options.method == "smoothing" and (options.match_orientation or options.approach != "free"):
+    if options.method == "SMOOTHING" and (options.match_orientation or options.approach != "FREE"):
         raise Misuse("--match-orientation and --approach need --method optimal")
     words.check_once([options.bone, *(name for name, _ in options.hand)], "--hand", "give it once")
-    if options.hand and options.method == "smoothing":
+    if options.hand and options.method == "SMOOTHING":
         raise Misuse("--hand needs --method optimal")
-    if options.palm and (options.tip or options.method == "smoothing"):
+    if options.palm and (options.tip or options.method == "SMOOTHING"):
         raise Misuse("--palm needs --method optimal and no --tip")
     bones = [options.bone, *(name for name, _ in options.hand)]
     unknown = next((name for name, _, _ in options.via if name and name not in bones), None)
@@ -192,35 +145,23 @@ def _reach(
         target = Target(*rigs.find_target(scene, options.target))
     others = [(name, rigs.place(scene, word)) for name, word in options.hand]
     bones, goals = [options.bone, *(name for name, _ in others)], [target, *(goal for _, goal in others)]
-    faces = reach_hands.faces(rig, bones, goals, options.gap if options.palm else None)
+    faces = reach_hands.faces(rig, bones, goals, options.palm_gap if options.palm else None)
+    chosen = setting_flags.given(options, ReachSettings)
+    if options.duration is None and options.range:
+        chosen["duration"] = reaching.seconds(scene, last - first)
     request = ReachRequest(
         options.bone,
         faces[0].goal,
         first,
-        options.duration or (reaching.seconds(scene, last - first) if options.range else 1.0),
-        options.length,
         options.base or "",
         options.tip,
-        options.method,
-        options.passes,
-        options.damping,
-        gravity=not options.no_gravity,
-        limits=not options.no_limits,
         vias=tuple(
             Waypoint(share, place, _hand(bones, name)) for name, share, place in sorted(options.via, key=_share)
         ),
-        after=options.after,
-        hold=options.hold,
-        blend=options.blend,
-        avoids_body=not options.no_avoid_body,
         obstacles=body_obstacles.of_objects(rigs.find_target(scene, name)[0] for name in options.obstacle),
-        keeps_velocity=not options.from_rest,
-        follows=not options.no_follow,
-        matches=options.match_orientation,
-        approach=options.approach.upper().replace("-", "_"),
-        distance=options.approach_distance,
         others=tuple(zip(bones[1:], (face.goal for face in faces[1:]), strict=True)),
         normals=tuple(face.normal for face in faces) if options.palm else (),
+        **chosen,
     )
     result = baking.work(reaching.start(scene, rig, request, baking.INTO[options.into]), console, "reaching")
     if job.output.suffix.lower() == ".glb":

@@ -165,7 +165,9 @@ def reach(rig: bpy.types.Object, bones: Sequence[str], frame: int) -> tuple[str,
     there = root + 0.8 * (end - root) + 0.2 * length * across / max(float(np.linalg.norm(across)), 1e-12)
     point = world[:3, :3] @ there + world[:3, 3]
     goal = targets.Target(point=(float(point[0]), float(point[1]), float(point[2])))
-    request = reaching.ReachRequest(bones[-1], goal, frame, 0.8, length=len(bones), at_tip=True, avoids_body=False)
+    request = reaching.ReachRequest(
+        bones[-1], goal, frame, duration=0.8, length=len(bones), at_tip=True, avoid_body=False
+    )
     result = drain(reaching.start(bpy.context.scene, rig, request))
     problem = "" if np.isfinite(result.path).all() else "not a number"
     size = float(np.abs(np.cbrt(np.linalg.det(world[:3, :3])))) * length

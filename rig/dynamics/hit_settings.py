@@ -6,19 +6,13 @@ No `from __future__ import annotations` here: Blender reads the annotations.
 import bpy
 import numpy as np
 
+from ...lookat_pd.dynamics import hits as law
 from ..animation.bake_options import LAST_FRAME
-from ..sampling.targets import Target
 from ..settings import Properties
-from . import hitting
-from .hitting import HitRequest, HitSpec
 from .settings import LONGEST
 
-STIFFEST = 1000.0
-SHORTEST, LEAST_DAMPING, MOST_DAMPING = 0.05, 0.1, 1.0
-"""Bounds of the settle time [s] and of the damping ratio."""
-LEAST_ANGLE, MOST_ANGLE = 1.0, 170.0
-"""Bounds of the largest angle [degrees]."""
-MOST_BONES, MOST_HIPS = 1000, 10.0
+IMPULSE, STRONGEST = 30.0, 1e6
+"""Usual and largest impulse [N s]."""
 _EDITABLE = {"LIBRARY_OVERRIDABLE"}
 
 
@@ -57,59 +51,57 @@ class HitItem(bpy.types.PropertyGroup):
     impulse: _own.number(
         "Impulse",
         "Strength of the hit in newton seconds: a shove has about 30, a light tap 3",
-        hitting.IMPULSE,
-        max=hitting.STRONGEST,
+        IMPULSE,
+        max=STRONGEST,
         soft_max=200.0,
     )
 
 
-class HitSettings(bpy.types.PropertyGroup):
-    """The hits of an armature."""
+class HitMotion:
+    """How a body gives way to hits: the settings of a request."""
 
-    hits: _own.collection(HitItem)
     settle_time: _own.number(
         "Settle Time",
         "Time in seconds, from the middle of the contact, after which 3 % of the largest deviation from the "
         "animation is left",
-        hitting.SETTLE,
+        0.8,
         max=LONGEST,
-        min=SHORTEST,
+        min=0.05,
         soft_max=3.0,
     )
     damping_ratio: _own.number(
         "Damping Ratio",
         "At 1 the bones return without overshoot; below, they swing past the animation",
         1.0,
-        max=MOST_DAMPING,
-        min=LEAST_DAMPING,
+        max=1.0,
+        min=0.1,
     )
     contact: _own.number(
         "Contact Time",
         "Time in seconds for which each hit pushes, so that the bones gather speed instead of jerking: a "
         "punch takes about 0.02, a shove 0.1; 0 changes the speed at once",
-        hitting.CONTACT,
-        max=hitting.LONGEST_CONTACT,
+        0.05,
+        max=1.0,
         soft_max=0.3,
     )
     stiffness: _own.number(
         "Stiffness",
         "Resistance of the muscles to the hit: 0 for a limp body, 1 for a tense one",
-        hitting.STIFFNESS,
-        max=STIFFEST,
+        0.25,
+        max=1000.0,
         soft_max=2.0,
     )
-    largest_angle: _own.number(
+    largest_angle: _own.angle(
         "Largest Angle",
         "Angle by which hits turn a bone at most; there it passes the impulse on to the bone above it",
-        float(np.radians(hitting.LARGEST_ANGLE)),
-        max=float(np.radians(MOST_ANGLE)),
-        min=float(np.radians(LEAST_ANGLE)),
-        subtype="ANGLE",
+        float(np.degrees(law.LARGEST_ANGLE)),
+        max=170.0,
+        min=1.0,
     )
     length: _own.integer(
         "Chain Length",
         "Number of bones that give way from the hit bone upwards; 0 for all up to the hips",
-        max=MOST_BONES,
+        max=1000,
         min=0,
         soft_max=20,
     )
@@ -117,8 +109,8 @@ class HitSettings(bpy.types.PropertyGroup):
         "Hips",
         "How much of the speed that a hit gives to the whole body moves the hips; the feet stay where they "
         "are animated",
-        hitting.HIPS,
-        max=MOST_HIPS,
+        1.0,
+        max=10.0,
         soft_max=2.0,
     )
     use_follow: _own.switch(
@@ -141,29 +133,10 @@ class HitSettings(bpy.types.PropertyGroup):
     )
 
 
-def request(armature: bpy.types.Object) -> HitRequest:
-    """The request for all hits of an armature."""
-    settings = armature.lookat_pd_hits
-    return HitRequest(
-        tuple(_spec(item) for item in settings.hits),
-        settings.settle_time,
-        settings.damping_ratio,
-        settings.largest_angle,
-        settings.length,
-        settings.use_follow,
-        settings.stiffness,
-        settings.use_limits,
-        settings.use_relative,
-        settings.hips,
-        settings.use_switch,
-        settings.contact,
-    )
+class HitSettings(HitMotion, bpy.types.PropertyGroup):
+    """The hits of an armature."""
 
-
-def _spec(item: HitItem) -> HitSpec:
-    x, y, z = item.direction
-    source = None if item.source is None else Target(item.source)
-    return HitSpec(item.frame, item.bone, item.impulse, (x, y, z), source)
+    hits: _own.collection(HitItem)
 
 
 _register, _unregister = bpy.utils.register_classes_factory((HitItem, HitSettings))

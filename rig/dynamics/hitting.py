@@ -29,24 +29,19 @@ from ..detection.limb_controls import LimbControls
 from ..sampling import suspend, targets
 from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
-from ..sampling.targets import Target
 from . import articulation as tree
 from . import hit_hips, hit_joints, joint_ranges, masses, meshes
 from .articulation import Articulation
 from .hit_controls import HitControls
 from .hit_joints import HitJoints
+from .hit_request import HitRequest, HitSpec
+from .hit_settings import STRONGEST
 from .kept_results import KeptResults
 from .masses import Masses
 
 BAKED = " hit"
-SETTLE, IMPULSE, STIFFNESS, HIPS, LARGEST_ANGLE = 0.8, 30.0, 0.25, 1.0, float(np.degrees(law.LARGEST_ANGLE))
-"""Defaults: settle time [s], impulse [N s], stiffness, share of the hips, and largest angle of a joint [degrees]."""
 _REDUCED = 0.98
 """A hit of which less is left is said to be reduced."""
-CONTACT, LONGEST_CONTACT = 0.05, 1.0
-"""How long a hit pushes [s], between a punch of 0.02 s and a shove of 0.1 s; the longest time."""
-STRONGEST = 1e6
-"""Largest impulse [N s]."""
 _MASS, _STATURE = 70.0, 1.75
 """The body [kg, m] for which a relative impulse is meant."""
 _WEIGHED, _SAMPLED, _MEASURED = 0.2, 0.7, 0.8
@@ -57,41 +52,6 @@ _SWITCHED = 1e-6
 """Influence of inverse kinematics from which it poses a limb."""
 _NOTHING = 1e-9
 _FAR = 1e12
-
-
-@dataclass(frozen=True)
-class HitSpec:
-    """One hit. impulse: [N s]. direction: (3,) in the world, of any length. source: where it comes from, instead."""
-
-    frame: int
-    bone: str
-    impulse: float = IMPULSE
-    direction: tuple[float, float, float] = (0.0, 1.0, 0.0)
-    source: Target | None = None
-
-
-@dataclass(frozen=True)
-class HitRequest:
-    """The settings of hits. settle_time: [s]. largest_angle: [rad] of any joint. length: how many bones give way at
-    most from each hit bone upwards, 0 for all up to the hips. follow: whether what hangs on these gives way too.
-    stiffness: of the muscles, 0 for a limp body. limits: whether Blender's joint limits apply. relative: whether
-    impulses are meant for a body of 70 kg and 1.75 m; others get those that turn them by the same angles. hips: how
-    much of the speed that a hit gives to the whole body displaces the hips; the feet stay. switches: whether limbs in
-    IK that are hit are switched to FK from the first hit to the end, with keys that keep their pose. contact: how long
-    each hit pushes [s]."""
-
-    hits: tuple[HitSpec, ...]
-    settle_time: float = SETTLE
-    damping_ratio: float = 1.0
-    largest_angle: float = law.LARGEST_ANGLE
-    length: int = 0
-    follow: bool = True
-    stiffness: float = STIFFNESS
-    limits: bool = True
-    relative: bool = True
-    hips: float = HIPS
-    switches: bool = True
-    contact: float = CONTACT
 
 
 @dataclass(frozen=True)
@@ -169,7 +129,7 @@ def start(
     end = max(hit.frame for hit in request.hits) + int(np.ceil(law.ENDS * request.settle_time / dt - 1e-6))
     check_frames(first, end)
     frames = np.arange(first, end + 1.0)
-    caught = [limb for limb in joints.switched if set(limb.turned) & set(joints.line)] if request.switches else []
+    caught = [limb for limb in joints.switched if set(limb.turned) & set(joints.line)] if request.use_switch else []
     held = [limb for limb in caught if limb_switch.is_held(armature, limb, frames)]
     if not held:
         return _work(scene, armature, request, frames, into)
@@ -208,9 +168,9 @@ def _switching(
 
 
 def _joints(armature: bpy.types.Object, request: HitRequest, heavy: Sequence[str], into: str) -> HitJoints:
-    bones, switches = [hit.bone for hit in request.hits], request.switches and into != "LAYER"
+    bones, switches = [hit.bone for hit in request.hits], request.use_switch and into != "LAYER"
     return hit_joints.find(
-        armature, bones, heavy, length=request.length, follow=request.follow, keeps_switches=switches
+        armature, bones, heavy, length=request.length, follow=request.use_follow, keeps_switches=switches
     )
 
 
@@ -270,9 +230,9 @@ def _work(
         body = tree.build(armature, sampler, samples, turning, weights, unit, lines, idle=joints.followers)
         controls = HitControls(sampler, body, samples, joints.goals)
         animated = controls.local
-        strength = _relative(armature, weights, unit) if request.relative else 1.0
+        strength = _relative(armature, weights, unit) if request.use_relative else 1.0
         given = _given(request, joints, samples, body, dt, strength)
-        limits = joint_ranges.limits(armature, body.bones, body.fixed, animated) if request.limits else None
+        limits = joint_ranges.limits(armature, body.bones, body.fixed, animated) if request.use_limits else None
         anatomy = body_joints.posture(armature, body.bones)
         response = law.respond(
             body.body,

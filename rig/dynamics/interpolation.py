@@ -24,11 +24,12 @@ from ..animation.keys import GENERATED
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
+from ..settings import plain
 from . import actuation, bone_attachment, independent_timing, joint_ranges, key_poses, masses, meshes
 from . import articulation as tree
 from .articulation import Articulation
 from .key_poses import KeyPoses
-from .settings import DAMPING
+from .settings import InterpolationSettings
 
 BAKED = " dynamics"
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.3, 0.9
@@ -46,35 +47,28 @@ _SAME = 1e-3
 
 
 @dataclass(frozen=True)
-class InterpolationRequest:
-    """The keys to reach, and the motion after them. bones: names. first, last: range of the keys, in frames.
+class InterpolationRequest(plain(InterpolationSettings)):
+    """The keys to reach, and the motion after them, with the settings of `InterpolationSettings` under their names.
 
-    settle: [s] after the last key. inertia: "true" or "reference". gravity: whether the gravity of the scene applies.
-    poses: frames whose poses must be reached, instead of keys. passes: whether keys are passed at the speed of the
-    motion, by their types, or stop all joints. swing_past: how far beyond the last key the bones go before they return,
-    as a fraction of the last distance; without `settle` they take as long as that needs. limits: whether Blender's
-    joint limits apply, to bones whose keys are within them. weight: from 0 to 1, how much the masses show that single
-    bones were given, such as a hand with a load; at 0 the joints make up for them. between: "TENSION", or
-    "TORQUE_CHANGE" for the motion with the least change of torque, for joints with a friction [N m s/rad]: it hits all
-    keys, ends at the last one, and uses no muscles, passive bones, inertia or weight. equal: whether all torques then
-    count equally, as published, instead of relative to what their joints move.
+    Motion with the least change of torque ("TORQUE_CHANGE") hits all keys, ends at the last one, and uses no muscles,
+    passive bones, inertia or weight.
     """
 
     bones: tuple[str, ...]
+    """Names of the bones."""
     first: float = -np.inf
+    """First frame of the keys."""
     last: float = np.inf
+    """Last frame of the keys."""
     selected: bool = True
-    settle: float = 0.0
-    inertia: str = "true"
-    gravity: bool = True
+    """Only selected keys must be reached."""
     poses: tuple[float, ...] = ()
-    passes: bool = True
-    swing_past: float = 0.0
-    limits: bool = True
-    between: str = "TENSION"
-    friction: float = DAMPING
-    weight: float = 0.0
-    equal: bool = False
+    """Frames whose poses must be reached, instead of keys."""
+
+    @property
+    def passes(self) -> bool:
+        """Whether keys are passed at the speed of the motion, by their types; otherwise they stop all joints."""
+        return self.at_keys == "PASS"
 
 
 @dataclass(frozen=True)
@@ -148,7 +142,7 @@ def _work(
     with suspend.suspend_live():
         with Sampler(scene, armature, tree.seen(armature, found.bones, weights.bones)) as sampler:
             samples = yield from subrange(sample_frames(sampler, plan.sampled), _WEIGHED, _SAMPLED)
-            shown = request.weight if request.inertia == "true" else 0.0
+            shown = request.weight if request.inertia == "TRUE" else 0.0
             body = tree.build(armature, sampler, samples, found.bones, weights, unit, weight=shown)
         found = found.of(body.bones)
         motion = yield from subrange(_solving(scene, request, plan, samples, body, found), _SAMPLED, _SOLVED)
@@ -234,13 +228,13 @@ def _solving(
     keys = body.poses(samples)[np.searchsorted(plan.sampled, plan.keys)]
     keys[:, powers.passive] = keys[0, powers.passive]
     at = np.abs(plan.sampled[None] - plan.solved[:, None]).argmin(axis=1)
-    gravity = body.gravity(scene, samples) if request.gravity else (0.0, 0.0, 0.0)
+    gravity = body.gravity(scene, samples) if request.use_gravity else (0.0, 0.0, 0.0)
     settle = float(plan.seconds(plan.sampled[-1:])[0] - plan.seconds(plan.keys[-1:])[0])
     swing_past = request.swing_past if request.passes and settle else 0.0
     times = plan.seconds(plan.keys)
-    limits = joint_ranges.limits(body.armature, body.bones, body.fixed, keys) if request.limits else None
+    limits = joint_ranges.limits(body.armature, body.bones, body.fixed, keys) if request.use_limits else None
     hinges = joint_ranges.hinges(body.armature, body.bones, keys)
-    inertia = request.inertia if body.assumed is None else "reference"
+    inertia = request.inertia.lower() if body.assumed is None else "reference"
     if not found.owned.all() and independent_timing.can_be(powers, inertia):
         animated = body.poses(samples)[at]
         given = independent_timing.Keyed(keys, times, found.owned, kinds, limits, hinges)
@@ -292,10 +286,10 @@ def _least_change(
         plan.seconds(plan.keys),
         plan.step,
         kinds=kinds,
-        gravity=body.gravity(scene, samples) if request.gravity else (0.0, 0.0, 0.0),
-        damping=request.friction,
-        limits=joint_ranges.limits(body.armature, body.bones, body.fixed, keys) if request.limits else None,
-        strength=np.ones(len(body.bones)) if request.equal else None,
+        gravity=body.gravity(scene, samples) if request.use_gravity else (0.0, 0.0, 0.0),
+        damping=request.joint_damping,
+        limits=joint_ranges.limits(body.armature, body.bones, body.fixed, keys) if request.use_limits else None,
+        strength=np.ones(len(body.bones)) if request.torque_cost == "EQUAL" else None,
     )
 
 

@@ -4,65 +4,50 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..sampling.targets import Target
+from ..settings import plain
 from .body_obstacles import Ball
-from .settings import BLEND, DAMPING, DISTANCE
-
-AFTER = ("animation", "return", "hold")
-"""What may follow an arrival."""
+from .settings import ReachSettings
 
 
 class Waypoint(NamedTuple):
-    """What a hand passes. share: fraction of the duration. hand: its number; None for the middle between all hands,
-    which are then as far apart as at their goals."""
+    """What a hand passes."""
 
     share: float
+    """Time at which it passes, as a fraction of the duration."""
     target: Target
     hand: int | None = 0
+    """Number of the hand; None for the middle between all hands, which are then as far apart as at their goals."""
 
 
 @dataclass(frozen=True)
-class ReachRequest:
-    """The settings of a reach. first: its first frame. duration: [s]. vias: waypoints, in order of time.
-    damping: [N m s/rad] of every joint. limits: whether Blender's joint limits apply. keeps_velocity: whether
-    the reach begins with the velocity of the animation, with the method "optimal". follows: whether the effector stays
-    on the goal while its pose is held, where the goal moves relative to the body, and arrives with its velocity.
-    matches: whether the effector takes the orientation of the goal. approach: from where it comes to the goal, one of
-    APPROACH_ITEMS; distance: length of that line, in units of the scene. Both need the method "optimal". others:
-    further effectors and their goals, which are reached at the same time, with the method "optimal". avoids_body: also
-    whether the arms keep apart. normals: of each hand, where its palm and not the head of its bone comes to the goal:
-    the outward normal (3,), in the axes of the goal, of the face to which it then turns, from which it also comes with
-    the method "optimal"; None for no face.
+class ReachRequest(plain(ReachSettings)):
+    """A reach, with the settings of `ReachSettings` under their names.
 
-    What follows the arrival, if the animation goes on: after `hold` [s], for `after` "animation" a transition of
-    `blend` [s] to the animation, for "return" a reach back to the pose at the start and then that transition; for
-    "hold" the effector stays to the end of the animation.
+    What follows the arrival, if the animation goes on: after `hold` [s], for `after` "ANIMATION" a transition of
+    `blend` [s] to the animation, for "RETURN" a reach back to the pose at the start and then that transition; for
+    "HOLD" the effector stays to the end of the animation.
     """
 
     effector: str
+    """Bone that reaches."""
     goal: Target
+    """What it reaches for."""
     first: int
-    duration: float
-    length: int = 2
+    """First frame of the reach."""
     base: str = ""
+    """First bone of the chain, instead of its length."""
     at_tip: bool = False
-    method: str = "optimal"
-    passes: int = 50
-    damping: float = DAMPING
-    gravity: bool = True
-    limits: bool = True
+    """Bring the tip of the effector to the goal, not its head."""
     vias: tuple[Waypoint, ...] = ()
-    after: str = "animation"
-    hold: float = 0.0
-    blend: float = BLEND
-    avoids_body: bool = True
+    """Waypoints, in order of time."""
     obstacles: tuple[Ball, ...] = ()
-    keeps_velocity: bool = True
-    follows: bool = True
-    matches: bool = False
-    approach: str = "FREE"
-    distance: float = DISTANCE
+    """What the body goes around."""
     others: tuple[tuple[str, Target], ...] = ()
+    """Further effectors and their goals, which are reached at the same time, with the method "OPTIMAL"."""
     normals: tuple[tuple[float, float, float] | None, ...] = ()
+    """Of each hand, where its palm and not the head of its bone comes to the goal: the outward normal, in the axes of
+    the goal, of the face to which it then turns, from which it also comes with the method "OPTIMAL"; None for no face.
+    """
 
     @property
     def waypoints(self) -> list[Waypoint]:
@@ -71,7 +56,7 @@ class ReachRequest:
     @property
     def turns(self) -> bool:
         """Whether the hands take an orientation from their goals."""
-        return self.matches or self.is_faced
+        return self.match_orientation or self.is_faced
 
     @property
     def is_faced(self) -> bool:

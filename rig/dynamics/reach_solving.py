@@ -86,16 +86,16 @@ class ReachSolving:
     def _held(self) -> int:
         """The number of frames for which the pose is held after the arrival."""
         left = len(self.samples.frames) - self.count
-        return left if self.request.after == "hold" else min(round(self.request.hold / self._dt), left)
+        return left if self.request.after == "HOLD" else min(round(self.request.hold / self._dt), left)
 
     @property
     def _returns(self) -> bool:
-        return self.request.after == "return" and len(self.samples.frames) > self.count
+        return self.request.after == "RETURN" and len(self.samples.frames) > self.count
 
     @property
     def _end(self) -> int:
         """The sampled frame up to which the hands should be at their goals, from the last of the reach on."""
-        return self.count + (self._held if self.request.follows else 0)
+        return self.count + (self._held if self.request.follow_goal else 0)
 
     @cached_property
     def _checked(self) -> NDArray[np.int_]:
@@ -109,9 +109,9 @@ class ReachSolving:
         request, body = self.request, self.body
         return {
             "passes": request.passes,
-            "gravity": body.gravity(self.scene, self.samples) if request.gravity else (0.0, 0.0, 0.0),
-            "damping": request.damping,
-            "limits": limits.read(body.armature, body.bones, body.fixed) if request.limits else None,
+            "gravity": body.gravity(self.scene, self.samples) if request.use_gravity else (0.0, 0.0, 0.0),
+            "damping": request.joint_damping,
+            "limits": limits.read(body.armature, body.bones, body.fixed) if request.use_limits else None,
             "strength": actuation.shares(self.scene, body),
         }
 
@@ -207,7 +207,7 @@ class ReachSolving:
     def _there(self, offsets: Array) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
         """The reach, and the poses (m, n, 4) that are held after it. offsets: (k, c, 3) [m] of the goals in the frames
         in which the hands are checked."""
-        request, optimal = self.request, self.request.method == "optimal"
+        request, optimal = self.request, self.request.method == "OPTIMAL"
         goals = [places.copy() for places in self._goals]
         there = np.arange(self.count - 1, self._end)
         for places, offset in zip(goals, offsets, strict=True):
@@ -216,7 +216,7 @@ class ReachSolving:
             replace(self._wanted(n, places[self.count - 1]), via=self._passed(n)) for n, places in enumerate(goals)
         ]
         before = None
-        if request.keeps_velocity and optimal:
+        if request.keep_velocity and optimal:
             before = _velocities(self.body.poses(self.beside)[: len(BEFORE)], self._pose, self._dt)
         try:
             motion = yield from self._reached(wanted, self._pose, self._obstacles(0), before)
@@ -227,7 +227,7 @@ class ReachSolving:
             wanted = [replace(hand, approach=None) for hand in wanted]
             motion = yield from self._reached(wanted, self._pose, self._obstacles(0), before)
         held = np.repeat(motion.rotations[-1:], self._held, axis=0)
-        if request.follows:
+        if request.follow_goal:
             after = slice(self.count, self.count + self._held)
             turned = self._orientations
             held = dynamics.follow_together(
@@ -259,7 +259,7 @@ class ReachSolving:
             chased = hand.goal_velocity(self.body, self.beside, self._dt * float(np.ptp(AROUND)))
         if self._comes_from_faces:
             assert self.axes is not None
-            line = -request.distance * self.axes[n, k] @ np.asarray(request.normals[n])
+            line = -request.approach_distance * self.axes[n, k] @ np.asarray(request.normals[n])
             along = hand.approach(self.body, self.samples, k, line)
         elif request.approach != "FREE":
             line = _approach(request, None if self.axes is None else self.axes[n], k)
@@ -270,12 +270,12 @@ class ReachSolving:
 
     @property
     def _chases(self) -> bool:
-        return self.request.follows and self.request.method == "optimal"
+        return self.request.follow_goal and self.request.method == "OPTIMAL"
 
     @property
     def _comes_from_faces(self) -> bool:
         """Whether the hands come to their faces along the normals of these, though nobody asked for it."""
-        return self.request.is_faced and self.request.approach == "FREE" and self.request.method == "optimal"
+        return self.request.is_faced and self.request.approach == "FREE" and self.request.method == "OPTIMAL"
 
     def _afterwards(
         self, motion: dynamics.Reach, held: Array
@@ -318,7 +318,7 @@ class ReachSolving:
             duration,
             dt,
             effector=hand.effector,
-            method=self.request.method,
+            method=self.request.method.lower(),
             via=hand.via,
             goal_velocity=hand.goal_velocity,
             orientation=hand.orientation,
@@ -351,7 +351,7 @@ def _approach(request: ReachRequest, axes: Array | None, k: int) -> Array:
     side = np.array((0.0, 0.0, 1.0))
     if axes is not None and request.approach != "ABOVE":
         side = axes[k, :, "XYZ".index(request.approach[-1])] * (-1.0 if request.approach.startswith("NEG") else 1.0)
-    return -request.distance * side
+    return -request.approach_distance * side
 
 
 def _velocities(before: Array, pose: Array, dt: float) -> Array:

@@ -168,9 +168,9 @@ def start(
             length=request.length,
             base=request.base,
             at_tip=request.at_tip,
-            turn_effector=request.matches or bool(request.normals),
+            turn_effector=request.match_orientation or bool(request.normals),
         )
-        if request.matches and goal.object is None:
+        if request.match_orientation and goal.object is None:
             raise RigError("The goal is a point, which has no orientation; choose an object as the goal.")
         hand = chain.effector
         palm = palms.find(armature, hand, reach_hands.counterpart(armature, hand)) if request.normals else None
@@ -197,7 +197,7 @@ def _check_hands(request: ReachRequest, names: Sequence[str]) -> None:
     double = next((name for n, name in enumerate(names) if name in names[:n]), None)
     if double is not None:
         raise RigError("Bone '{bone}' is given twice as a hand of the reach; give it once.", bone=double)
-    if request.method != "optimal":
+    if request.method != "OPTIMAL":
         raise RigError("Several hands reach together with the method Optimal only; choose Optimal.")
 
 
@@ -248,8 +248,8 @@ def _work(
     posed = [name for limb in limbs for name in limb.held if name in turning]
     bones = dict.fromkeys((*tree.seen(armature, turning, weights.bones, posed), *effectors))
     bones |= dict.fromkeys(name for limb in limbs for name in limb.sampled)
-    parts = body_obstacles.of_body(armature, turning) if request.avoids_body else ()
-    if request.avoids_body:
+    parts = body_obstacles.of_body(armature, turning) if request.avoid_body else ()
+    if request.avoid_body:
         request = replace(request, obstacles=(*request.obstacles, *reach_hands.taken([hand.goal for hand in hands])))
     bones |= dict.fromkeys(part.bone for part in parts)
     followed = [
@@ -287,7 +287,7 @@ def _work(
                 len(frames),
                 body,
                 parts,
-                thickness if request.avoids_body else 0.0,
+                thickness if request.avoid_body else 0.0,
                 enough,
             )
             solved = solving.corrected(evaluated, plain=bone_attachment.is_plain(armature, (*turning, *effectors)))
@@ -337,7 +337,7 @@ def _axes(
     turning = [hand for hand in hands if hand.goal.object is not None]
     if not turning:
         return found
-    held = len(samples.frames) if request.turns and request.follows else count
+    held = len(samples.frames) if request.turns and request.follow_goal else count
     for k in range(count - 1, held):
         matrices = sampler.matrices(sampler.step(float(samples.frames[k])))
         for hand in turning:
@@ -358,9 +358,9 @@ def _following(
         end = max(end, float(key_range(scene, scene.frame_start, scene.frame_end)[1]))
     if end <= arrival:
         return np.zeros(0)
-    if request.after == "hold":
+    if request.after == "HOLD":
         # A clip may end between two frames: its last pose would come back after that.
         return np.arange(arrival + 1.0, np.ceil(end) + 1.0)
     count = round(request.hold / dt) + int(np.ceil(request.blend / dt - 1e-6))
-    count += len(frames) - 1 if request.after == "return" else 0
+    count += len(frames) - 1 if request.after == "RETURN" else 0
     return arrival + 1.0 + np.arange(max(count, 1))

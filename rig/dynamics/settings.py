@@ -114,17 +114,11 @@ APPROACH_ITEMS = (
 _EDITABLE = {"LIBRARY_OVERRIDABLE"}
 HEAVIEST, DENSEST, STRONGEST, SPRINGIEST, LONGEST = 1e9, 1e6, 1e6, 1000.0, 3600.0
 """Largest mass [kg] and torque [N m], density, strength, stiffness [Hz] and damping ratio, and duration [s]."""
-DAMPING, BLEND = 0.3, 0.5
-"""Friction of a joint [N m s/rad], about that of a relaxed elbow, and the time [s] of a transition to the animation."""
-DISTANCE = 0.1
-"""Length [m] of the straight line on which a hand comes to its goal."""
-GAP = 0.02
-"""Distance [m] of the middle of a hand from the face on which its palm lies."""
-WEIGHT = 0.25
-"""How much loads show: with 5 kg in it a hand is late by some 15 cm, and arrives on time all the same."""
 TENSION = 4.0
 """Leaves 9 % of the distance at the key: the bones keep moving between keys, at most 1.3 times as fast as along Bezier
 curves."""
+GAP = 0.02
+"""Distance [m] of the middle of a hand from the face on which its palm lies."""
 
 
 _own = Properties(override=_EDITABLE)
@@ -217,13 +211,26 @@ class ReachVia(bpy.types.PropertyGroup):
     time: number("Time", "Time at which the effector passes, as a factor of the duration", 0.5, max=0.99, min=0.01)
 
 
-class DynamicsSettings(bpy.types.PropertyGroup):
-    """Settings of the interpolation of keys and of reaches."""
+class BodyMotion:
+    """Settings of all motion of a body with mass."""
 
-    keys: choice("Keys", "Keys through which the motion must pass", KEYS_ITEMS)
-    tension: _tension(
-        _of_scene, "How early the bones arrive at their keys: 9.2 leaves 0.1 % of the distance at a key, 4 leaves 9 %"
+    use_gravity: switch("Gravity", "Apply the gravity of the scene to the body", True)
+    use_limits: switch(
+        "Joint Limits", "Respect the limits under Bone > Inverse Kinematics and Limit Rotation constraints", True
     )
+    joint_damping: number(
+        "Joint Damping",
+        "Resistance of the joints to rotation, in newton metres per radian per second; "
+        "with it, the way back differs from the way there",
+        0.3,  # about that of a relaxed elbow
+        max=1e6,
+        soft_max=5.0,
+    )
+
+
+class InterpolationSettings(BodyMotion):
+    """How a body moves between keys: the settings of a request."""
+
     between: choice("Method", "Method of finding the motion between keys", BETWEEN_ITEMS)
     torque_cost: choice("Torques", "How the changes of the torques of joints add up", TORQUE_COST_ITEMS)
     at_keys: choice("At Keys", "Speed of the bones at their keys", AT_KEYS_ITEMS)
@@ -233,25 +240,13 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         "Without a settle time they take as long as they need; in less time they draw back before the key",
         soft_max=0.5,
     )
-    limit: choice("Torque Limit", "Limit of the torque of the joints", LIMIT_ITEMS)
-    strength: _strength(_of_scene)
-    torque: _torque(_of_scene, "Largest torque of each joint, in newton metres")
-    friction: _friction(_of_scene)
-    use_gravity: switch("Gravity", "Apply the gravity of the scene to the body", True)
     inertia: choice("Inertia", "Inertia for which the joints compute their torques", INERTIA_ITEMS)
     weight: factor(
         "Weight",
         "How much the masses of single bones show, such as that of a hand with 5 kg in it: at 0 the joints "
         "compensate for them, at 1 they apply the torques for the body without them; keys are hit in both cases",
-        WEIGHT,
+        0.25,  # with 5 kg in it a hand is late by some 15 cm, and arrives on time all the same
     )
-    passive: switch(
-        "Passive", "Give the selected bones no muscles: they swing from their parents and ignore all keys but the first"
-    )
-    stiffness: _stiffness(
-        _of_scene, "Frequency in hertz at which passive bones swing back to their first key; at 0 they hang freely"
-    )
-    damping: _damping(_of_scene, "Damping ratio of passive bones; at 1 they return without overshoot")
     settle: number(
         "Settle",
         "Time in seconds for which the motion continues after the last key to overshoot and settle",
@@ -259,6 +254,68 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         max=LONGEST,
         soft_max=5.0,
     )
+
+
+class ReachSettings(BodyMotion):
+    """How an effector reaches: the settings of a request."""
+
+    length: integer(
+        "Chain Length",
+        "Number of bones in the chain; 0 for all up to the root or to a pinned bone",
+        2,
+        max=1000,
+        min=0,
+        soft_max=20,
+    )
+    duration: number("Duration", "Duration of the reach in seconds", 1.0, max=LONGEST, min=0.01, soft_max=5.0)
+    method: choice("Method", "Method of finding the motion", METHOD_ITEMS)
+    passes: integer("Passes", "Maximum number of smoothing passes", 50, max=1000, min=1)
+    avoid_body: switch("Avoid Body", "Go around the character's own head and trunk, and keep both arms apart", True)
+    keep_velocity: switch(
+        "Keep Velocity", "Begin the reach at the speed that the bones have in the animation, instead of at rest", True
+    )
+    follow_goal: switch(
+        "Follow Goal",
+        "Arrive at the speed of the goal and stay on it during the hold, if it moves relative to the body",
+        True,
+    )
+    after: choice("Afterwards", "What follows the arrival", AFTER_ITEMS)
+    hold: number("Hold", "Time in seconds for which the pose is held after the arrival", 0.0, max=LONGEST, soft_max=5.0)
+    blend: number("Blend", "Time in seconds of the transition to the animation", 0.5, max=LONGEST, soft_max=2.0)
+    match_orientation: switch(
+        "Match Orientation",
+        "Turn the effector so that its axes are those of the goal on arrival, and as long as it is held",
+    )
+    approach: choice("Approach", "Direction from which the effector comes to the goal", APPROACH_ITEMS)
+    approach_distance: number(
+        "Approach Distance",
+        "Length of the straight line on which the effector comes to the goal",
+        0.1,
+        max=1e6,
+        min=0.001,
+        soft_max=0.5,
+        subtype="DISTANCE",
+    )
+
+
+class DynamicsSettings(InterpolationSettings, ReachSettings, bpy.types.PropertyGroup):
+    """Settings of the interpolation of keys and of reaches, stored in the scene."""
+
+    keys: choice("Keys", "Keys through which the motion must pass", KEYS_ITEMS)
+    tension: _tension(
+        _of_scene, "How early the bones arrive at their keys: 9.2 leaves 0.1 % of the distance at a key, 4 leaves 9 %"
+    )
+    limit: choice("Torque Limit", "Limit of the torque of the joints", LIMIT_ITEMS)
+    strength: _strength(_of_scene)
+    torque: _torque(_of_scene, "Largest torque of each joint, in newton metres")
+    friction: _friction(_of_scene)
+    passive: switch(
+        "Passive", "Give the selected bones no muscles: they swing from their parents and ignore all keys but the first"
+    )
+    stiffness: _stiffness(
+        _of_scene, "Frequency in hertz at which passive bones swing back to their first key; at 0 they hang freely"
+    )
+    damping: _damping(_of_scene, "Damping ratio of passive bones; at 1 they return without overshoot")
     point: choice("Effector Point", "Point of the effector that reaches the goal", POINT_ITEMS)
     palm_gap: number(
         "Palm Gap",
@@ -267,14 +324,6 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         max=1e6,
         soft_max=0.1,
         subtype="DISTANCE",
-    )
-    length: integer(
-        "Chain Length",
-        "Number of bones in the chain; 0 for all up to the root or to a pinned bone",
-        2,
-        max=1000,
-        min=0,
-        soft_max=20,
     )
     goal: choice("Goal", "What the effector reaches for", GOAL_ITEMS)
     target: pointer(bpy.types.Object, "Target", "Object to reach for; for an armature, choose a bone as well")
@@ -290,52 +339,12 @@ class DynamicsSettings(bpy.types.PropertyGroup):
         "What the other hand reaches for; if empty, both reach for the same object, each on its own side",
     )
     other_subtarget: text("Bone", "Bone of the target armature for the other hand")
-    duration: number("Duration", "Duration of the reach in seconds", 1.0, max=LONGEST, min=0.01, soft_max=5.0)
-    method: choice("Method", "Method of finding the motion", METHOD_ITEMS)
-    passes: integer("Passes", "Maximum number of smoothing passes", 50, max=1000, min=1)
-    joint_damping: number(
-        "Joint Damping",
-        "Resistance of the joints to rotation, in newton metres per radian per second; "
-        "with it, the way back differs from the way there",
-        DAMPING,
-        max=1e6,
-        soft_max=5.0,
-    )
-    use_limits: switch(
-        "Joint Limits", "Respect the limits under Bone > Inverse Kinematics and Limit Rotation constraints", True
-    )
-    avoid_body: switch("Avoid Body", "Go around the character's own head and trunk, and keep both arms apart", True)
     obstacles: pointer(
         bpy.types.Collection,
         "Obstacles",
         "Collection of objects to go around; each counts as a sphere around its origin",
     )
     vias: collection(ReachVia)
-    keep_velocity: switch(
-        "Keep Velocity", "Begin the reach at the speed that the bones have in the animation, instead of at rest", True
-    )
-    follow_goal: switch(
-        "Follow Goal",
-        "Arrive at the speed of the goal and stay on it during the hold, if it moves relative to the body",
-        True,
-    )
-    after: choice("Afterwards", "What follows the arrival", AFTER_ITEMS)
-    hold: number("Hold", "Time in seconds for which the pose is held after the arrival", 0.0, max=LONGEST, soft_max=5.0)
-    blend: number("Blend", "Time in seconds of the transition to the animation", BLEND, max=LONGEST, soft_max=2.0)
-    match_orientation: switch(
-        "Match Orientation",
-        "Turn the effector so that its axes are those of the goal on arrival, and as long as it is held",
-    )
-    approach: choice("Approach", "Direction from which the effector comes to the goal", APPROACH_ITEMS)
-    approach_distance: number(
-        "Approach Distance",
-        "Length of the straight line on which the effector comes to the goal",
-        DISTANCE,
-        max=1e6,
-        min=0.001,
-        soft_max=0.5,
-        subtype="DISTANCE",
-    )
     show_masses: switch("Show Masses", "Draw the inertia ellipsoid of each bone in the viewport", options=set())
 
 

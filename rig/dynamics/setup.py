@@ -8,10 +8,14 @@ from ...lookat_pd.errors import RigError
 from ..detection.joint_chain import JointChain
 from ..sampling.scene_time import key_range
 from ..sampling.targets import Target
+from ..settings import values
 from . import body_obstacles, reach_hands
+from .hit_request import HitRequest, HitSpec
+from .hit_settings import HitItem, HitMotion
 from .interpolation import InterpolationRequest as Interpolation
 from .reach_request import ReachRequest as Reach
 from .reach_request import Waypoint
+from .settings import InterpolationSettings, ReachSettings
 
 
 def key_frame(scene: bpy.types.Scene) -> int:
@@ -22,22 +26,11 @@ def key_frame(scene: bpy.types.Scene) -> int:
 def interpolation(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone], first: int, last: int) -> Interpolation:
     """The request for the keys of these bones from `first` to `last`."""
     s = scene.lookat_pd_dynamics
-    return Interpolation(
-        tuple(bone.name for bone in bones),
-        first,
-        last,
-        selected=s.keys == "SELECTED",
-        settle=s.settle if s.between == "TENSION" else 0.0,
-        inertia=s.inertia.lower(),
-        gravity=s.use_gravity,
-        passes=s.at_keys == "PASS",
-        swing_past=s.swing_past if s.between == "TENSION" else 0.0,
-        limits=s.use_limits,
-        between=s.between,
-        friction=s.joint_damping,
-        weight=s.weight,
-        equal=s.torque_cost == "EQUAL",
-    )
+    chosen = values(s, InterpolationSettings)
+    if s.between != "TENSION":
+        chosen |= {"settle": 0.0, "swing_past": 0.0}
+    names = tuple(bone.name for bone in bones)
+    return Interpolation(names, first, last, selected=s.keys == "SELECTED", **chosen)
 
 
 def chain(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> JointChain:
@@ -69,38 +62,38 @@ def reach(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, first: 
     is_palm = s.method == "OPTIMAL" and (
         s.point == "PALM" or (s.point == "AUTO" and reach_hands.have_palms(armature, bones, goals))
     )
-    found = reach_hands.faces(armature, bones, goals, s.palm_gap if is_palm else None)
+    faces = reach_hands.faces(armature, bones, goals, s.palm_gap if is_palm else None)
+    chosen = values(s, ReachSettings)
+    if s.method != "OPTIMAL":
+        chosen |= {"match_orientation": False, "approach": "FREE"}
     passing = {"BOTH": None, "ACTIVE": 0, "OTHER": 1}
     return Reach(
         bones[0],
-        found[0].goal,
+        faces[0].goal,
         first,
-        s.duration,
-        s.length,
         at_tip=s.point == "TIP",
-        method=s.method.lower(),
-        passes=s.passes,
-        damping=s.joint_damping,
-        gravity=s.use_gravity,
-        limits=s.use_limits,
         vias=tuple(
             Waypoint(via.time, Target(via.target), passing[via.hand] if other else 0)
             for via in sorted(s.vias, key=lambda via: via.time)
             if via.target
         ),
-        after=s.after.lower(),
-        hold=s.hold,
-        blend=s.blend,
-        avoids_body=s.avoid_body,
         obstacles=body_obstacles.of_objects(s.obstacles.all_objects) if s.obstacles else (),
-        keeps_velocity=s.keep_velocity,
-        follows=s.follow_goal,
-        matches=s.match_orientation and s.method == "OPTIMAL",
-        approach=s.approach if s.method == "OPTIMAL" else "FREE",
-        distance=s.approach_distance,
-        others=tuple((name, face.goal) for name, face in zip(bones[1:], found[1:], strict=True)),
-        normals=tuple(face.normal for face in found) if is_palm else (),
+        others=tuple((name, face.goal) for name, face in zip(bones[1:], faces[1:], strict=True)),
+        normals=tuple(face.normal for face in faces) if is_palm else (),
+        **chosen,
     )
+
+
+def hits(armature: bpy.types.Object) -> HitRequest:
+    """The request for all hits of an armature."""
+    settings = armature.lookat_pd_hits
+    return HitRequest(tuple(_spec(item) for item in settings.hits), **values(settings, HitMotion))
+
+
+def _spec(item: HitItem) -> HitSpec:
+    x, y, z = item.direction
+    source = None if item.source is None else Target(item.source)
+    return HitSpec(item.frame, item.bone, item.impulse, (x, y, z), source)
 
 
 def _goal(scene: bpy.types.Scene) -> Target:

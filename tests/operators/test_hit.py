@@ -39,7 +39,7 @@ def test_a_hit_is_on_the_active_bone_at_the_current_frame(hero) -> None:
     bpy.context.scene.frame_set(12)
     assert ADD() == {"FINISHED"}
     (item,) = hero.lookat_pd_hits.hits
-    assert (item.frame, item.bone, item.source) == (12, "chest", None) and item.impulse == hitting.IMPULSE
+    assert (item.frame, item.bone, item.source) == (12, "chest", None) and item.impulse == 30.0
     assert BAKE() == {"FINISHED"}
     assert hero.animation_data.action.name == "Sway hit"
     assert np.abs(chest(16) - before[0]).max() > 0.02 > 1e-5 > np.abs(chest(12) - before[1]).max()
@@ -91,7 +91,7 @@ def test_every_setting_matters(hero) -> None:
 
     def angles() -> np.ndarray:
         hero.animation_data.action = bpy.data.actions["Sway"]
-        request = load("rig.dynamics.hit_settings").request(hero)
+        request = load("rig.dynamics.setup").hits(hero)
         result = scenes.finish(hitting.start(bpy.context.scene, hero, request))
         return np.array([result.angles.max(), result.angles[6].sum(), len(result.frames), result.shift])
 

@@ -182,7 +182,7 @@ def test_several_hits_fewer_bones_and_the_other_side() -> None:
     assert set(both.bones) == {"hand.L", "upper_arm.L", "hand.R", "upper_arm.R"}
     angles = dict(zip(both.tree.bones, both.angles.T, strict=True))
     assert np.allclose(angles["hand.L"][:20], angles["hand.R"][10:30], atol=1e-6), "mirrored, ten frames later"
-    alone = run(armature, spec("chest", impulse=5.0), follow=False, hips=0.0)
+    alone = run(armature, spec("chest", impulse=5.0), use_follow=False, hips=0.0)
     assert set(alone.bones) == {"spine", "chest"}
 
 
@@ -222,7 +222,7 @@ def test_a_huge_impulse_is_reduced_and_limits_hold() -> None:
     bone = limited.pose.bones["chest"]
     bone.use_ik_limit_x, bone.ik_min_x, bone.ik_max_x = True, -0.02, 0.02
     held = run(limited)
-    free = run(limited, limits=False)
+    free = run(limited, use_limits=False)
     chest = held.tree.bones.index("chest")
     assert held.angles[:, chest].max() < 0.03 < free.angles[:, chest].max()
 
@@ -298,7 +298,7 @@ def test_controls_of_a_generated_rig() -> None:
     assert all(angles[0] < 0.02 and angles[2] < 0.02 for angles in away.values())
     assert "head" in result.bones and not any(name.startswith(("DEF-", "ORG-", "MCH-")) for name in result.bones)
     with pytest.raises(errors.LookAtError, match="enable 'Switch Limbs to FK'"):
-        run(armature, spec("hand_ik.L", frame=20), switches=False)
+        run(armature, spec("hand_ik.L", frame=20), use_switch=False)
 
 
 @pytest.mark.slow
@@ -408,7 +408,7 @@ def test_a_limb_whose_inverse_kinematics_has_keys_gives_way_in_fk(bone: str, goa
     frames = (7, 8, 12, 100)
     before = scenes.poses(armature, frames, (end,))
     into = "LAYER" if kind == "NLA layer" else "NEW"
-    result = run(armature, spec(bone, frame=8, impulse=6.0), into=into, switches=kind != "not switched", hips=0.0)
+    result = run(armature, spec(bone, frame=8, impulse=6.0), into=into, use_switch=kind != "not switched", hips=0.0)
     away = np.linalg.norm((scenes.poses(armature, frames, (end,)) - before)[..., :3, 3], axis=-1)[:, 0]
     assert away[2] > 5e-3 and away[[0, 1, 3]].max() < 2e-4, away
     assert result.switched == ((goal,) if kind == "in IK" else ())

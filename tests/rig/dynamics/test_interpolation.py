@@ -41,9 +41,8 @@ def settings() -> Any:
 
 
 def begin(armature: bpy.types.Object, bones: Sequence[str] = BONES, into: str = "NEW", **request: Any) -> Any:
-    return interpolation.start(
-        bpy.context.scene, armature, interpolation.InterpolationRequest(tuple(bones), **request), into
-    )
+    wanted = interpolation.InterpolationRequest(tuple(bones), **{"weight": 0.0, **request})
+    return interpolation.start(bpy.context.scene, armature, wanted, into)
 
 
 def run(armature: bpy.types.Object, bones: Sequence[str] = BONES, into: str = "NEW", **request: Any) -> Any:
@@ -243,7 +242,7 @@ def test_a_bone_does_not_stop_at_the_keys_on_its_way() -> None:
     for frame in (13, 25, 37):
         assert speed_at(armature, action, frame) == pytest.approx(0.4 / 12, rel=0.02)
     settings().tension = 9.0
-    action = run(armature, ["upper_arm.L"], passes=False).action
+    action = run(armature, ["upper_arm.L"], at_keys="STOP").action
     before, after = rotations(armature, action, "upper_arm.L", [24, 25])
     assert rotation.distance(before, after) < 0.2 * 0.4 / 12
 
@@ -298,7 +297,7 @@ def test_joints_stop_at_their_limits_unless_their_keys_exceed_them() -> None:
         return float(rotation.log(rotations(armature, action, "upper_arm.L", np.arange(1, 38)))[:, 2].max())
 
     assert highest() == pytest.approx(0.6, abs=0.01)
-    assert highest(limits=False) == pytest.approx(0.75, abs=0.02)
+    assert highest(use_limits=False) == pytest.approx(0.75, abs=0.02)
     bone.ik_max_z = 0.4
     assert highest() == pytest.approx(0.75, abs=0.02)
 
@@ -344,7 +343,7 @@ def lateness(mass: float, **changes: Any) -> float:
     bpy.context.scene.use_gravity = False
     for name, value in changes.items():
         setattr(settings(), name, value)
-    result = run(armature, ["upper_arm.L"], inertia=settings().inertia.lower())
+    result = run(armature, ["upper_arm.L"], inertia=settings().inertia)
     turned = rotation.angle(rotations(armature, result.action, "upper_arm.L", range(1, 26)))
     return float(np.interp(0.6, turned, np.arange(1, 26)))
 
@@ -474,7 +473,7 @@ def test_friction_makes_a_bone_late(own: bool) -> None:
         chosen.friction = friction
         if own:
             chosen.use_own = True
-        result = run(armature, ["upper_arm.L"], passes=False)
+        result = run(armature, ["upper_arm.L"], at_keys="STOP")
         turned = rotations(armature, result.action, "upper_arm.L", range(1, 11))
         moved[friction] = rotation.distance(turned[:1], turned)
         assert result.misses == []
@@ -650,7 +649,7 @@ def test_with_the_published_cost_light_bones_swing_further() -> None:
     fastest = []
     for equal in (False, True):
         armature = hero()
-        result = run(armature, between="TORQUE_CHANGE", equal=equal)
+        result = run(armature, between="TORQUE_CHANGE", torque_cost="EQUAL" if equal else "RELATIVE")
         assert not result.misses
         q = rotations(armature, result.action, BONES[-1], range(1, 61))
         fastest.append(rotation.distance(q[:-1], q[1:]).max())
@@ -658,7 +657,7 @@ def test_with_the_published_cost_light_bones_swing_further() -> None:
 
 
 def test_the_least_change_of_torque_stops_where_it_should() -> None:
-    result = run(hero(), between="TORQUE_CHANGE", passes=False)
+    result = run(hero(), between="TORQUE_CHANGE", at_keys="STOP")
     q = result.motion.rotations
     moved = rotation.distance(q[:-1], q[1:])
     assert moved[[4, 5, 11, 12]].max() < 0.2 * moved.max()

@@ -13,7 +13,7 @@ from lookat_pd import rotation
 from .. import scenes
 
 actions = load("rig.animation.actions")
-reach_request = load("rig.dynamics.reach_request")
+AFTER = [item[0] for item in load("rig.dynamics.settings").AFTER_ITEMS]
 reaching = load("rig.dynamics.reaching")
 sample = load("rig.sampling.sampler")
 errors = load("lookat_pd.errors")
@@ -70,7 +70,7 @@ def contents(action: bpy.types.Action) -> dict[tuple[str, int], str]:
 
 
 @pytest.mark.every_blender
-@pytest.mark.parametrize("method", ["smoothing", "optimal"])
+@pytest.mark.parametrize("method", ["SMOOTHING", "OPTIMAL"])
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_the_hand_arrives(method: str, into: str) -> None:
     armature = hero()
@@ -138,7 +138,7 @@ def test_up_and_down_differ_by_gravity() -> None:
             bpy.context.view_layer.update()
             start = place(armature, 1)
             goal = targets.Target(point=tuple(np.add(start, (0.0, 0.0, up))))
-            costs[gravity, up] = run(armature, goal=goal, gravity=gravity).cost
+            costs[gravity, up] = run(armature, goal=goal, use_gravity=gravity).cost
     assert costs[False, 0.25] == pytest.approx(costs[False, -0.25], rel=0.05)
     assert costs[True, 0.25] != pytest.approx(costs[True, -0.25], rel=0.05)
 
@@ -182,7 +182,7 @@ def steps(armature: bpy.types.Object, first: int, last: int) -> Any:
     return np.linalg.norm(np.diff(seen, axis=0), axis=1)
 
 
-@pytest.mark.parametrize("after", reach_request.AFTER)
+@pytest.mark.parametrize("after", AFTER)
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])
 def test_nothing_snaps_after_the_arrival(after: str, into: str) -> None:
     """No step is larger than those of the clip and of the reach itself."""
@@ -197,7 +197,7 @@ def test_nothing_snaps_after_the_arrival(after: str, into: str) -> None:
     assert result.keyed[0] == 1 and result.keyed[-1] <= 250
 
 
-@pytest.mark.parametrize("after", reach_request.AFTER)
+@pytest.mark.parametrize("after", AFTER)
 @pytest.mark.parametrize("first", [1, 9])
 def test_no_step_at_an_end_or_after_the_arrival_is_larger_than_those_of_the_clip(after: str, first: int) -> None:
     armature = hero(size=0.4)
@@ -217,7 +217,7 @@ def test_a_reach_begins_at_the_speed_of_the_animation() -> None:
     assert np.linalg.norm(speed) > 0.005
     for keeps, most in ((True, 0.4), (False, 2.0)):
         armature.animation_data.action = bpy.data.actions["Sway"]
-        run(armature, first=10, keeps_velocity=keeps)
+        run(armature, first=10, keep_velocity=keeps)
         begun = place(armature, 11) - place(armature, 10)
         change = np.linalg.norm(begun - speed) / np.linalg.norm(speed)
         assert (change < most) and (change > 0.9 or keeps)
@@ -242,7 +242,7 @@ def spot(item: bpy.types.Object, frame: int) -> Any:
 
 def test_the_hand_arrives_with_the_speed_of_its_goal_and_stays_on_it() -> None:
     armature, goal = hero(size=0.2), tray(1, 50)
-    run(armature, goal=targets.Target(goal), after="hold")
+    run(armature, goal=targets.Target(goal), after="HOLD")
     for frame in range(25, 61):
         assert np.linalg.norm(place(armature, frame) - spot(goal, frame)) < 1e-4
     before, after = (place(armature, frame + 1) - place(armature, frame) for frame in (24, 25))
@@ -254,11 +254,11 @@ def test_the_hand_stays_on_a_goal_that_rests_while_the_body_moves() -> None:
     armature.keyframe_insert("location", frame=1)
     armature.location.x = 0.1
     armature.keyframe_insert("location", frame=60)
-    run(armature, after="hold")
+    run(armature, after="HOLD")
     for frame in range(25, 61, 5):
         assert np.linalg.norm(place(armature, frame) - PLACE) < 1e-4
     armature.animation_data.action = bpy.data.actions["Sway"]
-    run(armature, after="hold", follows=False)
+    run(armature, after="HOLD", follow_goal=False)
     assert np.linalg.norm(place(armature, 60) - PLACE) > 0.05
 
 
@@ -277,23 +277,23 @@ def test_the_hand_takes_the_orientation_of_its_goal(at_tip: bool) -> None:
     goal = tray(1, 50, each=0.002)
     goal.rotation_euler = (0.3, 0.5, -2.0)
     length = 3 if at_tip else 2
-    run(armature, goal=targets.Target(goal), matches=True, after="hold", at_tip=at_tip, length=length)
+    run(armature, goal=targets.Target(goal), match_orientation=True, after="HOLD", at_tip=at_tip, length=length)
     for frame in (25, 26, 40, 60):
         assert rotation.distance(*turned(goal, "palm.L", frame)) < 1e-3
         end = "tail" if at_tip else "head"
         assert np.linalg.norm(place(armature, frame, end) - spot(goal, frame)) < 2e-4
-    run(hero(frames=(1,)), goal=targets.Target(goal), matches=True)
+    run(hero(frames=(1,)), goal=targets.Target(goal), match_orientation=True)
 
 
 def test_a_point_has_no_orientation() -> None:
-    refused(hero(), "which has no orientation", matches=True)
+    refused(hero(), "which has no orientation", match_orientation=True)
 
 
 @pytest.mark.parametrize(("approach", "side"), [("ABOVE", (0, 0, 1)), ("NEG_Y", (1, 0, 0)), ("POS_X", (0, 1, 0))])
 def test_the_hand_comes_from_a_side(approach: str, side: tuple[int, int, int]) -> None:
     armature, goal = hero(frames=(1,)), scenes.ball(PLACE)
     goal.rotation_euler, goal.scale = (0.0, 0.0, 0.5 * np.pi), (2.0, 2.0, 2.0)
-    result = run(armature, goal=targets.Target(goal), approach=approach, distance=0.08)
+    result = run(armature, goal=targets.Target(goal), approach=approach, approach_distance=0.08)
     late = result.path[-6:] - PLACE
     along = late @ np.array(side, dtype=float)
     assert np.linalg.norm(late - along[:, None] * side, axis=1).max() < 5e-3
@@ -321,7 +321,7 @@ def rotation_of(armature: bpy.types.Object, frame: int) -> Any:
 def test_a_reach_back_ends_in_the_pose_at_the_start() -> None:
     armature = hero(size=0.3)
     start = rotation_of(armature, 1)
-    run(armature, after="return")
+    run(armature, after="RETURN")
     assert np.abs(rotation_of(armature, 49) - start).max() < 1e-5
     assert np.linalg.norm(place(armature, 25) - PLACE) < 1e-4
 
@@ -333,7 +333,7 @@ def test_where_no_animation_follows_the_arm_stays() -> None:
 
 def test_a_held_pose_is_kept_to_the_end() -> None:
     armature = hero(size=0.3)
-    result = run(armature, after="hold")
+    result = run(armature, after="HOLD")
     assert result.keyed[-1] == 60
     assert np.abs(rotation_of(armature, 25) - rotation_of(armature, 60)).max() < 1e-6
 
@@ -359,7 +359,7 @@ def test_stopping_leaves_nothing_and_enough_takes_the_best() -> None:
         work.close()
         assert armature.animation_data.action.name == "Sway" and len(bpy.data.actions) == count
         assert contents(bpy.data.actions["Sway"]) == before and len(bpy.data.scenes) == 1
-    result = scenes.finish(begin(armature, enough=lambda: True, gravity=False))
+    result = scenes.finish(begin(armature, enough=lambda: True, use_gravity=False))
     assert len(result.costs) == 2
     assert np.linalg.norm(place(armature, 25) - PLACE) < 1e-4
 
@@ -423,7 +423,7 @@ SHELF = (-0.12, -0.05, 1.88)
 
 def test_a_reach_to_a_shelf_goes_around_the_head() -> None:
     armature = lowered()
-    through = run(armature, goal=targets.Target(point=SHELF), avoids_body=False)
+    through = run(armature, goal=targets.Target(point=SHELF), avoid_body=False)
     touched = nearest_to_head(armature, through.frames)
     assert through.clearance is None
     armature = lowered()
@@ -434,13 +434,13 @@ def test_a_reach_to_a_shelf_goes_around_the_head() -> None:
 
 def test_an_object_in_the_way_is_avoided_and_one_that_rides_on_the_hand_refused() -> None:
     armature = hero(frames=(1,))
-    straight = run(armature, avoids_body=False)
+    straight = run(armature, avoid_body=False)
     middle = straight.path[12]
     armature = hero(frames=(1,))
     ball = scenes.ball(tuple(middle))
     ball.empty_display_size = 0.06
     obstacles = load("rig.dynamics.body_obstacles").of_objects([ball])
-    found = run(armature, avoids_body=False, obstacles=obstacles)
+    found = run(armature, avoid_body=False, obstacles=obstacles)
     assert found.clearance is not None and found.clearance > -0.005
     assert np.linalg.norm(found.path - middle, axis=1).min() > 0.055
     assert np.linalg.norm(place(armature, 25) - PLACE) < 1e-4
@@ -452,7 +452,7 @@ def test_an_object_in_the_way_is_avoided_and_one_that_rides_on_the_hand_refused(
 
 def test_a_hand_is_held_to_the_end_of_a_clip_that_ends_between_two_frames() -> None:
     armature = hero(frames=(1, 39.6))
-    result = run(armature, after="hold", follows=False)
+    result = run(armature, after="HOLD", follow_goal=False)
     poses = [
         np.array(armature.evaluated_get(scenes.goto(frame)).pose.bones["forearm.L"].matrix_basis)
         for frame in (38, 40, 50)

@@ -15,6 +15,7 @@ from .. import scenes
 hitting = load("rig.dynamics.hitting")
 interpolation = load("rig.dynamics.interpolation")
 reach_request = load("rig.dynamics.reach_request")
+AFTER = [item[0] for item in load("rig.dynamics.settings").AFTER_ITEMS]
 reaching = load("rig.dynamics.reaching")
 targets = load("rig.sampling.targets")
 HANDS = ("hand_fk.L", "hand_fk.R")
@@ -67,7 +68,7 @@ def reach(rig: bpy.types.Object, **changes: Any) -> Any:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("after", reach_request.AFTER)
+@pytest.mark.parametrize("after", AFTER)
 def test_nothing_jumps_where_a_reach_begins_arrives_and_ends(human, after: str) -> None:
     frames = np.arange(FIRST - 3, LAST)
     most = np.linalg.norm(np.diff(places(human, frames), axis=0), axis=-1).max(axis=0)

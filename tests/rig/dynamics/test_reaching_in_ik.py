@@ -77,7 +77,7 @@ def test_the_arm_moves_as_it_does_in_fk(pole: bool, turned: bool, length: int, f
             reach_far(armature)
         if change is not None:
             change(armature)
-        result = run(armature, length=length, keeps_velocity=False)
+        result = run(armature, length=length, keep_velocity=False)
         found.append(poses(armature, result.frames, ("chest", *ARM)))
     made, expected = found
     assert np.abs(made[-1, 3, :3, 3] - PLACE).max() < 1e-4
@@ -86,7 +86,7 @@ def test_the_arm_moves_as_it_does_in_fk(pole: bool, turned: bool, length: int, f
 
 
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
-@pytest.mark.parametrize("after", ["animation", "return", "hold"])
+@pytest.mark.parametrize("after", ["ANIMATION", "RETURN", "HOLD"])
 def test_the_hand_arrives_and_goes_on(after: str, into: str) -> None:
     armature = ik_figure.figure()
     frames = np.arange(1, LAST + 30)
@@ -95,9 +95,9 @@ def test_the_hand_arrives_and_goes_on(after: str, into: str) -> None:
     made = poses(armature, frames)
     hand, arrival = made[:, 2, :3, 3], int(result.frames[-1])
     held = frames >= arrival
-    held &= frames <= (LAST if after == "hold" else arrival + 4)
+    held &= frames <= (LAST if after == "HOLD" else arrival + 4)
     assert np.linalg.norm(hand[held] - PLACE, axis=-1).max() < 1e-3
-    rest = (frames <= FIRST) | (frames >= result.keyed[-1]) if after != "hold" else frames <= FIRST
+    rest = (frames <= FIRST) | (frames >= result.keyed[-1]) if after != "HOLD" else frames <= FIRST
     assert np.abs(made - before)[rest].max() < (1e-3 if into == "LAYER" else 1e-4)
     steps = np.linalg.norm(np.diff(hand, axis=0), axis=-1)
     reached = (frames[:-1] >= FIRST) & (frames[:-1] < arrival)
@@ -119,7 +119,7 @@ def test_an_arm_of_which_the_target_turns_the_forearm_moves_as_it_does_in_fk(pol
         turn_by_target(armature)
         if change is not None:
             change(armature)
-        result = run(armature, keeps_velocity=False)
+        result = run(armature, keep_velocity=False)
         found.append(poses(armature, result.frames))
     made, expected = found
     assert np.abs(made[-1, 2, :3, 3] - PLACE).max() < 1e-3
@@ -156,7 +156,7 @@ def test_the_hand_takes_the_orientation_of_its_goal_by_the_target() -> None:
     armature, item = ik_figure.figure(), scenes.ball(PLACE)
     item.rotation_euler = (0.4, -0.3, -1.2)
     bpy.context.view_layer.update()
-    result = run(armature, goal=targets.Target(item), matches=True)
+    result = run(armature, goal=targets.Target(item), match_orientation=True)
     made = poses(armature, result.frames[-1:], ("hand.L",))[0, 0]
     assert np.abs(made[:3, :3] - np.array(item.matrix_world)[:3, :3]).max() < 1e-3
     assert np.abs(made[:3, 3] - PLACE).max() < 1e-3

@@ -74,7 +74,7 @@ def test_both_hands_arrive_at_once(length: int) -> None:
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])
 def test_they_arrive_on_a_body_whose_collarbones_move(into: str) -> None:
     armature = hero(frames=(1, 14, 40), size=0.2)
-    result = run(armature, into, after="hold", passes=10)
+    result = run(armature, into, after="HOLD", passes=10)
     near = 1e-3 if into == "LAYER" else 1e-4
     for frame in (25, 33):
         assert np.linalg.norm(place(armature, "hand.L", frame) - LEFT) < near
@@ -88,7 +88,7 @@ def test_a_box_is_taken_on_both_sides_and_followed() -> None:
     box.location = (0.05, -0.35, 1.5)
     box.keyframe_insert("location", frame=40)
     left, right = (face.goal for face in reach_hands.faces(armature, HANDS, (Target(box), Target())))
-    run(armature, goal=left, others=(("hand.R", right),), after="hold", matches=False, passes=10)
+    run(armature, goal=left, others=(("hand.R", right),), after="HOLD", match_orientation=False, passes=10)
     for frame in (25, 36):
         bpy.context.scene.frame_set(frame)
         sides = [np.array(box.matrix_world @ type(box.location)(side.point)) for side in (left, right)]
@@ -101,7 +101,7 @@ def test_both_hands_return() -> None:
     armature = hero(frames=(1, 70))
     bpy.context.scene.frame_set(1)
     start = rotation.normalize([armature.pose.bones["forearm.R"].rotation_quaternion])
-    result = run(armature, after="return", hold=0.25, blend=0.5)
+    result = run(armature, after="RETURN", hold=0.25, blend=0.5)
     bpy.context.scene.frame_set(55)
     back = rotation.normalize([armature.pose.bones["forearm.R"].rotation_quaternion])
     assert rotation.distance(start, back).max() < 1e-3
@@ -123,7 +123,7 @@ def test_the_other_hand_is_found_by_its_side() -> None:
         ({"others": (("hand.L", Target(point=RIGHT)),)}, "given twice"),
         ({"others": (("hand.X", Target(point=RIGHT)),)}, "no bone 'hand.X'"),
         ({"others": (("hand.R", Target(point=(5.0, 0.0, 0.0))),)}, "hand 'hand.R' is out of reach"),
-        ({"method": "smoothing"}, "method Optimal only"),
+        ({"method": "SMOOTHING"}, "method Optimal only"),
     ],
 )
 def test_hands_that_cannot_reach_together_change_nothing(wrong: dict, says: str) -> None:
@@ -162,7 +162,7 @@ def test_palms_lie_on_two_sides_of_a_turned_box_and_stay_there() -> None:
         goal=found[0].goal,
         others=(("hand.R", found[1].goal),),
         normals=tuple(face.normal for face in found),
-        after="hold",
+        after="HOLD",
         passes=15,
     )
     flat = {name: palms.find(armature, name, other) for name, other in (HANDS, HANDS[::-1])}
@@ -192,7 +192,7 @@ def test_a_waypoint_is_passed_by_one_hand_or_by_the_middle_between_both(hand: in
 def test_hands_that_exchange_their_places_do_not_come_through_each_other() -> None:
     """Or it is said in which frames they do."""
     swapped = {"goal": Target(point=(-0.15, -0.4, 1.4)), "others": (("hand.R", Target(point=(0.15, -0.4, 1.4))),)}
-    results = [run(hero(frames=(1,)), **swapped, avoids_body=avoids) for avoids in (True, False)]
+    results = [run(hero(frames=(1,)), **swapped, avoid_body=avoids) for avoids in (True, False)]
     least = []
     for result in results:
         armature = result.tree.armature
@@ -215,7 +215,7 @@ def test_what_the_way_back_touches_is_said_too() -> None:
         for frame, at in ((25, here + 3.0), (26, here if onto else here + 3.0)):
             ball.location = at
             ball.keyframe_insert("location", frame=frame)
-        found.append(run(armature, after="return", passes=10, obstacles=(Ball(Target(ball), 0.08),)))
+        found.append(run(armature, after="RETURN", passes=10, obstacles=(Ball(Target(ball), 0.08),)))
     assert found[0].collision is None
     assert found[1].clearance < -0.05 and found[1].collision is not None
 

@@ -76,7 +76,7 @@ def test_passive_bones_stay_bounded_and_move(rigs: Path, row: Any) -> None:
     name, clip, bones, frames = row
     armature = read(rigs / name, clip)
     bpy.context.scene.lookat_pd_dynamics.passive = True
-    request = interpolation.InterpolationRequest(bones, poses=(float(frames[0]), float(frames[-1])), gravity=False)
+    request = interpolation.InterpolationRequest(bones, poses=(float(frames[0]), float(frames[-1])), use_gravity=False)
     result = scenes.finish(interpolation.start(bpy.context.scene, armature, request))
     turns = local(armature, bones, range(frames[0], frames[-1] + 1))
     assert np.isfinite(turns).all()
@@ -115,7 +115,7 @@ def test_a_knight_reaches(rigs: Path) -> None:
     bpy.context.scene.frame_set(0)
     start = np.array(armature.matrix_world @ armature.pose.bones["hand.l"].head)
     goal = targets.Target(point=tuple(np.add(start, (-0.1, -0.15, 0.15))))
-    request = reaching.ReachRequest("hand.l", goal, 0, 1.0, length=2)
+    request = reaching.ReachRequest("hand.l", goal, 0, duration=1.0, length=2)
     result = scenes.finish(reaching.start(bpy.context.scene, armature, request))
     assert result.missed < 1e-3
     bpy.context.scene.frame_set(24)
@@ -150,7 +150,7 @@ def test_hands_make_no_larger_step_than_in_the_clip_where_a_reach_begins_arrives
     away = 0.03 * max(armature.dimensions) * np.array((0.0, -1.0, 0.6))
     goals = [targets.Target(point=tuple(place + away)) for place in before[3]]
     others = tuple(zip(hands[1:], goals[1:], strict=True))
-    request = reaching.ReachRequest(hands[0], goals[0], first, 0.5, others=others)
+    request = reaching.ReachRequest(hands[0], goals[0], first, duration=0.5, others=others)
     result = scenes.finish(reaching.start(bpy.context.scene, armature, request))
     steps = np.linalg.norm(np.diff(places(), axis=0), axis=-1)
     for frame in (first, int(result.frames[-1]), int(result.keyed[-1])):

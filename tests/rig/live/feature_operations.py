@@ -297,5 +297,5 @@ class FeatureOperations(Stage):
     def reach(self, n: int, towards: int, at: int, into: str) -> None:
         armature, item = self.character(n), self.item(towards)
         with suppress(LookAtError):
-            wanted = reaching.ReachRequest("hand.R", targets.Target(item), at, 0.2, passes=1)
+            wanted = reaching.ReachRequest("hand.R", targets.Target(item), at, duration=0.2, passes=1)
             drain(reaching.start(bpy.context.scene, armature, wanted, into))

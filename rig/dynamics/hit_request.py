@@ -1,0 +1,31 @@
+"""What hits are asked to do."""
+
+from dataclasses import dataclass
+
+from ..sampling.targets import Target
+from ..settings import plain
+from .hit_settings import IMPULSE, HitMotion
+
+
+@dataclass(frozen=True)
+class HitSpec:
+    """One hit."""
+
+    frame: int
+    """Frame after which the bones start to move."""
+    bone: str
+    """Bone that is hit, at its middle."""
+    impulse: float = IMPULSE
+    """Strength [N s]."""
+    direction: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    """Direction in the world, of any length."""
+    source: Target | None = None
+    """Where the hit comes from, instead of the direction."""
+
+
+@dataclass(frozen=True)
+class HitRequest(plain(HitMotion)):
+    """Hits, with the settings of `HitMotion` under their names."""
+
+    hits: tuple[HitSpec, ...]
+    """All hits of the armature."""
