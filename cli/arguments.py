@@ -10,6 +10,7 @@ from typing import Any
 
 from ..lookat_pd.checks import shown
 from ..rig.animation.bake_options import LAST_FRAME
+from ..rig.layers.controller_settings import HIGHEST_RATIO
 
 INPUTS = (".blend", ".glb", ".gltf", ".vrm", ".fbx", ".bvh")
 OUTPUTS = (".blend", ".glb")
@@ -250,7 +251,7 @@ def damping(word: str) -> str | float:
         float(word)
     except ValueError:
         raise argparse.ArgumentTypeError(f"{shown(word)!r} is neither critical, responsive nor a number") from None
-    return number(0.0, 20.0)(word)
+    return number(0.0, HIGHEST_RATIO)(word)
 
 
 frame_rate = number(_SLOWEST, _FASTEST)

@@ -11,7 +11,7 @@ from ..lookat_pd.errors import LookAtError, RigError
 from ..lookat_pd.progress import drain
 from ..rig.animation import actions, bake_options
 from . import arguments as words
-from . import each_action, retime, rigs
+from . import each_action, retime, rigs, setting_flags
 from .arguments import Misuse
 from .console import Console
 from .jobs import FileJob
@@ -32,14 +32,11 @@ def add_into(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_controller(parser: argparse.ArgumentParser, applied: str) -> None:
-    """Settle time and damping, as `use_controller` sets them. applied: to what they are applied too."""
-    parser.add_argument(
-        "--settle-time",
-        type=words.number(0.01, 60.0),
-        metavar="S",
-        help=f"settle time in seconds; also applied to {applied}",
-    )
+def add_controller(parser: argparse.ArgumentParser, owner: type, applied: str) -> None:
+    """Settle time and damping, as `use_controller` sets them. owner: the settings that have them. applied: to what they
+    are applied too."""
+    help = f"settle time in seconds; also applied to {applied}"
+    setting_flags.add(parser, "--settle-time", owner, "settle_time", "S", help=help, stored=True)
     parser.add_argument(
         "--damping",
         type=words.damping,
@@ -50,8 +47,7 @@ def add_controller(parser: argparse.ArgumentParser, applied: str) -> None:
 
 def use_controller(options: argparse.Namespace, settings: Any) -> None:
     """Set settle time and damping of a look-at, or of PD Follow, as far as the arguments say."""
-    if options.settle_time is not None:
-        settings.settle_time = options.settle_time
+    setting_flags.apply(options, settings, ["settle_time"])
     if isinstance(options.damping, str):
         settings.damping = options.damping
     elif options.damping is not None:

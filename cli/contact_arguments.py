@@ -13,9 +13,10 @@ from ..rig.feet.contact_plan import Contact
 from ..rig.ik import contacts
 from ..rig.ik.body_bake import BodyBakeResult
 from ..rig.ik.contacts import ContactsResult, Touch
+from ..rig.ik.settings import IKSettings
 from ..rig.sampling.targets import Target
 from . import arguments as words
-from . import baking, rigs
+from . import baking, rigs, setting_flags
 from .arguments import Misuse
 from .console import Console
 from .report import Row
@@ -42,29 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what bone NAME touches: an object NAME[:BONE], such as a prop or another character, rather than the "
         "world; repeatable",
     )
-    parser.add_argument(
-        "--blend",
-        type=words.number(0.0, 60.0),
-        metavar="S",
-        default=Contact.blend,
-        help="shortest time in seconds of the transitions into and out of a contact (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--contact-speed",
-        type=words.number(0.0, 1000.0),
-        metavar="V",
-        default=Detection.speed,
-        help="largest speed of a contact, in chain lengths per second (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--contact-height",
-        type=words.number(0.0, 1000.0),
-        metavar="H",
-        default=Detection.height,
-        help=(
-            "largest height of a contact above the lowest position, in chain lengths, 0 for any (default: %(default)s)"
-        ),
-    )
+    setting_flags.add(parser, "--blend", IKSettings, "contact_blend", "S")
+    setting_flags.add(parser, "--contact-speed", IKSettings, "contact_speed", "V")
+    setting_flags.add(parser, "--contact-height", IKSettings, "contact_height", "H")
 
 
 def check(options: argparse.Namespace, others: Sequence[str]) -> None:
@@ -113,7 +94,7 @@ def given(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Ob
 def touch(options: argparse.Namespace, marked: Sequence[Interval], target: Target | None = None) -> Touch:
     """Contacts with the world or a target. marked: their frames; none where they are detected."""
     frames = marked or Detection(options.contact_speed, options.contact_height)
-    return Touch(Contact(frames, options.blend), target)
+    return Touch(Contact(frames, options.contact_blend), target)
 
 
 def bake(
@@ -126,7 +107,7 @@ def bake(
     console: Console,
 ) -> bpy.types.Action:
     """Clean up onto what the rig plays."""
-    steps = contacts.clean_up_body(scene, rig, touches, range_, lower_hips=not options.keep_hips)
+    steps = contacts.clean_up_body(scene, rig, touches, range_, lower_hips=options.move_hips)
     result = baking.work(steps, console, "baking")
     row["action"] = result.baked.action.name
     if isinstance(result.baked, BodyBakeResult):

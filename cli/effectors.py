@@ -12,9 +12,10 @@ from ..rig.detection import limb_controls
 from ..rig.ik import body_bake, body_settings
 from ..rig.ik.body import PRIORITIES, BodyEffector
 from ..rig.ik.body_bake import BodyTuning
+from ..rig.ik.body_settings import IKBody
 from ..rig.sampling.targets import Target
 from . import arguments as words
-from . import baking, rigs
+from . import baking, rigs, setting_flags
 from .arguments import Misuse
 from .console import Console
 from .report import Row
@@ -64,19 +65,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=P",
         help="priority of an effector: high, normal or low; repeatable",
     )
-    group.add_argument(
-        "--balance",
-        type=words.number(0.0, 1.0),
-        metavar="W",
-        help="keep the centre of mass above the feet, 0 to 1 (default: 0); feet are pinned",
-    )
-    group.add_argument(
-        "--ease",
-        type=words.number(0.0, 60.0),
-        metavar="S",
-        help="time in seconds over which targets take effect at both ends of the range (default: 0)",
-    )
-    group.add_argument("--keep-hips", action="store_true", help="do not change the location of the hips")
+    help = "keep the centre of mass above the feet, 0 to 1; feet are pinned"
+    setting_flags.add(group, "--balance", IKBody, "balance", "W", help=help, stored=True)
+    setting_flags.add(group, "--ease", IKBody, "ease", "S", stored=True)
+    setting_flags.add(group, "--keep-hips", IKBody, "move_hips", help="do not change the location of the hips")
 
 
 def wanted(options: argparse.Namespace) -> bool:
@@ -137,7 +129,7 @@ def bake(
     tuning = body_settings.tuning(rig) if options.listed else BodyTuning()
     tuning = BodyTuning(
         tuning.balance if options.balance is None else options.balance,
-        tuning.move_hips and not options.keep_hips,
+        tuning.move_hips and options.move_hips,
         tuning.ease if options.ease is None else options.ease,
         options.iterations,
     )
@@ -161,7 +153,7 @@ def _effectors(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.typ
 
     found = []
     for name, target in placed:
-        orientation = options.orientation.upper()
+        orientation = options.orientation
         found.append(
             BodyEffector(
                 name, rigs.place(scene, target), orientation=orientation, offset=options.keep_offset, **common(name)

@@ -20,10 +20,22 @@ from ...rig.look_at.directing import shot_keys
 from ...rig.look_at.directing.conversation import looking_bone
 from ...rig.look_at.presets import apply as apply_preset
 from ...rig.look_at.resolve import LookAt, Schedule
+from ...rig.look_at.settings import LookAtSettings
 from ...rig.sampling import scene_time
 from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, conversation_file, each_action, each_file, gaze_file, measure, presets, retime, rigs
+from .. import (
+    baking,
+    conversation_file,
+    each_action,
+    each_file,
+    gaze_file,
+    measure,
+    presets,
+    retime,
+    rigs,
+    setting_flags,
+)
 from ..console import Console
 from ..conversation_file import Talk
 from ..gaze_file import GazeEntry
@@ -83,13 +95,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="first move the keys of the file's look-ats from the current action to the shot, so that all actions "
         "follow them",
     )
-    baking.add_controller(parser, "look-ats of the file")
-    parser.add_argument(
-        "--level-head",
-        type=words.number(0.0, 1.0),
-        metavar="SHARE",
-        help="how far the head is rolled upright on a leaning body, 0 to 1; also applied to look-ats of the file",
-    )
+    baking.add_controller(parser, LookAtSettings, "look-ats of the file")
+    help = "how far the head is rolled upright on a leaning body, 0 to 1; also applied to look-ats of the file"
+    setting_flags.add(parser, "--level-head", LookAtSettings, "level_head", "SHARE", help=help, stored=True)
     known = ", ".join(presets.available()).replace("%", "%%") or "none yet"
     parser.add_argument("--preset", metavar="NAME", help=f"preset for the settings: {known}")
     parser.add_argument(
@@ -247,8 +255,7 @@ def _resolve(request: _Request, scene: bpy.types.Scene, rig: bpy.types.Object, b
 def _set(request: _Request, settings: Any) -> None:
     apply_preset(request.preset, settings)
     layers.switch_on(settings, request.options.body)
-    if request.options.level_head is not None:
-        settings.level_head = request.options.level_head
+    setting_flags.apply(request.options, settings, ["level_head"])
     baking.use_controller(request.options, settings)
 
 

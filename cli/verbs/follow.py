@@ -1,8 +1,8 @@
 """`follow`: objects and bones follow a target, or lag behind their own animation, as keys."""
 
 import argparse
-import math
 from collections.abc import Sequence
+from functools import partial
 
 import bpy
 
@@ -12,7 +12,7 @@ from ...rig.pd_follow import follow_bake, follow_edit, owners
 from ...rig.pd_follow.owners import Owner
 from ...rig.pd_follow.settings import PDFollowSettings
 from .. import arguments as words
-from .. import baking, each_action, each_file, retime, rigs
+from .. import baking, each_action, each_file, retime, rigs, setting_flags
 from ..arguments import Misuse
 from ..console import Console
 from ..jobs import FileJob
@@ -26,7 +26,8 @@ EPILOG = (
     "Bakes all PD Follow of the file that is not muted. With --bone or --object that of one bone or object, which gets "
     "PD Follow if it has none; without --target it then lags behind its own animation."
 )
-_TURNS = ("none", "follow", "aim")
+_SET = ("turn", "use_location", "keep_offset", "max_speed", "max_turn", "feed_forward")
+"""Settings that have flags."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,32 +37,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     who.add_argument("--bone", metavar="NAME", help="bone of the rig that follows")
     who.add_argument("--object", metavar="NAME", help="object that follows, such as a camera")
     parser.add_argument("--target", metavar="NAME[:BONE]", help="object or bone of an armature to follow")
-    baking.add_controller(parser, "PD Follow of the file")
-    parser.add_argument(
-        "--turn",
-        choices=_TURNS,
-        help="keep the rotation, turn as the target does, or point an axis at the target (default: aim for cameras and "
-        "lights, otherwise none with a target and follow without)",
+    baking.add_controller(parser, PDFollowSettings, "PD Follow of the file")
+    add = partial(setting_flags.add, parser, stored=True)
+    help = (
+        "keep the rotation, turn as the target does, or point an axis at the target (default: aim for cameras and "
+        "lights, otherwise none with a target and follow without)"
     )
-    parser.add_argument("--no-location", action="store_true", help="follow in rotation only")
-    parser.add_argument(
-        "--no-offset", action="store_true", help="go to the target itself, not to the distance at the first frame"
-    )
-    parser.add_argument(
-        "--max-speed", type=words.number(0.0, 1e6), metavar="M", help="largest speed in metres per second; 0 for none"
-    )
-    parser.add_argument(
-        "--max-turn",
-        type=words.number(0.0, 36000.0),
-        metavar="DEG",
-        help="largest angular speed in degrees per second; 0 for none",
-    )
-    parser.add_argument(
-        "--anticipation",
-        type=words.number(0.0, 1.0),
-        metavar="X",
-        help="part of the lag behind a moving target that is removed, 0 to 1",
-    )
+    add("--turn", PDFollowSettings, "turn", help=help)
+    add("--no-location", PDFollowSettings, "use_location", help="follow in rotation only")
+    help = "go to the target itself, not to the distance at the first frame"
+    add("--no-offset", PDFollowSettings, "keep_offset", help=help)
+    add("--max-speed", PDFollowSettings, "max_speed", "M")
+    add("--max-turn", PDFollowSettings, "max_turn", "DEG")
+    add("--anticipation", PDFollowSettings, "feed_forward", "X")
     baking.add_into(parser)
 
 
@@ -147,18 +135,7 @@ def _set(options: argparse.Namespace, scene: bpy.types.Scene, found: Sequence[Ow
         s: PDFollowSettings = owner.settings
         s.mute = False
         baking.use_controller(options, s)
-        if options.turn is not None:
-            s.turn = options.turn.upper()
-        if options.no_location:
-            s.use_location = False
-        if options.no_offset:
-            s.keep_offset = False
-        if options.max_speed is not None:
-            s.max_speed = options.max_speed
-        if options.max_turn is not None:
-            s.max_turn = math.radians(options.max_turn)
-        if options.anticipation is not None:
-            s.feed_forward = options.anticipation
+        setting_flags.apply(options, s, _SET)
         owners.check(owner)
 
 

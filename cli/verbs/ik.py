@@ -18,9 +18,20 @@ from ...rig.ik import bake as ik_bake
 from ...rig.ik import contacts
 from ...rig.ik.chain_solve import IKTuning
 from ...rig.ik.goals import Goal
+from ...rig.ik.settings import IKSettings
 from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, contact_arguments, each_action, each_file, effectors, gaze_file, rigs, switch_arguments
+from .. import (
+    baking,
+    contact_arguments,
+    each_action,
+    each_file,
+    effectors,
+    gaze_file,
+    rigs,
+    setting_flags,
+    switch_arguments,
+)
 from ..arguments import Misuse
 from ..console import Console
 from ..gaze_file import GazeEntry
@@ -79,17 +90,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep the effector fixed in world space during detected contacts, or from frame A to B",
     )
     words.add_chain(parser, "place the tip of the effector on the target instead of its head", limb=True)
-    parser.add_argument(
-        "--orientation",
-        choices=("free", "keep", "target"),
-        default="free",
-        help="orientation of the effector: turn with the chain (default), keep the animated one, or match the target",
-    )
-    parser.add_argument(
-        "--keep-offset",
-        action="store_true",
-        help="keep the offset from the target that the effector has at the first frame",
-    )
+    setting_flags.add(parser, "--orientation", IKSettings, "orientation")
+    setting_flags.add(parser, "--keep-offset", IKSettings, "use_offset", dest="keep_offset")
     parser.add_argument(
         "--pole",
         action="append",
@@ -102,21 +104,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=methods.default().word,
         help="solver (default: %(default)s)",
     )
-    parser.add_argument(
-        "--iterations", type=words.whole, metavar="N", default=100, help="maximum number of iterations (default: 100)"
-    )
-    parser.add_argument(
-        "--as-published",
-        action="store_true",
-        help="run the solver as published, without what speeds up its convergence, to compare",
-    )
-    parser.add_argument(
-        "--smoothness",
-        type=words.number(0.0, 60.0),
-        metavar="S",
-        default=0.0,
-        help="time in seconds over which the rotations are smoothed",
-    )
+    setting_flags.add(parser, "--iterations", IKSettings, "iterations", "N")
+    setting_flags.add(parser, "--as-published", IKSettings, "as_published")
+    setting_flags.add(parser, "--smoothness", IKSettings, "smoothness", "S")
     contact_arguments.add_arguments(parser)
     effectors.add_arguments(parser)
     switch_arguments.add_arguments(parser)
@@ -149,7 +139,7 @@ def _check(options: argparse.Namespace) -> _Wish:
         raise Misuse("give the effector with --bone, or several with --effector NAME=TARGET or --contact NAME=found")
     if alone == ["bone"]:
         raise Misuse("give one of --target, --point, --path and --contacts")
-    if options.orientation == "target" and options.target is None:
+    if options.orientation == "TARGET" and options.target is None:
         raise Misuse("--orientation target needs --target, whose orientation it is")
     if len(options.pole or ()) > 1:
         raise Misuse("--pole is given twice; one effector has one pole")
@@ -208,7 +198,7 @@ def _bake_chain(
         length=length or WHOLE,
         base=base,
         at_tip=options.tip,
-        turn_effector=options.orientation != "free" or options.contacts is not None,
+        turn_effector=options.orientation != "FREE" or options.contacts is not None,
     )
     row["chain"] = list(reversed(chain.bones))
     tuning = IKTuning(
@@ -233,7 +223,7 @@ def _touches(request: _Wish, scene: bpy.types.Scene, rig: bpy.types.Object) -> d
         return contact_arguments.given(options, scene, rig)
     if options.contacts is None or options.base is not None or options.length is not None:
         return {}
-    if options.bone in rig.pose.bones and contacts.is_body(rig, [options.bone], lower_hips=not options.keep_hips):
+    if options.bone in rig.pose.bones and contacts.is_body(rig, [options.bone], lower_hips=options.move_hips):
         return {options.bone: contact_arguments.touch(options, request.intervals)}
     return {}
 
@@ -249,7 +239,7 @@ def _steps(
         target=_target(scene, options),
         path=_path(request.path) if request.path else None,
         offset=options.keep_offset,
-        orientation=options.orientation.upper(),
+        orientation=options.orientation,
         pole=Target(*rigs.find_target(scene, options.pole[0])) if options.pole else None,
         ease=options.ease or 0.0,
     )
