@@ -134,11 +134,14 @@ def jobs(word: str) -> int:
 
 @dataclass(frozen=True)
 class Shards:
-    """Some of `count` parts of the inputs: those from `first` to `last`, counted from 1."""
+    """Some of the parts into which the inputs are divided."""
 
     first: int
+    """Number of the first part, counted from 1."""
     last: int
+    """Number of the last part, which is among them."""
     count: int
+    """Number of all parts."""
 
 
 def shards(word: str) -> Shards:

@@ -22,11 +22,14 @@ FIELD = "conversation"
 
 @dataclass(frozen=True)
 class Talk:
-    """What the command line asks for. lines: in order of time. speakers: from names to those of armatures."""
+    """What the command line asks for."""
 
     lines: tuple[Line, ...]
+    """Lines of the file, in order of time."""
     speakers: Mapping[str, str] = field(default_factory=dict)
+    """Names of armatures by the names in the file."""
     seed: int = 0
+    """Another number gives another conversation."""
 
 
 def add_arguments(parser: argparse.ArgumentParser, what: Any) -> None:

@@ -24,21 +24,22 @@ FIELD = "baked"
 
 @dataclass(frozen=True)
 class ActionTask:
-    """What is done to each action. into: as of `BakeOptions`; result: from an action's name to that of its result.
-
-    armatures: whose animation it changes, the first of which plays the actions. is_copy: whether a result has all
-    F-curves of the action that are not replaced. others: as of `chosen`.
-    """
+    """What is done to each action."""
 
     options: argparse.Namespace
     job: FileJob
     row: Row
     console: Console
     armatures: Sequence[bpy.types.Object]
+    """Armatures whose animation is changed; the first one plays the actions."""
     into: str
+    """As of `BakeOptions`."""
     result: Callable[[str], str]
+    """Returns the name of the result of an action by its name."""
     is_copy: bool = True
+    """A result has all F-curves of the action that are not replaced."""
     others: Collection[str] = ()
+    """As of `chosen`."""
 
     @property
     def rig(self) -> bpy.types.Object:

@@ -14,11 +14,14 @@ _KEYS = ("frame", *_CHOICES)
 
 @dataclass(frozen=True)
 class GazeEntry:
-    """From `frame` on look at a point (world) or a target ("Ball", "Rig:Bone"); where both are None at nothing."""
+    """What to look at from a frame on; nothing without a point and a target."""
 
     frame: float
+    """Frame of keys."""
     point: tuple[float, float, float] | None = None
+    """Point in the world."""
     target: str | None = None
+    """Object or bone, such as "Ball" or "Rig:Bone"."""
 
 
 def read(path: Path) -> tuple[GazeEntry, ...]:

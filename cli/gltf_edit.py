@@ -101,13 +101,15 @@ class _New:
 
 @dataclass
 class _Clip:
-    """What is written of one action. frames: at which it is sampled; start: the frame at second 0."""
+    """What is written of one action."""
 
     written: Written
     curves: dict[tuple[str, int], Any]
     before: dict[tuple[str, int], Any]
     frames: Array
+    """Frames at which it is sampled."""
     start: int
+    """Frame at second 0."""
     shared: dict[tuple[int, str], dict[str, Any]]
     """Channels of the animation that it was made from, by node and path."""
     base: dict[str, Any]
@@ -278,10 +280,12 @@ def _with_parts(node: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Rest:
-    """Where a bone without channels of its own has its node. place (3,), turn (4,): w, x, y, z."""
+    """Where a bone without channels of its own has its node."""
 
     place: Array
+    """Location (3,)."""
     turn: Array
+    """Rotation (4,): w, x, y, z."""
 
 
 def _rest_of(source: GltfSource, clip: _Clip, bone: bpy.types.PoseBone, node: int) -> _Rest:

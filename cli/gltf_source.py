@@ -35,35 +35,34 @@ class WholeFileNeeded(LookAtError):
 
 @dataclass(frozen=True)
 class Written:
-    """An action that a verb has made.
-
-    pose: channels of each bone while the rig played it. before: the action that it was made from, unchanged; None if it
-    is all new.
-    source: name of the animation that it was made from; in_place: whether it takes the place of that.
-    """
+    """An action that a verb has made."""
 
     armature: bpy.types.Object
     action: bpy.types.Action
     slot: bpy.types.ActionSlot
     pose: dict[str, dict[str, tuple[float, ...]]]
+    """Channels of each bone while the rig played the action."""
     before: bpy.types.Action | None = None
+    """Action that it was made from, unchanged; None if it is all new."""
     before_slot: bpy.types.ActionSlot | None = None
     source: str = ""
+    """Name of the animation that it was made from."""
     in_place: bool = False
+    """It takes the place of that animation."""
 
 
 @dataclass
 class GltfSource:
-    """A file in one piece: text of its JSON part by section, and the content of its only buffer.
-
-    written: what is to be added to it.
-    """
+    """A file in one piece."""
 
     path: Path
     text: dict[str, str]
+    """Text of the JSON part by section."""
     document: dict[str, Any]
     binary: bytes
+    """Content of the only buffer."""
     written: list[Written] = field(default_factory=list)
+    """What is to be added to the file."""
 
     @property
     def animations(self) -> dict[str, int]:

@@ -20,11 +20,14 @@ GLTF = (".glb", ".gltf", ".vrm")
 
 @dataclass(frozen=True)
 class FileJob:
-    """One input and where its result goes. source: of a glTF file whose animations alone are edited."""
+    """One input and where its result goes."""
 
     input: Path
+    """File to read."""
     output: Path
+    """File to write."""
     source: GltfSource | None = field(default=None, compare=False)
+    """The glTF file whose animations alone are edited."""
 
 
 def expand(inputs: Sequence[Path]) -> list[Path]:

@@ -32,12 +32,14 @@ _NONE = "missing"
 
 @dataclass(frozen=True)
 class Note:
-    """digest: of input, arguments, presets and versions. files: digests of further files that the input needs, by
-    paths from its folder. row: what the report said of it."""
+    """What an output was made from."""
 
     digest: str
+    """Digest of input, arguments, presets and versions."""
     files: dict[str, str]
+    """Digests of further files that the input needs, by paths from its folder."""
     row: Row
+    """What the report said of the output."""
 
     @property
     def text(self) -> str:

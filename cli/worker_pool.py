@@ -34,15 +34,20 @@ _END_WITHIN = 10.0
 
 @dataclass
 class Worker:
+    """A process that works on files."""
+
     process: "subprocess.Popen[bytes]"
     errors: Path
     """Where it writes what goes wrong."""
     connection: Connection | None = None
+    """Connection over which it reports; None until it has connected."""
     listening: threading.Thread | None = None
     index: int | None = None
     """Of the file that it works on."""
     fraction: float = 0.0
+    """Completed fraction of its file."""
     ending: bool = False
+    """It was told to end."""
 
     def wait(self) -> int:
         """Wait for its end, and give its exit code."""

@@ -47,15 +47,17 @@ def share(paths: Sequence[Path], rows: list[Row], arguments: Any, console: Conso
 
 @dataclass
 class _Run:
-    """The files of a run. waiting: indices of those that no worker has yet, the next one last."""
+    """The files of a run."""
 
     pool: Pool
     console: Console
     paths: Sequence[Path]
     rows: list[Row]
     waiting: list[int]
+    """Indices of files that no worker has yet, the next one last."""
     output: Path | None
     done: int = 0
+    """Number of files that are done."""
 
     def take(self, count: int) -> None:
         """Take the next message there is, and keep `count` workers at work."""

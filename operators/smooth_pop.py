@@ -36,10 +36,11 @@ def why_no_keys(armature: bpy.types.Object) -> str | None:
 
 
 class SmoothedPop(NamedTuple):
-    """A pop that was smoothed. method: its label, which for an automatic choice is that of the one that was chosen."""
+    """A pop that was smoothed."""
 
     frame: float
     method: str
+    """Label of the method, which for an automatic choice is that of the one that was chosen."""
 
 
 class Smoothed(NamedTuple):

@@ -64,10 +64,13 @@ class _Request:
 
     options: argparse.Namespace
     preset: dict[str, Any] = field(default_factory=dict)
+    """Settings of the preset."""
     events: tuple[GazeEntry, ...] = ()
+    """What to look at from when on."""
     always: GazeEntry | None = None
     """What to look at all the time."""
     talk: Talk | None = None
+    """The conversation."""
 
     @property
     def makes_one(self) -> bool:

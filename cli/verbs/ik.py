@@ -67,7 +67,9 @@ class _Wish:
 
     options: argparse.Namespace
     path: tuple[GazeEntry, ...] = ()
+    """Places of the effector, in order of time."""
     intervals: tuple[tuple[int, int], ...] = ()
+    """Frames of contacts; none where they are detected."""
 
     @property
     def into(self) -> str:

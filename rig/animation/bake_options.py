@@ -17,19 +17,22 @@ MOST_FRAMES = 250_000
 
 @dataclass(frozen=True)
 class BakeOptions:
-    """What to bake. first, last: whole frames, both included. into: "NEW", "CURRENT" or "LAYER".
-
-    played: first and last of a longer range to solve, as it plays live; only first to last is baked. blend_in,
-    blend_out: frames at the ends of the range over which a look-at goes from the animation to itself and back.
-    """
+    """What to bake, and its destination."""
 
     first: int
+    """First frame."""
     last: int
+    """Last frame, which is baked too."""
     into: str = "NEW"
+    """"NEW", "CURRENT" or "LAYER"."""
     name: str = ""
+    """Name of a new action; empty for that of the current action and what is baked."""
     played: tuple[int, int] | None = None
+    """First and last frame of a longer range to solve, as it plays live; only first to last is baked."""
     blend_in: float = 0.0
+    """Frames at the start of the range over which a look-at goes from the animation to itself."""
     blend_out: float = 0.0
+    """Frames at its end over which it goes back."""
 
     @property
     def solved(self) -> tuple[int, int]:

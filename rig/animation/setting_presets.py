@@ -26,20 +26,20 @@ _LARGEST = 1e9
 
 @dataclass(frozen=True)
 class SettingPresets:
-    """Presets of one kind.
-
-    subfolder: below each of Blender's preset folders, the user's own and those that come with extensions. name: of the
-    settings in a file, and source: what it stands for when Blender runs one. type: returns the RNA of the settings.
-    contents: returns the settings that a preset may set, those of a group as `body.torso_from`. tables: further texts,
-    saved only where the first is not empty, with the test that each must pass.
-    """
+    """Presets of one kind."""
 
     subfolder: str
+    """Below each of Blender's preset folders, the user's own and those that come with extensions."""
     name: str
+    """Name of the settings in a file."""
     source: str
+    """What the name stands for when Blender runs a file."""
     type: Callable[[], Any]
+    """Returns the RNA of the settings."""
     contents: Callable[[], tuple[str, ...]]
+    """Returns the settings that a preset may set, those of a group as `body.torso_from`."""
     tables: Mapping[str, Callable[[Any], bool] | None] = field(default_factory=dict)
+    """Further texts, saved only where the first is not empty, with the test that each must pass."""
 
     def available(self) -> dict[str, Path]:
         """Name to file of every preset, those that come with the extension first; a user's own wins over these."""
