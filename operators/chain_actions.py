@@ -3,7 +3,7 @@
 import bpy
 
 from ..rig.transitions import chains, join
-from ..rig.transitions.settings import Blending, blend_time, placement
+from ..rig.transitions.settings import Blending, InSequence
 from . import drawing, inertialize, selection
 from .blending import Played, draw_method
 
@@ -16,15 +16,12 @@ def why_not(context: bpy.types.Context) -> str | None:
     return reason
 
 
-class LOOKAT_PD_OT_chain_actions(Blending, Played, inertialize.Joining, bpy.types.Operator):
+class LOOKAT_PD_OT_chain_actions(InSequence, Blending, Played, inertialize.Joining, bpy.types.Operator):
     """Join actions into one; each starts at the timeline marker of its name ("Walk", "Walk @ 12")"""
 
     bl_idname = "lookat_pd.chain_actions"
     bl_label = "Join Actions at Markers"
     why_not = staticmethod(why_not)
-
-    blend: blend_time("Time in seconds until only the new clip plays")
-    root: placement("Placement of each clip relative to the one before")
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)

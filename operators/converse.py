@@ -28,10 +28,8 @@ class LOOKAT_PD_OT_converse(polling.Explained, bpy.types.Operator):
     bl_label = "Make Conversation"
     why_not = staticmethod(why_not)
 
-    seed: integer("Seed", "Seed of the random reactions and glances", min=0)
-    glances: factor(
-        "Glances", "How often the characters avert their eyes; 1 for as often as people do, 0 for never", 1.0
-    )
+    seed: integer("Seed", conversation_settings.SEED, min=0)
+    glances: factor("Glances", conversation_settings.GLANCES, 1.0)
     eyes: switch("Eyes", "Enable eyes, blinks and lids where the rig has them", True)
     body: switch("Body", "Enable hips, arms and feet where the rig has them", True)
     replace: switch("Replace", "Delete keys of your own as well, from the first turn on")

@@ -77,7 +77,7 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
         "Action that receives the keys; keys of other bones do not change",
         (
             ("CURRENT", "Current Action", "Replace the keys of the limb's controls in the current action"),
-            ("NEW", "New Action", "Write the result to a copy of the current action; the original is kept"),
+            job.NEW,
         ),
     )
 

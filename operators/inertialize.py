@@ -10,11 +10,11 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message, joined
 from ..lookat_pd.transitions import methods
 from ..rig.feet.foot_locking import FootLockResult
-from ..rig.settings import integer, switch, text
+from ..rig.settings import integer, switch
 from ..rig.transitions import join, profile_settings, sequence, splice
 from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.loop_feet import LoopLockResult
-from ..rig.transitions.settings import Blending, PoseSource, Repeating, blends
+from ..rig.transitions.settings import Blending, PoseSource, Repeating, TwoActions, blends
 from ..translations import messages
 from . import drawing, polling, reporting, selection
 from .blending import Blended, FootLocking, Played, draw_method, draw_repeat
@@ -73,15 +73,13 @@ class Joining(Blended, FootLocking, PoseSource, ModalJob):
         return summary(result, time.perf_counter() - self._started)
 
 
-class LOOKAT_PD_OT_inertialize(Blending, Repeating, Played, Joining, bpy.types.Operator):
+class LOOKAT_PD_OT_inertialize(TwoActions, Blending, Repeating, Played, Joining, bpy.types.Operator):
     """Join two actions into a new one: the source up to the cut, then the destination, without a pop"""
 
     bl_idname = "lookat_pd.inertialize"
     bl_label = "Join Actions"
     why_not = staticmethod(why_not)
 
-    source: text("Source", "Action that plays first; leave empty for the current action")
-    destination: text("Destination", "Action that plays after the cut")
     source_frame: integer(
         "Cut at Frame", "First frame at which the source no longer plays; the current frame if not set"
     )

@@ -128,6 +128,9 @@ class ModalJob(polling.Explained):
 INTO = {"NEW": Message("a new action"), "CURRENT": Message("the current action"), "LAYER": Message("a new NLA layer")}
 """The destination of keys in messages."""
 
+NEW = ("NEW", "New Action", "Write the result to a copy of the current action; the original is kept")
+"""The choice of a new action."""
+
 
 class Into:
     """The destination of the keys of an operator."""
@@ -136,7 +139,7 @@ class Into:
         "Into",
         "Action or layer that receives the keys; keys of other bones do not change",
         (
-            ("NEW", "New Action", "Write the result to a copy of the current action; the original is kept"),
+            NEW,
             ("CURRENT", "Current Action", "Replace the keys of the chain's bones in the current action"),
             ("LAYER", "NLA Layer", "Add an NLA track above the animation that contains only the difference"),
         ),

@@ -1,5 +1,7 @@
 """Key a setting of a look-at: Blender's own button cannot key properties in groups of a bone."""
 
+from typing import Any
+
 import bpy
 
 from ..lookat_pd.errors import RigError
@@ -10,6 +12,11 @@ from ..rig.settings import text
 from . import polling, reporting, selection
 
 
+def setting_name() -> Any:
+    """The property of the setting to key."""
+    return text("Setting", "Name of the setting in scripts, such as use", "use")
+
+
 class LOOKAT_PD_OT_key(polling.OfLookAt, bpy.types.Operator):
     """Insert a key for this setting at the current frame, or delete the existing one"""
 
@@ -17,7 +24,7 @@ class LOOKAT_PD_OT_key(polling.OfLookAt, bpy.types.Operator):
     bl_label = "Key Look-at Setting"
 
     # Its path, since an item of the list of targets has a setting, too.
-    setting: text("Setting", "Name of the setting in scripts, such as use", "use")
+    setting: setting_name()
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:

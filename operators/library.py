@@ -10,7 +10,7 @@ from ..rig.settings import text
 from ..rig.transitions import join, library
 from ..rig.transitions.library import LibraryCut
 from ..rig.transitions.library_settings import CutCost, Patterned
-from ..rig.transitions.settings import Blending, CutRange, blend_time, placement
+from ..rig.transitions.settings import Blending, CutRange, FromSource, InSequence
 from ..translations import messages
 from . import drawing, inertialize, reporting, selection
 from .best_cut import ranges_of, room_of
@@ -52,17 +52,16 @@ class LOOKAT_PD_OT_compare_library(Patterned, ModalJob, bpy.types.Operator):
         )
 
 
-class LOOKAT_PD_OT_join_path(Patterned, CutCost, CutRange, Blending, Played, inertialize.Joining, bpy.types.Operator):
+class LOOKAT_PD_OT_join_path(
+    FromSource, InSequence, Patterned, CutCost, CutRange, Blending, Played, inertialize.Joining, bpy.types.Operator
+):
     """Join the actions that lead from the source to the destination with the smallest differences at the cuts"""
 
     bl_idname = "lookat_pd.join_path"
     bl_label = "Join along Cheapest Path"
     why_not = staticmethod(inertialize.why_not)
 
-    source: text("Source", "Action that plays first; leave empty for the current action")
     destination: text("Destination", "Action to which the path leads")
-    blend: blend_time("Time in seconds until only the new clip plays")
-    root: placement("Placement of each clip relative to the one before")
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)

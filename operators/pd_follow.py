@@ -9,7 +9,7 @@ from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
 from ..rig.settings import text
 from ..translations import messages
-from . import polling, reporting, selection
+from . import key, polling, reporting, selection
 
 
 def _object(context: bpy.types.Context) -> bpy.types.Object | None:
@@ -116,7 +116,7 @@ class LOOKAT_PD_OT_pd_follow_key(OfFollow, bpy.types.Operator):
     bl_idname = "lookat_pd.pd_follow_key"
     bl_label = "Key PD Follow Setting"
 
-    setting: text("Setting", "Name of the setting in scripts, such as use", "use")
+    setting: key.setting_name()
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:

@@ -16,7 +16,7 @@ from ..rig.sampling import scene_time
 from ..rig.settings import choice, integer, switch
 from ..rig.transitions import pop_smoothing, pops
 from ..rig.transitions.as_seen import seen_feet, seen_transition
-from ..rig.transitions.settings import POP_ITEMS, PoseSource, blend_time, damping_ratio
+from ..rig.transitions.settings import POP_ITEMS, PoseSource, blend_method, blend_time, damping_ratio
 from ..translations import messages
 from . import drawing, inertialize, reporting, selection
 from .blending import Blended, FootLocking, draw_method
@@ -80,7 +80,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
     frame: integer("Frame", "First frame after the pop; the current frame if not set")
     use_auto_blend: switch("Automatic Blend", "Derive the blend time from the size of the pop", True)
     blend: blend_time("Time in seconds in which the pop decays", 0.2)
-    method: choice("Method", "Method of blending the difference", POP_ITEMS)
+    method: blend_method(POP_ITEMS)
     damping_ratio: damping_ratio()
     only_selected: switch("Selected Bones Only", "Do not change other bones")
     into: choice(

@@ -7,10 +7,9 @@ import bpy
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..lookat_pd.progress import subrange
-from ..rig.settings import choice
 from ..rig.transitions import strip_feet, strips
 from ..rig.transitions.as_seen import seen_feet, seen_transition
-from ..rig.transitions.settings import BLEND_ITEMS, PoseSource, blend_time, damping_ratio
+from ..rig.transitions.settings import BLEND_ITEMS, PoseSource, blend_method, blend_time, damping_ratio
 from ..rig.transitions.splice import Blend
 from ..translations import messages
 from . import drawing, inertialize, polling, reporting, selection, smooth_pop
@@ -40,7 +39,7 @@ class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, FootLocking, ModalJob, 
     why_not = staticmethod(why_not)
 
     blend: blend_time("Time in seconds until only the second strip plays")
-    method: choice("Method", "Method of blending the difference", BLEND_ITEMS)
+    method: blend_method(BLEND_ITEMS)
     damping_ratio: damping_ratio()
 
     def draw(self, context: bpy.types.Context) -> None:

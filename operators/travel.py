@@ -10,7 +10,7 @@ from ..rig.settings import text
 from ..rig.transitions import locomotion, path_following
 from ..rig.transitions.locomotion import Travelled
 from ..rig.transitions.path_following import PathFollowed
-from ..rig.transitions.travel_settings import Eased, Removing, Travelling, Turning
+from ..rig.transitions.travel_settings import PATH, Eased, Removing, Travelling, Turning
 from ..translations import messages
 from . import drawing, inertialize, reporting, selection
 from .blending import Played
@@ -22,14 +22,18 @@ def _action(operator, context: bpy.types.Context) -> bpy.types.Action:
     return inertialize.find_action(operator.action or inertialize.current_action(context), "action")
 
 
-class LOOKAT_PD_OT_in_place(ModalJob, Removing, Played, bpy.types.Operator):
+class Changing:
+    """Mixin of operators that change an action."""
+
+    action: text("Action", "Action to change; leave empty for the current action")
+
+
+class LOOKAT_PD_OT_in_place(Changing, ModalJob, Removing, Played, bpy.types.Operator):
     """Make a copy of the current action in which the character stays in place"""
 
     bl_idname = "lookat_pd.in_place"
     bl_label = "Make In Place"
     why_not = staticmethod(inertialize.why_not)
-
-    action: text("Action", "Action to change; leave empty for the current action")
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
@@ -57,14 +61,12 @@ class LOOKAT_PD_OT_in_place(ModalJob, Removing, Played, bpy.types.Operator):
         )
 
 
-class LOOKAT_PD_OT_travelling(ModalJob, Travelling, Turning, Played, bpy.types.Operator):
+class LOOKAT_PD_OT_travelling(Changing, ModalJob, Travelling, Turning, Played, bpy.types.Operator):
     """Make a copy of the current action in which the character moves over the ground"""
 
     bl_idname = "lookat_pd.travelling"
     bl_label = "Make Travelling"
     why_not = staticmethod(inertialize.why_not)
-
-    action: text("Action", "Action to change; leave empty for the current action")
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
@@ -115,7 +117,7 @@ class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Op
     why_not = staticmethod(inertialize.why_not)
 
     action: text("Action", "Action to repeat; leave empty for the current action")
-    path: text("Path", "Curve to follow, or another object with keys on its location, such as an empty")
+    path: text("Path", PATH)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)

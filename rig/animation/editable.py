@@ -13,11 +13,7 @@ def check_armature(armature: bpy.types.Object | None) -> bpy.types.Object:
         raise RigError("There is no armature; select one and try again.")
     if armature.type != "ARMATURE":
         raise RigError("'{armature}' is not an armature; select the character's armature.", armature=armature.name)
-    if armature.library is not None:
-        raise RigError(
-            "'{armature}' is linked from a library; create a library override first (Object > Library Override).",
-            armature=armature.name,
-        )
+    check_local(armature)
     if not armature.pose or not len(armature.pose.bones):
         raise RigError("Armature '{armature}' has no bones; add bones, or reload its library.", armature=armature.name)
     return armature
@@ -27,14 +23,33 @@ def check_bones(armature: bpy.types.Object | None, bones: Iterable[str]) -> bpy.
     """Raise RigError unless this is an armature with these bones that shows its pose, which can be changed."""
     armature = check_armature(armature)
     for name in bones:
-        if name not in armature.pose.bones:
-            raise RigError(
-                "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=armature.name, name=name
-            )
+        check_exists(armature, name)
     if armature.mode == "EDIT":
         raise RigError(
             "Armature '{armature}' is in edit mode; leave edit mode (Tab) and try again.", armature=armature.name
         )
+    check_posed(armature)
+    return armature
+
+
+def check_local(item: bpy.types.ID) -> None:
+    """Raise RigError unless an item can be animated in this file."""
+    if item.library is not None:
+        raise RigError(
+            "'{armature}' is linked from a library; create a library override first (Object > Library Override).",
+            armature=item.name,
+        )
+
+
+def check_exists(armature: bpy.types.Object, bone: str) -> None:
+    """Raise RigError unless the armature has a bone of that name."""
+    if bone not in armature.pose.bones:
+        raise RigError(
+            "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=armature.name, name=bone
+        )
+
+
+def check_posed(armature: bpy.types.Object) -> None:
+    """Raise RigError unless the armature shows its pose."""
     if armature.data.pose_position == "REST":
         raise RigError("Armature '{armature}' is in rest position; switch it to pose position.", armature=armature.name)
-    return armature

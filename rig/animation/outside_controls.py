@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import bpy
 
 from ...lookat_pd.errors import RigError
-from . import actions, channels
+from . import actions, channels, editable
 
 _PLACING = ("COPY_TRANSFORMS", "COPY_LOCATION", "FOLLOW_PATH", "CLAMP_TO")
 
@@ -39,11 +39,7 @@ class OutsideControl:
 
     def check_moves(self) -> None:
         """Raise RigError if its own location does not move it."""
-        if self.object.library is not None:
-            raise RigError(
-                "'{armature}' is linked from a library; create a library override first (Object > Library Override).",
-                armature=self.object.name,
-            )
+        editable.check_local(self.object)
         if all(self.item.lock_location):
             if not self.bone:
                 raise RigError(

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from ..animation import actions, channels, data_paths
+from ..animation import actions, channels, data_paths, editable
 from ..detection.limb_controls import LimbControls
 
 STATES = {"FK": 0.0, "IK": 1.0}
@@ -64,11 +64,7 @@ class SwitchProperty:
 
     def check(self, into: str) -> None:
         """Raise RigError if keys of it cannot be baked into that destination."""
-        if self.owner.library is not None:
-            raise RigError(
-                "'{armature}' is linked from a library; create a library override first (Object > Library Override).",
-                armature=self.owner.name,
-            )
+        editable.check_local(self.owner)
         actions.check(self.owner, into)
         if self.index >= 0:
             actions.check_curves(self.owner, {self.bone: channels.LOCATION}, into)

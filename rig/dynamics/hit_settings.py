@@ -9,7 +9,7 @@ import numpy as np
 from ...lookat_pd.dynamics import hits as law
 from ..animation.bake_options import LAST_FRAME
 from ..settings import Properties
-from .settings import LONGEST
+from .settings import LONGEST, joint_limits
 
 IMPULSE, STRONGEST = 30.0, 1e6
 """Usual and largest impulse [N s]."""
@@ -116,9 +116,7 @@ class HitMotion:
     use_follow: _own.switch(
         "Limbs Follow", "Let head, arms, legs and tail lag behind the bones on which they hang", True
     )
-    use_limits: _own.switch(
-        "Joint Limits", "Respect the limits under Bone > Inverse Kinematics and Limit Rotation constraints", True
-    )
+    use_limits: joint_limits(_own)
     use_switch: _own.switch(
         "Switch Limbs to FK",
         "Let arms and legs that are in IK give way too: IK-FK is keyed to FK from the first hit until the "

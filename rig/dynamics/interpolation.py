@@ -17,7 +17,7 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.pd.second_order import substeps
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
-from ..animation import actions
+from ..animation import actions, editable
 from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.keys import GENERATED
@@ -108,8 +108,7 @@ def start(
 
 def find_keys(armature: bpy.types.Object, scene: bpy.types.Scene, request: InterpolationRequest) -> KeyPoses:
     """The keys that the motion must reach. Raises RigError."""
-    if armature.data.pose_position == "REST":
-        raise RigError("Armature '{armature}' is in rest position; switch it to pose position.", armature=armature.name)
+    editable.check_posed(armature)
     if request.poses:
         found = key_poses.at(armature, request.bones, request.poses)
     else:

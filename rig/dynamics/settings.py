@@ -125,6 +125,12 @@ _own = Properties(override=_EDITABLE)
 _of_scene = Properties()
 
 
+def joint_limits(own: Properties) -> Any:
+    """The property of whether Blender's joint limits apply."""
+    description = "Respect the limits under Bone > Inverse Kinematics and Limit Rotation constraints"
+    return own.switch("Joint Limits", description, True)
+
+
 def _tension(own: Properties, description: str) -> Any:
     return own.number("Tension", description, TENSION, max=30.0, min=1.0, soft_min=3.0, soft_max=15.0)
 
@@ -215,9 +221,7 @@ class BodyMotion:
     """Settings of all motion of a body with mass."""
 
     use_gravity: switch("Gravity", "Apply the gravity of the scene to the body", True)
-    use_limits: switch(
-        "Joint Limits", "Respect the limits under Bone > Inverse Kinematics and Limit Rotation constraints", True
-    )
+    use_limits: joint_limits(_of_scene)
     joint_damping: number(
         "Joint Damping",
         "Resistance of the joints to rotation, in newton metres per radian per second; "

@@ -15,9 +15,9 @@ from ..animation import actions
 from ..detection import limb_controls, limbs
 from ..sampling.targets import Target
 from ..settings import choice, collection, factor, integer, pointer, switch, text
+from . import settings as chain_settings
 from .body import BodyEffector
 from .body_bake import BodyTuning
-from .settings import ease_time
 
 PRIORITY_ITEMS = (
     ("HIGH", "High", "Reached first, as feet on the ground"),
@@ -26,8 +26,7 @@ PRIORITY_ITEMS = (
 )
 ORIENTATION_ITEMS = (
     ("FREE", "Free", "Let the effector turn with the body"),
-    ("KEEP", "Keep", "Keep the animated orientation of the effector"),
-    ("TARGET", "Match Target", "Match the orientation of the target"),
+    *chain_settings.ORIENTATION_ITEMS[1:],
     ("AIM", "Point at Target", "Point the effector at the target; the head and the spine look at it"),
 )
 _WEIGHT = re.compile(r"^lookat_pd_ik_body\.effectors\[(\d+)\]\.weight$")
@@ -43,7 +42,7 @@ class IKEffector(bpy.types.PropertyGroup):
     subtarget: text("Target Bone", "Bone of the target armature that the bone follows")
     use_position: switch("Position", "Place the head of the bone on the target", True)
     orientation: choice("Effector Orientation", "Orientation of the effector", ORIENTATION_ITEMS)
-    use_offset: switch("Keep Offset", "Keep the offset from the target that the effector has at the first frame")
+    use_offset: chain_settings.kept_offset()
     pole: pointer(
         bpy.types.Object, "Pole Target", "Object towards which the elbow or knee points; leave empty for none"
     )
@@ -65,7 +64,7 @@ class IKBody(bpy.types.PropertyGroup):
         "Balance", "Keep the centre of mass above the feet; 0 for no balance. Feet that are no effectors are pinned"
     )
     move_hips: switch("Move Hips", "Let the hips change their location, as in a squat", True)
-    ease: ease_time()
+    ease: chain_settings.ease_time()
 
 
 def add(armature: bpy.types.Object, bones: Iterable[str]) -> None:

@@ -74,6 +74,11 @@ def _of_part(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> N
         settings.minimum, settings.maximum = part.bend
 
 
+def kept_offset() -> Any:
+    """The property of whether an effector stays as far from its target as it is."""
+    return switch("Keep Offset", "Keep the offset from the target that the effector has at the first frame")
+
+
 def ease_time() -> Any:
     """The property of the time in which a target takes effect."""
     return number(
@@ -120,7 +125,7 @@ class IKSettings(bpy.types.PropertyGroup):
         bpy.types.Object, "Target", "Object that the effector follows; for an armature, choose a bone as well"
     )
     subtarget: text("Bone", "Bone of the target armature that the effector follows")
-    use_offset: switch("Keep Offset", "Keep the offset from the target that the effector has at the first frame")
+    use_offset: kept_offset()
     pole: pointer(bpy.types.Object, "Pole Target", "Object towards which the chain bends; leave empty for none")
     method: choice("Solver", "Method of solving the chain", METHOD_ITEMS, methods.default().identifier)
     as_published: switch(

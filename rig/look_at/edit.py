@@ -10,7 +10,7 @@ from mathutils import Vector
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ..animation import actions, data_paths, unkeyed_pose
-from ..animation.editable import check_armature
+from ..animation.editable import check_armature, check_exists
 from ..detection import detect, rest, stance
 from ..sampling import targets
 from ..sampling.targets import Target
@@ -33,10 +33,7 @@ def add(
     make_target: without a target, put an empty in front of the face.
     """
     check_armature(armature)
-    if bone not in armature.pose.bones:
-        raise RigError(
-            "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=armature.name, name=bone
-        )
+    check_exists(armature, bone)
     owner = armature.pose.bones[bone]
     if exists_on(owner):
         raise RigError("Bone '{bone}' already has a look-at; change its settings, or remove it first.", bone=bone)

@@ -12,7 +12,7 @@ from . import gains, saved_settings, world_up
 from .body import settings as body_settings
 from .chain_settings import LookAtChainBone
 from .setting_changes import keyable, needs_others
-from .target_settings import LookAtTarget, is_target
+from .target_settings import TARGET_BONE, LookAtTarget, is_target
 
 AIM_AXES = {
     "POS_X": (1.0, 0.0, 0.0),
@@ -95,7 +95,7 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
         "Mute", "Disable this look-at. Baking mutes a look-at because its motion is then in the keys"
     )
     target: _deciding.pointer(bpy.types.Object, "Target", "Object to look at; for an armature, choose a bone as well")
-    subtarget: setting.text("Bone", "Bone of the target armature to look at")
+    subtarget: setting.text("Bone", TARGET_BONE)
     use: _keyed.switch(
         "Look",
         "Look at the target; insert keys to turn to the target and back to the animation",

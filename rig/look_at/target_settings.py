@@ -10,6 +10,8 @@ from ..sampling.targets import Target, listed
 from ..settings import Properties
 from .setting_changes import keyable, needs_others
 
+TARGET_BONE = "Bone of the target armature to look at"
+
 
 def _named_after_target(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
     """Library overrides identify the items of a collection by name."""
@@ -28,7 +30,7 @@ class LookAtTarget(bpy.types.PropertyGroup):
         "Target",
         "Object to look at while this target is active; leave empty to switch the look-at off",
     )
-    bone: _own.text("Bone", "Bone of the target armature to look at")
+    bone: _own.text("Bone", TARGET_BONE)
 
     weight: _own.factor(
         "Weight",

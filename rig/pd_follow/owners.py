@@ -7,7 +7,7 @@ import bpy
 
 from ...lookat_pd.errors import RigError
 from ..animation import data_paths
-from ..animation.editable import check_bones
+from ..animation.editable import check_bones, check_local
 from ..sampling import targets
 from ..sampling.targets import Target
 from .settings import PDFollowSettings
@@ -124,11 +124,7 @@ def check(owner: Owner) -> None:
 
 def check_owner(owner: Owner) -> None:
     """Raise RigError where an owner cannot be moved at all."""
-    if owner.object.library is not None:
-        raise RigError(
-            "'{armature}' is linked from a library; create a library override first (Object > Library Override).",
-            armature=owner.object.name,
-        )
+    check_local(owner.object)
     if owner.bone:
         check_bones(owner.object, [owner.bone])
 

@@ -9,15 +9,19 @@ from ..settings import collection, integer, number, pointer, text
 from .library import CUT_COST
 
 
-class LibraryPair(bpy.types.PropertyGroup):
-    """The best cut from one action to another. Frames as for the operator `lookat_pd.inertialize`. name: of both, by
-    which a list filters."""
+class CutFrames:
+    """Mixin of cuts that were found. Frames as for the operator `lookat_pd.inertialize`."""
 
-    source: text("Source")
-    destination: text("Destination")
     source_frame: integer("Source Frame")
     destination_frame: integer("Destination Frame")
     cost: number("Cost", "Difference between the two clips at this cut; 0 if they are equal", min=None)
+
+
+class LibraryPair(CutFrames, bpy.types.PropertyGroup):
+    """The best cut from one action to another. name: of both, by which a list filters."""
+
+    source: text("Source")
+    destination: text("Destination")
 
 
 class Patterned:

@@ -10,6 +10,7 @@ import bpy
 from ...lookat_pd.transitions import methods, spring
 from ..settings import choice, collection, integer, number, pointer, switch, text
 from . import sequence
+from .library_settings import CutFrames
 from .profile_settings import ProfileRowItem
 
 ROOT_ITEMS = (
@@ -58,12 +59,8 @@ PRESETS = {
 }
 
 
-class TransitionCut(bpy.types.PropertyGroup):
-    """A cut that was found. Frames as for the operator `lookat_pd.inertialize`."""
-
-    source_frame: integer("Source Frame")
-    destination_frame: integer("Destination Frame")
-    cost: number("Cost", "Difference between the two clips at this cut; 0 if they are equal", min=None)
+class TransitionCut(CutFrames, bpy.types.PropertyGroup):
+    """A cut that was found."""
 
 
 class SeenPopItem(bpy.types.PropertyGroup):
@@ -78,6 +75,11 @@ class SeenPopItem(bpy.types.PropertyGroup):
 def blend_time(description: str, default: float = 0.3) -> Any:
     """The property of the blend time."""
     return number("Blend", description, default, max=60.0, soft_max=1.0)
+
+
+def blend_method(items: tuple) -> Any:
+    """The property of the method, out of those that are of use."""
+    return choice("Method", "Method of blending the difference", items)
 
 
 def placement(description: str) -> Any:
@@ -124,8 +126,27 @@ class Blending(AutoBlend, PoseSource):
 
     blend: blend_time("Time in seconds until only the destination plays")
     root: placement("Placement of the destination relative to the source")
-    method: choice("Method", "Method of blending the difference", METHOD_ITEMS)
+    method: blend_method(METHOD_ITEMS)
     damping_ratio: damping_ratio()
+
+
+class FromSource:
+    """Mixin of settings and operators: the first action."""
+
+    source: text("Source", "Action that plays first; leave empty for the current action")
+
+
+class TwoActions(FromSource):
+    """Mixin of the settings and of the operator that joins two actions: which they are."""
+
+    destination: text("Destination", "Action that plays after the cut")
+
+
+class InSequence:
+    """Mixin of operators that join several actions: how each follows the one before."""
+
+    blend: blend_time("Time in seconds until only the new clip plays")
+    root: placement("Placement of each clip relative to the one before")
 
 
 class Repeating:
@@ -148,12 +169,10 @@ class CutRange:
     destination_end: integer("Destination End", "Last frame at which the destination may be entered", 100)
 
 
-class TransitionSettings(CutRange, Blending, Repeating, bpy.types.PropertyGroup):
+class TransitionSettings(TwoActions, CutRange, Blending, Repeating, bpy.types.PropertyGroup):
     """Settings of the next transition. Actions by name: a pointer would prevent deleting them."""
 
     lock_feet: foot_locking(True)
-    source: text("Source", "Action that plays first; leave empty for the current action")
-    destination: text("Destination", "Action that plays after the cut")
     source_frame: integer("Source Frame", "First frame at which the source no longer plays", 1)
     destination_frame: integer("Destination Frame", "Frame of the destination that plays at the cut", 1)
     compare: choice(

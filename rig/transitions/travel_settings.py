@@ -14,6 +14,8 @@ REMOVED_ITEMS = (
     ("ALL", "All Motion", "Remove all motion of the root on the ground; sway is lost"),
 )
 
+PATH = "Curve to follow, or another object with keys on its location, such as an empty"
+
 
 class Removing:
     """Mixin of the settings and of the operator: what a clip in place lacks."""
@@ -75,7 +77,7 @@ class TravelSettings(Removing, Travelling, Turning, Eased, bpy.types.PropertyGro
     path: pointer(
         bpy.types.Object,
         "Path",
-        "Curve to follow, or another object with keys on its location, such as an empty",
+        PATH,
         poll=is_path,
     )
 

@@ -18,6 +18,8 @@ from .. import resolve as look_at
 from . import conversation, looks, markers
 
 _SETTLE_TIME = 0.6
+SEED = "Seed of the random reactions and glances"
+GLANCES = "How often the characters avert their eyes; 1 for as often as people do, 0 for never"
 _WATCHING = 0.25
 """Seconds between two looks at the markers, while a conversation comes from them."""
 _changing = False
@@ -117,10 +119,8 @@ class LookAtConversation(bpy.types.PropertyGroup):
         update=_source_changed,
     )
     end: _own.integer("End", "Last frame of the conversation; 0 for the end of the scene", min=0)
-    seed: _own.integer("Seed", "Seed of the random reactions and glances", min=0)
-    glances: _own.number(
-        "Glances", "How often the characters avert their eyes; 1 for as often as people do, 0 for never", 1.0, max=1.0
-    )
+    seed: _own.integer("Seed", SEED, min=0)
+    glances: _own.number("Glances", GLANCES, 1.0, max=1.0)
     blinks: _own.number(
         "Blinks", "Factor of how often the characters blink; 1 for as often as people do, 0 for never", 1.0, max=2.0
     )

@@ -204,10 +204,7 @@ def _named(scene: bpy.types.Scene, name: str) -> Target:
 def _settings(armature: bpy.types.Object, bone: str):
     """The settings of the look-at on a bone. Raises RigError if they cannot be changed."""
     editable.check_armature(armature)
-    if bone not in armature.pose.bones:
-        raise RigError(
-            "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=armature.name, name=bone
-        )
+    editable.check_exists(armature, bone)
     return armature.pose.bones[bone].lookat_pd
 
 
