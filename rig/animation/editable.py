@@ -53,3 +53,13 @@ def check_posed(armature: bpy.types.Object) -> None:
     """Raise RigError unless the armature shows its pose."""
     if armature.data.pose_position == "REST":
         raise RigError("Armature '{armature}' is in rest position; switch it to pose position.", armature=armature.name)
+
+
+def check_tweak_mode(item: bpy.types.ID) -> None:
+    """Raise RigError if what has the keys of an item cannot be told."""
+    animation = item.animation_data
+    if animation is not None and animation.use_tweak_mode:
+        raise RigError(
+            "'{armature}' is in NLA tweak mode; leave tweak mode (Tab in the NLA editor) and try again.",
+            armature=item.name,
+        )

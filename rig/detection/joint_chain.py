@@ -142,9 +142,7 @@ def _joints(
         )
     for bone in (armature.pose.bones[base],) if base else (tip,) if at_tip else ():
         if is_mechanism(bone):
-            raise RigError(
-                "Bone '{bone}' is not a control of this Rigify rig; choose the control that moves it.", bone=bone.name
-            )
+            raise no_control(bone.name)
     if tip.lookat_pd_ik_pin and not pinned:
         raise RigError("Bone '{effector}' is pinned; unpin it, or choose another effector.", effector=effector)
     found: list[str] = []
@@ -205,13 +203,7 @@ def check_free(armature: bpy.types.Object, bones: Sequence[str], *, but: Collect
             if taken is not None and constraint.type == "IK":
                 raise other_ik.refusal(armature, other_ik.read(owner, constraint), taken)
             if taken is not None:
-                raise RigError(
-                    "Bone '{bone}' is already posed by the constraint '{constraint}' on '{owner}'; mute "
-                    "the constraint, or choose other bones.",
-                    bone=taken,
-                    constraint=constraint.name,
-                    owner=owner.name,
-                )
+                raise other_ik.posed_already(taken, constraint.name, owner.name)
     for name in bones[1:]:
         if not armature.data.bones[name].use_inherit_rotation:
             raise RigError(
@@ -225,6 +217,11 @@ def _is_plain(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
     """Whether the bones are each other's ancestors, with no constraint in between."""
     inner = plain_chain.line(armature, bones[-1], bones[:1])
     return plain_chain.is_plain(armature, (*inner, bones[0]), harmless=limits.is_local)
+
+
+def no_control(bone: str) -> RigError:
+    """The error about a bone of a generated rig that others move."""
+    return RigError("Bone '{bone}' is not a control of this Rigify rig; choose the control that moves it.", bone=bone)
 
 
 def _rests(armature: bpy.types.Object, bones: Sequence[str], parent: str) -> Array:

@@ -96,12 +96,17 @@ def refusal(armature: bpy.types.Object, found: OtherIK, bone: str) -> RigError:
             target=found.label,
             armature=armature.name,
         )
+    return posed_already(bone, found.constraint, found.owner)
+
+
+def posed_already(bone: str, constraint: str, owner: str) -> RigError:
+    """The error about a bone that a constraint poses."""
     return RigError(
         "Bone '{bone}' is already posed by the constraint '{constraint}' on '{owner}'; mute "
         "the constraint, or choose other bones.",
         bone=bone,
-        constraint=found.constraint,
-        owner=found.owner,
+        constraint=constraint,
+        owner=owner,
     )
 
 

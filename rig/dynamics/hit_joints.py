@@ -75,9 +75,7 @@ def find(
         if control == bone:
             control = goal_limbs.moved_bone(armature, bone)
         if not control:
-            raise RigError(
-                "Bone '{bone}' is not a control of this Rigify rig; choose the control that moves it.", bone=bone
-            )
+            raise joint_chain.no_control(bone)
         above = _below_hips(armature, limb_controls.line(armature, control), legs)
         if not above:
             raise RigError(

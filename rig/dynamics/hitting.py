@@ -185,11 +185,7 @@ def _check(armature: bpy.types.Object, hit: HitSpec, joints: HitJoints) -> None:
     if hit.source is None:
         size = float(np.linalg.norm(hit.direction))
         if not 0.0 < size < _FAR:
-            raise RigError(
-                "The hit on '{bone}' has no direction; enter a vector that is not zero, or choose an object from which "
-                "it comes.",
-                bone=hit.bone,
-            )
+            raise _no_direction(hit)
     elif hit.source.object is not None:
         targets.check_exists(armature, hit.source.object, hit.source.bone)
         if targets.rides_on(hit.source.object, hit.source.bone, armature, (*joints.line, *joints.followers)):
@@ -313,11 +309,7 @@ def _given(
             direction = samples.worlds[k, :3, :3] @ (point - next(sources)[k])
         size = float(np.linalg.norm(direction))
         if not _NOTHING < size < _FAR:
-            raise RigError(
-                "The hit on '{bone}' has no direction; enter a vector that is not zero, or choose an object from which "
-                "it comes.",
-                bone=hit.bone,
-            )
+            raise _no_direction(hit)
         impulse = strength * hit.impulse / size * direction
         back = rotation.inverse(rotation.multiply(worlds[k], orientations[k]))
         local = rotation.rotate(rotation.inverse(samples.rotations[k, end]), point - samples.positions[k, end])
@@ -356,3 +348,11 @@ def _outcomes(
 def _curves(bones: Sequence[str], angles: Array) -> dict[str, Array]:
     order = np.argsort(-angles.max(axis=0), kind="stable")[:_MOST_CURVES]
     return {bones[int(n)]: np.degrees(angles[:, n]) for n in order}
+
+
+def _no_direction(hit: HitSpec) -> RigError:
+    return RigError(
+        "The hit on '{bone}' has no direction; enter a vector that is not zero, or choose an object from which "
+        "it comes.",
+        bone=hit.bone,
+    )

@@ -222,9 +222,7 @@ def control_of(armature: bpy.types.Object, bone: str) -> str:
     if not control and not limb_controls.is_generated(armature):
         raise RigError("Bone '{bone}' is no part of the body; choose a hand, a foot, the head or the spine.", bone=bone)
     if not control or joint_chain.is_mechanism(armature.pose.bones[control]):
-        raise RigError(
-            "Bone '{bone}' is not a control of this Rigify rig; choose the control that moves it.", bone=bone
-        )
+        raise joint_chain.no_control(bone)
     return control
 
 

@@ -20,7 +20,7 @@ from . import facing, presets
 from .body import layers
 from .body.layers import BodyLayer
 from .directing import looks
-from .resolve import KEYABLE, exists_on
+from .resolve import KEYABLE, exists_on, no_link
 from .settings import AIM_AXES
 
 
@@ -153,12 +153,7 @@ def _links(armature: bpy.types.Object, bone: str) -> list[ChainDefault]:
         return _detected(armature, bone)
     for item in chain:
         if item.bone not in armature.pose.bones:
-            raise RigError(
-                "The chain of the look-at on '{bone}' contains '{name}', which does not exist; remove "
-                "it from the chain.",
-                bone=bone,
-                name=item.bone,
-            )
+            raise no_link(bone, item.bone)
     # The setting keeps the name that files know it by.
     names = {field: "makes_up" if field == "compensates_lag" else field for field in ChainDefault.__dataclass_fields__}
     return [ChainDefault(**{field: getattr(item, name) for field, name in names.items()}) for item in chain]

@@ -223,12 +223,7 @@ def _links(armature: bpy.types.Object, skeleton: Skeleton, bone: str) -> list[de
         )
     for name in names:
         if name not in armature.pose.bones:
-            raise RigError(
-                "The chain of the look-at on '{bone}' contains '{name}', which does not exist; remove "
-                "it from the chain.",
-                bone=bone,
-                name=name,
-            )
+            raise no_link(bone, name)
         if names.count(name) > 1:
             raise RigError(
                 "The chain of the look-at on '{bone}' contains '{name}' twice; remove one of the entries.",
@@ -302,4 +297,13 @@ def _chain(
         up=rotation.rotate(back, up),
         soft_edge=settings.soft_edge,
         near=0.5 * float(max(sizes)),
+    )
+
+
+def no_link(bone: str, name: str) -> RigError:
+    """The error about a bone of a chain that does not exist."""
+    return RigError(
+        "The chain of the look-at on '{bone}' contains '{name}', which does not exist; remove it from the chain.",
+        bone=bone,
+        name=name,
     )

@@ -10,7 +10,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message, joined
 from ...lookat_pd.rotation import Array
-from ..animation import actions
+from ..animation import actions, editable
 from ..animation.bake_options import check_frames
 from . import animated, clips, heading, splice
 from .animated import Channel
@@ -192,12 +192,7 @@ def _listed(names: Sequence[str]) -> str:
 
 def check_may_play(armature: bpy.types.Object) -> None:
     """Raise RigError if the action of the armature cannot be replaced or changed."""
-    data = armature.animation_data
-    if data is not None and data.use_tweak_mode:
-        raise RigError(
-            "'{armature}' is in NLA tweak mode; leave tweak mode (Tab in the NLA editor) and try again.",
-            armature=armature.name,
-        )
+    editable.check_tweak_mode(armature)
 
 
 def check_lengths(steps: Sequence[ClipStep], used: Sequence[Used], dt: float) -> None:

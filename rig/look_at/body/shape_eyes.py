@@ -219,12 +219,17 @@ def holders(armature: bpy.types.Object, row: ShapeRow) -> list[tuple[bpy.types.O
         )
     found = [(item, keys) for item, keys in meshes(armature) if row.shape_key in keys.key_blocks.keys()[1:]]
     if not found:
-        raise RigError(
-            "No mesh of '{armature}' has a shape key '{shape_key}' that turns the eyes; choose another shape key.",
-            armature=armature.name,
-            shape_key=row.shape_key,
-        )
+        raise no_shape(armature, row.shape_key)
     return found
+
+
+def no_shape(armature: bpy.types.Object, shape_key: str) -> RigError:
+    """The error about a shape key that no mesh has."""
+    return RigError(
+        "No mesh of '{armature}' has a shape key '{shape_key}' that turns the eyes; choose another shape key.",
+        armature=armature.name,
+        shape_key=shape_key,
+    )
 
 
 def control(armature: bpy.types.Object, row: ShapeRow) -> EyeControl:

@@ -34,8 +34,4 @@ def _check(armature: bpy.types.Object, found: VrmEyes) -> None:
     known = shape_eyes.names(armature)
     for name, *_ in found.shapes:
         if name not in known:
-            raise RigError(
-                "No mesh of '{armature}' has a shape key '{shape_key}' that turns the eyes; choose another shape key.",
-                armature=armature.name,
-                shape_key=name,
-            )
+            raise shape_eyes.no_shape(armature, name)

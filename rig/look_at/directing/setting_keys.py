@@ -11,7 +11,7 @@ import numpy as np
 
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
-from ...animation import actions
+from ...animation import actions, editable
 from ...animation.keys import CONSTANT, GENERATED, Keys
 from . import shot_keys
 
@@ -25,7 +25,7 @@ def check(armature: bpy.types.Object, bone: str) -> None:
     shot_keys.check(armature)
     if not shot_keys.in_clip(armature, bone):
         return
-    shot_keys.check_tweak_mode(armature)
+    editable.check_tweak_mode(armature)
     shot_keys.check_action(armature.animation_data.action)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import bpy
 
 from ....lookat_pd.errors import RigError
-from ...animation import actions, data_paths
+from ...animation import actions, data_paths, editable
 from ...animation.keys import Keys
 
 _ITEMS = "lookat_pd_shot"
@@ -100,23 +100,13 @@ def group(armature: bpy.types.Object, bone: str) -> str:
 def check(armature: bpy.types.Object) -> None:
     """Raise RigError if keys of the shot cannot be written for this armature."""
     data = armature.data
-    check_tweak_mode(data)
+    editable.check_tweak_mode(data)
     if data.is_editable or data.library is not None:
         return
     raise RigError(
         "The armature data '{data}' cannot be changed, and the keys of look-ats are stored there; make it local.",
         data=data.name,
     )
-
-
-def check_tweak_mode(item: bpy.types.ID) -> None:
-    """Raise RigError if what has the keys of an item cannot be told."""
-    animation = item.animation_data
-    if animation is not None and animation.use_tweak_mode:
-        raise RigError(
-            "'{armature}' is in NLA tweak mode; leave tweak mode (Tab in the NLA editor) and try again.",
-            armature=item.name,
-        )
 
 
 def check_action(action: bpy.types.Action | None) -> None:
@@ -353,7 +343,7 @@ class _Source:
 
 def _source(armature: bpy.types.Object, path: str) -> _Source:
     """Where the clip has the keys of a setting. Raises RigError if they cannot be moved."""
-    check_tweak_mode(armature)
+    editable.check_tweak_mode(armature)
     found = [playing for playing in _playing(armature) if actions.curves_at(*playing[:2], path, 1)[0] is not None]
     action, slot, strip = found[0]
     if len(found) > 1 or (strip is not None and not _is_plain(strip)):
