@@ -217,7 +217,7 @@ class ReachVia(bpy.types.PropertyGroup):
     time: number("Time", "Time at which the effector passes, as a factor of the duration", 0.5, max=0.99, min=0.01)
 
 
-class BodyMotion:
+class WeightedMotion:
     """Settings of all motion of a body with mass."""
 
     use_gravity: switch("Gravity", "Apply the gravity of the scene to the body", True)
@@ -232,7 +232,7 @@ class BodyMotion:
     )
 
 
-class InterpolationSettings(BodyMotion):
+class InterpolationSettings(WeightedMotion):
     """How a body moves between keys: the settings of a request."""
 
     between: choice("Method", "Method of finding the motion between keys", BETWEEN_ITEMS)
@@ -260,7 +260,7 @@ class InterpolationSettings(BodyMotion):
     )
 
 
-class ReachSettings(BodyMotion):
+class ReachSettings(WeightedMotion):
     """How an effector reaches: the settings of a request."""
 
     length: integer(
