@@ -13,11 +13,11 @@ def modules() -> tuple[ModuleType, ...]:
     from .rig.dynamics import settings as dynamics_settings
     from .rig.ik import body_settings
     from .rig.ik import settings as ik_settings
-    from .rig.layers import layer
-    from .rig.live import handlers
+    from .rig.layers import layer, live
     from .rig.look_at import settings as look_at_settings
     from .rig.look_at.directing import conversation_settings, shot_settings
-    from .rig.pd_follow import follow_layer, follow_live
+    from .rig.look_at.live import look_at_kind
+    from .rig.pd_follow import follow_kind
     from .rig.pd_follow import settings as pd_follow_settings
     from .rig.transitions import library_settings, travel_settings
     from .rig.transitions import settings as transition_settings
@@ -33,10 +33,10 @@ def modules() -> tuple[ModuleType, ...]:
         body_settings,
         dynamics_settings,
         hit_settings,
+        pd_follow_settings,
     )
-    # PD Follow before look-ats, which may look at what follows.
-    following = pd_follow_settings, follow_layer, follow_live
-    return translations, *settings, layer, *following, handlers, operators, panels, cli
+    kinds = look_at_kind, follow_kind
+    return translations, *settings, layer, live, *kinds, operators, panels, cli
 
 
 def register() -> None:

@@ -16,7 +16,7 @@ from .extension import registered
 from .rows import SECONDS, Goal, Row
 from .timing import clocked, shortest
 
-live = load("rig.live.handlers")
+live = load("rig.layers.live")
 
 REPEATS = 60
 FEW = 5

@@ -17,7 +17,7 @@ from .timing import shortest
 actions = load("rig.animation.actions")
 keys = load("rig.animation.keys")
 layer_action = load("rig.layers.layer_action")
-live = load("rig.live.handlers")
+live = load("rig.layers.live")
 suspend = load("rig.sampling.suspend")
 
 FRAMES = 1_000

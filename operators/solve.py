@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..rig.live import handlers as live
+from ..rig.layers import live
 from ..rig.settings import switch
 from . import polling
 

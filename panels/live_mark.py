@@ -4,7 +4,7 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..rig.live import handlers as live
+from ..rig.layers import live
 from . import status
 from .viewport import TEXT_SIZE, draw_handlers, on_screen, write
 

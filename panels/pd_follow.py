@@ -3,7 +3,8 @@
 import bpy
 
 from ..operators import drawing, pd_follow, pd_follow_bake
-from ..rig.pd_follow import follow_live
+from ..rig.layers import live
+from ..rig.pd_follow import follow_kind
 from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
 from ..translations import messages
@@ -72,7 +73,7 @@ class LOOKAT_PD_PT_pd_follow(SidebarPanel, bpy.types.Panel):
 
     @staticmethod
     def _draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context, owner: Owner) -> None:
-        if error := follow_live.error_of(context.scene, owner):
+        if error := live.status(context.scene, owner.object, owner.bone, follow_kind.NAME).error:
             layout.label(text=messages.translate(error), icon="ERROR", translate=False)
         reason = pd_follow_bake.why_not(context)
         if reason is not None:

@@ -5,7 +5,7 @@ import textwrap
 import bpy
 
 from ..lookat_pd.message import Message
-from ..rig.live import handlers as live
+from ..rig.layers import live
 from ..rig.look_at import facing
 from ..translations import messages
 

@@ -53,7 +53,6 @@ WITHIN = {
         "dynamics": {"animation", "controls", "detection", "feet", "sampling"},
         "look_at": {"animation", "controls", "detection", "layers", "sampling"},
         "pd_follow": {"animation", "layers", "sampling"},
-        "live": {"animation", "look_at", "layers", "sampling"},
     },
 }
 LOOSE = {

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 ON_THE_WAY = {
-    "live": "rig/offset_layer/layer_action.py",
+    "live": "rig/layers/layer_action.py",
     "bake": "rig/animation/bake_transaction.py",
     "ik": "rig/animation/bake_transaction.py",
     "join": "rig/transitions/join.py",

@@ -108,7 +108,7 @@ def _conversation(folder: Path) -> dict:
     print(f"\n{names} talk, with eyes, blinks, hips, arms and feet; a bird flies by.")
     look_at = load("rig.look_at.resolve")
     started = time.perf_counter()
-    load("rig.live.handlers").finish(scene)
+    load("rig.layers.live").finish(scene)
     with _silence():
         bpy.ops.wm.save_as_mainfile(filepath=str(editable.resolve()), compress=True)
     print(f"Solved both live over {scene.frame_end} frames in {time.perf_counter() - started:.2f} s.")

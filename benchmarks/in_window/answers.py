@@ -15,7 +15,7 @@ from windowed.scripts import script
 
 from extension import load
 
-LIVE = ("rig.live.handlers",)
+LIVE = ("rig.layers.live",)
 MARK = "@figures "
 FRAMES, MANY = 250, 1_000
 _AT = 60
@@ -48,7 +48,7 @@ def _human() -> bpy.types.Object:
 
 
 def _status():
-    return load("rig.live.handlers").status(_scene(), _human(), "head")
+    return load("rig.layers.live").status(_scene(), _human(), "head")
 
 
 def _state() -> str:
@@ -207,4 +207,4 @@ def file_opened(hands: Hands) -> Waiting:
             late = time.perf_counter()
         yield 0.05
     assert _away(_facing(), before) <= _CORRECT and _state() == "SOLVED", _state()
-    _tell(opened=late - begin, solving=load("rig.live.handlers").status(_scene(), _human(), "head").seconds)
+    _tell(opened=late - begin, solving=load("rig.layers.live").status(_scene(), _human(), "head").seconds)

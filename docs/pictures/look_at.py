@@ -5,7 +5,7 @@ from scene import keep_sidebar, keep_viewport, look_at_ball, rest, settings, sol
 from windowed.hands import SIDEBAR, Hands, Waiting
 from windowed.scripts import script
 
-LIVE = ("rig.live.handlers",)
+LIVE = ("rig.layers.live",)
 UPPER_BODY = {"centre": (0.75, 0.0, 1.6), "distance": 2.2, "direction": (0.42, -1.0, 0.12)}
 
 

@@ -43,9 +43,9 @@ def look_at_ball(hands: Hands, category: str = "Look-at PD") -> Waiting:
 def solve(hands: Hands) -> Waiting:
     """Have the live look-at solved as it is set now: a Rigify rig takes seconds."""
     yield 0.1
-    if find_spec(f"{extension.package().__name__}.rig.live.handlers"):
+    if find_spec(f"{extension.package().__name__}.rig.layers.live"):
         with hands.override():
-            extension.load("rig.live.handlers").finish(hands.window.scene)
+            extension.load("rig.layers.live").finish(hands.window.scene)
         yield 0.2
 
 

@@ -43,7 +43,6 @@ _LEAST_W, _BETWEEN = 0.5, 1e-4
 what is between two frames."""
 _WITHOUT_DELTA = (("delta_rotation_quaternion", 1.0),)
 """Blender evaluates the action of an object with a delta rotation of length 0 in quaternions, which turns by 180°."""
-listeners: list[Callable[[], None]] = []
 Item = bpy.types.Object | bpy.types.PoseBone
 """What has constraints: an object or one of its bones."""
 Find = Callable[[bpy.types.Object], Iterator[tuple[Item, bpy.types.Constraint]]]
@@ -172,15 +171,17 @@ class Layer:
             return False
         return self._is_in_place(item, constraint) and _is_set(constraint)
 
-    def _is_in_place(self, item: Item, constraint: bpy.types.Constraint) -> bool:
+    @classmethod
+    def _is_in_place(cls, item: Item, constraint: bpy.types.Constraint) -> bool:
         """Whether no constraint of the animator is above it, or below it where it is last."""
         stack = list(item.constraints)
         row = stack.index(constraint)
-        return all(map(self._is_above, stack[:row])) if self.order >= 0 else all(map(self.owns, stack[row:]))
+        return all(map(cls._is_above, stack[:row])) if cls.order >= 0 else all(map(cls.owns, stack[row:]))
 
-    def _is_above(self, other: bpy.types.Constraint) -> bool:
+    @classmethod
+    def _is_above(cls, other: bpy.types.Constraint) -> bool:
         """Whether a constraint may stand above those of this layer, which come first."""
-        return own_data.is_own_constraint(other) and own_data.order_of(other) <= self.order
+        return own_data.is_own_constraint(other) and own_data.order_of(other) <= cls.order
 
     def install(self, places: Sequence[Place]) -> None:
         """Give bones its constraints, which add nothing yet, and take away stray ones."""
@@ -223,8 +224,6 @@ class Layer:
         """
         if self._remove_constraints():
             clock.remove_unread()
-            for listener in listeners:
-                listener()
 
     def _remove_constraints(self) -> bool:
         """Whether there were any."""
@@ -265,8 +264,6 @@ class Layer:
             wrote = _set(constraint, "influence", 1.0) or wrote
         if wrote:
             self.evaluate()
-            for listener in listeners:
-                listener()
 
     def _with_constraints(self, rows: Sequence[Row]) -> Iterator[tuple[Row, bpy.types.Constraint]]:
         """The rows that have a constraint, with it."""
@@ -336,9 +333,10 @@ class Layer:
     @classmethod
     def fixed_on(cls, owner: bpy.types.Object) -> list[tuple[object, ...]]:
         """What always stays of all constraints of this class on an object."""
-        return [cls(owner)._fixed(item, constraint, False) for item, constraint in cls.on(owner)]
+        return [cls._fixed(item, constraint, False) for item, constraint in cls.on(owner)]
 
-    def _fixed(self, item: Item, constraint: bpy.types.Constraint, shown: bool) -> tuple[object, ...]:
+    @classmethod
+    def _fixed(cls, item: Item, constraint: bpy.types.Constraint, shown: bool) -> tuple[object, ...]:
         if constraint.type != "ACTION":
             return ()
         settings = (*_SETTINGS, *_SHOWN) if shown else tuple(_SETTINGS)
@@ -346,9 +344,9 @@ class Layer:
             constraint.name,
             clock.is_clock(constraint.target),
             layer_action.is_layer(constraint.action),
-            self._is_in_place(item, constraint),
+            cls._is_in_place(item, constraint),
             constraint.action_slot_handle,
-            any((constraint.owner_space, constraint.mix_mode) in ways for ways in self.ways.values()),
+            any((constraint.owner_space, constraint.mix_mode) in ways for ways in cls.ways.values()),
             *(getattr(constraint, setting) for setting in settings),
         )
 

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...lookat_pd import gaze, rotation
+from ...lookat_pd import gaze
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from ..animation import actions, channels, unkeyed_pose
+from ..animation import actions, unkeyed_pose
 from ..animation.bake_options import BakeOptions, check_range
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION
-from ..animation.unkeyed_pose import Channels
+from ..layers import layer_bake
 from ..sampling import suspend
 from . import constraint_sync
 from . import resolve as look_at
@@ -95,7 +95,7 @@ def _bake(
         for armature in armatures:
             works[armature] = BakeTransaction(armature)
             chosen = [solve for solve in wanted if solve.look_at.armature == armature]
-            _write(works[armature], frames, chosen, options.weights())
+            layer_bake.write(works[armature], frames, chosen, options.weights())
         kept = {}
         for armature, work in works.items():
             name = options.name or actions.baked_name(armature, options.into, BAKED)
@@ -142,56 +142,6 @@ def _solves(scene: bpy.types.Scene, look_ats: Sequence[LookAt]) -> list[LookAtSo
         taken.add(number)
         solves.append(LookAtSolve(item, number))
     return solves
-
-
-def _write(work: BakeTransaction, frames: Array, solves: Sequence[LookAtSolve], weights: Array) -> None:
-    """Key what the look-ats of one rig do; a bone that several of them turn is turned by one after the other.
-
-    weights: (F,) how much of it.
-    """
-    done: dict[Channels, Array] = {}
-    for solve in solves:
-        for (bone, mode), (values, base) in _channels(solve, frames, done, weights).items():
-            work.write(bone, mode, frames, values, base)
-            done[bone, mode] = values
-
-
-def _channels(
-    solve: LookAtSolve, frames: Array, baked: dict[Channels, Array], weights: Array
-) -> dict[Channels, tuple[Array, Array]]:
-    """What to key: a bone and the kind of its channels to their values (n, 3 or 4), and to their values before.
-
-    frames: (n,) consecutive ones of those solved. baked: channels to which look-ats baked before have added. weights:
-    (n,) parts of the offsets that are baked.
-    """
-    s, track = solve.samples, solve.track
-    assert s is not None and track is not None
-    first = int(frames[0] - track.first)
-    chosen = slice(first, first + len(frames))
-    rows = {bone: n for n, bone in enumerate(s.bones)}
-    result = {}
-    for n, bone in enumerate(track.turned):
-        mode = s.modes[rows[bone]]
-        before = baked.get((bone, mode))
-        if before is None:
-            before = s.raw[mode if mode in s.raw else "EULER"][chosen, rows[bone]]
-        result[bone, mode] = channels.turned(before, mode, _part(track.offsets[chosen, n], weights)), before
-    for n, bone in enumerate(track.moved):
-        before = baked.get((bone, LOCATION))
-        if before is None:
-            before = s.raw[LOCATION][chosen, rows[bone]]
-        result[bone, LOCATION] = before + weights[:, None] * track.moves[chosen, n], before
-    return result
-
-
-def _part(offsets: Array, weights: Array) -> Array:
-    """Parts of rotations (n, 4), those with a weight of 1 to the last bit."""
-    blended = weights < 1.0
-    if not blended.any():
-        return offsets
-    result = offsets.copy()
-    result[blended] = rotation.slerp(rotation.IDENTITY, offsets[blended], weights[blended])
-    return result
 
 
 def _amounts(solves: Sequence[LookAtSolve], frames: Array) -> dict[Lid, Array]:

@@ -1,11 +1,11 @@
 """Which look-ats are live, and their constraints on the rig: made, moved and taken away as look-ats come and go."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import bpy
 
 from ...lookat_pd.errors import LookAtError
+from ..layers.kinds import Instance
 from . import look_at_layer as offsets
 from . import resolve as look_at
 from .body import blink
@@ -16,17 +16,6 @@ _CHOSEN = (("body", "mover"), ("eyes", "left"), ("eyes", "right"))
 """Settings that may name further bones of the rig."""
 _bones_seen: dict[int, list[str]] = {}
 """Names of the bones of each armature when last seen, by session identifier: what is renamed keeps its place."""
-
-
-@dataclass(frozen=True)
-class LiveLookAt:
-    """A live look-at. number: unique on its rig. look_at: None if there is an `error`."""
-
-    armature: bpy.types.Object
-    bone: str
-    number: int
-    look_at: LookAt | None
-    error: str = ""
 
 
 def is_live(bone: bpy.types.PoseBone) -> bool:
@@ -45,7 +34,7 @@ def numbers(armature: bpy.types.Object) -> set[int]:
     return held | offsets.taken(armature)
 
 
-def sync(armature: bpy.types.Object) -> list[LiveLookAt]:
+def sync(armature: bpy.types.Object) -> list[Instance]:
     """Give every live look-at of a rig its constraints, remove those of others, and return the live look-ats.
 
     Names of bones that were renamed are mended in the settings. Not for a rig in edit mode.
@@ -63,18 +52,18 @@ def sync(armature: bpy.types.Object) -> list[LiveLookAt]:
     for number in set(offsets.places(armature)) - used:
         offsets.remove(armature, number)
     offsets.arrange(armature, [item.number for item in found])
-    blink.give_back(armature, (lid for item in found if item.look_at is not None for lid in item.look_at.shapes))
+    blink.give_back(armature, (lid for item in found if item.resolved is not None for lid in item.resolved.shapes))
     return found
 
 
-def _attach(armature: bpy.types.Object, bone: str, number: int) -> LiveLookAt:
+def _attach(armature: bpy.types.Object, bone: str, number: int) -> Instance:
     try:
         resolved = look_at.resolve(armature, bone)
         offsets.install(armature, number, resolved.turned, resolved.moved)
     except LookAtError as error:
         offsets.hide(armature, number)
-        return LiveLookAt(armature, bone, number, None, str(error))
-    return LiveLookAt(armature, bone, number, resolved)
+        return Instance(armature, bone, number, None, str(error))
+    return Instance(armature, bone, number, resolved)
 
 
 def _follow_renames(armature: bpy.types.Object) -> None:

@@ -12,12 +12,13 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
+from ..layers.kinds import BODY, FRESH, TARGETS
 from ..layers.track import Track
 from ..sampling import fingerprint
 from ..sampling.scene_time import seconds_per_frame
 from . import look_at_layer as offsets
 from .resolve import LookAt
-from .solve import BODY, FRESH, TARGETS, LookAtSolve
+from .solve import LookAtSolve
 from .solve_context import Playing, SolveContext
 
 ROUNDS = 3

@@ -5,6 +5,7 @@ Everything that takes time is a generator of the fraction done, so that it can b
 
 from collections.abc import Generator, Iterator
 from contextlib import closing
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ...lookat_pd import gaze, rotation
 from ...lookat_pd.message import Message
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
+from ..layers.kinds import BODY, FRESH, TARGETS, Instance, LayerSolve
 from ..layers.track import Track
 from ..sampling.sampler import Sampler, Samples
 from .body import response
@@ -22,9 +24,6 @@ from .solve_context import SolveContext
 from .solve_sampling import KeptSamples, SolveSampling
 from .verification import VERIFICATIONS, Verification
 
-FRESH, SETTINGS, TARGETS, BODY = range(4)
-"""What of a solve is out of date; each includes those before it."""
-
 _SAMPLING = 0.8
 """Share of a pass over the frames in which the rig is sampled; the rest is solving."""
 _WHOLE_FRAMES, _RAYS = 0.7, 0.2
@@ -34,7 +33,7 @@ _SEEN_OFF = 1e-3
 """What a planted foot may be off, as a part of the length of its leg: a millimetre of a person."""
 
 
-class LookAtSolve:
+class LookAtSolve(LayerSolve):
     """One look-at over a range of frames: its samples, kept while they are valid, and its solution.
 
     track: the offsets found, None as long as there are none; `rough` while they are still to be verified. error: the
@@ -44,16 +43,42 @@ class LookAtSolve:
     """
 
     def __init__(self, look_at: LookAt, number: int) -> None:
-        self.look_at, self.number = look_at, number
-        self.stale = BODY
+        super().__init__(Instance(look_at.armature, look_at.bone, number, look_at))
         self.kept = KeptSamples()
         self.solution: gaze.Solution | None = None
         self.response: response.BodyResponse | None = None
         self.track: Track | None = None
-        self.rough = self.measured = self._expected = False
+        self.measured = self._expected = False
         self.error = np.nan
         self.below: tuple[list[Track], list[Track]] = [], []
         self.circle: frozenset[LookAtSolve] = frozenset()
+
+    @property
+    def look_at(self) -> LookAt:
+        """The settings as they were resolved last."""
+        return self.instance.resolved
+
+    @look_at.setter
+    def look_at(self, look_at: LookAt) -> None:
+        self.instance = replace(self.instance, resolved=look_at)
+
+    @property
+    def number(self) -> int:
+        """Of the look-at on its rig."""
+        return self.instance.number
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether it is verified on the evaluated rig, so that solving it takes longer than a step of the mouse."""
+        return not self.predicted
+
+    @property
+    def follows_apart(self) -> bool:
+        return self.look_at.plain
+
+    @property
+    def sets_shapes(self) -> bool:
+        return bool(self.look_at.shapes)
 
     @property
     def samples(self) -> Samples | None:
@@ -177,7 +202,7 @@ class LookAtSolve:
         track = self._made(found, displacement)
         if not self._expected:
             self.rough = True
-            self._keep(track)
+            self.keep(track)
         return track
 
     def _preview(self, found: Array, displacement: Array | None) -> None:
@@ -191,7 +216,7 @@ class LookAtSolve:
                 before.shapes,
             )
         self.rough = self._expected = True
-        self._keep(track)
+        self.keep(track)
 
     def _finish(
         self, solver: GazeSolver, body: BodySolve | None, found: Array, displacement: Array | None, seen: Samples | None
@@ -202,13 +227,8 @@ class LookAtSolve:
             self.response = body.respond(self.solution.wanted[:, 0], found, displacement, seen, solver)
             if self.response.gaze is not None:
                 self.error = solver.settled_error(self.solution, self.response.gaze.error)
-        self._keep(self._made(found, displacement))
+        self.keep(self._made(found, displacement))
         self.rough = False
-
-    def _keep(self, track: Track) -> None:
-        """The same again leaves the track the same object, so that nothing that depends on it is solved again."""
-        if self.track is None or not track.same_as(self.track):
-            self.track = track
 
     def _made(self, found: Array, displacement: Array | None) -> Track:
         """The track of offsets (F, b, 4) of the chain and the response of the body.

@@ -6,7 +6,6 @@ import bpy
 
 from ..animation.channels import LOCATION
 from ..layers.layer import ROTATION, Item, Layer, Place
-from ..sampling import own_data
 from .owners import Owner
 
 _NAMES = ("PD Follow Location", "PD Follow Rotation")
@@ -55,11 +54,3 @@ class FollowLayer(Layer):
         """The constraints that are the animator's own and act."""
         stack = self._item(self.bone).constraints
         return [c for c in stack if c.name not in _NAMES and not c.mute and c.influence > 0.0]
-
-
-def register() -> None:
-    own_data.MARKS.add(FollowLayer.mark)
-
-
-def unregister() -> None:
-    own_data.MARKS.discard(FollowLayer.mark)

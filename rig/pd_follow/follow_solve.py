@@ -47,10 +47,35 @@ class FollowMotion:
     first: int
     moves: Array
     turns: Array
+    bone: str = ""
+    """The bone that follows, "" for the object."""
 
-    def rows(self, bone: str) -> list[Row]:
-        """What the layer adds to a bone, or for "" to the object."""
-        return [Row(bone, LOCATION, self.moves), Row(bone, ROTATION, self.turns)]
+    def rows(self) -> list[Row]:
+        """What the layer adds."""
+        return [Row(self.bone, LOCATION, self.moves), Row(self.bone, ROTATION, self.turns)]
+
+    def same_as(self, other: "FollowMotion") -> bool:
+        """Whether it is the same, up to what two that depend on each other never agree on."""
+        if (self.first, self.bone, len(self.moves)) != (other.first, other.bone, len(other.moves)):
+            return False
+        pairs = (self.moves, other.moves), (self.turns, other.turns)
+        return all(np.abs(one - same).max(initial=0.0) <= FollowLayer.tolerance for one, same in pairs)
+
+    @classmethod
+    def read(cls, layer: FollowLayer, first: int, last: int) -> "FollowMotion | None":
+        """The motion over these frames that a layer shows, None if that is over others."""
+        frames = last - first + 1
+        if not layer.is_installed(layer.places):
+            return None
+        shown = layer.read(layer.places)
+        if shown is None:
+            # A follower that is always where it would be without PD Follow.
+            is_idle = all(constraint.influence == 0.0 for _, constraint in layer.constraints())
+            return cls(first, np.zeros((frames, 3)), rotation.identity(frames), layer.bone) if is_idle else None
+        begin, (moves, turns) = shown
+        moves = np.zeros((frames, 3)) if moves is None else moves
+        turns = rotation.identity(frames) if turns is None else turns
+        return cls(first, moves, turns, layer.bone) if begin == first and len(moves) == len(turns) == frames else None
 
 
 def sample(scene: bpy.types.Scene, owner: Owner, first: int, last: int) -> Generator[float, None, FollowSamples]:
@@ -147,7 +172,7 @@ def solve(owner: Owner, s: FollowSamples, dt: float) -> FollowMotion:
         turns = offsets.rotation_offsets(turned, goal_turns, s.use, dt, tuning)
         part = s.influence < 1.0
         turns[part] = rotation.exp(rotation.log(turns[part]) * s.influence[part, None])
-    return FollowMotion(int(s.frames[0]), moves, turns)
+    return FollowMotion(int(s.frames[0]), moves, turns, owner.bone)
 
 
 def _goals(owner: Owner, s: FollowSamples, turned: Array) -> tuple[Array | None, Array | None]:

@@ -115,7 +115,7 @@ def _uses(item: bpy.types.ID, scene: bpy.types.Scene) -> Iterator[bpy.types.ID |
         yield item.data
     for stack in _stacks(item):
         for constraint in stack:
-            if not own_data.is_own_constraint(constraint):
+            if not own_data.is_live_constraint(constraint):
                 for found in (constraint, *getattr(constraint, "targets", ())):
                     target = getattr(found, "target", None)
                     yield target
@@ -282,7 +282,7 @@ def _object(item: bpy.types.Object, animated: Mapping[str, set[int]]) -> Iterato
 
 def _constraints(stack: Any, path: str, animated: Mapping[str, set[int]]) -> Iterator[object]:
     for constraint in stack:
-        if not own_data.is_own_constraint(constraint):
+        if not own_data.is_live_constraint(constraint):
             here = f'{path}constraints["{bpy.utils.escape_identifier(constraint.name)}"].'
             yield from _simple(constraint, here, animated)
             for n, target in enumerate(getattr(constraint, "targets", ())):

@@ -78,7 +78,7 @@ def test_expressions_look_at_the_target(found, tmp_path) -> None:
     eyes = settings.eyes
     assert eyes.turned_by == "SHAPE_KEYS" and [row.shape_key for row in eyes.shapes] == list(LOOKS)
     assert np.allclose(np.degrees([row.angle for row in eyes.shapes]), 30.0, atol=1e-4)
-    load("rig.live.handlers").finish(bpy.context.scene)
+    load("rig.layers.live").finish(bpy.context.scene)
     target = bpy.data.objects["Ball"].location
     assert faces.errors(item, [50, 60], lambda: target).max() < 2.0
 
@@ -101,7 +101,7 @@ def test_the_gaze_of_expressions_is_that_of_bones(version, tmp_path) -> None:
     for kind in ("bones", "keys"):
         path = write(tmp_path / f"{kind}.vrm", VERSIONS[version][kind])
         assert bpy.ops.lookat_pd.eyes_from_vrm(filepath=path) == {"FINISHED"}
-        load("rig.live.handlers").finish(bpy.context.scene)
+        load("rig.layers.live").finish(bpy.context.scene)
         seen[kind] = []
         for frame in range(15, 60):
             directions = faces.gaze(item, frame)[1]

@@ -373,7 +373,7 @@ def actions_of_the_animator() -> list[str]:
 
 def forget_solutions() -> None:
     """Let neither the extension nor the file know of any solved look-at."""
-    live = load("rig.live.handlers")
+    live = load("rig.layers.live")
     live._forget()
     for action in bpy.data.actions:
         action.pop("lookat_pd_solved_from", None)

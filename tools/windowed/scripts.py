@@ -22,7 +22,7 @@ class Script:
 
 
 def script(*, needs: tuple[str, ...] = ()) -> Callable:
-    """Mark a function: `@script()` or `@script(needs=("rig.live.handlers",))`."""
+    """Mark a function: `@script()` or `@script(needs=("rig.layers.live",))`."""
 
     def mark(function: Callable[[Hands], Iterator[float]]) -> Callable[[Hands], Iterator[float]]:
         function.script = Script(needs)

@@ -10,7 +10,7 @@ from extension import load
 from .. import scenes
 
 errors = load("lookat_pd.errors")
-live = load("rig.live.handlers")
+live = load("rig.layers.live")
 realtime = load("rig.look_at.live_follow.live_follow")
 resolve = load("rig.look_at.resolve")
 

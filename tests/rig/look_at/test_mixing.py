@@ -11,7 +11,7 @@ from .body import bodies
 
 edit = load("rig.look_at.edit")
 errors = load("lookat_pd.errors")
-live = load("rig.live.handlers")
+live = load("rig.layers.live")
 looks = load("rig.look_at.directing.looks")
 resolve = load("rig.look_at.resolve")
 sampler = load("rig.sampling.sampler")

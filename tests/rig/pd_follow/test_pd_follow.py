@@ -15,7 +15,8 @@ errors = load("lookat_pd.errors")
 finish = load("lookat_pd.progress").drain
 follow_bake = load("rig.pd_follow.follow_bake")
 follow_edit = load("rig.pd_follow.follow_edit")
-follow_live = load("rig.pd_follow.follow_live")
+follow_solve = load("rig.pd_follow.follow_solve")
+live = load("rig.layers.live")
 look_at_edit = load("rig.look_at.edit")
 owners = load("rig.pd_follow.owners")
 Owner = owners.Owner
@@ -268,8 +269,8 @@ def test_changes_are_seen_at_once_and_nothing_is_solved_without(ball, monkeypatc
     follow_edit.add(Owner(box), ball)
     bpy.context.view_layer.update()
     solved = []
-    solve = follow_live.follow_solve.solve
-    monkeypatch.setattr(follow_live.follow_solve, "solve", lambda *args: solved.append(args) or solve(*args))
+    solve = follow_solve.solve
+    monkeypatch.setattr(follow_solve, "solve", lambda *args: solved.append(args) or solve(*args))
     seen(Owner(box))
     bpy.context.view_layer.update()
     assert not solved
@@ -351,7 +352,7 @@ def test_what_cannot_follow_is_refused(ball):
     ball.lookat_pd_follow.use_location = False
     assert "neither" in refusal(owners.check, Owner(ball))
     bpy.context.view_layer.update()
-    assert "neither" in follow_live.error_of(bpy.context.scene, Owner(ball))
+    assert "neither" in live.status(bpy.context.scene, ball).error
     connected = bone_owner(connected=True)
     follow_edit.add(connected, box)
     assert not connected.settings.use_location

@@ -10,7 +10,7 @@ from windowed.scripts import script
 
 from extension import load
 
-LIVE = ("rig.live.handlers",)
+LIVE = ("rig.layers.live",)
 _STEPS = 12
 """Of the mouse in each drag."""
 
@@ -24,7 +24,7 @@ def _human() -> bpy.types.Object:
 
 
 def _state() -> str:
-    return load("rig.live.handlers").status(_scene(), _human(), "head").state
+    return load("rig.layers.live").status(_scene(), _human(), "head").state
 
 
 def _facing() -> np.ndarray:

@@ -10,7 +10,7 @@ from windowed.scripts import script
 
 from extension import load
 
-LIVE = ("rig.live.handlers",)
+LIVE = ("rig.layers.live",)
 STILL = 60
 """A frame by which everything has arrived."""
 ARRIVED = 0.3
@@ -217,7 +217,7 @@ def target_dragged_before_a_control_rig(hands: Hands) -> Waiting:
     ball.location = (1.0, -1.6, 1.9)
     _scene().frame_set(60)
     yield 0.5
-    live = load("rig.live.handlers")
+    live = load("rig.layers.live")
     solved = lambda: live.status(_scene(), armature(), "head").state == "SOLVED"  # noqa: E731
     assert (yield from hands.until(solved))
     previewed = 0

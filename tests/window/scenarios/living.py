@@ -8,7 +8,7 @@ from windowed.scripts import script
 
 from extension import load
 
-LIVE = ("rig.live.handlers",)
+LIVE = ("rig.layers.live",)
 
 
 def _scene() -> bpy.types.Scene:
@@ -16,7 +16,7 @@ def _scene() -> bpy.types.Scene:
 
 
 def _is_solved() -> bool:
-    return load("rig.live.handlers").status(_scene(), armature(), HEAD).state == "SOLVED"
+    return load("rig.layers.live").status(_scene(), armature(), HEAD).state == "SOLVED"
 
 
 @script(needs=LIVE)

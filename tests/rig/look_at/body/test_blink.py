@@ -12,7 +12,7 @@ from ... import scenes
 from . import bodies
 
 blink = load("rig.look_at.body.blink")
-live = load("rig.live.handlers")
+live = load("rig.layers.live")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 sampler = load("rig.sampling.sampler")

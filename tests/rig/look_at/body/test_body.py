@@ -12,7 +12,7 @@ from .bodies import CHAIN, EYES, FEET, differences
 
 bake = load("rig.look_at.bake")
 body = load("rig.look_at.body.layers")
-live = load("rig.live.handlers")
+live = load("rig.layers.live")
 look_at = load("rig.look_at.resolve")
 shifts = load("rig.look_at.body.gaze_shifts")
 LAST = 120

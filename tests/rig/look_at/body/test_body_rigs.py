@@ -13,7 +13,7 @@ from . import bodies
 __all__ = ["rigify"]
 
 body = load("rig.look_at.body.layers")
-live = load("rig.live.handlers")
+live = load("rig.layers.live")
 look_at = load("rig.look_at.resolve")
 
 LENGTH = 100

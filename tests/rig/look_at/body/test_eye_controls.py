@@ -11,7 +11,7 @@ from . import bodies
 from .boards import FRAMES, FULL, LAST, LIDS, ON, TABLE, board, gaze_error
 
 errors = load("lookat_pd.errors")
-live = load("rig.live.handlers")
+live = load("rig.layers.live")
 look_at = load("rig.look_at.resolve")
 presets = load("rig.look_at.presets")
 shape_table = load("rig.look_at.body.shape_table")

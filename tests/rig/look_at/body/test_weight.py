@@ -9,7 +9,7 @@ from extension import load
 from ... import scenes
 from . import bodies
 
-handlers = load("rig.live.handlers")
+handlers = load("rig.layers.live")
 
 EYE = 1.62
 FRAMES = (1, scenes.LAST)

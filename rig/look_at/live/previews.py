@@ -5,20 +5,19 @@ from dataclasses import dataclass
 import bpy
 import numpy as np
 
-from ...lookat_pd.rotation import Array
-from ..animation.channels import TRANSFORM_SIZES
-from ..layers.track import Track
-from ..look_at import settled_pose
-from ..look_at.resolve import LookAt
-from ..look_at.settled_pose import ChainPose, SettledPose
-from ..look_at.solve import LookAtSolve
-from ..look_at.solve_context import SolveContext
+from ....lookat_pd.rotation import Array
+from ...animation.channels import TRANSFORM_SIZES
+from ...layers.kinds import Key
+from ...layers.track import Track
+from .. import settled_pose
+from ..resolve import LookAt
+from ..settled_pose import ChainPose, SettledPose
+from ..solve import LookAtSolve
+from ..solve_context import SolveContext
 from .playhead import SeenFirst
 
 _MOVED = 1e-6
 """Difference [m, or of a quaternion's component] from which on something is seen to move."""
-Key = tuple[int, int]
-"""An armature's session identifier and a look-at's number on it: they stay whatever is renamed."""
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
-"""The live look-at: solved ahead over the scene's frames, and put on the rig just before Blender evaluates a frame.
+"""The live loop: layers of all kinds are solved ahead over the scene's frames, and shown before Blender evaluates one.
 
 Nothing here is state of a simulation. What is solved is thrown away and found again at any time, so a frame shows the
 same pose however it was reached. The handlers keep three promises: what is solved is right for the data as it is, or
-being solved again; playback costs one evaluation of the scene a frame; and nothing is done where there is no look-at.
+being solved again; playback costs one evaluation of the scene a frame; and nothing is done where there is no layer, nor
+for a kind of which the file has none.
 """
 
 import threading
@@ -14,13 +15,10 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ...lookat_pd.message import Message
-from ..layers import clock
-from ..look_at import constraint_sync, setting_changes
-from ..look_at import look_at_layer as offsets
-from ..look_at.body import blink
-from ..look_at.solve import FRESH
 from ..sampling import fingerprint, own_data, sampler, suspend
-from .scene import LiveScene
+from . import clock, kinds
+from .kinds import FRESH, Kind
+from .live_scene import LiveScene
 
 _AT_ONCE = 0.1
 """Seconds for which a handler may hold the window up to solve; what takes longer goes on in slices."""
@@ -31,7 +29,7 @@ _RESTING = 3
 """Turns of the window's loop without a change, after which a hand rests, also where a turn takes long."""
 _CHECK_LATER = 0.3
 _REDRAW = 0.25
-_RESTORED = Message("The keys or constraints that show the look-at were changed; they are restored.")
+_RESTORED = Message("The keys or constraints that show the result were changed; they are restored.")
 _OF_ANOTHER_SCENE = Message(
     "The offsets are those of scene '{scene}', which another window shows; close that window to see those of this one."
 )
@@ -39,7 +37,7 @@ _OF_ANOTHER_SCENE = Message(
 
 @dataclass(frozen=True)
 class Status:
-    """How a live look-at is doing. state: "SOLVED", "SOLVING", "PREVIEW", "STOPPED",
+    """How a live layer is doing. state: "SOLVED", "SOLVING", "PREVIEW", "STOPPED",
     "ERROR" or "OFF".
 
     fraction: done so far. remaining: seconds that solving will still take, nan if unknown. seconds: how long the last
@@ -61,9 +59,9 @@ class Status:
 
 _scenes: dict[int, LiveScene] = {}
 _structure = 0
-"""Goes up whenever look-ats may have come or gone."""
-_known = False
-"""Whether there may be a live look-at at all."""
+"""Goes up whenever layers may have come or gone."""
+_used: list[type[Kind]] = []
+"""Kinds of which the file has something."""
 _looked = -1
 _objects = -1
 _lock = threading.RLock()
@@ -74,7 +72,7 @@ _owners: dict[int, int] = {}
 
 @persistent
 def touch(*_: object) -> None:
-    """Look-ats may have come or gone: find out before the next evaluation, and if none comes, soon."""
+    """Layers may have come or gone: find out before the next evaluation, and if none comes, soon."""
     global _structure
     _structure += 1
     _wake()
@@ -96,7 +94,8 @@ def update(scene: bpy.types.Scene, *, playing: bool = False) -> None:
 def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
     state = _scene(scene)
     alone = bpy.app.background or is_rendering()
-    touched = fingerprint.changed_kinds(scene, state.kinds)
+    state.use(_used)
+    touched = fingerprint.changed_kinds(scene, state.data_kinds)
     if state.as_built != _structure or (alone and state.check_at < np.inf):
         state.refresh(scene, _structure, now=alone)
     elif touched and state.is_concerned(scene):
@@ -106,7 +105,7 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
     if state.job is not None or state.check_at < np.inf or state.as_built != _structure:
         _wake()
     if _may_show(scene, state, playing):
-        state.show(scene)
+        state.show()
     _know_objects()
 
 
@@ -138,11 +137,13 @@ def finish(scene: bpy.types.Scene) -> None:
 def _finish(scene: bpy.types.Scene) -> None:
     state = _scene(scene)
     state.stopped = False
+    state.use(_used)
     state.refresh(scene, _structure, now=True)
     state.begin()
-    state.previews.clear()
+    for kind in state.kinds.values():
+        kind.end_previews()
     _advance(state, None)
-    state.show(scene)
+    state.show()
     with suspend.suspend_live():
         # All that had changed is known: what is shown now is no change to be looked into.
         for layer in scene.view_layers:
@@ -165,44 +166,44 @@ def resume(scene: bpy.types.Scene) -> None:
         _wake()
 
 
-def status(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Status:
-    owner = armature.pose.bones[bone]
+def status(scene: bpy.types.Scene, owner: bpy.types.Object, bone: str = "", kind: str = "") -> Status:
+    """How the layer of an object or a bone is doing; of several that of this kind, or of the first."""
     state = _scenes.get(scene.session_uid)
-    if not constraint_sync.is_live(owner) or state is None:
+    key = None if state is None else state.key_of(owner, bone, kind)
+    if state is None or key is None:
         return Status("OFF")
-    key = armature.session_uid, owner.lookat_pd.number
     first, last, _ = state.span
     if key in state.errors:
         return Status("ERROR", first, last, error=state.errors[key])
     if state.stopped:
         return Status("STOPPED", first, last, state.fraction)
-    if key in state.previews and state.job is None:
+    solve = state.solves.get(key)
+    if solve is not None and state.job is None and state.kind_of(solve).is_preview(solve):
         return Status("PREVIEW", first, last)
     if state.job is not None:
         return Status("SOLVING", first, last, state.fraction, state.remaining)
-    solve = state.solves.get(key)
-    notes = solve.notes if solve is not None else ()
-    if armature.name_full in state.restored:
+    if solve is None:
+        return Status("OFF", first, last, 1.0, 0.0, state.seconds)
+    notes = solve.notes
+    if owner.name_full in state.restored:
         notes = (*notes, _RESTORED)
-    if other := _elsewhere(scene, armature):
+    if other := _elsewhere(scene, owner):
         notes = (*notes, Message(_OF_ANOTHER_SCENE.template, scene=other))
-    shapes = solve is not None and bool(solve.look_at.shapes)
-    return Status(
-        "OFF" if solve is None else "SOLVED", first, last, 1.0, 0.0, state.seconds, notes=notes, shapes=shapes
-    )
+    return Status("SOLVED", first, last, 1.0, 0.0, state.seconds, notes=notes, shapes=solve.sets_shapes)
 
 
 def unsettled(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, str, Status]]:
-    """Look-ats of a scene that show something else than their solution: armature, bone and how it is doing."""
+    """Bones with layers that show something else than their solution: armature, bone and how it is doing."""
     state = _scenes.get(scene.session_uid)
-    if state is None or not (state.job is not None or state.previews or state.stopped or state.errors):
+    if state is None or not (state.job is not None or state.is_previewing or state.stopped or state.errors):
         return []
     found = []
-    for solve in state.solves.values():
-        armature, bone = solve.look_at.armature, solve.look_at.bone
-        how = status(scene, armature, bone)
+    for key, solve in state.solves.items():
+        if not solve.bone:
+            continue
+        how = status(scene, solve.owner, solve.bone, key[0])
         if how.state not in ("SOLVED", "OFF") and not (how.state == "SOLVING" and solve.stale == FRESH):
-            found.append((armature, bone, how))
+            found.append((solve.owner, solve.bone, how))
     return found
 
 
@@ -216,20 +217,18 @@ def _is_playing() -> bool:
 
 
 def _any(scene: bpy.types.Scene) -> bool:
-    """Whether there is a live look-at anywhere; found out again only when there is reason to."""
-    global _known, _looked, _objects
+    """Whether there is a live layer anywhere; found out again only when there is reason to."""
+    global _looked, _objects, _used
     if _looked != _structure or len(bpy.data.objects) != _objects:
         if len(bpy.data.objects) != _objects:
             touch()
         _looked, _objects = _structure, len(bpy.data.objects)
-        live_armatures = [item for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None]
-        _known = any(constraint_sync.live_bones(item) or any(offsets.on(item)) for item in live_armatures if item.pose)
-        _known = _known or blink.is_shown()
-        if not _known and not is_rendering():
+        _used = [kind for kind in kinds.KINDS if kind.is_used()]
+        if not _used and not is_rendering():
             # Whoever deletes a character leaves the clock that its constraints read.
             clock.remove_unread()
             _know_objects()
-    return _known
+    return bool(_used)
 
 
 def _know_objects() -> None:
@@ -242,7 +241,7 @@ def _may_show(scene: bpy.types.Scene, state: LiveScene, playing: bool) -> bool:
     """Offsets of an armature that two windows show in two scenes are those of the scene played last."""
     shown = {} if playing else _scenes_in_windows()
     allowed = True
-    for uid, _ in state.solves:
+    for _, uid, _ in state.solves:
         owner = _owners.get(uid, scene.session_uid)
         if playing or owner not in shown or len(shown) < 2:
             _owners[uid] = scene.session_uid
@@ -290,16 +289,16 @@ def _take_turns() -> bool:
             state = _scenes.get(scene.session_uid)
         if state is None:
             continue
-        if state.previews and state.job is None:
+        if state.is_previewing and state.job is None:
             with suspend.suspend_live():
-                state.aim_previews(scene, window.view_layer)
+                state.aim_previews(window.view_layer)
         if time.perf_counter() > state.check_at:
             state.resting += 1
             if state.resting >= _RESTING or state.job is not None:
                 state.refresh(scene, _structure, now=True)
         if state.job is not None:
             if _advance(state, _slice(state)) or state.news:
-                state.show(scene)
+                state.show()
             _redraw(window, state)
         due = due or state.job is not None or state.check_at < np.inf
     return due
@@ -339,16 +338,18 @@ def _redraw(window: bpy.types.Window, state: LiveScene) -> None:
 
 @persistent
 def _before_frame(scene: bpy.types.Scene, *_: object) -> None:
-    """A frame needs nothing from here but the lids that shape keys close, and to hear of what a script has changed."""
+    """A frame needs nothing from here but what no constraint shows, and to hear of what a script has changed."""
+    if suspend.is_live_suspended():
+        return
     if bpy.app.background and not is_rendering():
         update(scene, playing=True)
         return
     state = _scenes.get(scene.session_uid)
-    if state is None or suspend.is_live_suspended():
+    if state is None or not _used:
         return
-    state.end_previews(scene)
-    state.show_lids(scene)
-    if not is_rendering() and not _is_playing() and fingerprint.changed_kinds(scene, state.kinds):
+    state.end_previews()
+    state.after_show()
+    if not is_rendering() and not _is_playing() and fingerprint.changed_kinds(scene, state.data_kinds):
         # A script changed something and went to a frame at once: no update comes for it.
         update(scene, playing=True)
 
@@ -362,13 +363,13 @@ def _before_update(scene: bpy.types.Scene, *_: object) -> None:
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *_: object) -> None:
     """Let looks follow targets and bones that are dragged, until there is time to solve them."""
     state = _scenes.get(scene.session_uid)
-    if state is None or not _known or bpy.app.background or is_rendering() or suspend.is_live_suspended():
+    if state is None or not _used or bpy.app.background or is_rendering() or suspend.is_live_suspended():
         return
     if own_data.TEMPORARY in scene or _is_playing() or not _lock.acquire(blocking=False):
         return
     try:
         state.follow_edits(scene, depsgraph)
-        if state.previews:
+        if state.is_previewing:
             _wake()
     except ReferenceError:
         _let_go()
@@ -404,8 +405,9 @@ def _before_save(*_: object) -> None:
     sampler.park_all()
     for scene in bpy.data.scenes:
         if state := _scenes.get(scene.session_uid):
-            state.end_previews(scene)
-    blink.give_back_lost()
+            state.end_previews()
+    for kind in _used:
+        kind.before_save()
 
 
 _HANDLERS = (
@@ -426,18 +428,14 @@ _HANDLERS = (
 def register() -> None:
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).append(handler)
-    setting_changes.listeners.append(touch)
+    kinds.listeners.append(touch)
     touch()
 
 
 def unregister() -> None:
-    """The look-ats stay in the file; what moves the rigs goes, since nobody would write it any more."""
-    setting_changes.listeners.remove(touch)
+    kinds.listeners.remove(touch)
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(handler)
     _forget()
     if bpy.app.timers.is_registered(_tick):
         bpy.app.timers.unregister(_tick)
-    for item in [item for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None]:
-        offsets.remove(item)
-    blink.give_back_lost()

@@ -7,7 +7,7 @@ import pytest
 
 from extension import load
 
-TimeLeft = load("rig.live.time_left").TimeLeft
+TimeLeft = load("rig.layers.time_left").TimeLeft
 
 FIFTH, WITHIN = 0.2, 0.3
 

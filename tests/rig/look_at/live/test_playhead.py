@@ -8,13 +8,13 @@ import pytest
 
 from extension import load
 
-from .. import scenes
-from ..scenes import keyed, poses, settings_keyed, swaying
+from ... import scenes
+from ...scenes import keyed, poses, settings_keyed, swaying
 from .test_previews import with_control
 
 layers = load("rig.look_at.body.layers")
-live = load("rig.live.handlers")
-playhead = load("rig.live.playhead")
+live = load("rig.layers.live")
+playhead = load("rig.look_at.live.playhead")
 rotation = load("lookat_pd.rotation")
 solve = load("rig.look_at.solve")
 suspend = load("rig.sampling.suspend")
@@ -42,6 +42,11 @@ def state():
     return live._scenes[bpy.context.scene.session_uid]
 
 
+def look_ats():
+    (kind,) = state().kinds.values()
+    return kind
+
+
 def only_solve():
     return next(iter(state().solves.values()))
 
@@ -58,9 +63,9 @@ def steps() -> Iterator[bool]:
     with suspend.suspend_live():
         while not state().advance(0.05):
             if state().news:
-                state().show(bpy.context.scene)
+                state().show()
             yield state().news
-        state().show(bpy.context.scene)
+        state().show()
 
 
 def test_the_playhead_is_right_long_before_the_rest(scene) -> None:
@@ -71,7 +76,7 @@ def test_the_playhead_is_right_long_before_the_rest(scene) -> None:
     for news in steps():
         if news:
             assert state().fraction < 0.3
-            first = state().previews.first.track(only_solve())
+            first = look_ats().previews.first.track(only_solve())
     assert first is not None
     for frame in (AT - 3, AT, AT + 3):
         away = rotation.distance(first.offsets_at(frame), final.offsets_at(frame))
@@ -85,7 +90,7 @@ def test_what_is_solved_does_not_depend_on_the_playhead(scene) -> None:
         bpy.context.scene.frame_set(frame)
         out_of_date()
         assert any(list(steps()))
-        assert not state().previews.first
+        assert not look_ats().previews.first
         assert np.array_equal(poses(scene.armature, (30, AT, LAST)), whole)
 
 
@@ -133,4 +138,4 @@ def test_an_error_shows_nothing_of_it(scene) -> None:
     while not next(work):
         pass
     state()._fail(only_solve(), load("lookat_pd.errors").RigError("It fails."))
-    assert state().previews.first.track(only_solve()) is None
+    assert look_ats().previews.first.track(only_solve()) is None

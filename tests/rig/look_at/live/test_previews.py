@@ -6,12 +6,12 @@ import pytest
 
 from extension import load
 
-from .. import scenes
-from ..look_at.test_bake_rigs import rigify  # noqa: F401 - fixture
-from ..scenes import ball, keyed, poses, set_rotation, swaying
+from ... import scenes
+from ...scenes import ball, keyed, poses, set_rotation, swaying
+from ..test_bake_rigs import rigify  # noqa: F401 - fixture
 
-live = load("rig.live.handlers")
-live_scene = load("rig.live.scene")
+live = load("rig.layers.live")
+live_scene = load("rig.layers.live_scene")
 offsets = load("rig.look_at.look_at_layer")
 rotation = load("lookat_pd.rotation")
 sampler = load("rig.sampling.sampler")
@@ -35,7 +35,7 @@ def step_of_the_mouse() -> None:
     layer.update()
     state = live._scenes[scene.session_uid]
     state.follow_edits(scene, layer.depsgraph)
-    state.aim_previews(scene, layer)
+    state.aim_previews(layer)
     layer.update()
 
 
@@ -108,7 +108,7 @@ def test_a_keyed_target_that_is_dragged_is_previewed_and_forgotten_with_the_fram
         step_of_the_mouse()
         assert previewed(scene.armature) and missed(scene) < AIMED
     state = live._scenes[bpy.context.scene.session_uid]
-    state.end_previews(bpy.context.scene)
+    state.end_previews()
     assert np.array_equal(poses(scene.armature, (FRAME + 1, FRAME)), solved[::-1])
     assert not previewed(scene.armature)
 

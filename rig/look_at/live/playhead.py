@@ -10,11 +10,12 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from ...lookat_pd.errors import LookAtError
-from ..layers.track import Track
-from ..look_at.scene_solve import SceneSolve
-from ..look_at.solve import BODY, FRESH, LookAtSolve
-from ..sampling.scene_time import seconds_per_frame
+from ....lookat_pd.errors import LookAtError
+from ...layers.kinds import BODY, FRESH
+from ...layers.track import Track
+from ...sampling.scene_time import seconds_per_frame
+from ..scene_solve import SceneSolve
+from ..solve import LookAtSolve
 
 _FORGOTTEN = 1.5
 """Settle times, divided by the damping ratio, after which a hundredth of a degree is left of how a controller began:

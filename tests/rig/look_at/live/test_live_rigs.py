@@ -8,8 +8,9 @@ import pytest
 
 from extension import load
 
-from .. import scenes
-from ..look_at.test_bake_rigs import (  # noqa: F401 - fixtures
+from ... import scenes
+from ...scenes import ball, place_of, poses, run_bake
+from ..test_bake_rigs import (  # noqa: F401 - fixtures
     PLAIN,
     RIGIFY,
     RIGS,
@@ -21,10 +22,9 @@ from ..look_at.test_bake_rigs import (  # noqa: F401 - fixtures
     rig,
     rigify,
 )
-from ..scenes import ball, place_of, poses, run_bake
 
 inputs = load("rig.sampling.fingerprint")
-live = load("rig.live.handlers")
+live = load("rig.layers.live")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 offsets = load("rig.look_at.look_at_layer")
@@ -166,7 +166,7 @@ def test_rigs_play_and_bake_alike(rig) -> None:  # noqa: F811
 @pytest.mark.slow
 def test_rigs_hold_still_and_look(rig) -> None:  # noqa: F811
     """At rest, a target ahead: the head aims at it at once."""
-    from ..look_at.test_bake_rigs import at_rest
+    from ..test_bake_rigs import at_rest
 
     at_rest(rig)
     shorten(5)

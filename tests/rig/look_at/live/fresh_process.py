@@ -12,7 +12,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-TESTS = Path(__file__).resolve().parents[2]
+TESTS = Path(__file__).resolve().parents[3]
 
 
 def poses(path: str, frames: Iterable[int]) -> dict[str, np.ndarray]:

@@ -12,13 +12,13 @@ import pytest
 
 from extension import load, package
 
-from .. import scenes
-from ..scenes import aim, animate, ball, child, error, figure, keyed, place_of, poses, run_bake, swaying
+from ... import scenes
+from ...scenes import aim, animate, ball, child, error, figure, keyed, place_of, poses, run_bake, swaying
 
 attach = load("rig.look_at.constraint_sync")
 inputs = load("rig.sampling.fingerprint")
-live = load("rig.live.handlers")
-live_scene = load("rig.live.scene")
+live = load("rig.layers.live")
+live_scene = load("rig.layers.live_scene")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 offsets = load("rig.look_at.look_at_layer")
@@ -689,11 +689,11 @@ def test_what_is_verified_after_it_was_shown_is_noted_as_solved() -> None:
     found = live._scenes[current.session_uid]
     with suspend.suspend_live():
         found.job = iter(())
-        found.shown.clear()
-        found.show(current)
+        found.tracks.clear()
+        found.show()
         assert not offsets.LookAtLayer(scene.armature).note
         assert found.advance(None)
-        found.show(current)
+        found.show()
     assert offsets.LookAtLayer(scene.armature).note
 
 
@@ -846,7 +846,7 @@ def test_fresh_process_reads_the_same_pose(tmp_path) -> None:
     scene = flying()
     seen = poses(scene.armature, FRAMES)
     path, out = save(tmp_path / "saved.blend"), tmp_path / "pose.npy"
-    tests = Path(__file__).parents[1]
+    tests = Path(__file__).parents[2]
     code = f"""
 import os, sys
 sys.path[:0] = [{str(tests)!r}, {str(tests.parent)!r}]

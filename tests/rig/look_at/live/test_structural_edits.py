@@ -11,13 +11,13 @@ import pytest
 
 from extension import load
 
-from .. import scenes
-from ..scenes import aim, animate, ball, child, figure, poses
+from ... import scenes
+from ...scenes import aim, animate, ball, child, figure, poses
 from .test_live import ours
 
 clock = load("rig.layers.clock")
 detect = load("rig.detection.detect")
-live = load("rig.live.handlers")
+live = load("rig.layers.live")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 offsets = load("rig.look_at.look_at_layer")

@@ -6,13 +6,13 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..animation import data_paths
-from ..look_at import mixing, settings
-from ..look_at import resolve as look_at
-from ..look_at.body import settings as body_settings
-from ..look_at.body import shape_table
-from ..look_at.resolve import LookAt
-from ..sampling import fingerprint
+from ...animation import data_paths
+from ...sampling import fingerprint
+from .. import mixing, settings
+from .. import resolve as look_at
+from ..body import settings as body_settings
+from ..body import shape_table
+from ..resolve import LookAt
 
 
 def clip(armature: bpy.types.Object) -> tuple[int, int]:
@@ -59,6 +59,30 @@ def settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -
     )
 
 
+def saved(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -> tuple:
+    """All settings of a look-at that are not keyed, with names where they point to something."""
+    s = armature.pose.bones[bone].lookat_pd
+    groups = {**body_settings.TUNING, **body_settings.BONES}
+    others = tuple(getattr(getattr(s, group), name) for group in groups for name in _names(group))
+    chain = settings.chain_values(s)
+    targets = tuple((item.name_full if item else "", name) for item, name in _targets(s))
+    still = tuple(getattr(s, name) for name in settings.TUNING if name not in keyed)
+    shapes = shape_table.rows(s.eyes)
+    others = (others, shapes) if shapes else others
+    weights = tuple(mixing.weights(s)) if mixing.KEYED not in keyed else ()
+    behind = s.let_go_behind.all_objects.keys() if s.let_go_behind is not None else []
+    up = s.world_up, s.world_up_object.name_full if s.world_up_object is not None else ""
+    return still, others, chain, targets, s.aim_axis, *s.facing, s.soft_edge, bool(s.eyes.drift), up, weights, behind
+
+
+def _names(group: str) -> list[str]:
+    return [*body_settings.TUNING.get(group, ()), *body_settings.BONES.get(group, ())]
+
+
+def _targets(s) -> list[tuple[bpy.types.Object | None, str]]:
+    return [(s.target, s.subtarget), *((item.object, item.bone) for item in s.targets)]
+
+
 def place(found: LookAt) -> tuple:
     """What the samples of a look-at were taken of."""
     targets = tuple((t.object.session_uid if t.object else 0, t.bone, t.point) for t in found.watched)
@@ -77,11 +101,6 @@ def occluders(found: LookAt) -> list[str]:
 def blinks(found: LookAt) -> bool:
     """Whether shape keys may be asked to close or turn its eyes."""
     return found.armature.pose.bones[found.bone].lookat_pd.eyes.use
-
-
-def stands(found: LookAt) -> bool:
-    """Whether the bones of a look-at are there, under these names."""
-    return all(bone in found.armature.pose.bones for bone in found.bones)
 
 
 def same(one: LookAt, other: LookAt) -> bool:

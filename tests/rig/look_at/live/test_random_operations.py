@@ -19,8 +19,8 @@ from hypothesis.stateful import precondition, rule, run_state_machine_as_test
 
 from extension import load
 
-from .. import scenes
-from ..scenes import animate, ball, figure, poses, set_rotation
+from ... import scenes
+from ...scenes import animate, ball, figure, poses, set_rotation
 from . import fresh_process
 from .feature_operations import LAST, FeatureOperations, Stage, number, whole
 from .test_live import ours
@@ -31,7 +31,7 @@ clock = load("rig.layers.clock")
 copying = load("rig.look_at.copy")
 drain = load("lookat_pd.progress").drain
 join = load("rig.transitions.join")
-live = load("rig.live.handlers")
+live = load("rig.layers.live")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 offsets = load("rig.look_at.look_at_layer")

@@ -1,0 +1,579 @@
+"""The live layers of one scene: what is out of date, solving it, and showing the solutions on the rigs."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import bpy
+import numpy as np
+
+from ...lookat_pd.errors import LookAtError
+from ..sampling import fingerprint, sampler, scene_time
+from . import kinds, saved_solution
+from .kinds import BODY, FRESH, SETTINGS, TARGETS, Added, Instance, Key, Kind, LayerSolve, SolveRange
+from .layer import is_part
+from .time_left import TimeLeft
+
+_CHECK_LATER, _CHECK_AT_WORK = 0.3, 1.0
+"""Seconds after the last move of a slider, or of anything else, until all that it may not have changed is looked at;
+and how often it is looked at while slices of work make changes themselves."""
+_ROUNDS = 3
+"""How often layers of several kinds are solved that depend on each other in a circle."""
+_OWN = {"OBJECT", "ACTION"}
+"""Kinds of data that are changed when a track is shown."""
+_STRUCTURE = ("SCENE", "COLLECTION")
+"""Kinds of data that are changed where relations between others are."""
+_CONSTRAINTS = kinds.OWN
+"""What digests of constraints of layers are known by."""
+_DATA = frozenset(("ARMATURE", "OBJECT"))
+_NONE: tuple[set, set] = set(), set()
+Group = tuple[Kind, list[LayerSolve]]
+
+
+class LiveScene:
+    """The live layers of one scene."""
+
+    def __init__(self) -> None:
+        self.scene: bpy.types.Scene | None = None
+        self.kinds: dict[type[Kind], Kind] = {}
+        """Those of which the file has something."""
+        self.instances: dict[Key, Instance] = {}
+        """All that were found, also those with errors."""
+        self.solves: dict[Key, LayerSolve] = {}
+        self.errors: dict[Key, str] = {}
+        self.span: tuple[int, int, float] = (0, 0, 0.0)
+        self.structure = self.as_built = -1
+        self.unresolved = False
+        self.is_ready = True
+        """Whether Blender has put everything together that the kinds have seen."""
+        self.places: dict[Key, object] = {}
+        self.tracks: dict[Key, Added] = {}
+        """The tracks that the rigs show."""
+        self.layers: dict[Key, tuple[list[tuple], list[bytes]]] = {}
+        """The constraints that show them, and what is keyed for these."""
+        self.restored: set[str] = set()
+        """Names of objects whose keys someone else has changed, so that they were written again."""
+        self.noted = False
+        """Whether the offsets are noted as the solution of what they were solved from."""
+        self.wrote = False
+        """Whether something was shown since the scene was last looked at."""
+        self.settings: dict[Key, tuple] = {}
+        self.keyed: dict[Key, frozenset[str]] = {}
+        self.editing: frozenset[int] = frozenset()
+        self.prints: dict[tuple[str, str], bytes] = {}
+        self.reach: dict[Key, tuple[set, set]] = {}
+        """What the owner of each layer, and what it aims at, depend on."""
+        self.below: dict[Key, dict[Key, object]] = {}
+        """The tracks of layers of other kinds with which each was solved."""
+        self.watched: frozenset[int] = frozenset()
+        """Session identifiers of all data that the motions depend on; none where that is more than can be listed."""
+        self.job: Iterator[float] | None = None
+        self.stopped = self.outdated = False
+        self.fraction, self.started, self.seconds = 0.0, 0.0, 0.0
+        self.time_left = TimeLeft()
+        self.check_at, self.drawn, self.worked = np.inf, 0.0, 0.0
+        """When to look at all that may have changed, when panels were drawn, and when the last slice of work ended."""
+        self.resting = 0
+        """Turns of the window's loop without a change since it was time to look."""
+        self.seen = self.waited_for = False
+        """Whether the work has come to something new to see; and whether it goes on to its end before that is drawn."""
+        self.news = False
+        """Whether what is seen first has just been found."""
+        self.data_kinds = fingerprint.KINDS
+        """Of the data that the motions depend on."""
+
+    def use(self, used: Sequence[type[Kind]]) -> None:
+        """Have layers of these kinds, and of no others."""
+        self.kinds = {kind: self.kinds.get(kind) or kind(self) for kind in used}
+        names = {kind.name for kind in used}
+        self.solves = {key: solve for key, solve in self.solves.items() if key[0] in names}
+
+    def kind_of(self, solve: LayerSolve) -> Kind:
+        return next(kind for kind in self.kinds.values() if kind.name == solve.key[0])
+
+    def key_of(self, owner: bpy.types.Object, bone: str, name: str = "") -> Key | None:
+        """Key of the layer that an object or a bone has and that still moves something; None if there is none.
+
+        name: of its kind, "" for the first.
+        """
+        for kind in self.kinds.values():
+            for key, instance in self.instances.items():
+                is_it = key[0] == kind.name and key[1] == owner.session_uid and instance.bone == bone
+                if is_it and name in ("", kind.name) and kind.is_live(replace(instance, owner=owner)):
+                    return key
+        return None
+
+    # What has changed
+
+    def refresh(self, scene: bpy.types.Scene, structure: int, touched: set[str] | None = None, *, now: bool) -> None:
+        """Find out what is out of date. now: do not postpone slow checks.
+
+        structure: another number whenever layers may have come or gone. touched: kinds of data that were changed since
+        the last time, where nothing was put off then; else it may be any.
+        """
+        self.scene, self.structure = scene, structure
+        if self.check_at < np.inf:
+            touched = None
+        span = (*scene_time.key_range(scene), scene_time.seconds_per_frame(scene))
+        if self._is_outdated(scene, span):
+            self._rebuild(scene, span)
+        tuned = self._settings_changed()
+        edited = False
+        if tuned and not now:
+            # A slider is being moved: nothing else can be, so look at the rest a little later.
+            self._check_later()
+        elif not now and self.prints and any(solve.is_slow for solve in self.solves.values()):
+            # Something may be being dragged: meanwhile `follow_edits` shows where looks settle.
+            self._wait(touched)
+        else:
+            self.check_at, unknown = np.inf, not self.prints
+            edited = self._inputs_changed(scene, touched)
+            if unknown and self._restore():
+                # The file has been solved before it was saved.
+                self.stop()
+            if not edited and self.job is None:
+                # What moved is where it was or is not keyed, or the work was stopped meanwhile.
+                edited = any(solve.stale != FRESH for solve in self.solves.values())
+        # What is still to be sampled is solved with the new settings anyway.
+        if edited or any(solve.samples is not None for solve in tuned):
+            self.stop()
+            self.begin()
+
+    def is_concerned(self, scene: bpy.types.Scene) -> bool:
+        """Whether something that was changed since the last evaluation may concern the layers."""
+        span = (*scene_time.key_range(scene), scene_time.seconds_per_frame(scene))
+        if not self.watched or self.check_at < np.inf or self.unresolved or span != self.span:
+            return True
+        graphs = (layer.depsgraph for layer in scene.view_layers)
+        changed = (update.id.original for graph in graphs if graph is not None for update in graph.updates)
+        return any(item.session_uid in self.watched or item.id_type in _STRUCTURE or is_part(item) for item in changed)
+
+    def _wait(self, touched: set[str] | None) -> None:
+        """Look later at what has changed. What was shown from here is a change too, but none to wait longer for."""
+        own, self.wrote = self.wrote and touched is not None and touched <= _OWN, False
+        if self.check_at == np.inf or not (own or self.job is not None):
+            self._check_later(_CHECK_LATER if self.job is None else _CHECK_AT_WORK)
+
+    def _check_later(self, seconds: float = _CHECK_LATER) -> None:
+        self.check_at, self.resting = time.perf_counter() + seconds, 0
+
+    def _is_outdated(self, scene: bpy.types.Scene, span: tuple[int, int, float]) -> bool:
+        """Whether layers may have come or gone, or are on other bones, or the frames are others."""
+        if self.as_built != self.structure or span != self.span or self.editing != _editing(scene) or self.unresolved:
+            return True
+        return not all(map(self._stands, self.solves.values()))
+
+    def _stands(self, solve: LayerSolve) -> bool:
+        """Whether the bones of a layer are there, under these names."""
+        pose = solve.owner.pose
+        return all(not bone or (pose and bone in pose.bones) for bone, _ in self.kind_of(solve).places(solve.instance))
+
+    def _rebuild(self, scene: bpy.types.Scene, span: tuple[int, int, float]) -> None:
+        """Find the layers that there are; what is known of them and still right is kept."""
+        self.stop()
+        for key, solve in self.solves.items():
+            if self._was_meddled_with(key, solve, keys=True):
+                self.restored.add(solve.owner.name_full)
+        self.tracks.clear()
+        self.layers.clear()
+        before, known_settings, known_errors = self.solves, self.settings, self.errors
+        keep = self.solves if span == self.span else {}
+        self.as_built, self.unresolved, self.is_ready = -1, False, True
+        self.instances, self.settings, self.keyed, self.span = {}, {}, {}, span
+        self.solves, self.errors = {}, {}
+        self.editing = _editing(scene)
+        for kind in self.kinds.values():
+            found = list(kind.find(scene))
+            kind.tidy(scene, found)
+            for instance in found:
+                key = kind.name, instance.owner.session_uid, (instance.bone if not instance.number else instance.number)
+                self.instances[key] = instance
+                self.keyed[key] = keyed = kind.keyed(instance)
+                self.settings[key] = kind.settings(instance, keyed)
+                if instance.error:
+                    self.errors[key], self.unresolved = instance.error, True
+                    continue
+                place = kind.place(instance)
+                solve = keep.get(key)
+                if solve is None or self.places[key] != place:
+                    old, solve = before.get(key), kind.make(instance)
+                    if old is not None and kind.places(old.instance) == kind.places(instance):
+                        # What was shown is shown until there is something new.
+                        solve.track = old.track
+                elif known_settings.get(key) != self.settings[key] or not kind.same(solve.instance, instance):
+                    solve.stale = max(solve.stale, SETTINGS)
+                elif key in known_errors:
+                    self.errors[key] = known_errors[key]
+                solve.instance, solve.key = instance, key
+                self.solves[key], self.places[key] = solve, place
+        first, last = span[0], max(span[0], span[1])
+        for kind in self.kinds.values():
+            kind.rebuilt(scene, first, last, self._of(kind))
+        self.data_kinds = fingerprint.KINDS
+        if self.is_ready:
+            self.as_built = self.structure
+        self.begin()
+
+    def _of(self, kind: Kind) -> list[LayerSolve]:
+        return [solve for key, solve in self.solves.items() if key[0] == kind.name]
+
+    def _settings_changed(self) -> list[LayerSolve]:
+        """Take over changed settings; the layers concerned."""
+        changed = []
+        for key, solve in list(self.solves.items()):
+            kind = self.kind_of(solve)
+            new, old = kind.settings(solve.instance, self.keyed[key]), self.settings[key]
+            if new == old:
+                continue
+            changed.append(solve)
+            self.settings[key] = new
+            if new[1:] != old[1:]:
+                # Other bones, or another target.
+                self.as_built = -1
+            else:
+                kind.retune(solve)
+                solve.stale = max(solve.stale, SETTINGS)
+        if self.as_built < 0 and self.scene is not None:
+            self._rebuild(self.scene, self.span)
+        return changed
+
+    def _inputs_changed(self, scene: bpy.types.Scene, touched: set[str] | None) -> bool:
+        """Compare fingerprints of all that the motions depend on."""
+        everything: dict[tuple[str, str], bpy.types.ID] = {}
+        reach = {}
+        for key, solve in self.solves.items():
+            items = [fingerprint.reach(scene, items) for items in self.kind_of(solve).inputs(solve.instance)]
+            for found in items:
+                everything.update(found)
+            reach[key] = set(items[0]), set(items[1])
+        prints: dict[tuple[str, str], bytes] = {}
+        for kind in self.kinds.values():
+            prints.update(kind.look(scene, touched))
+        for owner in self._owners(scene):
+            items = (owner, owner.data) if owner.type == "ARMATURE" else (owner,)
+            everything.update({fingerprint.identity(item): item for item in items})
+            fixed = [kind.layer.fixed_on(owner) for kind in self.kinds]
+            prints[_CONSTRAINTS, owner.name_full] = repr(fixed).encode()
+        for key, solve in self.solves.items():
+            if self._was_meddled_with(key, solve, keys=touched is None or "ACTION" in touched):
+                self.tracks.clear()
+                self.restored.add(solve.owner.name_full)
+        for identity, item in everything.items():
+            known = self.prints.get(identity) if touched is not None and identity[0] not in touched else None
+            prints[identity] = fingerprint.fingerprint(item) if known is None else known
+        sees_all = any(kind.sees_all for kind in self.kinds.values())
+        self.watched = frozenset(() if sees_all else (item.session_uid for item in everything.values()))
+        self.data_kinds = fingerprint.KINDS | {kind for kind, _ in everything}
+        before, reached = self.prints, self.reach
+        self.prints, self.reach = prints, reach
+        different = {i for i in {*prints, *before} if prints.get(i) != before.get(i)}
+        if not before or not different:
+            return False
+        if any(kind in _DATA or kind.startswith(kinds.OWN) for kind, _ in different):
+            # Bones or constraints may be others.
+            self._rebuild(scene, self.span)
+        changed = False
+        for key, solve in self.solves.items():
+            body, targets = (a | b for a, b in zip(reach.get(key, _NONE), reached.get(key, _NONE), strict=True))
+            if any(kind != "ACTION" for kind, _ in (body | targets) & different):
+                solve.restructured()
+            if body & different or (targets & different and not solve.follows_apart):
+                solve.stale, changed = BODY, True
+            elif targets & different:
+                solve.stale, changed = max(solve.stale, TARGETS), True
+            kind = self.kind_of(solve)
+            self.keyed[key] = kind.keyed(solve.instance)
+            self.settings[key] = kind.settings(solve.instance, self.keyed[key])
+        for kind in self.kinds.values():
+            kind.forget_order()
+        return changed
+
+    def _owners(self, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+        """The objects whose constraints are watched."""
+        owners = [solve.owner for solve in self.solves.values()]
+        owners += [item for kind in self.kinds.values() for item in kind.watched(scene)]
+        return list(dict.fromkeys(owners))
+
+    def _was_meddled_with(self, key: Key, solve: LayerSolve, *, keys: bool) -> bool:
+        """Whether someone else has changed the constraints of a layer, or with `keys` what these read."""
+        known = self.layers.get(key)
+        if known is None:
+            return False
+        try:
+            owner, bone = solve.owner, solve.bone
+            if bone and (owner.pose is None or bone not in owner.pose.bones):
+                return False
+            kind = self.kind_of(solve)
+            if not kind.is_live(solve.instance):
+                return False
+            layer = kind.layer_of(solve.instance)
+        except ReferenceError:
+            return False
+        fixed, contents = known
+        return fixed != layer.fixed() or (keys and contents != layer.contents())
+
+    # Solving
+
+    def begin(self) -> None:
+        """Start to solve what is out of date."""
+        if self.scene is None or self.stopped:
+            return
+        self.fraction, self.started, self.seen = 0.0, time.perf_counter(), False
+        stale = max((solve.stale for solve in self.solves.values()), default=FRESH)
+        frame = self.scene.frame_current_final
+        work = stale, *(kind.begin(self._of(kind), frame) for kind in self.kinds.values())
+        self.time_left.begin(work, even=all(solve.predicted for solve in self.solves.values()))
+        self.outdated = stale != FRESH
+        if self.outdated:
+            self.restored.clear()
+        for key, solve in self.solves.items():
+            if solve.stale != FRESH:
+                self.errors.pop(key, None)
+        self.job = self._steps(self.scene)
+
+    def _steps(self, scene: bpy.types.Scene) -> Iterator[float]:
+        """The work: layer after layer, each after those on which it depends."""
+        frames = np.arange(self.span[0], max(self.span[0], self.span[1]) + 1)
+        for turn in range(_ROUNDS):
+            groups, done = self._groups(scene), 0
+            for n, (kind, solves) in enumerate(groups):
+                for solve in solves:
+                    self._see_below(scene, kind, solve)
+                over = SolveRange(scene, frames, self.span[2], kind.layer.order)
+                for fraction in kind.steps(solves, over):
+                    yield (turn + (done + len(solves) * fraction) / len(self.solves)) / (turn + 1)
+                done += len(solves)
+                if n < len(groups) - 1 or turn:
+                    # Those that come after are solved with it.
+                    self._show_tracks(kind)
+            if len(groups) < 2:
+                return
+            changed = [self._see_below(scene, kind, solve) for kind, solve in self._each()]
+            if not any(changed):
+                return
+
+    def _each(self) -> list[tuple[Kind, LayerSolve]]:
+        return [(self.kind_of(solve), solve) for solve in self.solves.values()]
+
+    def _groups(self, scene: bpy.types.Scene) -> list[Group]:
+        """Layers that are solved together, in order: what comes last in the stacks but depends on nothing before it is
+        solved first, since other layers may look at it."""
+        early: list[Group] = []
+        late: list[Group] = []
+        waiting: set[Key] = set()
+        for key, solve in self.solves.items():
+            kind = self.kind_of(solve)
+            if kind.is_together:
+                if not late or late[-1][0] is not kind:
+                    late.append((kind, []))
+                late[-1][1].append(solve)
+                waiting.add(key)
+            elif kind.layer.order < 0 and not any(self._reaches(scene, kind, solve, other) for other in waiting):
+                early.append((kind, [solve]))
+            else:
+                late.append((kind, [solve]))
+                waiting.add(key)
+        return early + late
+
+    def _reach_of(self, scene: bpy.types.Scene, kind: Kind, solve: LayerSolve) -> tuple[set, set]:
+        if solve.key not in self.reach:
+            body, targets = (set(fingerprint.reach(scene, items)) for items in kind.inputs(solve.instance))
+            self.reach[solve.key] = body, targets
+        return self.reach[solve.key]
+
+    def _reaches(self, scene: bpy.types.Scene, kind: Kind, solve: LayerSolve, other: Key) -> bool:
+        """Whether a layer depends on what another one moves."""
+        owner = fingerprint.identity(self.solves[other].owner)
+        return any(owner in items for items in self._reach_of(scene, kind, solve))
+
+    def _see_below(self, scene: bpy.types.Scene, kind: Kind, solve: LayerSolve) -> bool:
+        """Note what has changed of the layers of other kinds on which a layer depends; whether anything has."""
+        if len(self.kinds) < 2 and kind.is_together:
+            return False
+        body, targets = self._reach_of(scene, kind, solve)
+        below: dict[Key, object] = {}
+        stale = FRESH
+        before = self.below.get(solve.key, {})
+        for other_key, other in self.solves.items():
+            other_kind = self.kind_of(other)
+            if other is solve or (other_kind is kind and kind.is_together):
+                continue
+            owner = fingerprint.identity(other.owner)
+            if not kinds.is_below(type(other_kind), type(kind)) or not (owner in body or owner in targets):
+                continue
+            below[other_key] = other.track
+            if before.get(other_key) is not other.track:
+                stale = max(stale, BODY if owner in body or not solve.follows_apart else TARGETS)
+        if before.keys() - below.keys():
+            stale = BODY
+        self.below[solve.key] = below
+        solve.stale = max(solve.stale, stale)
+        return stale != FRESH
+
+    def fail(self, solve: LayerSolve, error: LookAtError) -> None:
+        """A layer cannot be solved."""
+        solve.track, solve.stale = None, FRESH
+        self.errors[solve.key] = str(error)
+        self.kind_of(solve).failed(solve)
+
+    def stop(self) -> None:
+        if self.job is not None:
+            job, self.job = self.job, None
+            job.close()  # type: ignore[attr-defined]
+            sampler.park_all()
+
+    def advance(self, seconds: float | None, *, to_see: bool = False) -> bool:
+        """Solve for so long, or to the end; whether that is reached. to_see: until there is something new to see."""
+        if self.job is None:
+            return True
+        if to_see and self.seen:
+            # The timer does the rest: to begin a slice takes long.
+            return False
+        begin, opened = time.perf_counter(), sampler.seconds_opening()
+        done, self.waited_for, self.news = True, seconds is None, False
+        for fraction in self.job:
+            self.fraction = max(self.fraction, fraction)
+            self.time_left.note(self.fraction, time.perf_counter())
+            # What the slice itself costs is worth as much time again.
+            allowed = np.inf if seconds is None else seconds + 2.0 * (sampler.seconds_opening() - opened)
+            late = time.perf_counter() - begin > allowed
+            self.seen = self.seen or any(solve.rough for solve in self.solves.values())
+            if late or (to_see and self.seen) or self.news:
+                done = False
+                break
+        sampler.park_all()
+        self.worked = time.perf_counter()
+        if done:
+            self.job = None
+            for kind in self.kinds.values():
+                kind.finished()
+            if self.outdated:
+                self.time_left.finish(self.worked)
+                self.seconds = self.worked - self.started
+        return done
+
+    def let_go(self) -> None:
+        """Hold nothing of the file: it is about to be replaced."""
+        self.stop()
+        for solve in self.solves.values():
+            solve.restructured()
+        self.scene, self.as_built, self.noted = None, -1, False
+        self.tracks.clear()
+        self.layers.clear()
+        for kind in self.kinds.values():
+            kind.let_go()
+
+    @property
+    def remaining(self) -> float:
+        """Seconds that solving will still take, nan if unknown."""
+        return self.time_left.remaining(time.perf_counter())
+
+    # Saved solutions
+
+    def _digest(self) -> str:
+        """Of all that the layers are solved from. Own constraints are put right, whatever becomes of them."""
+        prints = {identity: digest for identity, digest in self.prints.items() if identity[0] != _CONSTRAINTS}
+        settings = [
+            (
+                key[0],
+                solve.owner.name_full,
+                solve.bone,
+                key[2],
+                self.kind_of(solve).saved(solve.instance, self.keyed[key]),
+            )
+            for key, solve in self.solves.items()
+        ]
+        return saved_solution.digest(self.span, prints, settings)
+
+    def _restore(self) -> bool:
+        """Take the offsets in the file for the solutions, if they were solved from what is there; whether they were."""
+        if not self.solves or not saved_solution.restore(self._each(), self.span, self._digest()):
+            return False
+        for kind, solve in self._each():
+            if self.scene is not None:
+                self._see_below(self.scene, kind, solve)
+        for solve in self.solves.values():
+            solve.stale, solve.rough = FRESH, False
+        for kind in self.kinds.values():
+            kind.trust()
+        return True
+
+    # Showing
+
+    def _show_tracks(self, only: Kind | None = None) -> bool:
+        """Let the rigs show what is solved; whether anything was written."""
+        shown = False
+        for key, solve in self.solves.items():
+            kind = self.kind_of(solve)
+            if solve.owner.mode == "EDIT" or only not in (None, kind):
+                continue
+            track = kind.shown(solve)
+            if track is not None:
+                if self.tracks.get(key) is not track:
+                    layer = kind.layer_of(solve.instance)
+                    layer.install(kind.places(solve.instance))
+                    layer.show(track.first, track.rows())
+                    self.tracks[key] = track
+                    # What is there of its constraints and keys is from here.
+                    self.layers[key] = layer.fixed(), layer.contents()
+                    shown = True
+            elif solve.stale == FRESH or solve.samples is None:
+                kind.layer_of(solve.instance).hide()
+                self.tracks.pop(key, None)
+                self.layers.pop(key, None)
+        return shown
+
+    def show(self) -> None:
+        """Let the rigs show what is solved, and what no constraint shows, at the current frame."""
+        shown = self._show_tracks()
+        self.wrote = self.wrote or shown
+        known = self.job is None and not self.errors and bool(self.prints) and not self.is_previewing
+        solved = known and all(solve.stale == FRESH and not solve.rough for solve in self.solves.values())
+        # The last of a solution may have been shown before all of it was known to be right.
+        if shown or (solved and not self.noted):
+            saved_solution.store(self._each(), self._digest() if solved else "")
+            self.noted = solved
+        self.after_show()
+
+    def after_show(self) -> None:
+        if self.scene is not None:
+            for kind in self.kinds.values():
+                kind.after_show(self.scene)
+
+    @property
+    def is_previewing(self) -> bool:
+        """Whether something else than the solutions is shown."""
+        return any(kind.is_previewing for kind in self.kinds.values())
+
+    def follow_edits(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+        """Where a target or the pose was moved at the frame that is shown, show what becomes of it.
+
+        For what is moved faster than it can be solved, and for what is not keyed, which the solution does not know.
+        """
+        if self.scene is None:
+            return
+        moved = [kind.follow_edits(scene, depsgraph) for kind in self.kinds.values()]
+        if any(moved):
+            if self.job is not None:
+                self.stop()
+                self._check_later()
+            self.show()
+
+    def aim_previews(self, view_layer: bpy.types.ViewLayer) -> None:
+        """Improve previews by what they still miss, once the rigs are evaluated with them."""
+        aimed = [kind.aim_previews(view_layer) for kind in self.kinds.values()]
+        if any(aimed):
+            self.show()
+
+    def end_previews(self) -> None:
+        """Show what is solved: another frame comes, or the file is saved."""
+        ended = [kind.end_previews() for kind in self.kinds.values()]
+        if any(ended):
+            self.show()
+
+
+def _editing(scene: bpy.types.Scene) -> frozenset[int]:
+    """Rigs of a scene in edit mode: their layers wait."""
+    if getattr(bpy.context, "mode", "OBJECT") != "EDIT_ARMATURE":
+        return frozenset()
+    return frozenset(i.session_uid for i in scene.objects if i.type == "ARMATURE" and i.mode == "EDIT")

@@ -1,0 +1,256 @@
+"""Look-ats as a kind of layer: what they depend on, and what is seen of them before they are solved."""
+
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+
+import bpy
+
+from ...layers import kinds, live, track
+from ...layers.kinds import Instance, Kind, LayerSolve, SolveRange
+from ...layers.layer import Place
+from ...layers.track import Track
+from .. import constraint_sync, look_at_layer, setting_changes
+from .. import resolve as look_at
+from ..body import blink
+from ..directing import shot_keys
+from ..look_at_layer import LookAtLayer
+from ..scene_solve import SceneSolve
+from ..solve import LookAtSolve
+from . import inputs
+from .playhead import PlayheadSolve, SeenFirst, frames_around
+from .previews import Previews
+
+NAME = "LOOK_AT"
+_KEYED = ("ACTION", "ARMATURE")
+"""Kinds of data that are changed where keys of the shot are."""
+
+
+class LookAtKind(Kind):
+    """The live look-ats of one scene."""
+
+    name, layer, is_together = NAME, LookAtLayer, True
+
+    def __init__(self, live_scene=None) -> None:
+        super().__init__(live_scene)
+        self.previews = Previews()
+        """What is shown of look-ats whose targets or bones are being moved."""
+        self.scene_solve: SceneSolve | None = None
+        self._solves: Sequence[LookAtSolve] = ()
+        self._clips: dict[int, tuple[int, int]] = {}
+        """Which action each rig has played when its keys of the shot were last looked at."""
+        self._around: tuple[int, int] | None = None
+
+    @classmethod
+    def is_used(cls) -> bool:
+        armatures = [item for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None]
+        moved = any(constraint_sync.live_bones(item) or any(cls.layer.on(item)) for item in armatures if item.pose)
+        return moved or blink.is_shown()
+
+    def find(self, scene: bpy.types.Scene) -> Iterable[Instance]:
+        for armature in constraint_sync.live_armatures(scene):
+            if any(bone.bone is None for bone in armature.pose.bones):
+                # Just copied: Blender has not put it together yet.
+                if self.live is not None:
+                    self.live.is_ready = False
+                continue
+            yield from constraint_sync.sync(armature)
+
+    def tidy(self, scene: bpy.types.Scene, instances: Sequence[Instance]) -> None:
+        """`find` has removed the constraints of others."""
+
+    def is_live(self, instance: Instance) -> bool:
+        bone = instance.owner.pose.bones.get(instance.bone)
+        return bone is not None and constraint_sync.is_live(bone)
+
+    def make(self, instance: Instance) -> LayerSolve:
+        return LookAtSolve(instance.resolved, instance.number)
+
+    def keyed(self, instance: Instance) -> frozenset[str]:
+        return inputs.keyed(instance.owner, instance.bone)
+
+    def settings(self, instance: Instance, keyed: frozenset[str]) -> tuple:
+        return inputs.settings_key(instance.owner, instance.bone, keyed)
+
+    def saved(self, instance: Instance, keyed: frozenset[str]) -> tuple:
+        return inputs.saved(instance.owner, instance.bone, keyed)
+
+    def retune(self, solve: LookAtSolve) -> None:
+        solve.look_at = look_at.retuned(solve.look_at)
+
+    def place(self, instance: Instance) -> Hashable:
+        return inputs.place(instance.resolved)
+
+    def places(self, instance: Instance) -> list[Place]:
+        return track.places(instance.resolved.turned, instance.resolved.moved)
+
+    def same(self, one: Instance, other: Instance) -> bool:
+        return inputs.same(one.resolved, other.resolved)
+
+    def inputs(self, instance: Instance) -> tuple[Sequence[bpy.types.ID | None], Sequence[bpy.types.ID | None]]:
+        return [instance.owner], instance.resolved.surroundings
+
+    def watched(self, scene: bpy.types.Scene) -> Iterable[bpy.types.Object]:
+        return constraint_sync.live_armatures(scene)
+
+    def look(self, scene: bpy.types.Scene, touched: set[str] | None) -> dict[tuple[str, str], bytes]:
+        for armature in constraint_sync.live_armatures(scene):
+            clip = inputs.clip(armature)
+            if touched is None or not touched.isdisjoint(_KEYED) or self._clips.get(armature.session_uid) != clip:
+                # Keys may have come or gone in an animation editor, or another clip has keys of its own.
+                shot_keys.mend(armature)
+                self._clips[armature.session_uid] = clip
+        prints = {}
+        for solve in self._solves:
+            resolved, name = solve.look_at, f"{solve.owner.name_full} {solve.number}"
+            if inputs.blinks(resolved):
+                faces = blink.signature(resolved.armature, resolved.shapes)
+                prints[f"{kinds.OWN} SHAPES", name] = repr(faces).encode()
+            if resolved.occluders:
+                prints[f"{kinds.OWN} OCCLUDERS", name] = repr(inputs.occluders(resolved)).encode()
+        return prints
+
+    @property
+    def sees_all(self) -> bool:
+        return any(inputs.blinks(solve.look_at) or solve.look_at.occluders for solve in self._solves)
+
+    # Solving
+
+    def rebuilt(self, scene: bpy.types.Scene, first: int, last: int, solves: Sequence[LookAtSolve]) -> None:
+        used = (item.name_full for item in bpy.data.objects if item.pose and constraint_sync.live_bones(item))
+        blink.give_back_lost(used)
+        self._solves = solves
+        self.scene_solve = SceneSolve(scene, first, last, list(solves))
+
+    def forget_order(self) -> None:
+        if self.scene_solve is not None:
+            self.scene_solve.forget_order()
+
+    def begin(self, solves: Sequence[LookAtSolve], frame: float) -> Hashable:
+        self._around = None if self.scene_solve is None else frames_around(self.scene_solve, frame)
+        return self._around is not None, *map(_extent, solves)
+
+    def steps(self, solves: Sequence[LookAtSolve], over: SolveRange) -> Iterator[float]:
+        """First the frames around the playhead, unless it is waited for, then all."""
+        assert self.scene_solve is not None and self.live is not None
+        share = 0.0
+        around, self._around = self._around, None
+        if around is not None and not self.live.waited_for:
+            first, frames = PlayheadSolve(self.scene_solve, around), len(self.scene_solve.context.frames)
+            part = around[1] - around[0] + 1
+            share = part / (part + frames)
+            for fraction in first.steps():
+                yield share * fraction
+            self.previews.first = SeenFirst(first.tracks)
+            self.live.seen = self.live.news = True
+            yield share
+        for fraction in self.scene_solve.steps(solves, self.live.fail):
+            yield share + (1.0 - share) * fraction
+
+    def failed(self, solve: LookAtSolve) -> None:
+        self.previews.first.forget(solve)
+
+    def finished(self) -> None:
+        self.previews.first = SeenFirst()
+        self.previews.clear()
+
+    def let_go(self) -> None:
+        self.scene_solve = None
+        for solve in self._solves:
+            # It names armatures, which an undo replaces.
+            solve.kept.cut_down = None
+        self.previews.clear()
+        self.previews.first = SeenFirst()
+
+    # Saved with the offsets
+
+    def trust(self) -> None:
+        if self.scene_solve is not None:
+            self.scene_solve.trust()
+
+    def store(self, solve: LookAtSolve, *, is_solved: bool) -> None:
+        amounts = solve.track.shapes if is_solved and solve.look_at.shapes and solve.track is not None else None
+        LookAtLayer(solve.owner, solve.number).set_shapes(amounts)
+
+    def read(self, solve: LookAtSolve, first: int, last: int) -> Track | None:
+        known = super().read(solve, first, last)
+        if known is not None and solve.look_at.shapes:
+            layer = LookAtLayer(solve.owner, solve.number)
+            amounts = layer.shapes(len(known.offsets), len(solve.look_at.shapes))
+            if amounts is None:
+                return None
+            known.shapes = amounts
+        return known
+
+    # Showing
+
+    def shown(self, solve: LookAtSolve) -> Track | None:
+        return self.previews.track(solve.key, solve)
+
+    @property
+    def is_previewing(self) -> bool:
+        return bool(self.previews)
+
+    def is_preview(self, solve: LayerSolve) -> bool:
+        return solve.key in self.previews
+
+    def follow_edits(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
+        if self.scene_solve is None:
+            return False
+        context, frame = self.scene_solve.context, scene.frame_current_final
+        moved = [self.previews.follow(solve.key, solve, context, frame, depsgraph) for solve in self._solves]
+        return any(moved)
+
+    def aim_previews(self, view_layer: bpy.types.ViewLayer) -> bool:
+        """Let heads that follow edits turn by what they still miss."""
+        if not self.previews.waiting:
+            return False
+        view_layer.update()
+        for solve in self._solves:
+            self.previews.aim(solve.key, solve, view_layer.depsgraph)
+        return True
+
+    def end_previews(self) -> bool:
+        return self.previews.clear()
+
+    def after_show(self, scene: bpy.types.Scene) -> None:
+        """Close and turn the eyes by shape keys as it is solved for the current frame."""
+        # Of the keys, where time is stretched.
+        frame = scene.frame_current_final
+        amounts: dict[blink.Lid, tuple[float, str]] = {}
+        for solve in self._solves:
+            armature = solve.owner
+            if not solve.look_at.shapes or armature.mode == "EDIT":
+                continue
+            lids, shown = solve.look_at.shapes, self.previews.first.track(solve)
+            there = shown is not None and shown.shapes.shape[1] == len(lids)
+            for lid, amount in zip(lids, shown.shapes_at(frame) if there else [0.0] * len(lids), strict=True):
+                # Characters may share a face; who changes it more has the word.
+                known = amounts.get(lid, (0.0, ""))
+                amounts[lid] = (float(amount), armature.name_full) if abs(amount) >= abs(known[0]) else known
+        blink.show(amounts)
+
+    @classmethod
+    def before_save(cls) -> None:
+        """Save what the animator has set; to give that back calls for an evaluation, and that closes the lids again."""
+        blink.give_back_lost()
+
+    @classmethod
+    def remove_all(cls) -> None:
+        for item in [item for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None]:
+            look_at_layer.remove(item)
+        blink.give_back_lost()
+
+
+def _extent(solve: LookAtSolve) -> tuple[int | bool, ...]:
+    """What decides in which proportions the time of a solve goes to its parts."""
+    resolved = solve.look_at
+    return solve.stale, len(resolved.turned), len(resolved.moved), len(resolved.shapes), solve.predicted
+
+
+def register() -> None:
+    setting_changes.listeners.append(live.touch)
+    kinds.register_kind(LookAtKind)
+
+
+def unregister() -> None:
+    kinds.unregister_kind(LookAtKind)
+    setting_changes.listeners.remove(live.touch)
