@@ -7,6 +7,7 @@ import bpy
 from ..lookat_pd.message import Message
 from ..rig.layers import live
 from ..rig.look_at import facing
+from ..rig.look_at.live import look_at_kind
 from ..translations import messages
 
 _LETTER = 7.5
@@ -15,7 +16,7 @@ _LETTER = 7.5
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.types.Object, bone: str) -> None:
     """Solved, being solved, stopped, or the error."""
-    found = live.status(context.scene, armature, bone)
+    found = live.status(context.scene, armature, bone, look_at_kind.NAME)
     if found.state == "ERROR":
         draw_long(layout, context, messages.translate(found.error), "ERROR")
     elif found.state == "SOLVING":

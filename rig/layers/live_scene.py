@@ -84,6 +84,8 @@ class LiveScene:
 
     def use(self, used: Sequence[type[Kind]]) -> None:
         """Have layers of these kinds, and of no others."""
+        if list(self.kinds) == list(used):
+            return
         self.kinds = {kind: self.kinds.get(kind) or kind(self) for kind in used}
         names = {kind.name for kind in used}
         self.solves = {key: solve for key, solve in self.solves.items() if key[0] in names}
