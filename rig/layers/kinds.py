@@ -219,6 +219,12 @@ class Kind:
         """The places of its rows."""
         return list(instance.rows)
 
+    def installed(self, instance: Instance) -> Layer:
+        """The layer with its constraints in place."""
+        layer = self.layer_of(instance)
+        layer.install(self.places(instance))
+        return layer
+
     def place(self, instance: Instance) -> Hashable:
         """What samples were taken of: another one makes them worthless."""
         return tuple(self.places(instance))

@@ -512,8 +512,7 @@ class LiveScene:
             track = kind.shown(solve)
             if track is not None:
                 if self.tracks.get(key) is not track:
-                    layer = kind.layer_of(solve.instance)
-                    layer.install(kind.places(solve.instance))
+                    layer = kind.installed(solve.instance)
                     layer.show(track.first, track.rows())
                     self.tracks[key] = track
                     # What is there of its constraints and keys is from here.

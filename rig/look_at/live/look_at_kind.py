@@ -61,6 +61,10 @@ class LookAtKind(Kind):
         bone = instance.owner.pose.bones.get(instance.bone)
         return bone is not None and constraint_sync.is_live(bone)
 
+    def installed(self, instance: Instance) -> LookAtLayer:
+        """`find` has put its constraints in place."""
+        return LookAtLayer(instance.owner, instance.number)
+
     def make(self, instance: Instance) -> LayerSolve:
         return LookAtSolve(instance.resolved, instance.number)
 
