@@ -137,5 +137,5 @@ def test_an_error_shows_nothing_of_it(scene) -> None:
     work = steps()
     while not next(work):
         pass
-    state()._fail(only_solve(), load("lookat_pd.errors").RigError("It fails."))
+    state().fail(only_solve(), load("lookat_pd.errors").RigError("It fails."))
     assert look_ats().previews.first.track(only_solve()) is None
