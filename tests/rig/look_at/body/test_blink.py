@@ -12,6 +12,7 @@ from ... import scenes
 from . import bodies
 
 blink = load("rig.look_at.body.blink")
+kind = load("rig.look_at.live.look_at_kind")
 live = load("rig.layers.live")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
@@ -142,8 +143,8 @@ def _blinks_off(armature, settings) -> None:
 
 
 def _switched_off(armature, settings) -> None:
-    live.unregister()
-    live.register()
+    kind.unregister()
+    kind.register()
 
 
 def _deleted(armature, settings) -> None:
