@@ -8,7 +8,7 @@ how, and where in the stacks they stand.
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 import bpy
 
@@ -19,9 +19,6 @@ from ..sampling.sampler import Sampler
 from ..sampling.targets import Target
 from . import track
 from .layer import Layer, Row, disabled, number_of, own_on
-
-if TYPE_CHECKING:
-    from .live_scene import LiveScene
 
 FRESH, SETTINGS, TARGETS, BODY = range(4)
 """What of a solve is out of date; each includes those before it: nothing, the settings, what the layer aims at or
@@ -151,6 +148,21 @@ def left_out(order: int) -> AbstractContextManager[None]:
     return disabled(armatures, own_on if order <= 0 else find)
 
 
+class LiveWork(Protocol):
+    """What a kind needs of the scene whose layers are kept up to date."""
+
+    is_ready: bool
+    """Whether Blender has put everything together that `find` has seen."""
+    waited_for: bool
+    """Whether the work goes on to its end before it is drawn."""
+    seen: bool
+    """Whether the work has come to something new to see."""
+    news: bool
+    """Whether that has just been found."""
+
+    def fail(self, solve: LayerSolve, error: LookAtError) -> None: ...
+
+
 class Kind:
     """A kind of layer, for the layers of one scene. A subclass has to say what `find`, `settings`, `inputs`, `solve`
     and `mute` say; the other methods have defaults.
@@ -163,7 +175,7 @@ class Kind:
     is_together: ClassVar[bool] = False
     """Whether `steps` knows how its layers depend on each other. Else each is solved after those found before it."""
 
-    def __init__(self, live: "LiveScene | None" = None) -> None:
+    def __init__(self, live: LiveWork | None = None) -> None:
         """live: the scene whose layers these are, None to bake some."""
         self.live = live
 

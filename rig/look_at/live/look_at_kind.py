@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 import bpy
 
 from ...layers import kinds, live, track
-from ...layers.kinds import Instance, Kind, LayerSolve, SolveRange
+from ...layers.kinds import Instance, Kind, LayerSolve, LiveWork, SolveRange
 from ...layers.layer import Place
 from ...layers.track import Track
 from .. import constraint_sync, look_at_layer, setting_changes
@@ -29,8 +29,8 @@ class LookAtKind(Kind):
 
     name, layer, is_together = NAME, LookAtLayer, True
 
-    def __init__(self, live_scene=None) -> None:
-        super().__init__(live_scene)
+    def __init__(self, live_work: LiveWork | None = None) -> None:
+        super().__init__(live_work)
         self.previews = Previews()
         """What is shown of look-ats whose targets or bones are being moved."""
         self.scene_solve: SceneSolve | None = None
