@@ -4,6 +4,7 @@ A limb in FK is dragged by its FK controls. In IK its IK control is moved, and t
 the limb.
 """
 
+from collections.abc import Generator
 from contextlib import ExitStack, suppress
 from time import perf_counter
 from typing import Any
@@ -12,8 +13,10 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError, RigError
+from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation import auto_keying
+from ..controls.realize import Correction, Realization, Tolerance, realize
 from ..detection import limb_controls, limbs, other_ik
 from ..detection.limb_controls import LimbControls
 from ..sampling import suspend
@@ -22,7 +25,7 @@ from .body_drag import BodyDrag
 from .chain_solve import IKTuning
 from .grip import Grip
 
-_PASSES = 3
+_CORRECTIONS = 2
 _SWITCHED = 0.5
 """Influence of IK from which on a limb is dragged by its IK control."""
 _GOOD_ENOUGH = 1e-5
@@ -234,16 +237,12 @@ class ControlDrag(drag.GivenChain):
         if not np.all(np.abs(target) < 1e12):
             raise RigError("The drag position is not finite; move the mouse back.")
         began = perf_counter()
-        item = self.grip.item
-        for turn in range(_PASSES):
-            away = target - self._seen(self.grip.moved)
-            if np.linalg.norm(away) <= _GOOD_ENOUGH * self.reach:
-                break
-            move = np.linalg.solve(self.grip.frame(self.view_layer.depsgraph), away)
-            now = np.array(item.location)
-            item.location = np.where(item.lock_location, now, now + move)
+        dragged, away = _DraggedControl(self, target), target - self._seen(self.grip.moved)
+        self.iterations, tolerance = 0, Tolerance(_GOOD_ENOUGH * self.reach, _CORRECTIONS)
+        if np.linalg.norm(away) > tolerance.error:
+            first = dragged.nearer(np.array(self.grip.item.location), away)
+            self.iterations = drain(realize(dragged, first, tolerance)).evaluations
             self.view_layer.update()
-            self.iterations = turn + 1
         self.error = float(np.linalg.norm(target - self._seen(self.grip.end)))
         self.seconds = perf_counter() - began
 
@@ -259,6 +258,34 @@ class ControlDrag(drag.GivenChain):
         self.grip.key(self.scene)
         self._open.close()
         return auto_keying.is_on(self.scene)
+
+
+class _DraggedControl(Realization[Array, Array]):
+    """A location of the control for one point of the world; seen: what is missing (3,) to that."""
+
+    def __init__(self, session: ControlDrag, target: Array) -> None:
+        self._session, self._target = session, target
+
+    def nearer(self, location: Array, away: Array) -> Array:
+        """The location from which the end does not lie away (3,) from the point."""
+        grip = self._session.grip
+        move = np.linalg.solve(grip.frame(self._session.view_layer.depsgraph), away)
+        return np.where(grip.item.lock_location, location, location + move)
+
+    def write(self, values: Array) -> None:
+        self._session.grip.item.location = values
+
+    def evaluate(self) -> Generator[float, None, Array]:
+        self._session.view_layer.update()
+        yield 1.0
+        return self._target - self._session._seen(self._session.grip.moved)
+
+    def compare(self, seen: Array) -> Array:
+        return np.linalg.norm(seen, keepdims=True)
+
+    def correct(self, values: Array, seen: Array) -> Generator[float, None, Correction[Array]]:
+        yield 1.0
+        return Correction(self.nearer(values, seen))
 
 
 Session = drag.DragSession | ControlDrag | BodyDrag
