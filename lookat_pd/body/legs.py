@@ -66,6 +66,15 @@ class Leg:
         """Lengths of the upper and the lower bone, (n, l) each [m]."""
         return np.linalg.norm(self.knee - self.hip, axis=-1), np.linalg.norm(self.ankle - self.knee, axis=-1)
 
+    def part(self, which: ArrayLike) -> "Leg":
+        """Only these legs (l,)."""
+        return Leg(*(getattr(self, field.name)[:, which] for field in fields(self)))
+
+    def shifted(self, by: Array) -> "Leg":
+        """Displaced by (n, 3), or each leg by (n, l, 3)."""
+        by = by if by.ndim == 3 else by[:, None]
+        return replace(self, hip=self.hip + by, knee=self.knee + by, ankle=self.ankle + by)
+
 
 def lowering(
     animated: Leg, moved: Leg, up: ArrayLike, dt: float, *, smooth: float = 0.12, acceleration: float | None = None

@@ -1,7 +1,7 @@
 """The hips give way to hits as well: they are displaced, and the feet stay where they are animated."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -33,16 +33,6 @@ class HitHips:
     def sampled(self) -> tuple[str, ...]:
         return self.footing.sampled
 
-    @property
-    def turned(self) -> tuple[str, ...]:
-        """Bones of legs that turn."""
-        return tuple(bone for foot in self.footing.feet if not foot.control for bone in foot.bones)
-
-    @property
-    def moved(self) -> tuple[str, ...]:
-        """Bones that change their location."""
-        return (self.footing.hips, *(foot.control for foot in self.footing.feet if foot.control))
-
     def turns(self, bones: Iterable[str]) -> bool:
         """Whether one of these bones is one of the legs'."""
         own = {bone for foot in self.footing.feet for bone in foot.bones}
@@ -52,20 +42,20 @@ class HitHips:
         """Key the hips, displaced by `moves` (F, 3) in armature space, and the legs; returns the displacement (F, 3),
         lower where a leg is too short."""
         feet, hips = self.footing.feet, self.footing.hips
-        animated = _legs(self.footing, samples)
+        animated = self.footing.legs(samples)
         up = rotation.normalize(np.linalg.inv(samples.worlds[:, :3, :3])[:, :, 2])
-        low = legs.lowering(animated, _shifted(animated, moves), up, dt) * foot_lock.onset(len(moves), 1, _LOWERED, dt)
+        low = legs.lowering(animated, animated.shifted(moves), up, dt) * foot_lock.onset(len(moves), 1, _LOWERED, dt)
         # Lowered hips return with the displacement.
         moves = np.where(np.any(moves != 0.0, axis=-1, keepdims=True), moves - low[:, None] * up, 0.0)
         self._move(work, samples, hips, moves)
-        offsets, _ = legs.replant(animated, _shifted(animated, moves))
+        offsets, _ = legs.replant(animated, animated.shifted(moves))
         for n, foot in enumerate(feet):
             for k, bone in enumerate(() if foot.control else foot.bones):
                 if np.any(offsets[:, n, k] != rotation.IDENTITY):
                     mode, raw = samples.channel(bone)
                     work.write(bone, mode, samples.frames, channels.turned(raw, mode, offsets[:, n, k]), raw)
         if any(foot.control for foot in feet):
-            seen = _legs(self.footing, sample.run(sampler.sample(samples.frames.tolist())))
+            seen = self.footing.legs(sample.run(sampler.sample(samples.frames.tolist())))
             missing = np.asarray(animated.ankle) - seen.ankle
             missing[np.linalg.norm(missing, axis=-1) < 0.02 * np.linalg.norm(moves, axis=-1).max()] = 0.0
             for n, foot in enumerate(feet):
@@ -90,15 +80,3 @@ def find(armature: bpy.types.Object, bones: Iterable[str]) -> HitHips | None:
         return None
     found = HitHips(footing)
     return None if not footing.hips or found.turns(bones) else found
-
-
-def _legs(footing: Footing, samples: Samples) -> legs.Leg:
-    rows = [[samples.bones.index(name) for name in foot.bones] for foot in footing.feet]
-    joints = [samples.positions[:, [row[k] for row in rows]] for k in range(3)]
-    turns = [samples.rotations[:, [row[k] for row in rows]] for k in range(3)]
-    return legs.Leg(*joints, *turns)
-
-
-def _shifted(leg: legs.Leg, moves: Array) -> legs.Leg:
-    moves = moves[:, None]
-    return replace(leg, hip=leg.hip + moves, knee=leg.knee + moves, ankle=leg.ankle + moves)

@@ -116,8 +116,8 @@ def start(
     turning = (*joints.line, *joints.followers)
     shifted = hit_hips.find(armature, turning) if request.hips else None
     if shifted is not None:
-        turning = (*turning, *shifted.turned)
-        actions.check_curves(armature, dict.fromkeys(shifted.moved, LOCATION), into)
+        turning = (*turning, *shifted.footing.turned)
+        actions.check_curves(armature, dict.fromkeys(shifted.footing.moved, LOCATION), into)
     modes = {bone: armature.pose.bones[bone].rotation_mode for bone in turning}
     actions.check_curves(armature, modes, into)
     for limb in joints.goals:
@@ -252,7 +252,7 @@ def _work(
                 moves /= weights.total * unit
             if np.any(moves):
                 moves = shifted.write(work, sampler, samples, moves, dt)
-                written = (*written, *shifted.moved[:1], *shifted.turned)
+                written = (*written, *shifted.footing.moved[:1], *shifted.footing.turned)
             if joints.goals:
                 written = (*written, *controls.follow(work, response.rotations))
             if not written and into == "LAYER":

@@ -10,6 +10,7 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.body import contacts
 from ...lookat_pd.body.contacts import Detection, Interval
+from ...lookat_pd.body.legs import Leg
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
@@ -60,6 +61,24 @@ class Footing:
     feet: tuple[Foot, ...]
     hips: str
 
+    @property
+    def turned(self) -> tuple[str, ...]:
+        """The bones of legs that turn."""
+        return tuple(bone for foot in self.feet if not foot.control for bone in foot.bones)
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """The controls that change their location."""
+        return tuple(filter(None, (self.hips, *(foot.control for foot in self.feet))))
+
+    def legs(self, samples: Samples) -> Leg:
+        """The legs in armature space."""
+        rows = [[samples.bones.index(name) for name in foot.bones] for foot in self.feet]
+        joints, turns = (
+            [values[:, [row[k] for row in rows]] for k in range(3)] for values in (samples.positions, samples.rotations)
+        )
+        return Leg(*joints, *turns)
+
     def part(self, rows: Sequence[int]) -> "Footing":
         """Only these feet."""
         return Footing(tuple(self.feet[n] for n in rows), self.hips)
@@ -67,8 +86,7 @@ class Footing:
     @property
     def sampled(self) -> tuple[str, ...]:
         """The bones that must be known."""
-        controls = (*(foot.control for foot in self.feet), self.hips)
-        return tuple(dict.fromkeys((*(bone for foot in self.feet for bone in foot.bones), *filter(None, controls))))
+        return tuple(dict.fromkeys((*(bone for foot in self.feet for bone in foot.bones), *self.moved)))
 
     def contacts(
         self, samples: Samples, dt: float, frames: Detection | Sequence[Interval]

@@ -7,7 +7,7 @@ show progress and stop at any step: it yields the completed fraction. Either all
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -30,7 +30,7 @@ from ..sampling import suspend
 from ..sampling.bone_location import own_displacement
 from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
-from .foot_bones import Foot, Footing
+from .foot_bones import Footing
 
 _LOWERED = 0.07
 """Time [s] in which the hips may be lowered from the first frame that may change."""
@@ -83,10 +83,8 @@ def lock(
     bake_options.check_range(options.first, options.last)
     actions.check(armature, options.into)
     bones = armature.pose.bones
-    modes = {name: bones[name].rotation_mode for foot in footing.feet if not foot.control for name in foot.bones}
-    moved = {name: LOCATION for name in (footing.hips, *(foot.control for foot in footing.feet)) if name}
-    for kinds in (modes, moved):
-        actions.check_curves(armature, kinds, options.into)
+    actions.check_curves(armature, {name: bones[name].rotation_mode for name in footing.turned}, options.into)
+    actions.check_curves(armature, dict.fromkeys(footing.moved, LOCATION), options.into)
     work = _Work(scene, armature, footing, plan, options, called, begin)
     with suspend.suspend_live():
         return (yield from work.steps())
@@ -168,7 +166,7 @@ class LegGoal:
         self.footing = footing
         back = np.linalg.inv(first.worlds[:, :3, :3])
         moved = np.stack([np.einsum("fij,fj->fi", back, plan.displacement) for plan in plans], axis=1)
-        now = _legs(footing.feet, first)
+        now = footing.legs(first)
         self.size = np.maximum(np.sum(now.lengths, axis=0).max(axis=0), 1e-9)
         hands = np.array([foot.hand for foot in footing.feet])
         up = rotation.normalize(back[:, :, 2])
@@ -176,12 +174,12 @@ class LegGoal:
         if footing.hips:
             supports = np.stack([foot_lock.support(plan.stances, len(moved), dt) for plan in plans], axis=1)
             body = foot_lock.body_displacement(moved, supports, dt, begin=begin)
-            feet = _part(now, ~hands)
-            low = legs.lowering(_shifted(feet, moved[:, ~hands]), _shifted(feet, body), up, dt)
+            feet = now.part(~hands)
+            low = legs.lowering(feet.shifted(moved[:, ~hands]), feet.shifted(body), up, dt)
             body = body - (low * foot_lock.onset(len(low), begin, _LOWERED, dt))[:, None] * up
             # A hand in the air goes with the body.
             moved[:, hands] += (1.0 - supports[:, hands, None]) * body[:, None]
-        self.wanted = _shifted(now, moved)
+        self.wanted = now.shifted(moved)
         self.changing = np.any(moved != 0.0, axis=(1, 2)) | np.any(body != 0.0, axis=1)
         self.forwards, backwards = legs.bent_forwards(self.wanted, ~hands)
         self.turned = self._turned(backwards, begin, max(round(_STRAIGHTENED / dt), 1))
@@ -190,7 +188,7 @@ class LegGoal:
         self.turns: dict[str, Array] = {}
         if footing.hips:
             self.moves[footing.hips] = body
-        self._turn(_shifted(now, body))
+        self._turn(now.shifted(body))
 
     @property
     def changes(self) -> bool:
@@ -226,14 +224,14 @@ class LegGoal:
 
     def missed(self, now: Samples) -> float:
         """The largest distance of an ankle from its goal, in lengths of its leg."""
-        away = np.linalg.norm(_legs(self.footing.feet, now).ankle - self.wanted.ankle, axis=-1)
+        away = np.linalg.norm(self.footing.legs(now).ankle - self.wanted.ankle, axis=-1)
         away[(self.turned > 0.0) & (self.turned < 1.0)] = 0.0
         away = np.maximum(away - self.out_of_reach, 0.0)
         return float((away[self.changing] / self.size).max())
 
     def correct(self, now: Samples) -> None:
         """Turn and move by what is missing."""
-        there = _legs(self.footing.feet, now)
+        there = self.footing.legs(now)
         for n, foot in enumerate(self.footing.feet):
             if foot.control:
                 missing = self.wanted.ankle[:, n] - there.ankle[:, n]
@@ -243,24 +241,6 @@ class LegGoal:
     def pose(self) -> Changes:
         """The turns, and the displacements in armature space."""
         return Changes(dict(self.turns), dict(self.moves))
-
-
-def _part(leg: legs.Leg, which: NDArray[np.bool_]) -> legs.Leg:
-    """Only these legs (l,)."""
-    return legs.Leg(*(getattr(leg, field.name)[:, which] for field in fields(leg)))
-
-
-def _shifted(leg: legs.Leg, by: Array) -> legs.Leg:
-    """Legs displaced by (F, 3) or (F, l, 3)."""
-    by = by if by.ndim == 3 else by[:, None]
-    return replace(leg, hip=leg.hip + by, knee=leg.knee + by, ankle=leg.ankle + by)
-
-
-def _legs(feet: Sequence[Foot], samples: Samples) -> legs.Leg:
-    rows = [[samples.bones.index(name) for name in foot.bones] for foot in feet]
-    joints = [samples.positions[:, [row[k] for row in rows]] for k in range(3)]
-    turns = [samples.rotations[:, [row[k] for row in rows]] for k in range(3)]
-    return legs.Leg(*joints, *turns)
 
 
 def largest_drift(footing: Footing, samples: Samples, plans: Sequence[FootPlan]) -> float:
