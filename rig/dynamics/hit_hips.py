@@ -10,13 +10,11 @@ from ...lookat_pd import rotation
 from ...lookat_pd.body import foot_lock, legs
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
-from ..animation import channels
 from ..animation.bake_transaction import BakeTransaction
-from ..animation.channels import LOCATION
-from ..feet import foot_bones
+from ..controls.changes import Changes
+from ..feet import foot_bones, foot_locking
 from ..feet.foot_bones import Footing
 from ..sampling import sampler as sample
-from ..sampling.bone_location import own_displacement
 from ..sampling.sampler import Sampler, Samples
 
 _LOWERED = 0.07
@@ -47,29 +45,18 @@ class HitHips:
         low = legs.lowering(animated, animated.shifted(moves), up, dt) * foot_lock.onset(len(moves), 1, _LOWERED, dt)
         # Lowered hips return with the displacement.
         moves = np.where(np.any(moves != 0.0, axis=-1, keepdims=True), moves - low[:, None] * up, 0.0)
-        self._move(work, samples, hips, moves)
         offsets, _ = legs.replant(animated, animated.shifted(moves))
-        for n, foot in enumerate(feet):
-            for k, bone in enumerate(() if foot.control else foot.bones):
-                if np.any(offsets[:, n, k] != rotation.IDENTITY):
-                    mode, raw = samples.channel(bone)
-                    work.write(bone, mode, samples.frames, channels.turned(raw, mode, offsets[:, n, k]), raw)
-        if any(foot.control for foot in feet):
+        turning = [(n, k, bone) for n, foot in enumerate(feet) if not foot.control for k, bone in enumerate(foot.bones)]
+        turns = {bone: offsets[:, n, k] for n, k, bone in turning}
+        foot_locking.write(work, samples, Changes(turns, {hips: moves}))
+        held = {n: foot.control for n, foot in enumerate(feet) if foot.control}
+        if held:
             seen = self.footing.legs(sample.run(sampler.sample(samples.frames.tolist())))
             missing = np.asarray(animated.ankle) - seen.ankle
             missing[np.linalg.norm(missing, axis=-1) < 0.02 * np.linalg.norm(moves, axis=-1).max()] = 0.0
-            for n, foot in enumerate(feet):
-                if foot.control:
-                    self._move(work, samples, foot.control, missing[:, n])
+            moved = {control: missing[:, n] for n, control in held.items()}
+            foot_locking.write(work, samples, Changes(moves=moved))
         return moves
-
-    @staticmethod
-    def _move(work: BakeTransaction, samples: Samples, bone: str, moves: Array) -> None:
-        if np.any(moves):
-            row = samples.bones.index(bone)
-            raw = samples.raw[LOCATION][:, row]
-            own = own_displacement(samples, bone, samples.rotations[:, row], moves)
-            work.write(bone, LOCATION, samples.frames, raw + own, raw)
 
 
 def find(armature: bpy.types.Object, bones: Iterable[str]) -> HitHips | None:

@@ -125,21 +125,9 @@ class _Work(Realization[Changes, Samples]):
         return FootLockResult(action, largest_drift(footing, self._best, plans), before, count, passes)
 
     def write(self, values: Changes) -> None:
-        first, changed = self._first, np.flatnonzero(self._goal.changing)
-        some = slice(max(int(changed[0]) - 1, 0), min(int(changed[-1]) + 2, len(first.frames)))
-        for bone, offsets in values.turns.items():
-            if np.all(offsets == rotation.IDENTITY):
-                continue
-            mode, raw = first.channel(bone)
-            turned = channels.turned(raw, mode, offsets)
-            self._work.write(bone, mode, first.frames[some], turned[some], raw[some])
-        for bone, moves in values.moves.items():
-            if not np.any(moves):
-                continue
-            row = first.bones.index(bone)
-            raw = first.raw[LOCATION][:, row]
-            own = own_displacement(first, bone, first.rotations[:, row], moves)
-            self._work.write(bone, LOCATION, first.frames[some], (raw + own)[some], raw[some])
+        changed = np.flatnonzero(self._goal.changing)
+        some = slice(max(int(changed[0]) - 1, 0), min(int(changed[-1]) + 2, len(self._first.frames)))
+        write(self._work, self._first, values, some)
 
     def evaluate(self) -> Generator[float, None, Samples]:
         return (yield from sample_frames(self._sampler, self._first.frames))
@@ -154,6 +142,22 @@ class _Work(Realization[Changes, Samples]):
         yield 1.0
         self._goal.correct(seen)
         return Correction(self._goal.pose())
+
+
+def write(work: BakeTransaction, samples: Samples, changes: Changes, some: slice = slice(None)) -> None:
+    """Key the bones that turn and, by displacements in armature space, those that move, at some of the sampled
+    frames."""
+    for bone, offsets in changes.turns.items():
+        if np.any(offsets != rotation.IDENTITY):
+            mode, raw = samples.channel(bone)
+            turned = channels.turned(raw, mode, offsets)
+            work.write(bone, mode, samples.frames[some], turned[some], raw[some])
+    for bone, moves in changes.moves.items():
+        if np.any(moves):
+            row = samples.bones.index(bone)
+            raw = samples.raw[LOCATION][:, row]
+            own = own_displacement(samples, bone, samples.rotations[:, row], moves)
+            work.write(bone, LOCATION, samples.frames[some], (raw + own)[some], raw[some])
 
 
 class LegGoal:
