@@ -52,10 +52,11 @@ class Owner:
 
 def on(item: bpy.types.Object) -> Iterator[Owner]:
     """What of an object has PD Follow: itself, and its bones."""
-    if item.lookat_pd_follow.exists:
+    # To read settings that are not set would write an entry into each library override.
+    if item.is_property_set("lookat_pd_follow") and item.lookat_pd_follow.exists:
         yield Owner(item)
     for bone in item.pose.bones if item.pose else ():
-        if bone.lookat_pd_follow.exists:
+        if bone.is_property_set("lookat_pd_follow") and bone.lookat_pd_follow.exists:
             yield Owner(item, bone.name)
 
 
