@@ -258,6 +258,9 @@ class DragSession:
 class _DraggedChain(ChainOnControls):
     """The chain posed for one point. missing: distance of the effector from it in armature space."""
 
+    # With so few corrections, whole steps come nearer.
+    damped = False
+
     def __init__(self, session: DragSession, objectives: Objectives) -> None:
         super().__init__(session.chain, session.tuning)
         self._session, self._objectives, self.missing = session, objectives, 0.0
