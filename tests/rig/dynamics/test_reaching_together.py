@@ -191,7 +191,7 @@ def test_a_waypoint_is_passed_by_one_hand_or_by_the_middle_between_both(hand: in
 
 def test_hands_that_exchange_their_places_do_not_come_through_each_other() -> None:
     """Or it is said in which frames they do."""
-    swapped = {"goal": Target(point=(-0.15, -0.4, 1.4)), "others": (("hand.R", Target(point=(0.15, -0.4, 1.4))),)}
+    swapped = {"goal": Target(point=(-0.08, -0.45, 1.3)), "others": (("hand.R", Target(point=(0.08, -0.45, 1.3))),)}
     results = [run(hero(frames=(1,)), **swapped, avoid_body=avoids) for avoids in (True, False)]
     least = []
     for result in results:
