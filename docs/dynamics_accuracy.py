@@ -3,7 +3,7 @@
     python docs/dynamics_accuracy.py
 
 Random trees of 2 to 8 bones pass five keys in two seconds; a chain of 20 rods is far too weak for its keys. The motion
-is compared with that in steps a sixteenth as long.
+is compared with that in steps an eighth as long.
 """
 
 import sys
@@ -19,13 +19,14 @@ import numpy as np  # noqa: E402
 
 from lookat_pd import rotation  # noqa: E402
 from lookat_pd.dynamics import Body, interpolate  # noqa: E402
-from lookat_pd.dynamics.multistep import Multistep  # noqa: E402
+from lookat_pd.dynamics.limited import Limited  # noqa: E402
+from lookat_pd.dynamics.simulation import Simulation  # noqa: E402
 from lookat_pd.rotation import Array  # noqa: E402
 
 TREES = 12
 TIMES = np.array([0.0, 0.5, 1.0, 1.4, 2.0])
 FRAME = 1.0 / 60.0
-FINE = 1.0 / 16.0
+FINE = 1.0 / 8.0
 
 
 def tree(n: int, random: np.random.Generator) -> Body:
@@ -54,6 +55,16 @@ def referenced(body: Body, keys: Array, random: np.random.Generator) -> dict[str
     return {"inertia": "reference", "reference": reference}
 
 
+def rubbing(body: Body, keys: Array, random: np.random.Generator) -> dict[str, Any]:
+    return {"damping": random.uniform(0.0, 0.5, len(body))}
+
+
+def loose(body: Body, keys: Array, random: np.random.Generator) -> dict[str, Any]:
+    """The last bone of the list, with friction."""
+    last = np.arange(len(body)) == len(body) - 1
+    return {"passive": last, "damping": 0.2 * last, "gravity": (0.0, 0.0, -9.81)}
+
+
 def weak(body: Body, keys: Array, random: np.random.Generator) -> dict[str, Any]:
     """Half of the torques that the motion needs."""
     strong = interpolate(body, keys, TIMES, FRAME)
@@ -62,12 +73,12 @@ def weak(body: Body, keys: Array, random: np.random.Generator) -> dict[str, Any]
 
 def off(motion: Callable[[], Array]) -> float:
     """The largest angle [rad] between a motion and the same in much shorter steps."""
-    found = motion()
-    Multistep.scale = FINE
+    found, own = motion(), (Simulation.longest, Limited.longest)
+    Simulation.longest, Limited.longest = (FINE * step for step in own)
     try:
         return float(rotation.distance(found, motion()).max())
     finally:
-        Multistep.scale = 1.0
+        Simulation.longest, Limited.longest = own
 
 
 def line(name: str, motions: list[Callable[[], Array]]) -> str:
@@ -77,7 +88,13 @@ def line(name: str, motions: list[Callable[[], Array]]) -> str:
 
 def main() -> None:
     print("| | motions | median [rad] | largest [rad] |\n|---|---|---|---|")
-    for name, kind in (("torques for another body", referenced), ("half of the torques", weak)):
+    kinds = {
+        "torques for another body": referenced,
+        "friction": rubbing,
+        "a loose bone": loose,
+        "half of the torques": weak,
+    }
+    for name, kind in kinds.items():
         motions = []
         for body, keys, random in trees():
             given = kind(body, keys, random)

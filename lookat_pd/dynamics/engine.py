@@ -222,7 +222,7 @@ class Engine:
         model, data = self.model, self.data
         self.position, self.q = data.qpos[: self.root_size], data.qpos[self.root_size :].reshape(-1, 4)
         self.w = data.qvel
-        self._coordinates, self._entries = data.qpos, data.M
+        self._coordinates, self.entries = data.qpos, data.M
         self._armature = model.dof_armature
         self._size = model.nv
         self._heavy = 0.0
@@ -291,32 +291,27 @@ class Engine:
         data.M[places] = self._among + blocks
         self._mujoco.mj_factorM(self.model, data)
 
-    def solve_with(
-        self, other: "Engine", factor: float, accelerations: Array, locked: NDArray[np.bool_] | None
-    ) -> Array:
-        """The accelerations (3 m,) x with (T + factor M) x = T accelerations for the mass matrices M of this body and T
-        of another one with the same joints, both without gravity and at rest; locked degrees of freedom stay. Not to be
-        mixed with `factor`."""
-        self._mujoco.mj_makeM(self.model, self.data)
-        self._mujoco.mj_makeM(other.model, other.data)
-        entries = self._entries
-        entries *= factor
-        entries += other._entries
-        return self._solve_locked(other.inverse(accelerations), locked)
+    def products(self, values: Array) -> Array:
+        """For each entry of the mass matrix that can differ from 0, on and below the diagonal, the product of the two
+        `values` (nv,) of its degrees of freedom."""
+        return np.repeat(values, self.model.M_rownnz) * values[self.model.M_colind]
 
-    def moved_by(self, other: "Engine", accelerations: Array, locked: NDArray[np.bool_] | None) -> Array:
-        """The accelerations (3 m,) under the torques that cause others in another body; as `solve_with`."""
+    def multiplied(self, accelerations: Array) -> Array:
+        """The mass matrix times accelerations (nv,); its entries are then in `entries`."""
+        self._armature[:] = 0.0
         self._mujoco.mj_makeM(self.model, self.data)
-        return self._solve_locked(other.inverse(accelerations), locked)
+        self._made = False
+        found = np.empty(self._size)
+        self._mujoco.mj_mulM(self.model, self.data, found, accelerations)
+        return found
 
-    def _solve_locked(self, torques: Array, locked: NDArray[np.bool_] | None) -> Array:
-        """The accelerations (3 m,) due to torques (3 m,) with the mass matrix as it is; locked degrees of freedom
-        stay."""
-        if locked is not None:
-            entries = self._entries
-            entries[self._diagonal[locked]] += UNMOVED * float(entries[self._diagonal].sum())
+    def factor_sum(self, others: Array, extra: Array, locked: NDArray[np.bool_]) -> None:
+        """As `factor`, after `multiplied`, with the entries of another mass matrix in addition."""
+        entries = self.entries
+        extra = extra + locked * (UNMOVED * float(entries[self._diagonal].sum()))
+        entries += others
+        entries[self._diagonal] += extra
         self._mujoco.mj_factorM(self.model, self.data)
-        return self.solve(torques[None])[0]
 
     def _unmoved(self) -> float:
         if not self._heavy:

@@ -14,18 +14,19 @@ from ..checks import LATEST, check_memory, is_one_of, number, shown, time_step
 from ..errors import InvalidArgument
 from ..ik import Limits
 from ..ik.checks import same_joints
-from ..progress import drained
+from ..progress import drained, subrange
 from ..rotation import Array
 from . import checks, exact, law, mass
 from .body import Body
+from .course import courses_of
 from .engine import finished
 from .exact import Interpolation
 from .hinges import Hinges
-from .reference_simulation import ReferenceSimulation
+from .limited import Limited
 from .root_path import RootPath
 from .samples import MotionSamples
-from .simulation import Disturbances, Simulation
-from .weak import WeakSimulation
+from .simulation import Disturbances
+from .unlimited import Unlimited
 
 INERTIAS = ("true", "reference")
 KINDS = ("auto", "pass", "stop")
@@ -135,20 +136,10 @@ def interpolating(
     speeds = None if velocities is None else joints.vectors(velocities)
     if np.any(joints.is_hinge):
         motion = law.through(joints.poses(allowed), times, rest[0], speeds, *rest[1:])
-    if exact.only_loose(disturbances):
-        found = yield from plan.with_loose(motion, max(times[-1] + settle, frames[-1]))
-        if found is not None:
-            return finished(found)
+    last = max(times[-1] + settle, frames[-1])
     given = joints.body(body), motion, gravity, disturbances, path
-    samples: MotionSamples | None = None
-    last, passes = max(times[-1] + settle, frames[-1]), velocities is not None
-    if exact.only_reference(disturbances):
-        samples = yield from ReferenceSimulation(*given, keeps_speed=passes).run(last)
-    elif exact.only_weak(disturbances):
-        samples = yield from WeakSimulation(*given).run(last)
-    if samples is None:
-        samples = yield from Simulation(*given, keeps_speed=passes).run(last)
-    found = _sampled(frames, joints.poses(keys), motion, samples, disturbances)
+    samples, left = yield from _simulated(*given, last=last, keeps_speed=velocities is not None)
+    found = _sampled(frames, joints.poses(keys), motion, samples, left, disturbances)
     return finished(
         replace(
             found,
@@ -185,8 +176,47 @@ def key_velocities(keys: ArrayLike, key_times: ArrayLike, kinds: ArrayLike | Non
     return law.passing(given, times, numbers)
 
 
+def _simulated(
+    body: Body,
+    motion: law.Motion,
+    gravity: Array,
+    given: Disturbances,
+    root: RootPath | None,
+    *,
+    last: float,
+    keeps_speed: bool,
+) -> Generator[float, None, tuple[MotionSamples, Array]]:
+    """The motion up to `last` [s], and the angles (k, n) that were left at the keys before the correction.
+
+    Limits of torques come last: what the body follows with limited torques is the motion that it has without limits.
+    """
+    limit, left = given.torque_limit, np.zeros((len(motion.times), len(body)))
+    hindered = not exact.has_closed_form(given) or given.limits is not None
+    samples: MotionSamples | None = None
+    if limit is None or hindered:
+        unlimited = Unlimited(body, motion, gravity, given, root, keeps_speed=keeps_speed)
+        laws = courses_of(motion, last, Unlimited.longest, Unlimited.stages)
+        parts = yield from subrange(unlimited.run(laws), 0.0, 1.0 if limit is None else 0.4)
+        courses, torques, missing = zip(*parts, strict=True)
+        samples = MotionSamples.of(motion, courses, torques)
+        left[1 : len(missing) + 1] = missing[: len(left) - 1]
+    if limit is not None and (samples is None or given.exceeds(samples.torques)):
+        laws = courses_of(motion, last, Limited.longest, Limited.stages)
+        followed = laws
+        if samples is not None:
+            # Springs of passive joints return to the motion of the law.
+            followed = [samples.followed(law, at).with_joints(law, given.passive) for at, law in enumerate(laws)]
+        limited = Limited(body, motion, gravity, given, root)
+        parts = yield from subrange(limited.run(followed), 0.4 if hindered else 0.0, 1.0)
+        courses, torques, missing = zip(*parts, strict=True)
+        left[1 : len(missing) + 1] = np.maximum(left[1 : len(missing) + 1], missing[: len(left) - 1])
+        samples = MotionSamples.of(motion, courses, torques)
+    assert samples is not None
+    return samples, left
+
+
 def _sampled(
-    frames: Array, keys: Array, motion: law.Motion, samples: MotionSamples, given: Disturbances
+    frames: Array, keys: Array, motion: law.Motion, samples: MotionSamples, left: Array, given: Disturbances
 ) -> Interpolation:
     k, n = keys.shape[:2]
     # The motion of the law is known between the steps; only the difference, which changes slowly, is interpolated.
@@ -194,11 +224,11 @@ def _sampled(
     rotations = rotation.multiply(motion.poses(frames), relative)
     if given.limits is not None:
         rotations = given.limits.clamp(rotations)
-    missed, left = np.zeros((k, n)), np.zeros((k, n))
+    missed = np.zeros((k, n))
     ends, intervals = samples.lasts[: k - 1], np.arange(k - 1)
     at_keys = rotation.multiply(motion.poses(samples.times[ends], intervals), samples.relative[ends])
-    missed[1:], left[1:] = rotation.distance(keys[1:], at_keys), samples.left[: k - 1]
-    missed[:, given.passive] = 0.0
+    missed[1:] = rotation.distance(keys[1:], at_keys)
+    missed[:, given.passive] = left[:, given.passive] = 0.0
     return Interpolation(frames, rotation.normalize(rotations), torques, missed.max(axis=1), missed, left)
 
 

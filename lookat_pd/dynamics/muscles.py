@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from ..rotation import Array
 from .engine import UNMOVED, Engine
 
-_ROUNDS = 5
+_ROUNDS = 8
 """Largest number of Newton's steps; then the torques are clipped."""
-_ACCURACY = 0.01
+_ACCURACY = 0.002
 """Fraction of a limit by which the torque of a weak joint may exceed it before it is clipped."""
 _LEAST = 0.3
 """Smallest factor by which Newton's step shortens what is missing."""

@@ -7,12 +7,12 @@ import numpy as np
 
 from .. import rotation
 from ..rotation import Array
-from . import law
 from .arm import Arm
 from .derivatives import differentiated
 from .obstacles import Clearance
 from .paths import drift
 from .reach_axes import joint_axes
+from .rotation_rates import spinning
 from .smoothing import fitted
 
 _DEGREE = 5
@@ -151,7 +151,7 @@ class _Problem:
         self._clearance, self._line = clearance, line
         self._arm, self._h, self._basis, self._fixed = arm, h, basis, fixed
         turns = rotation.log(rotation.multiply(rotation.inverse(arm.rest), motion))
-        outside = np.stack([law.rates(turns[end], arm.outside[end]) for end in (0, -1)])
+        outside = np.stack([rotation.log_rate(-turns[end], arm.outside[end]) for end in (0, -1)])
         course = drift(outside, len(motion) - 1, h)
         self._axes = joint_axes(arm, turns - course)
         self._which = np.argmax(np.abs(self._axes), axis=1) // 3
@@ -273,7 +273,7 @@ class _Problem:
         by_velocity[:, degrees, np.arange(degrees.size)] += np.repeat(arm.damping[joints], 3)
         # How the joints rotate, and how the speed of a step changes with the poses at its begin and end.
         tangents, steps = self._tangents(turns), h * speeds[1:-1, self._which]
-        begun, ended = -law.rates(-steps, tangents[:-1]) / h, law.rates(steps, tangents[1:]) / h
+        begun, ended = -rotation.log_rate(steps, tangents[:-1]) / h, rotation.log_rate(-steps, tangents[1:]) / h
         both = np.concatenate((self._wide(begun), self._wide(ended)), axis=-1)
         half, full = 0.5 * by_velocity[1:-1], found.by_acceleration[1:-1] / h
         ahead, behind = (half + full)[:-1] @ both, (half - full)[1:] @ both
@@ -314,7 +314,7 @@ class _Problem:
     def _tangents(self, turns: Array) -> Array:
         """How the joints rotate (s, d, 3), each in its own frame, if rotation vectors (s, a, 3) change along each
         axis, which is one of a single joint."""
-        return law.spinning(turns[:, self._which], self._own)
+        return spinning(turns[:, self._which], self._own)
 
     def restored(self, numbers: Array) -> Array:
         """The nearest coefficients for which the hand passes the fixed positions."""

@@ -20,7 +20,7 @@ from ..ik import Limits
 from ..ik.checks import same_joints
 from ..progress import drained
 from ..rotation import Array
-from . import checks, law
+from . import checks
 from .arm import Arm
 from .body import Body
 from .exact import Interpolation
@@ -205,7 +205,7 @@ class _Work:
             steps = int(self.at[key + 1] - self.at[key])
             span, x = steps * self.h, (np.arange(1, steps + 1) / steps)[:, None, None]
             end = rotation.log(rotation.multiply(rotation.inverse(self.keys[key]), self.keys[key + 1]))
-            begin, arrive = span * speeds[key - first], span * law.rates(end, speeds[key + 1 - first])
+            begin, arrive = span * speeds[key - first], span * rotation.log_rate(-end, speeds[key + 1 - first])
             turns = smooth_step(x)[0] * end + early_slope(x) * begin + late_slope(x)[0] * arrive
             parts.append(rotation.multiply(self.keys[key], rotation.exp(turns)))
         return np.concatenate(parts)

@@ -1,106 +1,81 @@
 """The motion through intervals as samples at the ends of steps, with what is between them."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
-from typing import NamedTuple, Self
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import rotation
 from ..rotation import Array
-from .law import turning
-from .variable_steps import derivatives
+from .course import Course
+from .law import Motion
 
 _AT_KEY = 1e-9
 """Time [s] before an interval that counts as its start."""
 
 
 @dataclass(frozen=True)
-class MotionSamples(ABC):
-    """At times (s,) the rotations (s, n, 4) from the law's motion and the torques (s, n, 3). left: (k, n) [rad], the
-    remaining angles at the ends of intervals before the correction. lasts: (k,), their last samples; the next one is at
-    the same time."""
+class MotionSamples:
+    """A motion at times (s,), as the deviation from the law's, with cubics between the samples."""
 
     times: Array
+    """(s,) [s]."""
     relative: Array
+    """(s, n, 4), rotations from the law's motion."""
+    spins: Array
+    """(s, n, 3) [rad/s], their angular velocities."""
+    rises: Array
+    """(s, n, 3) [rad/s^2], their angular accelerations."""
     torques: Array
-    left: Array
+    """(s, n, 3) [N m]."""
     lasts: NDArray[np.int_]
+    """(k,), the last samples of intervals; the next one is at the same time."""
 
     @classmethod
-    def of_interval(cls, times: Array, relative: Array, torques: Array, left: Array, *more: Array) -> Self:
-        """One interval, at whose end the angles `left` (n,) remained."""
-        return cls(times, relative, torques, left[None], np.array([len(times) - 1]), *more)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Self]) -> Self:
-        """One after the other."""
-        begins = np.cumsum([0, *(len(part.times) for part in parts[:-1])])
-        values = {field.name: [getattr(part, field.name) for part in parts] for field in fields(cls)}
-        values["lasts"] = [part.lasts + begin for part, begin in zip(parts, begins, strict=True)]
-        return cls(**{name: np.concatenate(arrays) for name, arrays in values.items()})
+    def of(cls, motion: Motion, courses: Sequence[Course], torques: Sequence[Array]) -> "MotionSamples":
+        """Motions through intervals one after the other, and their torques at the ends of steps."""
+        names = "times", "poses", "spins", "rises"
+        times, poses, w, dw = (np.concatenate([getattr(each, name)[each.ends] for each in courses]) for name in names)
+        counts = [len(each) for each in torques]
+        law, spins, rises = motion.at(times, np.repeat(np.arange(len(counts)), counts))
+        relative = rotation.multiply(rotation.inverse(law), poses)
+        back = rotation.inverse(relative)
+        seen = rotation.rotate(back, spins)
+        own, change = w - seen, dw - rotation.rotate(back, rises)
+        change -= rotation.cross(seen, own)
+        return cls(times, relative, own, change, np.concatenate(torques), np.cumsum(counts) - 1)
 
     def at(self, t: Array) -> tuple[Array, Array]:
         """Rotations (m, n, 4) from the law's motion, and torques (m, n, 3), at times (m,); at a key those after it."""
         low = np.clip(np.searchsorted(self.times, t + _AT_KEY, side="right") - 1, 0, len(self.times) - 2)
-        h = self.times[low + 1] - self.times[low]
-        return self._between(low, np.clip((t - self.times[low]) / h, 0.0, 1.0)[:, None, None], h[:, None, None])
+        part, h = self._place(low, t)
+        # Torques that are not beyond their limits at the samples are not between them.
+        torques = (1.0 - part) * self.torques[low] + part * self.torques[low + 1]
+        return rotation.normalize(_cubic(*self._around(low), part, h)[0]), torques
 
-    @abstractmethod
-    def _between(self, low: NDArray[np.int_], part: Array, h: Array) -> tuple[Array, Array]:
-        """What is at fractions (m, 1, 1) of the steps of h (m, 1, 1) seconds after samples (m,)."""
+    def followed(self, law: Course, interval: int) -> Course:
+        """The motion at the times of a course of the law through an interval."""
+        first = self.lasts[interval - 1] + 1 if interval else 0
+        low = first + np.searchsorted(self.times[first : self.lasts[interval] + 1], law.times, side="right") - 1
+        low = np.clip(low, first, self.lasts[interval] - 1)
+        part, h = self._place(low, law.times)
+        values, slopes = _cubic(*self._around(low), part, h)
+        spins = 2.0 * rotation.multiply(rotation.inverse(values), slopes)[..., 1:]
+        rises = (1.0 - part) * self.rises[low] + part * self.rises[low + 1]
+        return law.followed_by(rotation.normalize(values), spins, rises)
 
+    def _place(self, low: NDArray[np.int_], t: Array) -> tuple[Array, Array]:
+        """The fractions (m, 1, 1) and lengths (m, 1, 1) [s] of the steps after samples (m,) at times (m,)."""
+        h = (self.times[low + 1] - self.times[low])[:, None, None]
+        return np.clip((t - self.times[low])[:, None, None] / h, 0.0, 1.0), h
 
-class HeldSamples(MotionSamples):
-    """With constant velocities and torques, those at its start, in each step."""
-
-    def _between(self, low: NDArray[np.int_], part: Array, h: Array) -> tuple[Array, Array]:
-        return rotation.slerp(self.relative[low], self.relative[low + 1], part[..., 0]), self.torques[low]
-
-
-@dataclass(frozen=True)
-class SmoothSamples(MotionSamples):
-    """With cubics between the samples. spins: (s, n, 3), the angular velocities of the rotations from the law's."""
-
-    spins: Array
-
-    def _between(self, low: NDArray[np.int_], part: Array, h: Array) -> tuple[Array, Array]:
+    def _around(self, low: NDArray[np.int_]) -> tuple[Array, Array, Array, Array]:
+        """The rotations (m, n, 4) at samples (m,) and those after them, with signs alike, and how they change."""
         slow = rotation.multiply(self.relative, _pure(0.5 * self.spins))
         begin, end = self.relative[low], self.relative[low + 1]
-        # Cubics of nearby quaternions of one sign are rotations up to their length.
         sign = np.where(rotation.dot(begin, end) < 0.0, -1.0, 1.0)[..., None]
-        relative = rotation.normalize(_cubic(begin, sign * end, slow[low], sign * slow[low + 1], part, h))
-        return relative, self._torques_between(low, part, h)
-
-    def _torques_between(self, low: NDArray[np.int_], part: Array, h: Array) -> Array:
-        rising = derivatives(self.torques, self.times, self.lasts)
-        return _cubic(self.torques[low], self.torques[low + 1], rising[low], rising[low + 1], part, h)
-
-
-class LimitedSamples(SmoothSamples):
-    """With torques that stay within their limits between the samples, too."""
-
-    def _torques_between(self, low: NDArray[np.int_], part: Array, h: Array) -> Array:
-        return (1.0 - part) * self.torques[low] + part * self.torques[low + 1]
-
-
-class Deviation(NamedTuple):
-    """Rotations (s, n, 4) from the law's motion, their angular velocities and accelerations (s, n, 3)."""
-
-    relative: Array
-    spins: Array
-    rises: Array
-
-    def turned(self, turn: Array, turning_at: Array, rising: Array) -> "Deviation":
-        """The deviation followed by rotation vectors (s, n, 3) with these two derivatives."""
-        after = rotation.exp(turn)
-        back = rotation.inverse(after)
-        spin, rise = turning(turn, turning_at, rising)
-        before = rotation.rotate(back, self.spins)
-        rise += rotation.rotate(back, self.rises) + rotation.cross(before, spin)
-        return Deviation(rotation.multiply(self.relative, after), before + spin, rise)
+        return begin, sign * end, slow[low], sign * slow[low + 1]
 
 
 def _pure(vectors: Array) -> Array:
@@ -108,7 +83,10 @@ def _pure(vectors: Array) -> Array:
     return np.concatenate((np.zeros((*vectors.shape[:-1], 1)), vectors), axis=-1)
 
 
-def _cubic(begin: Array, end: Array, slow: Array, fast: Array, part: Array, h: Array) -> Array:
-    """Values (m, ...) at fractions (m, 1, 1) of steps of h (m, 1, 1) with these values and slopes at their ends."""
-    rest = 1.0 - part
-    return begin + part * part * (3.0 - 2.0 * part) * (end - begin) + part * rest * h * (rest * slow - part * fast)
+def _cubic(begin: Array, end: Array, slow: Array, fast: Array, part: Array, h: Array) -> tuple[Array, Array]:
+    """Values (m, ...) and slopes at fractions (m, 1, 1) of steps of h (m, 1, 1) with these values and slopes at their
+    ends. Cubics of nearby quaternions of one sign are rotations up to their length."""
+    way = end - begin
+    second, third = 3.0 * way - h * (2.0 * slow + fast), h * (slow + fast) - 2.0 * way
+    values = begin + part * (h * slow + part * (second + part * third))
+    return values, slow + part * (2.0 * second + 3.0 * part * third) / h

@@ -15,14 +15,24 @@ _OUTSIDE = 1e-9
 class Stops:
     """The limits of a body's joints as stops without bounce. The engine has `extra` velocities before the joints'."""
 
-    def __init__(self, limits: Limits | HingedLimits, engine: Engine, extra: int) -> None:
+    def __init__(
+        self,
+        limits: Limits | HingedLimits,
+        engine: Engine,
+        extra: int,
+        fixed: NDArray[np.bool_] | None = None,
+        driven: NDArray[np.bool_] | None = None,
+    ) -> None:
+        """fixed, driven: (nv,), degrees of freedom that no impulse moves, and those that stops of others do not."""
         self._limits, self._engine, self._extra = limits, engine, extra
+        self._fixed, self._driven = fixed, driven
         self._count = len(engine.order)
 
-    def hold(self, extra: Array, hard: NDArray[np.bool_] | None = None) -> None:
-        """Return each joint that has left its range, and remove its outward velocity by an impulse.
+    def hold(self, extra: Array) -> bool:
+        """Return each joint that has left its range, and remove its outward velocity by an impulse; whether there are
+        such joints.
 
-        extra, hard: as for the engine's `factor`.
+        extra: as for the engine's `factor`.
         """
         engine = self._engine
         pose = engine.q[-self._count :]
@@ -31,7 +41,11 @@ class Stops:
         size = np.linalg.norm(back, axis=-1)
         hit = np.flatnonzero(size > _OUTSIDE)
         if not len(hit):
-            return
+            return False
+        hard = self._fixed
+        if self._driven is not None and not np.any(self._driven[self._extra :].reshape(-1, 3)[hit]):
+            # What hangs loosely does not move driven joints.
+            hard = self._driven if hard is None else self._driven | hard
         engine.place()
         masses, potential = engine.energy()
         energy = potential + 0.5 * engine.w @ masses @ engine.w
@@ -44,6 +58,7 @@ class Stops:
         engine.place()
         self._push(pushes, extra, hard)
         self._lose(energy, hard)
+        return True
 
     def _push(self, pushes: Array, extra: Array, hard: NDArray[np.bool_] | None) -> None:
         """Remove the velocity against these directions (k, nv)."""

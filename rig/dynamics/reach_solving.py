@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from ...lookat_pd import dynamics, rotation
 from ...lookat_pd.curves import early_slope, smooth_step
-from ...lookat_pd.dynamics import law
 from ...lookat_pd.errors import InvalidArgument
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
@@ -379,7 +378,7 @@ def _joined(made: Array, animated: Array, dt: float, blend: float) -> Array:
     count = len(made)
     before, last = rotation.multiply(rotation.inverse(animated[count - 2 : count]), made[-2:])
     turns = rotation.log(last)
-    speed = law.rates(turns, rotation.log(rotation.multiply(rotation.inverse(before), last)) / dt)
+    speed = rotation.log_rate(-turns, rotation.log(rotation.multiply(rotation.inverse(before), last)) / dt)
     times = dt * np.arange(1.0, len(animated) - count + 1.0)
     x = np.minimum(times / max(blend, 1e-9), 1.0)[:, None, None]
     left, onward = 1.0 - smooth_step(x)[0], early_slope(x)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lookat_pd import rotation
-from lookat_pd.dynamics import Body, loose_model
+from lookat_pd.dynamics import Body
 from lookat_pd.rotation import Array
 
 
@@ -118,7 +118,7 @@ def hinge_angles(
         hinge = bone.add_joint(type=engine.mjtJoint.mjJNT_HINGE, axis=axes[joint], damping=damping)
         if np.isfinite(most):
             hinge.limited, hinge.range = True, [-most, most]
-            hinge.solref_limit, hinge.solimp_limit = loose_model.STOP
+            hinge.solref_limit, hinge.solimp_limit = ([0.02, 1.0], [1e-4, 0.95, 0.05, 0.5, 2.0])
         bones.append(bone)
     made = spec.compile()
     made.opt.gravity, made.opt.timestep, made.opt.integrator = gravity, h, engine.mjtIntegrator.mjINT_RK4

@@ -1,0 +1,106 @@
+"""The motion with limited torques: the body follows the motion without limits as far as its torques allow."""
+
+from collections.abc import Generator
+
+import numpy as np
+
+from .. import rotation
+from ..curves import smooth_step
+from ..rotation import Array
+from .body import Body
+from .course import Course
+from .law import Motion
+from .muscles import Muscles
+from .root_path import RootPath
+from .simulation import Disturbances, Simulation, State
+
+_ROUNDS = 3
+"""How often an interval is simulated at most, each time with the aim that the last one missed."""
+_NEAR, _FAR = 0.1, 0.4
+"""Angles [rad] up to which the aim makes up for what is missed, and from which on a joint misses its key."""
+_HIT = 1e-6
+"""Angle [rad] within which a key is hit."""
+
+
+class Limited(Simulation):
+    """The motion of a body that follows courses with limited torques."""
+
+    # Over a step, stages of 24 rad/s are at most 25.
+    longest, fastest = 1.0 / 128.0, 24.0
+
+    def __init__(self, body: Body, motion: Motion, gravity: Array, given: Disturbances, root: RootPath | None) -> None:
+        super().__init__(body, motion, gravity, given, root)
+        assert given.torque_limit is not None
+        self._limit, order = given.torque_limit[self.order], self.order
+        pose = motion.at(motion.times[:1])[0][0]
+        self.engine.q[-len(order) :] = pose[order]
+        limited = np.isfinite(self._limit).any(axis=1) & ~given.passive[order]
+        self._muscles = Muscles(self.engine, self._limit, limited, given.passive[order], given.free[order])
+        self._pushes, self._applied = np.zeros((1, len(self.driven))), np.zeros((1, len(self.driven)))
+        self._any_drag = False
+
+    def _interval(
+        self, interval: int, course: Course, state: State | None
+    ) -> Generator[float, None, tuple[tuple[Course, Array, Array], State | None]]:
+        if state is None and not self.any_passive:
+            torques = self._torques(course, course.poses[course.ends])
+            if not self.given.exceeds(torques):
+                # While the torques suffice, nothing needs to be simulated.
+                return (course, torques, np.zeros(len(self.order))), None
+        track, left = self._tracked(interval, course), list[Array]()
+        begin = self._begun(course) if state is None else state
+        is_key = interval < len(self.motion.times) - 1
+        profile, aim = self._profile(course), np.zeros(len(self.driven))
+        while True:
+            self._pushes, self._applied = profile * aim, np.empty(track.velocities.shape)
+            found = yield from self._told(self._through(track, begin), course)
+            made = self._course(course, found)
+            error = rotation.log(rotation.multiply(rotation.inverse(course.poses[-1]), made.poses[-1]))
+            error[self.given.passive] = 0.0
+            off = np.linalg.norm(error, axis=-1)
+            left.append(off)
+            near = 1.0 - smooth_step((off - _NEAR) / (_FAR - _NEAR))[0]
+            if not is_key or len(left) == _ROUNDS or (off * near).max() < _HIT:
+                break
+            aim = aim + self.of_joints(error * near[:, None], 0.0)
+        end = State(found[0][-1], found[1][-1])
+        return (made, self._with_springs(made, course, self._applied), left[0] * is_key), end
+
+    def _profile(self, course: Course) -> Array:
+        """The accelerations (m s + 1, nv) with which the law makes up for a unit along a quintic."""
+        long = course.times[-1] - course.times[0]
+        part, slope, bend = (each[:, None] for each in smooth_step((course.times - course.times[0]) / long))
+        return bend / long**2 + 2.0 * self.frequency * slope / long + self.frequency**2 * part
+
+    def _with_springs(self, made: Course, course: Course, applied: Array) -> Array:
+        torques = np.empty(made.spins[made.ends].shape)
+        torques[:, self.order] = applied[made.ends, self.extra :].reshape(torques.shape)
+        if self.any_passive:
+            passive = self.given.passive
+            torques[:, passive] = self._springs(
+                made.poses[made.ends], made.spins[made.ends], course.poses[course.ends]
+            )[:, passive]
+        return torques
+
+    def _prepare(self, s: float) -> None:
+        super()._prepare(s)
+        self._any_drag = bool(np.any(self.drag))
+
+    def _rise(self, at: int, q: Array, gap: Array, rise: Array, s: float) -> Array:
+        track, engine = self.track, self.engine
+        distance = engine.between(q, track.coordinates[at])
+        asked = self.frequency * (self.frequency * distance - 2.0 * gap) - self._pushes[at] * self.driven
+        w, law = gap + track.velocities[at], track.accelerations[at]
+        engine.put(q, w)
+        engine.place()
+        found = rise + (asked - rise * self.driven) / (1.0 + self.firm)
+        if self.any_passive:
+            found = found + self._hanging(at, w, law + found, distance)
+        needed = engine.inverse(law + found)
+        if self._any_drag:
+            more = s * (found - rise)
+            needed += self.damping * (w + more) - self.stiffness * (distance - s * more)
+        weakened, self._applied[at], _ = self._muscles.weakened(
+            law + found, needed, self.drag if self._any_drag else None
+        )
+        return (weakened - law) * self.free

@@ -1,0 +1,149 @@
+"""One law of motion, continuous in every setting: what a disturbance changes tends to nothing as it does."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from lookat_pd import dynamics, ik, rotation
+from lookat_pd.dynamics import Body, interpolate
+from lookat_pd.rotation import Array
+
+from . import trees
+
+trees.mujoco()
+TIMES = np.array([0.0, 0.25, 0.55])
+RATE = 60.0
+NEARLY = 1e-3
+"""Angle [rad] by which motions under a disturbance and a millionth of it more may differ."""
+TINY = 1e-6
+
+
+class Scene(NamedTuple):
+    body: Body
+    keys: Array
+    given: dict[str, Any]
+
+
+def chain() -> Scene:
+    turns = np.zeros((3, 3, 3))
+    turns[1], turns[2, :, 2], turns[2, 0, 0] = [0.0, 0.0, 0.9], -0.4, 0.5
+    return Scene(trees.rods([0.3, 0.3, 0.2], [2.0, 1.5, 0.5]), rotation.exp(turns), {})
+
+
+def tree() -> Scene:
+    keys = rotation.exp(np.random.default_rng(3).normal(scale=0.4, size=(3, 5, 3)))
+    return Scene(trees.body(5, 3, spread=0.3), keys, {"gravity": (0.0, 0.0, -9.81)})
+
+
+def swung() -> Scene:
+    """On a moving root."""
+    t = np.arange(int(TIMES[-1] * RATE) + 1) / RATE
+    place, turn = np.zeros((len(t), 3)), np.zeros((len(t), 3))
+    place[:, 0], turn[:, 1] = 0.3 * np.sin(5.0 * t), 0.5 * np.sin(4.0 * t)
+    return chain()._replace(given={"root": (place, rotation.exp(turn))})
+
+
+def hinges() -> Scene:
+    random = np.random.default_rng(5)
+    axes, start = rotation.normalize(random.normal(size=(3, 3))), trees.pose(3, 5)
+    angles = np.array([0.0, 0.8, -0.3])[:, None] * np.ones(3)
+    keys = rotation.multiply(start, rotation.exp(angles[..., None] * axes))
+    return Scene(trees.body(3, 5, spread=0.3), keys, {"hinges": axes, "gravity": (0.0, 0.0, -9.81)})
+
+
+SCENES: list[Callable[[], Scene]] = [chain, tree, swung, hinges]
+
+
+def moved(scene: Scene, given: dict[str, Any]) -> Array:
+    return interpolate(scene.body, scene.keys, TIMES, 1.0 / RATE, residual=0.01, **{**scene.given, **given}).rotations
+
+
+def apart(one: Array, other: Array) -> float:
+    return float(rotation.distance(one, other).max())
+
+
+def settings(scene: Scene) -> dict[str, dict[str, Any]]:
+    """Combinations of disturbances that are met."""
+    n = len(scene.body)
+    heavier = np.asarray(scene.body.masses) * np.where(np.arange(n) == n - 1, 0.4, 1.0)
+    inertias = np.asarray(scene.body.inertias) * (heavier / np.asarray(scene.body.masses))[:, None, None]
+    reference = Body(scene.body.parents, scene.body.offsets, heavier, scene.body.centers, inertias)
+    last = np.arange(n) == n - 1
+    strong = interpolate(scene.body, scene.keys, TIMES, 1.0 / RATE, residual=0.01, **scene.given)
+    peak = float(np.linalg.norm(strong.torques, axis=-1).max())
+    return {
+        "nothing": {},
+        "friction": {"damping": 0.2},
+        "reference": {"inertia": "reference", "reference": reference},
+        "weak": {"torque_limit": 0.6 * peak},
+        "all but a tail": {"inertia": "reference", "reference": reference, "damping": 0.1, "torque_limit": 0.6 * peak},
+        "weak with a tail": {"passive": last, "damping": 0.1 * np.ones(n), "torque_limit": 0.6 * peak},
+    }
+
+
+def hardly_more(scene: Scene, given: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The same settings with hardly any of one more disturbance, or with a limit that is not met."""
+    n, passive = len(scene.body), given.get("passive", np.zeros(len(scene.body), dtype=bool))
+    damping = np.broadcast_to(given.get("damping", 0.0), (n,))
+    # A tail may swing as far as it likes.
+    wide = np.where(passive[:, None], np.inf, 3.1) * np.ones((n, 3))
+    found: dict[str, dict[str, Any]] = {
+        "friction": {"damping": damping + TINY * 0.2},
+        "gravity": {"gravity": np.asarray(scene.given.get("gravity", np.zeros(3))) - TINY * 9.81},
+        "wide limits": {"limits": ik.Limits(minimum=-wide, maximum=wide)},
+    }
+    if np.any(passive):
+        found["spring"] = {"stiffness": TINY * 2.0}
+    if "torque_limit" not in given:
+        needed = interpolate(
+            scene.body, scene.keys, TIMES, 1.0 / RATE, residual=0.01, **{**scene.given, **given}
+        ).torques
+        most = float(np.linalg.norm(needed[:, ~passive], axis=-1).max())
+        found |= {"a strong limit": {"torque_limit": 1e6}, "a limit just not met": {"torque_limit": 1.2 * most}}
+    else:
+        found["hardly weaker"] = {"torque_limit": given["torque_limit"] * (1.0 - TINY)}
+    if "reference" not in given:
+        masses = np.asarray(scene.body.masses) * (1.0 + TINY * np.arange(n))
+        inertias = np.asarray(scene.body.inertias) * (masses / np.asarray(scene.body.masses))[:, None, None]
+        other = Body(scene.body.parents, scene.body.offsets, masses, scene.body.centers, inertias)
+        found["own body"] = {"inertia": "reference", "reference": scene.body}
+        found["hardly another body"] = {"inertia": "reference", "reference": other}
+    return found
+
+
+@pytest.mark.parametrize("made", SCENES, ids=lambda made: made.__name__)
+def test_hardly_more_of_a_disturbance_hardly_changes_the_motion(made: Callable[[], Scene]) -> None:
+    scene = made()
+    chosen = settings(scene)
+    for name in chosen if made is chain else ("nothing", "all but a tail", "weak with a tail"):
+        given = chosen[name]
+        motion = moved(scene, given)
+        for more, change in hardly_more(scene, given).items():
+            assert apart(motion, moved(scene, {**given, **change})) < NEARLY, f"{name}, and hardly any {more}"
+
+
+def test_a_limit_that_is_just_met_hardly_changes_the_motion() -> None:
+    scene = chain()
+    strong = interpolate(scene.body, scene.keys, TIMES, 1.0 / 960.0)
+    peak = float(np.linalg.norm(strong.torques, axis=-1).max())
+    plain = interpolate(scene.body, scene.keys, TIMES, 1.0 / RATE).rotations
+    for share in (1.0 + TINY, 1.0 - TINY, 1.0 - 1e-4):
+        limited = interpolate(scene.body, scene.keys, TIMES, 1.0 / RATE, torque_limit=share * peak).rotations
+        assert apart(plain, limited) < NEARLY
+
+
+def test_friction_of_one_joint_is_the_same_whatever_hardly_rubs_in_the_others() -> None:
+    scene = chain()
+    alone, hardly = (moved(scene, {"damping": [0.2, rest, rest]}) for rest in (0.0, 2e-7))
+    assert apart(alone, hardly) < NEARLY
+    assert apart(alone, moved(scene, {})) > 0.01
+
+
+def test_what_disturbs_a_passed_key_is_continuous_too() -> None:
+    scene = chain()
+    passed = {"velocities": dynamics.key_velocities(scene.keys, TIMES, ["stop", "pass", "stop"])}
+    plain = moved(scene, passed)
+    for change in ({"damping": TINY}, {"torque_limit": 1e6}, {"inertia": "reference", "reference": scene.body}):
+        assert apart(plain, moved(scene, {**passed, **change})) < NEARLY
