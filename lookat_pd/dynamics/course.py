@@ -59,7 +59,7 @@ convection-diffusion-reaction equations, 2003, ESDIRK3(2)4L[2]SA."""
 
 
 @dataclass(frozen=True)
-class Course:
+class IntervalMotion:
     """The motion of n joints through an interval of s steps."""
 
     times: Array
@@ -83,41 +83,41 @@ class Course:
         times = self.times[self.ends]
         return float(times[-1] - times[0]) / (len(times) - 1)
 
-    def with_joints(self, other: "Course", joints: NDArray[np.bool_]) -> "Course":
+    def with_joints(self, other: "IntervalMotion", joints: NDArray[np.bool_]) -> "IntervalMotion":
         """The motion with these joints (n,) of another one at the same times."""
         which = joints[:, None]
         poses, spins, rises = (
             np.where(which, b, a)
             for a, b in ((self.poses, other.poses), (self.spins, other.spins), (self.rises, other.rises))
         )
-        return Course(self.times, poses, spins, rises, self.stages)
+        return IntervalMotion(self.times, poses, spins, rises, self.stages)
 
     @classmethod
-    def of_law(cls, motion: Motion, interval: int, until: float, longest: float, stages: Stages) -> "Course":
+    def of_law(cls, motion: Motion, interval: int, until: float, longest: float, stages: Stages) -> "IntervalMotion":
         """An interval of the undisturbed motion, up to `until` [s], in steps of at most `longest` seconds."""
         begin = float(motion.times[interval])
         times = _times(begin, until, max(FEWEST, int(np.ceil((until - begin) / longest - 1e-9))), stages.times)
         return cls(times, *motion.at(times, np.full(len(times), interval)), stages)
 
-    def turned(self, turn: Array, rate: Array, bend: Array) -> "Course":
+    def turned(self, turn: Array, rate: Array, bend: Array) -> "IntervalMotion":
         """The motion followed by rotation vectors (m s + 1, n, 3) with these two derivatives."""
         return self.followed_by(rotation.exp(turn), *turning(turn, rate, bend))
 
-    def followed_by(self, after: Array, spins: Array, rises: Array) -> "Course":
+    def followed_by(self, after: Array, spins: Array, rises: Array) -> "IntervalMotion":
         """The motion followed by rotations (m s + 1, n, 4) with their own angular velocities and accelerations."""
         back = rotation.inverse(after)
         before = rotation.rotate(back, self.spins)
         rises = rises + rotation.rotate(back, self.rises) + rotation.cross(before, spins)
-        return Course(
+        return IntervalMotion(
             self.times, rotation.normalize(rotation.multiply(self.poses, after)), before + spins, rises, self.stages
         )
 
 
-def courses_of(motion: Motion, last: float, longest: float, stages: Stages) -> list[Course]:
+def courses_of(motion: Motion, last: float, longest: float, stages: Stages) -> list[IntervalMotion]:
     """The undisturbed motion up to `last` [s], interval by interval, in steps of at most `longest` seconds."""
     ends = np.append(motion.times, last)
     chosen = np.flatnonzero(np.diff(ends) > _NO_TIME).tolist()
-    return [Course.of_law(motion, interval, float(ends[interval + 1]), longest, stages) for interval in chosen]
+    return [IntervalMotion.of_law(motion, interval, float(ends[interval + 1]), longest, stages) for interval in chosen]
 
 
 def _times(begin: float, until: float, steps: int, stages: Array) -> Array:

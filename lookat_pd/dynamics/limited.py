@@ -8,7 +8,7 @@ from .. import rotation
 from ..curves import smooth_step
 from ..rotation import Array
 from .body import Body
-from .course import Course
+from .course import IntervalMotion
 from .law import Motion
 from .muscles import Muscles
 from .root_path import RootPath
@@ -40,8 +40,8 @@ class Limited(Simulation):
         self._any_drag = False
 
     def _interval(
-        self, interval: int, course: Course, state: State | None
-    ) -> Generator[float, None, tuple[tuple[Course, Array, Array], State | None]]:
+        self, interval: int, course: IntervalMotion, state: State | None
+    ) -> Generator[float, None, tuple[tuple[IntervalMotion, Array, Array], State | None]]:
         if state is None and not self.any_passive:
             torques = self._torques(course, course.poses[course.ends])
             if not self.given.exceeds(torques):
@@ -66,13 +66,13 @@ class Limited(Simulation):
         end = State(found[0][-1], found[1][-1])
         return (made, self._with_springs(made, course, self._applied), left[0] * is_key), end
 
-    def _profile(self, course: Course) -> Array:
+    def _profile(self, course: IntervalMotion) -> Array:
         """The accelerations (m s + 1, nv) with which the law makes up for a unit along a quintic."""
         long = course.times[-1] - course.times[0]
         part, slope, bend = (each[:, None] for each in smooth_step((course.times - course.times[0]) / long))
         return bend / long**2 + 2.0 * self.frequency * slope / long + self.frequency**2 * part
 
-    def _with_springs(self, made: Course, course: Course, applied: Array) -> Array:
+    def _with_springs(self, made: IntervalMotion, course: IntervalMotion, applied: Array) -> Array:
         torques = np.empty(made.spins[made.ends].shape)
         torques[:, self.order] = applied[made.ends, self.extra :].reshape(torques.shape)
         if self.any_passive:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from .. import rotation
 from ..rotation import Array
-from .course import Course
+from .course import IntervalMotion
 from .law import Motion
 
 _AT_KEY = 1e-9
@@ -33,7 +33,7 @@ class MotionSamples:
     """(k,), the last samples of intervals; the next one is at the same time."""
 
     @classmethod
-    def of(cls, motion: Motion, courses: Sequence[Course], torques: Sequence[Array]) -> "MotionSamples":
+    def of(cls, motion: Motion, courses: Sequence[IntervalMotion], torques: Sequence[Array]) -> "MotionSamples":
         """Motions through intervals one after the other, and their torques at the ends of steps."""
         names = "times", "poses", "spins", "rises"
         times, poses, w, dw = (np.concatenate([getattr(each, name)[each.ends] for each in courses]) for name in names)
@@ -54,7 +54,7 @@ class MotionSamples:
         torques = (1.0 - part) * self.torques[low] + part * self.torques[low + 1]
         return rotation.normalize(_cubic(*self._around(low), part, h)[0]), torques
 
-    def followed(self, law: Course, interval: int) -> Course:
+    def followed(self, law: IntervalMotion, interval: int) -> IntervalMotion:
         """The motion at the times of a course of the law through an interval."""
         first = self.lasts[interval - 1] + 1 if interval else 0
         low = first + np.searchsorted(self.times[first : self.lasts[interval] + 1], law.times, side="right") - 1

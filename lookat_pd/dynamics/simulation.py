@@ -18,7 +18,7 @@ from .. import rotation
 from ..ik import Limits
 from ..rotation import Array
 from .body import Body
-from .course import SMOOTH, Course
+from .course import SMOOTH, IntervalMotion
 from .engine import Engine
 from .hinges import HingedLimits
 from .law import Motion
@@ -71,7 +71,7 @@ class State(NamedTuple):
     velocities: Array
 
 
-class Track(NamedTuple):
+class EngineMotion(NamedTuple):
     """A course of s steps of `h` seconds in the order of the engine. Passive joints have none but their springs'."""
 
     h: float
@@ -112,14 +112,16 @@ class Simulation(ABC):
         self.until, nothing = 0.0, np.zeros(len(free))
         self.frequency = self.firm = self.drag = nothing
         empty = nothing[None]
-        self.track = Track(0.0, empty, empty, empty, empty[None], nothing)
+        self.track = EngineMotion(0.0, empty, empty, empty, empty[None], nothing)
 
     def of_joints(self, values: Any, base: Any) -> Array:
         """Values (n,) or (n, 3) of joints as values (nv,) of degrees of freedom, those of the root being `base`."""
         values = np.asarray(values)[self.order]
         return np.concatenate((np.full(self.extra, base), np.repeat(values, 3) if values.ndim == 1 else values.ravel()))
 
-    def run(self, courses: Sequence[Course]) -> Generator[float, None, list[tuple[Course, Array, Array]]]:
+    def run(
+        self, courses: Sequence[IntervalMotion]
+    ) -> Generator[float, None, list[tuple[IntervalMotion, Array, Array]]]:
         """For each course, one for each interval between keys and one after the last key: the motion, the torques
         (s + 1, n, 3) at the ends of its steps, and the angles (n,) that are left at the end before the correction.
         Yields the completed fraction."""
@@ -133,8 +135,8 @@ class Simulation(ABC):
 
     @abstractmethod
     def _interval(
-        self, interval: int, course: Course, state: State | None
-    ) -> Generator[float, None, tuple[tuple[Course, Array, Array], State | None]]:
+        self, interval: int, course: IntervalMotion, state: State | None
+    ) -> Generator[float, None, tuple[tuple[IntervalMotion, Array, Array], State | None]]:
         """The motion, torques and angles of one interval, and the state at its end, None for that of the course."""
 
     @abstractmethod
@@ -145,7 +147,7 @@ class Simulation(ABC):
         seconds.
         """
 
-    def _tracked(self, interval: int, course: Course) -> Track:
+    def _tracked(self, interval: int, course: IntervalMotion) -> EngineMotion:
         """A course as a track, from where feedback of this interval's frequency leads to it."""
         h, parts = course.h, len(self.stages.weights)
         q, w, dw = (values[:, self.order] for values in (course.poses, course.spins, course.rises))
@@ -166,7 +168,7 @@ class Simulation(ABC):
         fastest = np.sqrt(rotation.dot(w, w).max(axis=1))[parts::parts]
         frequency = self.of_joints(self.motion.frequency[interval], 1.0)
         self.frequency = frequency * self.driven
-        return Track(h, coordinates, velocities, np.ascontiguousarray(accelerations), turns, fastest)
+        return EngineMotion(h, coordinates, velocities, np.ascontiguousarray(accelerations), turns, fastest)
 
     def _turns(self, q: Array, position: Array | None, parts: int) -> Array:
         """Rotation vectors (s, m, nv) from the starts of steps to their stages, through quaternions (m s + 1, j, 4) and
@@ -179,7 +181,7 @@ class Simulation(ABC):
         moves = position[1:].reshape(steps, parts, 3) - position[:-1:parts, None]
         return np.concatenate((moves, turns), axis=2)
 
-    def _begun(self, course: Course) -> State:
+    def _begun(self, course: IntervalMotion) -> State:
         """The state at the start of a course."""
         q, position = course.poses[:1, self.order], None
         if self.root is not None:
@@ -187,7 +189,7 @@ class Simulation(ABC):
             q = np.concatenate((turn[:, None], q), axis=1)
         return State(self.engine.coordinates(q, position)[0].copy(), self.of_joints(course.spins[0], 0.0))
 
-    def _through(self, track: Track, state: State) -> Generator[int, None, tuple[Array, Array, Array]]:
+    def _through(self, track: EngineMotion, state: State) -> Generator[int, None, tuple[Array, Array, Array]]:
         """Coordinates (m s + 1, nq), velocities and accelerations (m s + 1, nv) from a state on; yields the number of
         the step now and then."""
         self.track, moved, s = track, self.engine.moved, self.stages.implicit * track.h
@@ -226,7 +228,7 @@ class Simulation(ABC):
         return places, gaps + track.velocities, rises + track.accelerations
 
     def _told(
-        self, steps: Generator[int, None, tuple[Array, Array, Array]], course: Course
+        self, steps: Generator[int, None, tuple[Array, Array, Array]], course: IntervalMotion
     ) -> Generator[float, None, tuple[Array, Array, Array]]:
         """Steps through a course, which yield the completed fraction."""
         first, last = self.motion.times[0], self.until
@@ -274,16 +276,16 @@ class Simulation(ABC):
         engine.factor(self.drag, ~self.passive)
         return engine.solve(np.where(self.passive, -torque, 0.0)[None])[0] * self.passive
 
-    def _course(self, course: Course, found: tuple[Array, Array, Array]) -> Course:
+    def _course(self, course: IntervalMotion, found: tuple[Array, Array, Array]) -> IntervalMotion:
         """What `_through` found, at the times of a course."""
         places, w, dw = found
         poses, spins, rises = np.empty_like(course.poses), np.empty_like(course.spins), np.empty_like(course.rises)
         poses[:, self.order] = places[:, -4 * len(self.order) :].reshape(poses.shape)
         spins[:, self.order] = w[:, self.extra :].reshape(spins.shape)
         rises[:, self.order] = dw[:, self.extra :].reshape(rises.shape)
-        return Course(course.times, poses, spins, rises, course.stages)
+        return IntervalMotion(course.times, poses, spins, rises, course.stages)
 
-    def _torques(self, course: Course, keyed: Array) -> Array:
+    def _torques(self, course: IntervalMotion, keyed: Array) -> Array:
         """The torques (s + 1, n, 3) at the ends of the steps of a course; keyed: (s + 1, n, 4), poses of springs."""
         given, poses, w = self.given, course.poses[course.ends], course.spins[course.ends]
         root = None if self.root is None else self.root.motion(course.times[course.ends])

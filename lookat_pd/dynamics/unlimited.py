@@ -8,7 +8,7 @@ from .. import rotation
 from ..curves import late_slope, smooth_step
 from ..rotation import Array
 from .body import Body
-from .course import Course
+from .course import IntervalMotion
 from .law import Motion
 from .reference import Burden
 from .root_path import RootPath
@@ -39,8 +39,8 @@ class Unlimited(Simulation):
             self._burden = Burden(self.engine, given.reference, self.driven, moving_root=root is not None)
 
     def _interval(
-        self, interval: int, course: Course, state: State | None
-    ) -> Generator[float, None, tuple[tuple[Course, Array, Array], State | None]]:
+        self, interval: int, course: IntervalMotion, state: State | None
+    ) -> Generator[float, None, tuple[tuple[IntervalMotion, Array, Array], State | None]]:
         track = self._tracked(interval, course)
         steps = self._through(track, self._begun(course) if state is None else state)
         found = yield from self._told(steps, course)
@@ -53,7 +53,7 @@ class Unlimited(Simulation):
             w[self.extra :] = made.spins[-1, self.order].ravel()
         return (made, self._torques(made, course.poses[course.ends]), left), State(q, w)
 
-    def _corrected(self, course: Course, made: Course) -> tuple[Course, Array]:
+    def _corrected(self, course: IntervalMotion, made: IntervalMotion) -> tuple[IntervalMotion, Array]:
         """The motion led to its key by a quintic, and the angles (n,) that were missing."""
         apart = rotation.multiply(rotation.inverse(course.poses[-1]), made.poses[-1])
         actuated = ~self.given.passive[:, None]
