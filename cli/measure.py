@@ -10,6 +10,8 @@ from ..lookat_pd.message import Message
 from ..lookat_pd.rotation import Array
 from ..rig.look_at import mixing
 from ..rig.look_at.bake import BakeResult
+from ..rig.look_at.resolve import LookAt
+from ..rig.look_at.setting_paths import setting_path
 from ..rig.sampling.sampler import Sampler, Samples
 
 
@@ -29,7 +31,7 @@ def settled_errors(scene: bpy.types.Scene, results: Sequence[BakeResult]) -> Gen
         worlds, bones = np.empty((len(result.frames), 4, 4)), np.empty((len(result.frames), len(looking), 4, 4))
         with Sampler(scene, one.armature, one.bones[:1], one.targets, cut_down={}) as sampler:
             seen = None
-            for step, seen in enumerate(sampler.sample(result.frames.tolist(), one.bone)):  # noqa: B007
+            for step, seen in enumerate(sampler.sample(result.frames.tolist(), _settings(one))):  # noqa: B007
                 armature = one.armature.evaluated_get(sampler.scene.view_layers[0].depsgraph)
                 # As it is, not as a rotation: uneven scale turns axes as well.
                 worlds[step] = armature.matrix_world
@@ -38,6 +40,13 @@ def settled_errors(scene: bpy.types.Scene, results: Sequence[BakeResult]) -> Gen
         assert seen is not None
         errors.append(_largest_error(result, seen, worlds, bones))
     return errors
+
+
+def _settings(look_at: LookAt) -> list[str]:
+    """Data paths of the settings of a look-at that decide which frames count, and what is aimed at."""
+    settings = look_at.armature.pose.bones[look_at.bone].lookat_pd
+    weights = mixing.paths(settings, look_at.bone) if look_at.mixes else ()
+    return [setting_path(look_at.bone, "influence"), *weights]
 
 
 def settled_frames(result: BakeResult) -> Array:
@@ -70,9 +79,9 @@ def why_no_error(result: BakeResult) -> str:
 
 
 def _largest_error(result: BakeResult, seen: Samples, worlds: Array, bones: Array) -> float | None:
-    solution = result.solution
+    one, solution = result.look_at, result.solution
     chosen = settled_frames(result)
-    chosen = chosen[seen.influence[chosen] >= 1.0]
+    chosen = chosen[seen.properties[setting_path(one.bone, "influence")][chosen] >= 1.0]
     if not len(chosen):
         return None
     linear = worlds[chosen, :3, :3]
@@ -81,9 +90,12 @@ def _largest_error(result: BakeResult, seen: Samples, worlds: Array, bones: Arra
     # Of two eyes that converge, the middle is what looks.
     aim = (linear[:, None] @ bones[chosen, :, :3, :3] @ axes[..., None])[..., 0].mean(axis=1)
     # Samples hold the targets in the armature's space.
-    one, targets = result.look_at, seen.targets
+    targets = seen.targets
     if one.mixes:
-        targets, _ = mixing.mixed(targets, one.targets, seen.weights, seen.positions[:, 0])
+        settings = one.armature.pose.bones[one.bone].lookat_pd
+        weights = mixing.sampled(settings, one.bone, seen.properties)
+        assert weights is not None
+        targets, _ = mixing.mixed(targets, one.targets, weights, seen.positions[:, 0])
     away = targets[solution.looked_at[chosen], chosen] - bones[chosen, :, :3, 3].mean(axis=1)
     direction = (linear @ away[..., None])[..., 0]
     angles = rotation.angle_between(aim, direction)

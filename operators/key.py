@@ -7,7 +7,7 @@ import bpy
 from ..lookat_pd.errors import RigError
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import mixing
-from ..rig.look_at.resolve import KEYABLE
+from ..rig.look_at.setting_paths import KEYABLE
 from ..rig.settings import text
 from . import polling, reporting, selection
 

@@ -20,7 +20,8 @@ from . import facing, presets
 from .body import layers
 from .body.layers import BodyLayer
 from .directing import looks
-from .resolve import KEYABLE, exists_on, no_link
+from .resolve import exists_on, no_link
+from .setting_paths import KEYABLE
 from .settings import AIM_AXES
 
 

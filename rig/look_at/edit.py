@@ -9,7 +9,7 @@ from mathutils import Vector
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
-from ..animation import actions, data_paths, unkeyed_pose
+from ..animation import actions, unkeyed_pose
 from ..animation.editable import check_armature, check_exists
 from ..detection import detect, rest, stance
 from ..sampling import targets
@@ -18,6 +18,7 @@ from . import constraint_sync
 from .directing import setting_keys, shot_keys
 from .resolve import exists_on, face
 from .saved_settings import VERSION
+from .setting_paths import settings_path
 
 
 def add(
@@ -72,11 +73,6 @@ def unset(settings) -> None:
             unset(value)
         else:
             settings.property_unset(name)
-
-
-def settings_path(bone: str) -> str:
-    """Data path from the armature object to a bone's look-at (Blender cannot work it out for settings on bones)."""
-    return f"{data_paths.bone_path(bone)}.lookat_pd"
 
 
 def key_state(armature: bpy.types.Object, bone: str, setting: str, frame: int) -> str:

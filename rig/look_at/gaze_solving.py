@@ -14,6 +14,7 @@ from ..sampling.targets import Target
 from . import mixing
 from .body.body_solve import drifting_targets
 from .resolve import LookAt
+from .setting_paths import setting_path
 from .solve_context import SolveContext
 from .solve_sampling import KeptSamples
 
@@ -52,8 +53,9 @@ class GazeSolver:
         frames = len(self.samples.frames)
         if not self.mixes:
             return targets, np.ones(frames, dtype=bool)
-        shares, count = self.samples.weights, len(self.look_at.targets)
-        if mixing.KEYED not in self.kept.keyed or len(shares) != count:
+        count = len(self.look_at.targets)
+        shares = mixing.sampled(self._settings, self.look_at.bone, self.samples.properties)
+        if shares is None or len(shares) != count:
             now = mixing.weights(self._settings)[:count]
             shares = np.repeat(np.array(now, dtype=float)[:, None], frames, axis=1)
         if self.kept.hidden is not None:
@@ -62,9 +64,8 @@ class GazeSolver:
 
     def setting(self, name: str) -> Array:
         """One of the `KEYABLE` settings at every frame (F,): as sampled where it is keyed, else its value now."""
-        sampled = getattr(self.samples, name)
-        settings = self._settings
-        return sampled if name in self.kept.keyed else np.full_like(sampled, getattr(settings, name))
+        sampled = self.samples.properties.get(setting_path(self.look_at.bone, name))
+        return np.full(len(self.samples.frames), getattr(self._settings, name)) if sampled is None else sampled
 
     def events(self) -> list[gaze.Event]:
         """When what is looked at: by the schedule, else as the settings and their keys have it."""

@@ -1,6 +1,6 @@
 """Which of its targets a look-at looks at: the active one or a mix of all, unless it lets go of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import bpy
 import numpy as np
@@ -9,10 +9,10 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.gaze import mixing
 from ...lookat_pd.rotation import Array
-from ..animation import data_paths
 from ..sampling import fingerprint
 from ..sampling import targets as looked_at
 from ..sampling.targets import Target
+from .setting_paths import setting_path
 
 KEYED = "weights"
 """How weights are named among the settings that are keyed."""
@@ -25,9 +25,14 @@ def weights(settings) -> list[float]:
 
 def paths(settings, bone: str) -> Iterator[str]:
     """Data paths of the weights."""
-    start = f"{data_paths.bone_path(bone)}.lookat_pd."
-    yield f"{start}target_weight"
-    yield from (f"{start}targets[{n}].weight" for n in range(len(settings.targets)))
+    yield setting_path(bone, "target_weight")
+    yield from (setting_path(bone, f"targets[{n}].weight") for n in range(len(settings.targets)))
+
+
+def sampled(settings, bone: str, properties: Mapping[str, Array]) -> Array | None:
+    """The weights (n, F) of the targets by number, of sampled properties; None where they were not sampled."""
+    wanted = list(paths(settings, bone))
+    return np.array([properties[path] for path in wanted]) if all(path in properties for path in wanted) else None
 
 
 def is_keyed(armature: bpy.types.Object, bone: str) -> bool:

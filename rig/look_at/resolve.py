@@ -28,10 +28,6 @@ Schedule = tuple[tuple[float, int | None], ...]
 """When (frame) to look at which target (index), or at none."""
 
 
-KEYABLE = ("use", "influence", "active_target", "glance_yaw", "glance_pitch", "eyes_closed", "nod", "tilt")
-"""Settings that may change with the frame."""
-
-
 @dataclass(frozen=True)
 class LookAt:
     """A look-at ready to be solved. bones: names, head first. schedule: None where the settings and their keys decide.

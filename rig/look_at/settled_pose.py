@@ -140,25 +140,7 @@ def _at(kept: KeptSamples, k: int, seen: Array) -> KeptSamples:
     """What is known of one frame, with targets at places `seen` (n, 3) of the world."""
     samples, one = kept.samples, slice(k, k + 1)
     assert samples is not None
-    found = replace(
-        samples,
-        frames=samples.frames[one],
-        rotations=samples.rotations[one],
-        positions=samples.positions[one],
-        sizes=samples.sizes[one],
-        targets=seen_from(samples.worlds[one], seen[:, None]),
-        worlds=samples.worlds[one],
-        use=samples.use[one],
-        influence=samples.influence[one],
-        active_target=samples.active_target[one],
-        glance_yaw=samples.glance_yaw[one],
-        glance_pitch=samples.glance_pitch[one],
-        eyes_closed=samples.eyes_closed[one],
-        nod=samples.nod[one],
-        tilt=samples.tilt[one],
-        weights=samples.weights[:, one],
-        raw={mode: values[one] for mode, values in samples.raw.items()},
-    )
+    found = replace(samples.at(one), targets=seen_from(samples.worlds[one], seen[:, None]))
     learned = None if kept.learned is None else kept.learned.at(one)
     hidden = None if kept.hidden is None else kept.hidden[:, one]
-    return KeptSamples(samples=found, keyed=kept.keyed, coupling=kept.coupling, learned=learned, hidden=hidden)
+    return KeptSamples(samples=found, coupling=kept.coupling, learned=learned, hidden=hidden)

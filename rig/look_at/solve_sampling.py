@@ -1,6 +1,6 @@
 """Sampling for one look-at: all frames, the targets alone, or the moments between frames where motion has corners."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,13 +12,13 @@ from ...lookat_pd.gaze import mixing as gaze_mixing
 from ...lookat_pd.message import Message
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
-from ..animation import data_paths
 from ..layers.track import Track
 from ..sampling import fingerprint, sight
 from ..sampling.sampler import CutDown, Sampler, Samples, seen_from
 from . import look_at_layer as offsets
 from . import mixing
-from .resolve import KEYABLE, LookAt
+from .resolve import LookAt
+from .setting_paths import KEYABLE, setting_path
 from .solve_context import SolveContext
 
 _STILL, _MOST_SHARE = np.radians(0.1), 2.0
@@ -61,7 +61,7 @@ class KeptSamples:
     """What is known of a look-at's rig and targets, kept for as long as these do not change.
 
     samples: of all frames, None until they are complete. between: of moments between frames, None where none are
-    needed. keyed: those of the `KEYABLE` settings that are animated. coupling: (b, b), how controls turn each other,
+    needed. coupling: (b, b), how controls turn each other,
     None until then. passes: how often all frames were sampled. doubtful: samples, and the frames after which `between`
     is needed. prepared: targets and `between`, and what `gaze.prepare` made of them. learned: by the last verification.
     hidden: (n, F) targets behind occluders, None without these.
@@ -70,7 +70,6 @@ class KeptSamples:
 
     samples: Samples | None = None
     between: curves.Between | None = None
-    keyed: frozenset[str] = frozenset()
     coupling: Array | None = None
     passes: int = 0
     doubtful: tuple[Samples, Array] | None = None
@@ -94,13 +93,16 @@ class SolveSampling:
 
     def sample_frames(self, share: float) -> Generator[float, None, None]:
         """Sample all frames as animated, up to the fraction `share`."""
-        path = f"{data_paths.bone_path(self.look_at.bone)}.lookat_pd."
-        moving = fingerprint.animated_paths(self.look_at.armature)
-        keyed = {name for name in KEYABLE if path + name in moving}
-        if mixing.is_keyed(self.look_at.armature, self.look_at.bone):
-            keyed.add(mixing.KEYED)
-        self.kept.keyed = frozenset(keyed)
-        self.kept.samples = yield from self._step(0.0, share, self._play)
+        self.kept.samples = yield from self._step(0.0, share, self._play, self._animated_settings())
+
+    def _animated_settings(self) -> list[str]:
+        """Data paths of the settings that change with the frame."""
+        armature, bone = self.look_at.armature, self.look_at.bone
+        moving = fingerprint.animated_paths(armature)
+        found = [path for path in (setting_path(bone, name) for name in KEYABLE) if path in moving]
+        if mixing.is_keyed(armature, bone):
+            found += mixing.paths(armature.pose.bones[bone].lookat_pd, bone)
+        return found
 
     def sample_turned(self, track: Track, begin: float, share: float) -> Generator[float, None, Samples]:
         """All frames with the offsets of `track` on the rig, sampled from fraction `begin` on over a `share`."""
@@ -114,11 +116,12 @@ class SolveSampling:
     def _play(self) -> None:
         self.context.play(self.sampler)
 
-    def _step(self, begin: float, share: float, before: Callable[[], None]) -> Generator[float, None, Samples]:
+    def _step(
+        self, begin: float, share: float, before: Callable[[], None], properties: Sequence[str] = ()
+    ) -> Generator[float, None, Samples]:
         self.kept.passes += 1
         samples, frames = None, self.context.frames
-        settings = self.look_at.bone if self.kept.keyed else ""
-        for k, samples in enumerate(self.sampler.sample(frames.tolist(), settings, before)):  # noqa: B007
+        for k, samples in enumerate(self.sampler.sample(frames.tolist(), properties, before)):  # noqa: B007
             yield min(begin + share * (k + 1) / len(frames), 0.999)
         assert samples is not None, "there is at least one frame"
         return samples
@@ -155,7 +158,7 @@ class SolveSampling:
         if keep and kept.between is not None and np.array_equal(kept.between.indices, indices):
             return kept.between
         seen, moments = None, (context.frames[0] + indices / count).tolist()
-        for k, seen in enumerate(self.sampler.sample(moments, "", self._play)):  # noqa: B007
+        for k, seen in enumerate(self.sampler.sample(moments, (), self._play)):  # noqa: B007
             yield begin + share * (k + 1) / len(moments)
         assert seen is not None, "there is at least one sample"
         bones = len(self.look_at.bones)

@@ -84,7 +84,7 @@ class Verification(Realization[Turned, Samples]):
                 track = Track.pose(self.number, look_at.turned, turns, look_at.moved, uneven=uneven)
                 offsets.show(sampler.stand_in(look_at.armature), track)
 
-            return next(sampler.sample(first, "", before)).rotations[0, :bones]
+            return next(sampler.sample(first, (), before)).rotations[0, :bones]
 
         measured = coupling.measure_now(look_at.bones, self._animated[0], look_at.chain.up, evaluated)
         offsets.hide(sampler.stand_in(look_at.armature), self.number)

@@ -8,7 +8,7 @@ armature that has only the bones that those asked for depend on.
 import math
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 
 import bpy
@@ -42,36 +42,41 @@ CutDown = dict[bpy.types.Object, set[str]]
 
 @dataclass
 class Samples:
-    """One armature over F frames. Bones are those asked for, in that order.
-
-    rotations (F, b, 4), positions (F, b, 3), sizes (F, b): pose in armature space, with the mean scale. raw: per
-    rotation mode in use ("QUATERNION", "AXIS_ANGLE", "EULER") the animated channels (F, b, 4 or 3) as they stand;
-    "LOCATION" where that was asked for. targets: (n, F, 3) in armature space. worlds: (F, 4, 4) matrices of the
-    armature object. use, influence, active_target, glance_yaw, glance_pitch, eyes_closed, nod, tilt: (F,) of the
-    look-at; weights: (n, F) of its targets. shear: the largest `shear.degree`. axes: (F, 3, 3) by columns, those of the
-    location of each control that `outside_samples` has added.
-    """
+    """One armature over F frames. Bones are those asked for, in that order."""
 
     frames: Array
+    """(F,)"""
     bones: tuple[str, ...]
     modes: tuple[str, ...]
+    """Rotation mode of each bone."""
     rotations: Array
+    """(F, b, 4) of the pose in armature space."""
     positions: Array
+    """(F, b, 3)"""
     sizes: Array
+    """(F, b), the mean scale."""
     targets: Array
+    """(n, F, 3) in armature space."""
     worlds: Array
-    use: Array
-    influence: Array
-    active_target: Array
-    glance_yaw: Array
-    glance_pitch: Array
-    eyes_closed: Array
-    nod: Array
-    tilt: Array
-    weights: Array = field(default_factory=lambda: np.empty((0, 0)))
+    """(F, 4, 4) matrices of the armature object."""
     raw: dict[str, Array] = field(default_factory=dict)
+    """Per rotation mode in use ("QUATERNION", "AXIS_ANGLE", "EULER") the animated channels (F, b, 4 or 3) as they
+    stand; "LOCATION" where that was asked for."""
+    properties: dict[str, Array] = field(default_factory=dict)
+    """(F,) values of the properties that were asked for, by their data path from the armature object."""
     shear: float = 0.0
+    """The largest `shear.degree`."""
     axes: dict[str, Array] = field(default_factory=dict)
+    """(F, 3, 3) by columns, those of the location of each control that `outside_samples` has added."""
+
+    def at(self, frames: slice) -> "Samples":
+        """These frames alone."""
+        named = {
+            name: {key: values[frames] for key, values in getattr(self, name).items()}
+            for name in ("raw", "properties", "axes")
+        }
+        arrays = {name: getattr(self, name)[frames] for name in ("frames", "rotations", "positions", "sizes", "worlds")}
+        return replace(self, targets=self.targets[:, frames], **arrays, **named)
 
     @property
     def sheared(self) -> bool:
@@ -258,13 +263,16 @@ class Sampler:
         return [np.array([rig.pose.bones[name].matrix for name in sorted(bones)]) for rig, bones in rigs]
 
     def sample(
-        self, frames: Sequence[float], look_at: str = "", before: Callable[[], None] | None = None
+        self,
+        frames: Sequence[float],
+        properties: Sequence[str] = (),
+        before: Callable[[], None] | None = None,
     ) -> Generator[Samples, None, Samples]:
         """Step through `frames`, yielding the same Samples after each one; complete, and checked, after the last.
         Returns them.
 
-        look_at: name of the bone whose `use` and `influence` are sampled as well. before: called at the beginning, and
-        whenever the temporary scene was made anew: what is put on `stand_in` is gone with it.
+        properties: data paths from the armature object to numbers that are sampled as well. before: called at the
+        beginning, and whenever the temporary scene was made anew: what is put on `stand_in` is gone with it.
         """
         self._prepare(frames, before)
         samples = self._empty_samples(frames)
@@ -276,20 +284,14 @@ class Sampler:
             # Only what Blender gives is taken down here; numpy makes something of a block of frames at once.
             depsgraph = self._step(frame, before)
             block = blocks[k // blocks[0].stop]
-            pose = self.stand_in(self._armature).evaluated_get(depsgraph).pose.bones
-            record.read_pose(k - block.start, pose, scales=scaled or not k)
+            rig = self.stand_in(self._armature).evaluated_get(depsgraph)
+            record.read_pose(k - block.start, rig.pose.bones, scales=scaled or not k)
             self._read_worlds(depsgraph, worlds[k - block.start])
-            if look_at:
-                settings = pose[look_at].lookat_pd
-                samples.use[k], samples.influence[k] = settings.use, settings.influence
-                samples.active_target[k] = settings.active_target
-                samples.glance_yaw[k], samples.glance_pitch[k] = settings.glance_yaw, settings.glance_pitch
-                samples.eyes_closed[k], samples.nod[k] = settings.eyes_closed, settings.nod
-                samples.tilt[k] = settings.tilt
-                weights = [settings.target_weight, *(item.weight for item in settings.targets)]
+            for path in properties:
+                value = rig.path_resolve(path)
                 if not k:
-                    samples.weights = np.empty((len(weights), len(frames)))
-                samples.weights[:, k] = weights
+                    samples.properties[path] = np.empty(len(frames), dtype=type(value))
+                samples.properties[path][k] = value
             if not k and not scaled:
                 record.scales[1:] = record.scales[0]
             if k == block.stop - 1:
@@ -377,15 +379,6 @@ class Sampler:
             sizes=np.ones((f, b)),
             targets=np.empty((len(self.targets), f, 3)),
             worlds=np.empty((f, 4, 4)),
-            use=np.ones(f, dtype=bool),
-            influence=np.ones(f),
-            active_target=np.zeros(f, dtype=int),
-            glance_yaw=np.zeros(f),
-            glance_pitch=np.zeros(f),
-            eyes_closed=np.zeros(f, dtype=bool),
-            nod=np.zeros(f),
-            tilt=np.zeros(f),
-            weights=np.empty((0, f)),
             raw={mode: np.empty((f, b, channel(mode)[1])) for mode in families},
         )
 

@@ -16,8 +16,9 @@ from typing import Any
 import bpy
 
 from ....lookat_pd.errors import RigError
-from ...animation import actions, data_paths, editable
+from ...animation import actions, editable
 from ...animation.keys import Keys
+from ..setting_paths import setting_path, settings_path
 
 _ITEMS = "lookat_pd_shot"
 _MARK = "lookat_pd_shot"
@@ -61,7 +62,7 @@ class Home:
 
 def in_object(armature: bpy.types.Object, bone: str, setting: str) -> Home:
     """The setting itself, whose keys are in the clip."""
-    return Home(armature, f"{_settings_path(bone)}.{setting}")
+    return Home(armature, setting_path(bone, setting))
 
 
 def in_shot(armature: bpy.types.Object, bone: str, setting: str) -> Home | None:
@@ -244,7 +245,7 @@ def mend(armature: bpy.types.Object) -> None:
             taken.add(n)
             start = f"{_ITEMS}[{n}]."
             found = {
-                f"{_settings_path(bone.name)}.{path[len(start) :]}": path for path in keyed if path.startswith(start)
+                f"{settings_path(bone.name)}.{path[len(start) :]}": path for path in keyed if path.startswith(start)
             }
             wanted.update({path: source for path, source in found.items() if _exists(armature, path)})
             if found and armature.data.is_editable:
@@ -277,10 +278,6 @@ def tidy(armature: bpy.types.Object) -> None:
         if n >= 0 and not any(path.startswith(f"{_ITEMS}[{n}].") for path in keyed):
             bone.lookat_pd.shot = 0
     _remove_unused(data)
-
-
-def _settings_path(bone: str) -> str:
-    return f"{data_paths.bone_path(bone)}.lookat_pd"
 
 
 def _place(armature: bpy.types.Object, bone: str) -> int | None:

@@ -8,7 +8,7 @@ import bpy
 from ...layers.controller_settings import EDITABLE
 from ...settings import Properties, declared
 from .. import setting_changes
-from ..resolve import KEYABLE
+from ..setting_paths import KEYABLE
 from ..settings import LookAtSettings
 from ..target_settings import LookAtTarget
 from . import shot_keys

@@ -6,13 +6,12 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...animation import data_paths
 from ...sampling import fingerprint
 from .. import mixing, settings
-from .. import resolve as look_at
 from ..body import settings as body_settings
 from ..body import shape_table
 from ..resolve import LookAt
+from ..setting_paths import KEYABLE, setting_path
 
 
 def clip(armature: bpy.types.Object) -> tuple[int, int]:
@@ -25,8 +24,7 @@ def clip(armature: bpy.types.Object) -> tuple[int, int]:
 
 def keyed(armature: bpy.types.Object, bone: str) -> frozenset[str]:
     """Those of the settings that may be keyed that change with the frame."""
-    path = f"{data_paths.bone_path(bone)}.lookat_pd."
-    names = {name for name in look_at.KEYABLE if fingerprint.animates(armature, path + name)}
+    names = {name for name in KEYABLE if fingerprint.animates(armature, setting_path(bone, name))}
     return frozenset(names | {mixing.KEYED} if mixing.is_keyed(armature, bone) else names)
 
 

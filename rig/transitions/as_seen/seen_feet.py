@@ -134,7 +134,6 @@ def _top(row: int, anchors: Array) -> int:
 def samples_of(poses: EvaluatedPoses, matrices: Array) -> Samples:
     """Poses with these matrices (F, B, 4, 4), as samples."""
     places, turns, sizes = pose_tree.parts(matrices[:, 1:])
-    nothing = np.empty(0)
     return Samples(
         frames=poses.frames,
         bones=poses.bones[1:],
@@ -144,14 +143,6 @@ def samples_of(poses: EvaluatedPoses, matrices: Array) -> Samples:
         sizes=sizes.mean(axis=-1),
         targets=np.empty((0, len(places), 3)),
         worlds=matrices[:, poses.bones.index(OBJECT)],
-        use=nothing,
-        influence=nothing,
-        active_target=nothing,
-        glance_yaw=nothing,
-        glance_pitch=nothing,
-        eyes_closed=nothing,
-        nod=nothing,
-        tilt=nothing,
     )
 
 

@@ -196,7 +196,7 @@ def test_samples_are_what_the_animator_sees_without_the_look_at(base) -> None:
     bpy.context.scene.render.fps_base = base
     frames = list(range(-5, 70))
     with sample.Sampler(bpy.context.scene, scene.armature, CHAIN, [targets.Target(scene.target)]) as sampler:
-        seen = sample.run(sampler.sample(frames, "head"))
+        seen = sample.run(sampler.sample(frames))
     scene.armature.pose.bones["head"].lookat_pd.mute = True
     truth = scenes.poses(scene.armature, frames, CHAIN)
     names = [bone.name for bone in scene.armature.pose.bones if bone.name in CHAIN]
@@ -211,6 +211,7 @@ def test_frames_are_worked_on_in_blocks_that_change_no_bit(monkeypatch) -> None:
     scene = swaying(modes=scenes.MODES)
     scenes.keyed(scene.armature.pose.bones[CHAIN[1]], "scale", [(1, (1, 1, 1)), (30, (1, 1.5, 0.7))])
     wanted, aim = [targets.Target(scene.target)], np.array((0.0, 0.0, 1.0))
+    setting = 'pose.bones["head"].lookat_pd.influence'
     frames, worked_on, from_matrix = list(range(-5, 48)), [], rotation.from_matrix
 
     def counted(matrices):
@@ -219,7 +220,7 @@ def test_frames_are_worked_on_in_blocks_that_change_no_bit(monkeypatch) -> None:
 
     def sampled():
         with sample.Sampler(bpy.context.scene, scene.armature, CHAIN, wanted, aim, located=True) as sampler:
-            return sample.run(sampler.sample(frames, "head"))
+            return sample.run(sampler.sample(frames, [setting]))
 
     def placed() -> np.ndarray:
         with sample.Sampler(bpy.context.scene, scene.armature, (), wanted) as sampler:
@@ -231,13 +232,38 @@ def test_frames_are_worked_on_in_blocks_that_change_no_bit(monkeypatch) -> None:
     blocks = sampled()
     assert whole.sheared and sum(worked_on) == len(frames) * len(CHAIN) and max(worked_on) <= 20
     for name, value in vars(whole).items():
-        one, other = (value, getattr(blocks, name)) if name != "raw" else map(_joined, (value, blocks.raw))
+        one, other = value, getattr(blocks, name)
+        if isinstance(value, dict):
+            one, other = map(_joined, (one, other))
         assert np.array_equal(one, other), name
     assert np.array_equal(placed(), points)
 
 
 def _joined(channels: dict[str, np.ndarray]) -> np.ndarray:
-    return np.concatenate([channels[mode] for mode in sorted(channels)], axis=-1)
+    return np.concatenate([channels[mode] for mode in sorted(channels)] or [np.empty(0)], axis=-1)
+
+
+def test_properties_that_are_asked_for_are_sampled_as_they_are_at_each_frame() -> None:
+    """Whoever wants a property names its data path; of whatever kind, keyed, driven or still."""
+    scene = swaying()
+    armature, head = scene.armature, scene.armature.pose.bones["head"]
+    head["flag"] = 7
+    scenes.settings_keyed(armature, "head", "influence", [(1, 0.25), (21, 0.75)])
+    scenes.settings_keyed(armature, "head", "use", [(1, True), (10, False)])
+    driver = armature.driver_add('pose.bones["head"].lookat_pd.nod').driver
+    driver.expression = "frame / 100"
+    paths = [f'pose.bones["head"]{end}' for end in (".lookat_pd.influence", ".lookat_pd.use", '["flag"]')]
+    frames = list(range(1, 31))
+    with sample.Sampler(bpy.context.scene, armature, CHAIN) as sampler:
+        seen = sample.run(sampler.sample(frames, [*paths, 'pose.bones["head"].lookat_pd.nod']))
+        assert not sample.run(sampler.sample(frames)).properties
+    influence, use, flag, driven = seen.properties.values()
+    assert influence[[0, 20, 29]].tolist() == [0.25, 0.75, 0.75] and np.all(np.diff(influence) >= 0.0)
+    assert use.dtype == bool and use.tolist() == [frame < 10 for frame in frames]
+    assert flag.tolist() == [7] * 30
+    assert np.allclose(driven, np.array(frames) / 100.0, atol=1e-6)
+    part = seen.at(slice(3, 5))
+    assert part.frames.tolist() == [4, 5] and part.rotations.shape[0] == 2 and part.properties[paths[1]].all()
 
 
 def test_where_time_is_stretched_frames_are_those_of_the_keys() -> None:
