@@ -9,6 +9,7 @@ from lookat_pd import dynamics, rotation
 from lookat_pd.dynamics import Body
 from lookat_pd.dynamics.engine import Engine, add_bone, load, made, rollouts
 from lookat_pd.rotation import Array
+from tools.figures import chains
 
 from .rows import SECONDS, Goal, Row
 from .timing import clocked, shortest
@@ -32,9 +33,7 @@ GOALS = {
 
 def rods(n: int) -> Body:
     """A chain of rods of 20 cm and 1 kg along Y."""
-    inertias = np.tile(np.diag([3.4e-3, 2e-4, 3.4e-3]), (n, 1, 1))
-    offsets = np.tile([0.0, 0.2, 0.0], (n, 1))
-    return Body(np.arange(n) - 1, offsets, np.ones(n), np.tile([0.0, 0.1, 0.0], (n, 1)), inertias)
+    return chains.rods(np.ones(n), 0.2, np.array([3.4e-3, 2e-4, 3.4e-3]))
 
 
 def keys(n: int, turn: float = 0.3) -> tuple[Array, Array]:

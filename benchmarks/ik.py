@@ -14,6 +14,7 @@ import numpy as np
 
 from lookat_pd import ik, rotation
 from lookat_pd.rotation import Array
+from tools.figures.chains import scattered_targets
 
 from . import ik_body, ik_mink
 from .rows import SECONDS, SPEEDUP, Goal, Row, duration
@@ -27,14 +28,6 @@ TOLERANCE = 1e-4
 DEFAULT = "ccd_root"
 INTERACTIVE = (DEFAULT, "fabrik")
 BONES = np.tile([0.0, 1.0, 0.0], (LINKS, 1))
-
-
-def shot() -> tuple[Array, Array]:
-    """A nearly straight chain and targets all over the ball that it reaches."""
-    random = np.random.default_rng(1)
-    towards = rotation.normalize(random.normal(size=(BATCH, 3)))
-    targets = towards * LINKS * random.uniform(size=(BATCH, 1)) ** (1.0 / 3.0)
-    return rotation.exp(random.normal(scale=0.01, size=(LINKS, 3))), targets
 
 
 def batch(method: str, start: Array, targets: Array, tolerance: float = TOLERANCE) -> tuple[float, ik.IKSolution]:
@@ -113,7 +106,7 @@ def with_ikpy(targets: Array) -> tuple[float, float]:
 
 def run() -> list[Row]:
     """The table of IK methods; all ratios are to a plain loop."""
-    start, targets = shot()
+    _, start, targets = scattered_targets(LINKS, BATCH)
     loop = seconds(plain_loop(start, targets[:FEW]), 2) / FEW
     rows = [Row("ik.loop", f"{DEFAULT} as a plain loop over targets and joints, {LINKS} bones", loop, per="a solve")]
     single = {}

@@ -12,6 +12,7 @@ import numpy as np
 
 from lookat_pd import ik, rotation
 from lookat_pd.rotation import Array
+from tools.figures.chains import scattered_targets
 
 from .rows import SPEEDUP, Goal, Row, duration
 from .timing import seconds
@@ -27,10 +28,7 @@ MOST, DAMPING = 200, 0.1
 
 def everywhere() -> tuple[Array, Array]:
     """A nearly straight pose, and targets all over the ball that the chain reaches."""
-    random = np.random.default_rng(1)
-    towards = rotation.normalize(random.normal(size=(BATCH, 3)))
-    targets = towards * LINKS * random.uniform(size=(BATCH, 1)) ** (1.0 / 3.0)
-    return rotation.exp(random.normal(scale=0.01, size=(LINKS, 3))), targets
+    return scattered_targets(LINKS, BATCH)[1:]
 
 
 def along_a_path() -> tuple[Array, Array]:

@@ -5,24 +5,20 @@
 Rods 30 cm long and 4 cm thick stand for upper arm and forearm.
 """
 
-import os
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)
 
-import matplotlib  # noqa: E402
 import numpy as np  # noqa: E402
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
 
 from lookat_pd import dynamics, rotation  # noqa: E402
 from lookat_pd.dynamics import Body  # noqa: E402
 from lookat_pd.rotation import Array  # noqa: E402
+from tools.figures import chains  # noqa: E402
+from tools.figures.plots import describe, plt, run, save  # noqa: E402
 
-IMAGES = ROOT / "docs" / "images"
 COLORS = ("#0072b2", "#e69f00", "#d1495b", "#009e73")
 DT = 1.0 / 120.0
 KEYS = np.radians([0.0, 60.0, -30.0, 20.0])
@@ -32,12 +28,8 @@ LENGTH, THICKNESS = 0.3, 0.04
 
 def rods(*masses: float) -> Body:
     """A chain of rods along Y."""
-    n, mass = len(masses), np.array(masses)
-    across, along = mass * (LENGTH**2 / 12.0 + THICKNESS**2 / 16.0), mass * THICKNESS**2 / 8.0
-    offsets = np.tile([0.0, LENGTH, 0.0], (n, 1))
-    offsets[0] = 0.0
-    inertias = np.stack([across, along, across], axis=-1)[:, None] * np.eye(3)
-    return Body(np.arange(n) - 1, offsets, mass, np.tile([0.0, 0.5 * LENGTH, 0.0], (n, 1)), inertias)
+    across, along = LENGTH**2 / 12.0 + THICKNESS**2 / 16.0, THICKNESS**2 / 8.0
+    return chains.rods(masses, LENGTH, np.multiply.outer(masses, (across, along, across)))
 
 
 def keys(n: int) -> Array:
@@ -82,15 +74,13 @@ def between_keys() -> None:
         "A loose bone on a spring, behind a driven one",
     )
     for axis, title in zip(axes.flat, titles, strict=True):
-        axis.set_title(title)
-        axis.grid(alpha=0.25)
+        describe(axis, title, y="angle [°]")
         axis.legend(loc="upper right")
         if axis is not axes[1, 1]:
             axis.plot(TIMES, np.degrees(KEYS), "ko", markersize=6)
-        axis.set_ylabel("angle [°]")
     for axis in axes[1]:
         axis.set_xlabel("time [s]")
-    figure.savefig(IMAGES / "dynamics_keys.png", dpi=90)
+    save(figure, "dynamics_keys.png")
 
 
 def through_keys() -> None:
@@ -116,7 +106,7 @@ def through_keys() -> None:
         axis.set_ylabel(label)
         axis.grid(alpha=0.25)
     axes[1].set_xlabel("time [s]")
-    figure.savefig(IMAGES / "dynamics_through.png", dpi=90)
+    save(figure, "dynamics_through.png")
 
 
 START = rotation.exp([[0.0, 0.0, -0.4], [0.0, 0.0, 1.2]])
@@ -156,12 +146,9 @@ def reaching() -> None:
     paths.set_aspect("equal")
     labels = (("x [m]", "y [m]"), ("time [s]", "speed of the hand [m/s]"), ("pass", "cost [N²m²/s]"))
     for axis, title, (x, y) in zip(axes, ("The hand's path", "Its speed", "The cost"), labels, strict=True):
-        axis.set_title(title)
-        axis.set_xlabel(x)
-        axis.set_ylabel(y)
-        axis.grid(alpha=0.25)
+        describe(axis, title, x, y)
         axis.legend(fontsize=8)
-    figure.savefig(IMAGES / "dynamics_reach.png", dpi=90)
+    save(figure, "dynamics_reach.png")
 
 
 def smoothed() -> None:
@@ -183,9 +170,4 @@ def smoothed() -> None:
 
 
 if __name__ == "__main__":
-    between_keys()
-    through_keys()
-    reaching()
-    smoothed()
-    sys.stdout.flush()
-    os._exit(0)
+    run(between_keys, through_keys, reaching, smoothed)

@@ -5,23 +5,18 @@
 An arm with the mass of a human's, upper arm 30 cm and forearm with hand 40 cm, reaches 30 cm up or down in 0.6 s.
 """
 
-import os
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)
 
-import matplotlib  # noqa: E402
 import numpy as np  # noqa: E402
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
 
 from lookat_pd import dynamics, rotation  # noqa: E402
 from lookat_pd.dynamics import Body, mass  # noqa: E402
+from tools.figures.plots import describe, plt, run, save  # noqa: E402
 
-PICTURE = ROOT / "docs" / "images" / "dynamics_up_down.png"
 COLORS = {"up": "#d1495b", "down": "#0072b2"}
 DT, DURATION = 1.0 / 120.0, 0.6
 LENGTHS, MASSES, RADII = (0.3, 0.4), (1.9, 1.5), (0.045, 0.035)
@@ -73,16 +68,11 @@ def draw() -> None:
     labels = (("x [m]", "y [m]"), ("time [s]", "speed of the hand [m/s]"), ("time [s]", "torque of the shoulder [N m]"))
     titles = ("The hand's path, the shoulder at (0, 0)", "Its speed", "The shoulder's torque")
     for axis, title, (x, y) in zip(axes, titles, labels, strict=True):
-        axis.set_title(title)
-        axis.set_xlabel(x)
-        axis.set_ylabel(y)
-        axis.grid(alpha=0.25)
+        describe(axis, title, x, y)
     axes[0].set_aspect("equal", adjustable="datalim")
     axes[1].legend(fontsize=8)
-    figure.savefig(PICTURE, dpi=90)
+    save(figure, "dynamics_up_down.png")
 
 
 if __name__ == "__main__":
-    draw()
-    sys.stdout.flush()
-    os._exit(0)
+    run(draw)

@@ -3,7 +3,6 @@
 python docs/ik_compared.py
 """
 
-import re
 import sys
 from pathlib import Path
 from time import perf_counter
@@ -11,17 +10,14 @@ from time import perf_counter
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)
 
-import matplotlib  # noqa: E402
 import numpy as np  # noqa: E402
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
 
 from lookat_pd import ik, rotation  # noqa: E402
 from lookat_pd.rotation import Array  # noqa: E402
+from tools.figures import pages  # noqa: E402
+from tools.figures.chains import scattered_targets  # noqa: E402
+from tools.figures.plots import plt, run, save  # noqa: E402
 
-PAGE = ROOT / "docs" / "ik-compared.md"
-PICTURE = ROOT / "docs" / "images" / "ik_compared.png"
 COLORS = dict(
     zip(
         ik.METHODS,
@@ -39,17 +35,9 @@ POSTURE = ik.Posture(
 """That of a detected arm: the elbow is a hinge, the wrist stiff."""
 
 
-def chain() -> tuple[Array, Array, Array]:
-    """Offsets and start of a nearly straight chain, and targets all over the ball that it reaches."""
-    random = np.random.default_rng(1)
-    towards = rotation.normalize(random.normal(size=(TARGETS, 3)))
-    targets = towards * BONES * random.uniform(size=(TARGETS, 1)) ** (1.0 / 3.0)
-    return np.tile([0.0, 1.0, 0.0], (BONES, 1)), rotation.exp(random.normal(scale=0.01, size=(BONES, 3))), targets
-
-
 def convergence(method: str, *, published: bool) -> tuple[Array, Array, Array, float]:
     """Median errors after each iteration in lengths, errors, iterations, and seconds a target in a batch."""
-    offsets, start, targets = chain()
+    offsets, start, targets = scattered_targets(BONES, TARGETS)
     found = ik.solve(offsets, start, targets, method=method, published=published, history=True)
     assert found.history is not None
     times = []
@@ -90,40 +78,33 @@ def draw() -> None:
     right.grid(alpha=0.3)
     figure.legend(*left.get_legend_handles_labels(), loc="lower center", ncol=len(ik.METHODS), frameon=False)
     figure.tight_layout(rect=(0.0, 0.07, 1.0, 1.0))
-    figure.savefig(PICTURE, dpi=100)
+    save(figure, "ik_compared.png", dpi=100)
 
 
 def tables() -> tuple[str, str]:
     """The tables of the page: convergence and time, and smoothness."""
     fastest = min(convergence(method, published=False)[3] for method in ik.METHODS)
-    first = [
-        "| method | iterations | within 0.1 % | time | As Published: iterations | within 0.1 % |",
-        "|---|---|---|---|---|---|",
-    ]
-    second = [
-        "| method | fastest joint | largest change of speed between frames | largest rotation of the wrist |",
-        "|---|---|---|---|",
-    ]
+    first = pages.head("method", "iterations", "within 0.1 %", "time", "As Published: iterations", "within 0.1 %")
+    second = pages.head(
+        "method", "fastest joint", "largest change of speed between frames", "largest rotation of the wrist"
+    )
     for method, row in ik.METHODS.items():
         _, errors, iterations, seconds = convergence(method, published=False)
         _, plain, more, _ = convergence(method, published=True)
         speeds, wrist = followed(method)
-        first.append(
+        first += (
             f"| {row.label} | {iterations.mean():.1f} | {100.0 * np.mean(errors < 1e-3):.1f} % "
-            f"| {seconds / fastest:.1f} | {more.mean():.1f} | {100.0 * np.mean(plain < 1e-3):.1f} % |"
+            f"| {seconds / fastest:.1f} | {more.mean():.1f} | {100.0 * np.mean(plain < 1e-3):.1f} % |\n"
         )
-        second.append(
-            f"| {row.label} | {speeds.max():.0f} °/s | {np.abs(np.diff(speeds)).max():.0f} °/s | {wrist.max():.0f}° |"
+        second += (
+            f"| {row.label} | {speeds.max():.0f} °/s | {np.abs(np.diff(speeds)).max():.0f} °/s | {wrist.max():.0f}° |\n"
         )
-    return "\n".join(first) + "\n", "\n".join(second) + "\n"
+    return first, second
 
 
 def write() -> None:
-    """Replace the tables of the page, in their order."""
-    made = iter(tables())
-    PAGE.write_text(re.sub(r"(?:^\|.*\n)+", lambda _: next(made), PAGE.read_text("utf-8"), flags=re.MULTILINE), "utf-8")
+    pages.replace_tables(pages.DOCS / "ik-compared.md", tables())
 
 
 if __name__ == "__main__":
-    write()
-    draw()
+    run(write, draw)

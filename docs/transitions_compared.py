@@ -16,17 +16,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[0] = str(ROOT)
 
-import matplotlib  # noqa: E402
 import numpy as np  # noqa: E402
-
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt  # noqa: E402
 
 from lookat_pd import rotation  # noqa: E402
 from lookat_pd.rotation import Array  # noqa: E402
 from lookat_pd.transitions import inertialization, spring  # noqa: E402
+from tools.figures import pages  # noqa: E402
+from tools.figures.plots import plt, run, save  # noqa: E402
 
-PICTURE = ROOT / "docs" / "images" / "transitions.png"
 METHODS = ("plain cut", "cross-fade", "inertialization", "dead blending", "spring")
 COLORS = dict(zip(METHODS, ("#c1c1c1", "#e69f00", "#0072b2", "#d1495b", "#2a9d5c"), strict=True))
 
@@ -96,8 +93,7 @@ def draw() -> None:
     for line in (axis.lines[METHODS.index("dead blending")] for axis in axes.flat):
         line.set_linestyle((0, (4, 1.5)))
     axes[0, 0].legend(loc="upper right")
-    PICTURE.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(PICTURE, dpi=100)
+    save(figure, "transitions.png", dpi=100)
 
 
 Clips = dict[str, dict[str, Array]]
@@ -108,15 +104,12 @@ def characters(folder: Path) -> Iterator[tuple[str, Clips]]:
     import bpy
 
     from standalone import load
+    from tools.figures import rigs
 
     load().register()
-    clips, rigs = load("rig.transitions.clips"), load("cli.rigs")
-    suitable_slot = load("rig.detection.moving_actions").suitable_slot
+    clips, suitable_slot = load("rig.transitions.clips"), load("rig.detection.moving_actions").suitable_slot
     for name, every in CHARACTERS.items():
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        bpy.context.scene.render.fps = FPS
-        bpy.ops.import_scene.gltf(filepath=str(folder / "gltf" / name))
-        armature = rigs.armatures(bpy.context.scene)[0]
+        armature = rigs.open_rig(folder / "gltf" / name)
         read: Clips = {}
         for action in bpy.data.actions:
             slot, (first, last) = suitable_slot(armature, action), action.frame_range
@@ -180,8 +173,8 @@ def outwardness(previous: Array, target: Array) -> Array:
 def table(found: dict[str, Array], cuts: int) -> None:
     plain = found["plain cut"]
     print(f"{cuts} cuts, {plain.shape[1]} joints\n")
-    print("| | at the cut, median | of the plain cut | at the cut, 90th percentile | larger of both steps, median |")
-    print("|---|---|---|---|---|")
+    columns = "at the cut, median", "of the plain cut", "at the cut, 90th percentile", "larger of both steps, median"
+    print(pages.head("", *columns), end="")
     for method, values in found.items():
         part = np.median(values[0]) / np.median(plain[0])
         row = (np.median(values[0]), 100.0 * part, np.quantile(values[0], 0.9), np.median(values.max(axis=0)))
@@ -191,11 +184,11 @@ def table(found: dict[str, Array], cuts: int) -> None:
 def outward(found: dict[str, Array], heading: Array, bones: Array) -> None:
     kept = {method: values[0] for method, values in found.items()}
     groups = {"towards": heading < -0.5, "sideways": np.abs(heading) <= 0.5, "away": heading > 0.5}
-    print("\n| velocity of the difference | joints | " + " | ".join(METHODS) + " |\n|---|---|" + "---|" * len(METHODS))
+    print("\n" + pages.head("velocity of the difference", "joints", *METHODS), end="")
     for name, group in groups.items():
         medians = " | ".join(f"{np.median(kept[method][group]):.0f} °/s" for method in METHODS)
         print(f"| {name} | {100.0 * np.mean(group):.0f} % | {medians} |")
-    print("\n| joint | cuts away from the destination | inertialization | dead blending |\n|---|---|---|---|")
+    print("\n" + pages.head("joint", "cuts away from the destination", "inertialization", "dead blending"), end="")
     rows = []
     for bone in np.unique(bones):
         group = (bones == bone) & groups["away"]
@@ -206,18 +199,13 @@ def outward(found: dict[str, Array], heading: Array, bones: Array) -> None:
         print(f"| {bone} | {count} | {quintic:.0f} °/s | {dead:.0f} °/s |")
 
 
-def main() -> int:
-    draw()
+def tables() -> None:
     folder = os.environ.get("LOOKAT_PD_RIGS")
     if folder:
         measure(Path(folder))
     else:
         print("LOOKAT_PD_RIGS names no folder of rigs: only the picture was made.")
-    return 0
 
 
 if __name__ == "__main__":
-    code = main()
-    sys.stdout.flush()
-    # bpy 4.5 from PyPI can hang when the interpreter exits.
-    os._exit(code)
+    run(draw, tables)

@@ -7,7 +7,6 @@ whose names contain one of them are printed, and nothing is written.
 """
 
 import os
-import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -17,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[0] = str(ROOT)
 
 from standalone import load  # noqa: E402
+from tools.figures.pages import DOCS, replace_tables  # noqa: E402
 
 PAGES = "dynamics", "ik", "joins", "rigs"
 
@@ -35,10 +35,7 @@ def main(arguments: Sequence[str]) -> int:
         if head:
             tables[head] += f"{line}\n"
     if not names:
-        path = ROOT / "docs" / f"{page}-measured.md"
-        found = iter([head + rows for head, rows in tables.items()])
-        text = re.sub(r"(?:^\|.*\n)+", lambda _: next(found), path.read_text("utf-8"), flags=re.MULTILINE)
-        path.write_text(text, "utf-8")
+        replace_tables(DOCS / f"{page}-measured.md", (head + rows for head, rows in tables.items()))
     return 0
 
 

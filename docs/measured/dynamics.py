@@ -15,8 +15,8 @@ from lookat_pd import rotation
 from lookat_pd.errors import LookAtError
 from lookat_pd.progress import drain
 from standalone import load
-
-from . import files
+from tools.figures import pages
+from tools.figures import rigs as files
 
 limbs, limb_controls, limb_switch, targets = (
     load(f"rig.{name}")
@@ -36,10 +36,7 @@ PERSON = 40.0, 120.0
 PRESETS = "Natural", "Human Arm", "Heavy", "Puppet", "Tail"
 """Those that come with the extension."""
 assert set(PRESETS) == set(presets.PRESETS.shipped())
-HEAD = (
-    f"| rig | bones | mass | heaviest bone | {' | '.join(PRESETS)} | reach | hit |\n"
-    f"|---|---|---|---|{'---|' * len(PRESETS)}---|---|\n"
-)
+HEAD = pages.head("rig", "bones", "mass", "heaviest bone", *PRESETS, "reach", "hit")
 HEADS = (HEAD,)
 
 
@@ -84,12 +81,11 @@ def pose(rig: bpy.types.Object, bones: Sequence[str], frames: Sequence[int]) -> 
 
 def turns(rig: bpy.types.Object, bones: Sequence[str], frames: range) -> np.ndarray:
     """The rotations (F, n, 4) of the channels of bones."""
-    found = []
-    for frame in frames:
-        bpy.context.scene.frame_set(frame)
-        seen = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        found.append([tuple(seen.pose.bones[name].matrix_basis.to_quaternion()) for name in bones])
-    return np.array(found)
+
+    def basis(seen: bpy.types.Object) -> list:
+        return [tuple(seen.pose.bones[name].matrix_basis.to_quaternion()) for name in bones]
+
+    return np.array(files.evaluated(rig, frames, basis))
 
 
 def fastest(found: np.ndarray) -> float:
@@ -99,8 +95,7 @@ def fastest(found: np.ndarray) -> float:
 
 def measure(rig: bpy.types.Object, row: Row) -> None:
     scene = bpy.context.scene
-    for item in bpy.data.objects:
-        item.hide_viewport = item.hide_viewport or item.type == "MESH"
+    files.hide_meshes()
     row.bones = bones = limb_of(rig)
     clips = [
         (key_poses.has_keys(rig, bones[0]), last - first, clip, first) for clip, first, last in files.clips_of(rig)
@@ -116,27 +111,24 @@ def measure(rig: bpy.types.Object, row: Row) -> None:
     if rig.animation_data is None or rig.animation_data.action is None:
         pose(rig, bones, frames)
     weigh(rig, row)
-    source = rig.animation_data.action
     plain = turns(rig, bones, range(frames[0], frames[-1] + 1))
     limit = max(FASTEST, 2.0 * fastest(plain))
     for preset in PRESETS:
         presets.apply(preset, scene)
         request = setup.interpolation(scene, [rig.pose.bones[name] for name in bones], frames[0], frames[-1])
         request = interpolation.replace(request, poses=tuple(float(frame) for frame in frames))
-        row.cells.append(attempt(row, preset, lambda r=request: between(rig, r, frames, plain, limit)))
-        back(rig, source)
+        row.cells.append(attempt(rig, row, preset, lambda r=request: between(rig, r, frames, plain, limit)))
     presets.apply("Natural", scene)
-    row.cells.append(attempt(row, "reach", lambda: reach(rig, bones, frames[0])))
-    back(rig, source)
-    row.cells.append(attempt(row, "hit", lambda: hit(rig, bones, frames[0], limit)))
-    back(rig, source)
+    row.cells.append(attempt(rig, row, "reach", lambda: reach(rig, bones, frames[0])))
+    row.cells.append(attempt(rig, row, "hit", lambda: hit(rig, bones, frames[0], limit)))
 
 
-def attempt(row: Row, what: str, work) -> str:
-    try:
-        text, problem = work()
-    except LookAtError as error:
-        text, problem = "refused", str(error)
+def attempt(rig: bpy.types.Object, row: Row, what: str, work) -> str:
+    with files.restored(rig):
+        try:
+            text, problem = work()
+        except LookAtError as error:
+            text, problem = "refused", str(error)
     if problem:
         row.wrong.append(f"{what}: {problem}")
     return text
@@ -195,17 +187,8 @@ def weigh(rig: bpy.types.Object, row: Row) -> None:
         row.wrong.append(f"a human of {found.total:.1f} kg")
 
 
-def back(rig: bpy.types.Object, source: bpy.types.Action) -> None:
-    """Have the armature play its clip again."""
-    data = rig.animation_data
-    for action in [action for action in bpy.data.actions if action != source and action.get("lookat_pd_source")]:
-        bpy.data.actions.remove(action)
-    data.action = source
-    data.action_slot = next(slot for slot in source.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED"))
-
-
 def line(row: Row) -> str:
-    return f"| {' | '.join((row.name, ', '.join(row.bones), row.mass, row.heaviest, *row.cells))} |"
+    return pages.row(row.name, ", ".join(row.bones), row.mass, row.heaviest, *row.cells)
 
 
 def lines(names: Sequence[str]) -> Iterator[files.Line]:

@@ -15,8 +15,8 @@ from lookat_pd import rotation
 from lookat_pd.progress import drain
 from lookat_pd.rotation import Array
 from standalone import load
-
-from . import files
+from tools.figures import pages
+from tools.figures import rigs as files
 
 bake, body_joints, chains = (
     load(f"rig.{name}") for name in ("ik.bake", "detection.body_joints", "detection.joint_chain")
@@ -35,14 +35,12 @@ WIDTHS = (0.5, 1.2, 2.2)
 """How far [rad] the three paths lead away from the animated direction of the limb."""
 NEAREST, FARTHEST = 0.4, 0.93
 """Distances of the paths from the base of the limb, as fractions of its length."""
-HEAD = """| rig | limb | paths | wrist, ankle | fastest joint | effector |
-|---|---|---|---|---|---|
-"""
+HEAD = pages.head("rig", "limb", "paths", "wrist, ankle", "fastest joint", "effector")
 SHORTEST = 0.2
 """Least length of a last bone, as a fraction of that of the one above it, that is taken for the forearm or shin."""
-CONTACTS = """| rig | contacts | slip before [mm] | slip after [mm] | hips lowered [mm] | knees | hip joints, ankles |
-|---|---|---|---|---|---|---|
-"""
+CONTACTS = pages.head(
+    "rig", "contacts", "slip before [mm]", "slip after [mm]", "hips lowered [mm]", "knees", "hip joints, ankles"
+)
 STEP, NEAR = 1.0 / 30.0, 0.35
 """Time [s] over which accelerations are measured, and how far from the border of a contact."""
 EVEN = 30.0
@@ -127,11 +125,12 @@ def limbs_of(rig: bpy.types.Object) -> Iterator[tuple[tuple[str, bool], str, str
 
 def watched(rig: bpy.types.Object, chain, frames: range) -> Motion:
     """The evaluated motion of a chain."""
-    found = []
-    for frame in frames:
-        bpy.context.scene.frame_set(frame)
-        seen = pose.evaluated(chain, rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones)
-        found.append((seen.local[0], np.concatenate((seen.positions[0], seen.end)), seen.parent[0]))
+
+    def read(seen: bpy.types.Object) -> tuple[Array, Array, Array]:
+        here = pose.evaluated(chain, seen.pose.bones)
+        return here.local[0], np.concatenate((here.positions[0], here.end)), here.parent[0]
+
+    found = files.evaluated(rig, frames, read)
     return Motion(*(np.array(part) for part in zip(*found, strict=True)))
 
 
@@ -218,23 +217,13 @@ def follow(
     points = path(chain, animated, width, np.random.default_rng(seed))
     target = target_on(rig, worlds, points, frames)
     options = bake_options.BakeOptions(frames[0], frames[-1], "NEW")
-    data = rig.animation_data_create()
-    plain, slot = data.action, data.action_slot
-    poses = {bone.name: bone.matrix_basis.copy() for bone in rig.pose.bones}
     goal = goals.Goal(targets.Target(target))
     try:
-        drain(bake.bake_goal(bpy.context.scene, chain, goal, chain_solve.IKTuning(), options))
-        baked = watched(rig, chain, frames)
+        with files.restored(rig):
+            drain(bake.bake_goal(bpy.context.scene, chain, goal, chain_solve.IKTuning(), options))
+            baked = watched(rig, chain, frames)
     finally:
-        made = data.action
-        data.action = plain
-        if plain is not None:
-            data.action_slot = slot
-        if made is not None and made != plain:
-            bpy.data.actions.remove(made)
         bpy.data.objects.remove(target)
-        for bone in rig.pose.bones:
-            bone.matrix_basis = poses[bone.name]
     parts = [joint.part.id for joint in body_joints.joints(rig, chain.joints)]
     ends = [part in ("wrist", "ankle") for part in parts]
     off = np.degrees(rotation.distance(animated.local, baked.local)[:, ends])
@@ -267,8 +256,7 @@ def longest_clip(rig: bpy.types.Object) -> Iterator[range]:
 def measure(rig: bpy.types.Object) -> dict[tuple[str, bool], Row]:
     """The rows of a rig."""
     rows: dict[tuple[str, bool], Row] = {}
-    for item in bpy.data.objects:
-        item.hide_viewport = item.hide_viewport or item.type == "MESH"
+    files.hide_meshes()
     for bone in rig.pose.bones:
         if "IK_FK" in bone:
             bone["IK_FK"] = 1.0
@@ -277,17 +265,14 @@ def measure(rig: bpy.types.Object) -> dict[tuple[str, bool], Row]:
             constraint.mute = constraint.mute or (constraint.type == "IK" and not chains.is_mechanism(bone))
     found = list(limbs_of(rig))
     for frames in longest_clip(rig):
-        worlds = []
-        for frame in frames:
-            bpy.context.scene.frame_set(frame)
-            worlds.append(np.array(rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world))
+        worlds = np.array(files.evaluated(rig, frames, lambda seen: np.array(seen.matrix_world)))
         for number, (kind, base, last, at_tip) in enumerate(found):
             row = rows.setdefault(kind, Row())
             try:
                 chain = chains.resolve(rig, last, base=base, at_tip=at_tip)
                 animated = watched(rig, chain, frames)
                 for n, width in enumerate(WIDTHS):
-                    row.add(*follow(chain, animated, np.array(worlds), frames, width, 10 * number + n))
+                    row.add(*follow(chain, animated, worlds, frames, width, 10 * number + n))
             except errors.LookAtError as error:
                 row.refused.add(str(error))
     return rows
@@ -306,12 +291,11 @@ def legs_of(rig: bpy.types.Object) -> dict[str, list[str]]:
 
 def turns(rig: bpy.types.Object, lines: Sequence[Sequence[str]], frames: range) -> Array:
     """Rotations (F, l, 3, 4) of hip joints, knees and ankles."""
-    found = []
-    for frame in frames:
-        bpy.context.scene.frame_set(frame)
-        bones = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
-        found.append([[np.array(bones[name].matrix)[:3, :3] for name in line] for line in lines])
-    axes = np.array(found)
+
+    def read(seen: bpy.types.Object) -> list:
+        return [[np.array(seen.pose.bones[name].matrix)[:3, :3] for name in line] for line in lines]
+
+    axes = np.array(files.evaluated(rig, frames, read))
     whole = rotation.from_matrix(axes / np.linalg.norm(axes, axis=-2, keepdims=True))
     return rotation.multiply(rotation.inverse(whole[:, :, :-1]), whole[:, :, 1:])
 

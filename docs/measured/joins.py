@@ -15,8 +15,8 @@ from lookat_pd import rotation
 from lookat_pd.progress import drain
 from lookat_pd.rotation import Array
 from standalone import load
-
-from . import files
+from tools.figures import pages
+from tools.figures import rigs as files
 
 playing, sampler = load("rig.animation.playing"), load("rig.sampling.sampler")
 best_cut, join, splice = (load(f"rig.transitions.{name}") for name in ("best_cut", "join", "splice"))
@@ -35,9 +35,7 @@ PAIRS = (
     ("walk, walk", "gltf/kaykit_knight.glb:Walking_A", "gltf/kaykit_knight.glb:Walking_C"),
     ("run, stop", "gltf/kaykit_knight.glb:Running_A", "gltf/kaykit_knight.glb:Idle"),
 )
-HEAD = """| clips | files | cut | blend | hips | knees | drift [mm] |
-|---|---|---|---|---|---|---|
-"""
+HEAD = pages.head("clips", "files", "cut", "blend", "hips", "knees", "drift [mm]")
 HEADS = (HEAD,)
 
 

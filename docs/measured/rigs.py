@@ -16,8 +16,8 @@ from lookat_pd import rotation
 from lookat_pd.progress import drain
 from lookat_pd.rotation import Array
 from standalone import load
-
-from . import files
+from tools.figures import pages
+from tools.figures import rigs as files
 
 bake, bake_options, edit, limbs, look_at = (
     load(f"rig.{name}")
@@ -29,9 +29,7 @@ SIDES = (0.0, 75.0, -75.0)
 LOW, STANDS = 0.05, 0.5
 """Of the length of a leg: a foot counts as planted where it is at most so high, because the ground moves under clips on
 the spot, and its hip joint at least so much higher, because who lies stands on nothing."""
-HEAD = """| rig | clips | axes off | confidence | aim error | planted feet [mm] | other feet [mm] |
-|---|---|---|---|---|---|---|
-"""
+HEAD = pages.head("rig", "clips", "axes off", "confidence", "aim error", "planted feet [mm]", "other feet [mm]")
 HEADS = (HEAD,)
 
 
@@ -94,8 +92,7 @@ def measure(rig: bpy.types.Object, row: Row, truth: tuple[str, str]) -> None:
     row.confidence = axes.confidence
     off = [rotation.angle_between(v, axis(name)) for v, name in zip((axes.forward, axes.up), truth, strict=True)]
     row.error = float(np.degrees(max(off)))
-    for item in bpy.data.objects:
-        item.hide_viewport = item.hide_viewport or item.type == "MESH"
+    files.hide_meshes()
     skeleton = rest.skeleton(rig)
     scale = float(np.abs(np.array(rig.matrix_world.to_scale())).mean())
     points = np.concatenate((skeleton.heads, skeleton.tails)) if len(skeleton) < 200 else skeleton.heads
@@ -106,34 +103,27 @@ def measure(rig: bpy.types.Object, row: Row, truth: tuple[str, str]) -> None:
     bone = look_at.find_head(rig)
     for clip, first, last in files.clips_of(rig):
         row.clips += 1
-        frames, plain = range(first, last + 1), rig.animation_data.action if rig.animation_data else None
-        poses = {pose_bone.name: pose_bone.matrix_basis.copy() for pose_bone in rig.pose.bones}
+        frames = range(first, last + 1)
         animated = files.places(rig, [*feet, *hips], frames)
         hip, animated = animated[:, len(feet) :], animated[:, : len(feet)]
         low = planted(animated, hip, lengths)
         for degrees in SIDES:
             target = target_at(rig, degrees)
-            edit.add(bpy.context.scene, rig, bone, target)
-            options = bake_options.BakeOptions(first, last, "NEW")
-            (result,) = drain(bake.bake(bpy.context.scene, [look_at.resolve(rig, bone)], options))
-            row.notes |= {str(note) for note in result.notes}
-            if np.isfinite(result.settled_error):
-                row.aim = max(row.aim, float(np.degrees(result.settled_error)))
-            drift = to_person * np.linalg.norm(files.places(rig, feet, frames) - animated, axis=-1)
-            for name, mask in (("planted", low), ("lifted", ~low)):
-                if mask.any():
-                    worst = np.unravel_index(int(np.argmax(np.where(mask, drift, -1.0))), drift.shape)
-                    text = f"{clip}, {degrees:g}°, {feet[worst[1]]}, frame {frames[worst[0]]}"
-                    setattr(row, name, max(getattr(row, name), (float(drift[worst]), text)))
-            edit.remove(rig, bone)
-            if rig.animation_data:
-                rig.animation_data.action = plain
-                if plain is not None:
-                    rig.animation_data.action_slot = next(s for s in plain.slots if s.target_id_type == "OBJECT")
-            bpy.data.actions.remove(result.action)
+            with files.restored(rig):
+                edit.add(bpy.context.scene, rig, bone, target)
+                options = bake_options.BakeOptions(first, last, "NEW")
+                (result,) = drain(bake.bake(bpy.context.scene, [look_at.resolve(rig, bone)], options))
+                row.notes |= {str(note) for note in result.notes}
+                if np.isfinite(result.settled_error):
+                    row.aim = max(row.aim, float(np.degrees(result.settled_error)))
+                drift = to_person * np.linalg.norm(files.places(rig, feet, frames) - animated, axis=-1)
+                for name, mask in (("planted", low), ("lifted", ~low)):
+                    if mask.any():
+                        worst = np.unravel_index(int(np.argmax(np.where(mask, drift, -1.0))), drift.shape)
+                        text = f"{clip}, {degrees:g}°, {feet[worst[1]]}, frame {frames[worst[0]]}"
+                        setattr(row, name, max(getattr(row, name), (float(drift[worst]), text)))
+                edit.remove(rig, bone)
             bpy.data.objects.remove(target)
-            for pose_bone in rig.pose.bones:
-                pose_bone.matrix_basis = poses[pose_bone.name]
 
 
 def planted(animated: Array, hip: Array, lengths: Array) -> Array:

@@ -1,8 +1,10 @@
-"""Rigs and clips of other makers, and what the pages measure of them alike."""
+"""Rigs and clips of other makers, and what is measured of all of them in one way."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import bpy
 import numpy as np
@@ -109,9 +111,42 @@ def moves(rig: bpy.types.Object, action: bpy.types.Action) -> bool:
 
 def places(rig: bpy.types.Object, feet: Sequence[str], frames: range) -> Array:
     """Positions (F, k, 3) of bones in the world."""
+
+    def heads(seen: bpy.types.Object) -> list[Array]:
+        return [np.array(seen.matrix_world @ seen.pose.bones[name].head) for name in feet]
+
+    return np.array(evaluated(rig, frames, heads)).reshape(len(frames), len(feet), 3)
+
+
+def evaluated(rig: bpy.types.Object, frames: Iterable[int], read: Callable[[bpy.types.Object], Any]) -> list:
+    """What `read` makes of the evaluated armature at each frame."""
     found = []
     for frame in frames:
         bpy.context.scene.frame_set(frame)
-        seen = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        found.append([np.array(seen.matrix_world @ seen.pose.bones[name].head) for name in feet])
-    return np.array(found).reshape(len(frames), len(feet), 3)
+        found.append(read(rig.evaluated_get(bpy.context.evaluated_depsgraph_get())))
+    return found
+
+
+def hide_meshes() -> None:
+    """Spare evaluating what is not measured."""
+    for item in bpy.data.objects:
+        item.hide_viewport = item.hide_viewport or item.type == "MESH"
+
+
+@contextmanager
+def restored(rig: bpy.types.Object) -> Iterator[None]:
+    """Have the armature play the same action in the same pose afterwards; what was made meanwhile is deleted."""
+    known = set(bpy.data.actions)
+    data = rig.animation_data_create()
+    action, slot = data.action, data.action_slot
+    poses = {bone.name: bone.matrix_basis.copy() for bone in rig.pose.bones}
+    try:
+        yield
+    finally:
+        data.action = action
+        if action is not None:
+            data.action_slot = slot
+        for made in set(bpy.data.actions) - known:
+            bpy.data.actions.remove(made)
+        for bone in rig.pose.bones:
+            bone.matrix_basis = poses[bone.name]

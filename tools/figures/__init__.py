@@ -1,0 +1,1 @@
+"""What the scripts that make figures share: those of `docs/` and of `benchmarks/`."""
