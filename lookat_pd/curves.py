@@ -29,6 +29,12 @@ def sudden(changes: Array) -> Array:
     return (changes > _JUMP_ANGLE) & (changes > _JUMP_RATIO * beside)
 
 
+def cubic_step(t: Array) -> Array:
+    """3 t^2 - 2 t^3, constant outside of [0, 1]: level at both ends, where `smooth_step` has no acceleration either."""
+    t = np.clip(t, 0.0, 1.0)
+    return t * t * (3.0 - 2.0 * t)
+
+
 def smooth_step(t: Array) -> tuple[Array, Array, Array]:
     """10 t^3 - 15 t^4 + 6 t^5 and its two derivatives, constant outside of [0, 1]."""
     t = np.clip(t, 0.0, 1.0)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import checks, rotation
+from .. import checks, curves, rotation
 from ..rotation import Array
 
 RATE = 16.6
@@ -56,8 +56,7 @@ def active(is_on: Array, dt: float) -> Array:
     window = max(round(_EASE / dt), 1)
     before = np.concatenate((np.full(window, is_on[0]), is_on)).astype(float)
     total = np.cumsum(before)
-    share = (total[window:] - total[:-window]) / window
-    return share * share * (3.0 - 2.0 * share)
+    return curves.cubic_step((total[window:] - total[:-window]) / window)
 
 
 def raised(angles: Array, shoulders: Array, arms: Array, up: Array) -> Array:

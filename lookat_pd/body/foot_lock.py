@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import checks
-from ..curves import early_slope, smooth_step
+from ..curves import cubic_step, early_slope, smooth_step
 from ..errors import InvalidArgument
 from ..rotation import Array
 from .contacts import Interval, runs
@@ -94,8 +94,7 @@ def support(planted: Sequence[FootStance], frames: int, dt: float, *, release: f
     found, at = np.zeros(frames), np.arange(frames)
     for stance in planted:
         away = np.maximum(np.maximum(stance.first - at, at - stance.last), 0) * dt
-        t = np.clip(1.0 - away / max(release, dt), 0.0, 1.0)
-        found = np.maximum(found, t * t * (3.0 - 2.0 * t))
+        found = np.maximum(found, cubic_step(1.0 - away / max(release, dt)))
     return found
 
 

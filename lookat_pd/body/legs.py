@@ -303,8 +303,8 @@ def _axis(animated: Leg, chord: Array, bend: Array, hinge: ArrayLike | None) -> 
     now, wanted = np.linalg.norm(own, axis=-1, keepdims=True), 2.0 * np.sin(0.5 * bend)[..., None]
     local = _hinges(animated, own) if hinge is None else rotation.normalize(hinge)
     usual = _square(rotation.rotate(animated.upper, np.broadcast_to(local, own.shape)), along)
-    s = np.clip((now - _STRAIGHT) / (_BENT - _STRAIGHT), 0.0, 1.0)
-    mixed = own + _PULL * (1.0 - s * s * (3.0 - 2.0 * s)) * np.maximum(wanted - now, 0.0) * usual
+    straight = 1.0 - curves.cubic_step((now - _STRAIGHT) / (_BENT - _STRAIGHT))
+    mixed = own + _PULL * straight * np.maximum(wanted - now, 0.0) * usual
     return _square(np.where(np.linalg.norm(mixed, axis=-1, keepdims=True) > _NOTHING, mixed, usual), along)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from ..curves import cubic_step
 from ..rotation import Array
 from .ability import Eyes
 from .saccade import Shift
@@ -20,13 +21,8 @@ def keyed(eyes: Eyes, shut: Array, dt: float) -> Array:
         fraction = (times - start * dt) / eyes.blink_close
         # Shut to the end of the frames is shut.
         away = (open_from + eyes.blink_open - times) / eyes.blink_open if end < len(shut) else np.inf
-        closed = np.maximum(closed, _smooth(np.minimum(fraction, away)))
+        closed = np.maximum(closed, cubic_step(np.minimum(fraction, away)))
     return closed
-
-
-def _smooth(fraction: Array) -> Array:
-    fraction = np.clip(fraction, 0.0, 1.0)
-    return fraction**2 * (3.0 - 2.0 * fraction)
 
 
 def closing(eyes: Eyes, shifts: Iterable[Shift], times: Array) -> Array:
@@ -36,5 +32,5 @@ def closing(eyes: Eyes, shifts: Iterable[Shift], times: Array) -> Array:
         if shift.gaze_amplitude >= eyes.blink_from:
             since = times - shift.time
             part = np.minimum(since / eyes.blink_close, (eyes.blink_close + eyes.blink_open - since) / eyes.blink_open)
-            closed = np.maximum(closed, _smooth(part))
+            closed = np.maximum(closed, cubic_step(part))
     return closed

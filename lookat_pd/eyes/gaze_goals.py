@@ -126,8 +126,7 @@ class Goals:
         if fades:
             limit = np.where(seen.pitch > 0.0, self.eyes.pitch_up_limit, self.eyes.pitch_down_limit)
             begin = np.clip(limit, *_POLE[:2])
-            fade = np.clip((np.abs(seen.pitch) - begin) / (_POLE[2] - begin), 0.0, 1.0)
-            weight = 1.0 - fade**2 * (3.0 - 2.0 * fade)
+            weight = 1.0 - curves.cubic_step((np.abs(seen.pitch) - begin) / (_POLE[2] - begin))
         yaw = _on_one_side(seen.yaw, anchor)
         angles = np.stack((yaw * weight * seen.near, seen.pitch * seen.near), axis=-1)
         return angles, np.abs(np.diff(yaw[:, 0])) > np.pi

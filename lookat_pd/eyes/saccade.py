@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import rotation
+from ..curves import cubic_step
 from ..rotation import Array
 from .ability import Eyes
 
@@ -56,7 +57,7 @@ class Decay:
         """The path (n, c) of a decay onto a moving goal, given by value and slope at the start and at the end."""
         s = np.linspace(0.0, 1.0, _FINE)[:, None]
         bends = s * (1.0 - s) * self.duration * ((1.0 - s) * goal[1] - s * landing[1])
-        return goal[0] + s**2 * (3.0 - 2.0 * s) * (landing[0] - goal[0]) + bends + self.at(s[:, 0] * self.duration)
+        return goal[0] + cubic_step(s) * (landing[0] - goal[0]) + bends + self.at(s[:, 0] * self.duration)
 
     def _terms(self, times: Array) -> tuple[Array, Array, Array, Array]:
         slope = self.slope * self.duration

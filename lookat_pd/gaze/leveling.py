@@ -3,6 +3,7 @@
 import numpy as np
 
 from .. import rotation
+from ..curves import cubic_step
 from ..rotation import Array
 
 _POLE = np.radians(3.0), np.radians(15.0)
@@ -23,11 +24,6 @@ def roll_to_level(head: Array, up: Array, right: Array, upright: Array) -> Array
     # What is left of `upright` square to forward is the sine of the angle between them.
     from_pole = np.arcsin(np.clip(np.hypot(above, aside), 0.0, 1.0))
     roll = np.arctan2(aside, above)
-    defined = _smooth((from_pole - _POLE[0]) / (_POLE[1] - _POLE[0]))
-    near = _smooth((_UPSIDE_DOWN[1] - np.abs(roll)) / (_UPSIDE_DOWN[1] - _UPSIDE_DOWN[0]))
+    defined = cubic_step((from_pole - _POLE[0]) / (_POLE[1] - _POLE[0]))
+    near = cubic_step((_UPSIDE_DOWN[1] - np.abs(roll)) / (_UPSIDE_DOWN[1] - _UPSIDE_DOWN[0]))
     return roll * defined * near
-
-
-def _smooth(share: Array) -> Array:
-    s = np.clip(share, 0.0, 1.0)
-    return s * s * (3.0 - 2.0 * s)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import rotation
+from ..curves import cubic_step
 from ..rotation import Array
 from .turn_distribution import TurnDistribution
 
@@ -85,8 +86,8 @@ class TargetAngles:
         # Straight behind, always use the same side, independent of rounding.
         yaw = np.where(yaw < -np.pi + 1e-6, yaw + 2.0 * np.pi, yaw)
         distance = np.sqrt(rotation.dot(local, local))
-        nearness = np.clip(distance / near, 0.0, 1.0) if near > 0.0 else (distance > 0.0).astype(float)
-        return cls(yaw, np.arctan2(above, np.sqrt(ahead * ahead + aside * aside)), nearness**2 * (3.0 - 2.0 * nearness))
+        nearness = cubic_step(distance / near) if near > 0.0 else (distance > 0.0).astype(float)
+        return cls(yaw, np.arctan2(above, np.sqrt(ahead * ahead + aside * aside)), nearness)
 
     def __getitem__(self, frames: slice) -> "TargetAngles":
         return TargetAngles(self.yaw[frames], self.pitch[frames], self.near[frames])
@@ -94,7 +95,7 @@ class TargetAngles:
     def weight(self, distribution: tuple[TurnDistribution, TurnDistribution, TurnDistribution]) -> Array:
         """Weight of the yaw: 0 if the target is too near, and straight above or below, where yaw is undefined."""
         fade = self._from_pole(distribution[1].reach, distribution[2].reach)
-        return self.near * (1.0 - fade**2 * (3.0 - 2.0 * fade))
+        return self.near * (1.0 - cubic_step(fade))
 
     def _from_pole(self, up: float, down: float) -> Array:
         begin = np.clip(np.where(self.pitch > 0.0, up, down), _POLE[0], _POLE[1])

@@ -12,7 +12,7 @@ from math import ceil
 import numpy as np
 
 from .. import checks, rotation
-from ..curves import CATMULL_ROM, beyond
+from ..curves import CATMULL_ROM, beyond, cubic_step
 from ..errors import InvalidArgument
 from ..rotation import Array
 from .integrators import INTEGRATORS, check_integrator, make_step, step_limit
@@ -341,7 +341,7 @@ class Follower:
         """`states` blended into rest from `settled` on; the weight starts and ends level: velocity is continuous."""
         duration = self._fade_time()
         left = np.clip(1.0 - (times - settled) / duration, 0.0, 1.0)[:, None, None]
-        weight, falling = left**2 * (3.0 - 2.0 * left), 6.0 * left * (1.0 - left) / duration
+        weight, falling = cubic_step(left), 6.0 * left * (1.0 - left) / duration
         x, v = states[..., 0], states[..., 1]
         result = np.empty_like(states)
         result[..., 0], result[..., 1] = weight * x, weight * v - falling * x

@@ -11,7 +11,7 @@ sign of a quaternion does not matter.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import checks, rotation
+from .. import checks, curves, rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
 from . import cut
@@ -145,7 +145,7 @@ def cross_fade(
     times = cut.times(dt, target)
     done = times >= duration - cut.FRAME * dt
     s = np.where(done, 1.0, times / np.where(duration > 0.0, duration, 1.0))
-    result[:count] = _mixed(source, target, s if is_linear else s * s * (3.0 - 2.0 * s), kind)
+    result[:count] = _mixed(source, target, s if is_linear else curves.cubic_step(s), kind)
     return result
 
 

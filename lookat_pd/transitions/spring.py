@@ -8,7 +8,7 @@ destination swings out and comes back, and a damping ratio below 1 overshoots.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import checks, rotation
+from .. import checks, curves, rotation
 from ..pd import second_order
 from ..rotation import Array
 from . import cut
@@ -65,8 +65,7 @@ def transition(
     length = np.where(duration > 0.0, duration, 1.0)
     omega = 2.0 * np.pi / settle_time(length, damping_ratio)
     motion = second_order.free_decay(times, omega, damping_ratio)
-    left = np.clip((1.0 - times / length) / (1.0 - FREE), 0.0, 1.0)
-    fade = left * left * (3.0 - 2.0 * left)
+    fade = curves.cubic_step((1.0 - times / length) / (1.0 - FREE))
     offset = (fade * motion[..., 0, 0])[..., None] * x0 + (fade * motion[..., 0, 1])[..., None] * v0
     done = times >= duration - cut.FRAME * dt
     result[:count] = np.where(done[..., None], target[:count], cut.displaced(target[:count], offset, kind))

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lookat_pd import rotation
+from ...lookat_pd.curves import cubic_step
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
@@ -534,8 +535,7 @@ class _Work(Realization[_Channels, Samples]):
         count, whole = len(self.frames), _EASED / seconds_per_frame(self.scene)
         away = np.arange(1.0, count + 1.0)
         t = np.minimum(away if starts else np.inf, away[::-1] if ends else np.inf) / (min(whole, 0.5 * count) + 1.0)
-        t = np.minimum(t, 1.0)
-        return t * t * (3.0 - 2.0 * t)
+        return cubic_step(t)
 
     def _key(self, limb: int, weights: Array) -> None:
         """Key IK-FK of a limb: weights (F,) of the new state against the animated one."""

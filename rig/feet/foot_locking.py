@@ -17,6 +17,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.body import foot_lock, legs
 from ...lookat_pd.body.contacts import runs
 from ...lookat_pd.body.foot_lock import FootStance
+from ...lookat_pd.curves import cubic_step
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
@@ -207,8 +208,7 @@ class LegGoal:
                 if not self.changing[a : b + 1].any():
                     continue
                 frames = np.arange(a, b + 1)
-                t = np.clip((frames - begin + 1) / length, 0.0, 1.0) if a < begin else np.ones(len(frames))
-                result[a : b + 1, n] = t * t * (3.0 - 2.0 * t)
+                result[a : b + 1, n] = cubic_step((frames - begin + 1) / length) if a < begin else 1.0
         return result
 
     def _turn(self, now: legs.Leg) -> None:
