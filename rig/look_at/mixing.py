@@ -12,7 +12,7 @@ from ...lookat_pd.rotation import Array
 from ..sampling import fingerprint
 from ..sampling import targets as looked_at
 from ..sampling.targets import Target
-from .setting_paths import setting_path
+from .setting_paths import setting_path, weight_name
 
 KEYED = "weights"
 """How weights are named among the settings that are keyed."""
@@ -25,8 +25,7 @@ def weights(settings) -> list[float]:
 
 def paths(settings, bone: str) -> Iterator[str]:
     """Data paths of the weights."""
-    yield setting_path(bone, "target_weight")
-    yield from (setting_path(bone, f"targets[{n}].weight") for n in range(len(settings.targets)))
+    yield from (setting_path(bone, weight_name(number)) for number in range(1 + len(settings.targets)))
 
 
 def sampled(settings, bone: str, properties: Mapping[str, Array]) -> Array | None:

@@ -11,5 +11,10 @@ def settings_path(bone: str) -> str:
     return f"{data_paths.bone_path(bone)}.lookat_pd"
 
 
+def weight_name(number: int) -> str:
+    """Path of the weight of a target within the settings of the look-at."""
+    return "target_weight" if number == 0 else f"targets[{number - 1}].weight"
+
+
 def setting_path(bone: str, name: str) -> str:
     return f"{settings_path(bone)}.{name}"

@@ -229,12 +229,7 @@ def renumber(armature: bpy.types.Object, bone: str, moved: Callable[[int], int |
 
 def _everywhere(item: bpy.types.ID, path: str) -> Iterator[tuple[bpy.types.Action, Any]]:
     """The F-curves of a property in all actions of an armature or its data, each once."""
-    data = item.animation_data
-    if data is None:
-        return
-    strips = [strip for track in data.nla_tracks for strip in track.strips]
-    playing = [(data.action, data.action_slot), *((strip.action, strip.action_slot) for strip in strips)]
-    for action, slot in dict.fromkeys(playing):
+    for action, slot in dict.fromkeys((action, slot) for action, slot, _ in shot_keys.playing(item)):
         curve = actions.curves_at(action, slot, path, 1)[0]
         if curve is not None:
             yield action, curve

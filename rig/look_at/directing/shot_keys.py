@@ -306,7 +306,7 @@ def _settings(armature: bpy.types.Object, bone: str) -> list[str]:
     return [*names, *(f"targets[{n}].weight" for n in range(len(armature.pose.bones[bone].lookat_pd.targets)))]
 
 
-def _playing(item: bpy.types.ID) -> Iterator[tuple[bpy.types.Action, bpy.types.ActionSlot, Any]]:
+def playing(item: bpy.types.ID) -> Iterator[tuple[bpy.types.Action, bpy.types.ActionSlot, Any]]:
     """The current action of an item, and those of its NLA with their strips, muted ones included."""
     animation = item.animation_data
     if animation is None:
@@ -320,12 +320,12 @@ def _playing(item: bpy.types.ID) -> Iterator[tuple[bpy.types.Action, bpy.types.A
 
 def _keyed(data: bpy.types.Armature) -> set[str]:
     """Data paths of all that has keys in the action of an armature's data or in its NLA."""
-    return {curve.data_path for action, slot, _ in _playing(data) for curve in actions.curves(action, slot)}
+    return {curve.data_path for action, slot, _ in playing(data) for curve in actions.curves(action, slot)}
 
 
 def _is_keyed(item: bpy.types.ID, path: str) -> bool:
     """Whether a property has keys in the action of an item or in its NLA."""
-    return any(actions.curves_at(action, slot, path, 1)[0] is not None for action, slot, _ in _playing(item))
+    return any(actions.curves_at(action, slot, path, 1)[0] is not None for action, slot, _ in playing(item))
 
 
 @dataclass(frozen=True)
@@ -341,7 +341,7 @@ class _Source:
 def _source(armature: bpy.types.Object, path: str) -> _Source:
     """Where the clip has the keys of a setting. Raises RigError if they cannot be moved."""
     editable.check_tweak_mode(armature)
-    found = [playing for playing in _playing(armature) if actions.curves_at(*playing[:2], path, 1)[0] is not None]
+    found = [item for item in playing(armature) if actions.curves_at(*item[:2], path, 1)[0] is not None]
     action, slot, strip = found[0]
     if len(found) > 1 or (strip is not None and not _is_plain(strip)):
         raise RigError(

@@ -2,19 +2,15 @@
 
 import bpy
 
+from ..setting_paths import weight_name
 from . import shot_keys
-
-
-def _name(number: int) -> str:
-    """Path of the weight of a target within the settings of the look-at."""
-    return "target_weight" if number == 0 else f"targets[{number - 1}].weight"
 
 
 def swap(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
     """Let two targets exchange their weights and the keys of these."""
     settings = armature.pose.bones[bone].lookat_pd
     first, second = _get(settings, number), _get(settings, to)
-    shot_keys.exchange(armature, bone, _name(number), _name(to))
+    shot_keys.exchange(armature, bone, weight_name(number), weight_name(to))
     _set(settings, number, second)
     _set(settings, to, first)
 
@@ -26,7 +22,7 @@ def remove(armature: bpy.types.Object, bone: str, number: int) -> None:
     for place in range(number, count):
         swap(armature, bone, place, place + 1)
     if count:
-        for home in shot_keys.homes(armature, bone, _name(count)):
+        for home in shot_keys.homes(armature, bone, weight_name(count)):
             home.remove_curve()
         shot_keys.tidy(armature)
     _set(settings, count, 1.0)
