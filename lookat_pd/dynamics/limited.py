@@ -26,7 +26,7 @@ class Limited(Simulation):
     """The motion of a body that follows courses with limited torques."""
 
     # Over a step, stages of 24 rad/s are at most 25.
-    longest, fastest = 1.0 / 128.0, 24.0
+    longest, fastest = 1.0 / 144.0, 24.0
 
     def __init__(self, body: Body, motion: Motion, gravity: Array, given: Disturbances, root: RootPath | None) -> None:
         super().__init__(body, motion, gravity, given, root)

@@ -481,7 +481,7 @@ def test_an_arm_that_is_far_too_weak_converges_with_the_step(monkeypatch: pytest
     times = np.array([0.0, 0.5, 1.0])
     poses = []
     for halved in range(4):
-        monkeypatch.setattr(Limited, "longest", 0.5**halved / 128.0)
+        monkeypatch.setattr(Limited, "longest", 0.5**halved / 144.0)
         poses.append(interpolate(body, keys, times, 1.0 / 60.0, torque_limit=20.0).rotations)
     apart = [rotation.distance(pose, poses[-1]).max() for pose in poses[:-1]]
     # By less than a seventh it would be of first order.
