@@ -25,8 +25,8 @@ _HIT = 1e-6
 class Limited(Simulation):
     """The motion of a body that follows courses with limited torques."""
 
-    # Over a step, stages of 24 rad/s are at most 25.
-    longest, fastest = 1.0 / 144.0, 24.0
+    # Over a step, stages of 23 rad/s are at most 25.
+    longest, fastest = 1.0 / 144.0, 23.0
 
     def __init__(self, body: Body, motion: Motion, gravity: Array, given: Disturbances, root: RootPath | None) -> None:
         super().__init__(body, motion, gravity, given, root)

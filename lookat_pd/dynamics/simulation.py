@@ -109,7 +109,7 @@ class Simulation(ABC):
         self.any_passive = bool(np.any(self.passive))
         self.stops = None if given.limits is None else Stops(given.limits, engine, self.extra, ~free, self.driven)
         self.most = np.where(given.passive[self.order], _FASTEST_LOOSE, self.fastest)
-        self.until, nothing = 0.0, np.zeros(len(free))
+        self.until, self.told, nothing = 0.0, 0.0, np.zeros(len(free))
         self.frequency = self.firm = self.drag = nothing
         empty = nothing[None]
         self.track = EngineMotion(0.0, empty, empty, empty, empty[None], nothing)
@@ -237,7 +237,9 @@ class Simulation(ABC):
                 step = next(steps)
             except StopIteration as end:
                 return end.value
-            yield float((course.times[len(self.stages.weights) * step] - first) / (last - first))
+            # An interval may be simulated again.
+            self.told = max(self.told, float((course.times[len(self.stages.weights) * step] - first) / (last - first)))
+            yield self.told
 
     def _prepare(self, s: float) -> None:
         """Before an interval with stages of s seconds."""
