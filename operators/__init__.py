@@ -39,12 +39,12 @@ from . import (
     reach,
     remove,
     scene_preset,
-    seen_pops,
     smooth_pop,
     solve,
     strip_transition,
     targets,
     travel,
+    visual_pops,
     whole_body,
 )
 
@@ -75,7 +75,7 @@ TRANSITIONS = (
     inertialize,
     best_cut,
     smooth_pop,
-    seen_pops,
+    visual_pops,
     loop_action,
     strip_transition,
     chain_actions,

@@ -12,9 +12,9 @@ from ..lookat_pd.transitions import methods
 from ..rig.feet.foot_locking import FootLockResult
 from ..rig.settings import integer, switch
 from ..rig.transitions import join, profile_settings, sequence, splice
-from ..rig.transitions.as_seen import seen_join
 from ..rig.transitions.loop_feet import LoopLockResult
 from ..rig.transitions.settings import Blending, PoseSource, Repeating, TwoActions, blends
+from ..rig.transitions.visual import visual_join
 from ..translations import messages
 from . import drawing, polling, reporting, selection
 from .blending import Blended, FootLocking, Played, draw_method, draw_repeat
@@ -42,7 +42,7 @@ class Joining(Blended, FootLocking, PoseSource, ModalJob):
 
     @property
     def locks_keys(self) -> bool:
-        """Whether feet are locked by keys: as seen, what deforms is moved instead."""
+        """Whether feet are locked by keys: in the visual pose, what deforms is moved instead."""
         return self.lock_feet and self.pose_source == "KEYS"
 
     def progress(self, percent: str) -> str:
@@ -59,11 +59,11 @@ class Joining(Blended, FootLocking, PoseSource, ModalJob):
         make: Callable[[splice.Blend], join.Joined],
         blend: splice.Blend,
     ) -> Generator[float, None, join.Joined]:
-        """What `make` joins with a blend, as keys or as seen."""
+        """What `make` joins with a blend of keys or of the visual pose."""
         yield 0.0
         if self.pose_source == "KEYS":
             return make(blend)
-        return (yield from seen_join.joined(scene, armature, make, blend, lock_feet=self.lock_feet))
+        return (yield from visual_join.joined(scene, armature, make, blend, lock_feet=self.lock_feet))
 
     def finish(self, context: bpy.types.Context, result: join.Joined) -> None:
         reporting.report_info(self, self.summary(result))

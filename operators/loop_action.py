@@ -9,9 +9,9 @@ from ..lookat_pd.message import Message
 from ..rig.sampling import scene_time
 from ..rig.settings import choice, integer, switch, text
 from ..rig.transitions import loop
-from ..rig.transitions.as_seen import seen_loop
 from ..rig.transitions.settings import LOOP_END_ITEMS, PoseSource, blend_time
 from ..rig.transitions.splice import Blend
+from ..rig.transitions.visual import visual_loop
 from ..translations import messages
 from . import drawing, inertialize, reporting, selection
 from .blending import Blended, FootLocking, Played
@@ -19,7 +19,7 @@ from .job import ModalJob
 
 
 class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJob, bpy.types.Operator):
-    """Make a cyclic copy of an action, whose end leads into its start without a pop; or as seen, what plays"""
+    """Make a cyclic copy of an action, whose end leads into its start without a pop; or a cycle of the visual pose"""
 
     bl_idname = "lookat_pd.loop_action"
     bl_label = "Loop Action"
@@ -66,8 +66,8 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
             )
         blend = self.how(context)
         self.check_feet(context)
-        if self.pose_source == "SEEN":
-            self.job = self._loop_seen(context.scene, selection.armature(context), blend)
+        if self.pose_source == "VISUAL":
+            self.job = self._loop_visual(context.scene, selection.armature(context), blend)
             return
         action = inertialize.find_action(self.action or inertialize.current_action(context), "action")
         self.job = self._loop_keys(context.scene, selection.armature(context), action, blend)
@@ -106,7 +106,7 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
             repeats=Message(repeats),
         )
 
-    def _loop_seen(
+    def _loop_visual(
         self, scene: bpy.types.Scene, armature: bpy.types.Object, blend: Blend
     ) -> Generator[float, None, Message]:
         """Close the evaluated pose, and return what was done. Raises LookAtError."""
@@ -114,9 +114,9 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
         if self.use_range:
             first, last = self.frame_start, self.frame_end
         options = {"ends": self.ends, "in_place": self.in_place, "lock_feet": self.lock_feet}
-        made = yield from seen_loop.closed(scene, armature, first, last, blend, **options)
+        made = yield from visual_loop.closed(scene, armature, first, last, blend, **options)
         return Message(
-            "'{armature}' loops as seen over frames {first} to {last} ({blend:.2f} s at each end){feet}.",
+            "The visual pose of '{armature}' loops over frames {first} to {last} ({blend:.2f} s at each end){feet}.",
             armature=armature.name,
             first=first,
             last=last,

@@ -15,8 +15,8 @@ from ..rig.look_at import edit as look_at_edit
 from ..rig.sampling import scene_time
 from ..rig.settings import choice, integer, switch
 from ..rig.transitions import pop_smoothing, pops
-from ..rig.transitions.as_seen import seen_feet, seen_transition
 from ..rig.transitions.settings import POP_ITEMS, PoseSource, blend_method, blend_time, damping_ratio
+from ..rig.transitions.visual import visual_feet, visual_transition
 from ..translations import messages
 from . import drawing, inertialize, reporting, selection
 from .blending import Blended, FootLocking, draw_method
@@ -121,7 +121,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
         if not self.properties.is_property_set("frame"):
             self.frame = context.scene.frame_current
         self.check_feet(context)
-        self.job = self._smooth_seen(context) if self.pose_source == "SEEN" else self._smooth_keys(context)
+        self.job = self._smooth_visual(context) if self.pose_source == "VISUAL" else self._smooth_keys(context)
 
     def finish(self, context: bpy.types.Context, result: Smoothed) -> None:
         reporting.report_info(self, summary(result))
@@ -148,23 +148,23 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
         )
         return Smoothed([SmoothedPop(frame, how.how.label) for frame, how in made.blends.items()], made.feet)
 
-    def _smooth_seen(self, context: bpy.types.Context) -> Generator[float, None, Smoothed]:
+    def _smooth_visual(self, context: bpy.types.Context) -> Generator[float, None, Smoothed]:
         """Smooth the evaluated pose. Raises LookAtError, as `_smooth_keys`."""
         armature = selection.armature(context)
         scene, bones = context.scene, self._bones(armature)
         first, last = scene_time.key_range(scene)
         part = 0.6 if self._locks else 1.0
         if self.where == "FRAME":
-            job = seen_transition.blend_at(scene, armature, self.frame, self.how(context), bones=bones)
+            job = visual_transition.blend_at(scene, armature, self.frame, self.how(context), bones=bones)
             made = [(yield from subrange(job, 0.0, part))]
         else:
-            job = seen_transition.smooth_all(scene, armature, first, last, self.how(context), bones=bones)
+            job = visual_transition.smooth_all(scene, armature, first, last, self.how(context), bones=bones)
             made = [seen for _, seen in (yield from subrange(job, 0.0, part))]
             if not made:
                 raise RigError(_NO_POP)
         feet = None
         if self._locks:
-            feet = yield from subrange(seen_feet.lock_through(scene, armature, made, first, last), part, 1.0)
+            feet = yield from subrange(visual_feet.lock_through(scene, armature, made, first, last), part, 1.0)
         return Smoothed([SmoothedPop(seen.frame, seen.how.label) for seen in made], feet)
 
     @property

@@ -8,9 +8,9 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..lookat_pd.progress import subrange
 from ..rig.transitions import strip_feet, strips
-from ..rig.transitions.as_seen import seen_feet, seen_transition
 from ..rig.transitions.settings import BLEND_ITEMS, PoseSource, blend_method, blend_time, damping_ratio
 from ..rig.transitions.splice import Blend
+from ..rig.transitions.visual import visual_feet, visual_transition
 from ..translations import messages
 from . import drawing, inertialize, polling, reporting, selection, smooth_pop
 from .blending import Blended, FootLocking, draw_method
@@ -75,12 +75,12 @@ class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, FootLocking, ModalJob, 
         yield 0.0
         first, second = chosen
         feet, part = None, 0.5 if self.lock_feet else 1.0
-        if self.pose_source == "SEEN":
-            job = seen_transition.blend_at(scene, armature, strips.cut_frame(armature, first, second), blend)
+        if self.pose_source == "VISUAL":
+            job = visual_transition.blend_at(scene, armature, strips.cut_frame(armature, first, second), blend)
             seen = yield from subrange(job, 0.0, part)
             if self.lock_feet:
                 ends = int(first.frame_start), int(second.frame_end)
-                feet = yield from subrange(seen_feet.lock_through(scene, armature, [seen], *ends), part, 1.0)
+                feet = yield from subrange(visual_feet.lock_through(scene, armature, [seen], *ends), part, 1.0)
             return smooth_pop.summary(smooth_pop.Smoothed([smooth_pop.SmoothedPop(seen.frame, seen.how.label)], feet))
         made = strips.join(armature, first, second, blend, scene=scene)
         if self.lock_feet:

@@ -19,9 +19,9 @@ from . import (
     pd_follow,
     presets,
     transitions,
-    transitions_as_seen,
     transitions_library,
     transitions_travel,
+    transitions_visual,
 )
 
 MODULES = (
@@ -37,7 +37,7 @@ MODULES = (
     pd_follow,
     transitions,
     blend_profile,
-    transitions_as_seen,
+    transitions_visual,
     transitions_library,
     transitions_travel,
     ik,

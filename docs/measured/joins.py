@@ -1,6 +1,6 @@
 """Hips, knees and feet through joins of captured and drawn clips of other makers.
 
-Each pair is joined at its best cut and 12 frames later, with locked feet, of keys and as seen.
+Each pair is joined at its best cut and 12 frames later, with locked feet, of keys and of the visual pose.
 """
 
 import os
@@ -21,7 +21,7 @@ from tools.figures import rigs as files
 playing, sampler = load("rig.animation.playing"), load("rig.sampling.sampler")
 best_cut, join, splice = (load(f"rig.transitions.{name}") for name in ("best_cut", "join", "splice"))
 foot_bones, RigError = load("rig.feet.foot_bones"), load("lookat_pd.errors").RigError
-seen_join, seen_offsets = (load(f"rig.transitions.as_seen.{name}") for name in ("seen_join", "seen_offsets"))
+visual_join, visual_offsets = (load(f"rig.transitions.visual.{name}") for name in ("visual_join", "visual_offsets"))
 
 LATER = (0, 12)
 SHORTEST = 8
@@ -99,13 +99,13 @@ def rows(name: str, first: str, second: str) -> Iterator[str]:
         refs = join.ClipRef(a, cut), join.ClipRef(b, enter)
         clips = [legs(armature, a, within(a, cut - 40, cut + 20)), legs(armature, b, within(b, enter - 5, enter + 60))]
         own = np.max(clips, axis=0)
-        for source in ("keys", "as seen"):
+        for source in ("keys", "visual"):
             try:
                 if source == "keys":
                     made = join.join(armature, *refs, lock_feet=True)
                 else:
                     make = partial(join.join, armature, *refs)
-                    made = drain(seen_join.joined(scene, armature, make, splice.AUTOMATIC, lock_feet=True))
+                    made = drain(visual_join.joined(scene, armature, make, splice.AUTOMATIC, lock_feet=True))
             except RigError as error:
                 yield f"| {name} | {files} | {cut} → {enter} | {source} | {error} | | |"
                 continue
@@ -115,7 +115,7 @@ def rows(name: str, first: str, second: str) -> Iterator[str]:
             drift = "" if made.feet is None else f"{made.feet.before * unit:.1f} → {made.feet.drift * unit:.2f}"
             yield f"| {name} | {files} | {cut} → {enter} | {source} | {hips:.2f} | {knees:.2f} | {drift} |"
             join.use(armature, a, a.slots[0])
-            seen_offsets.remove(armature)
+            visual_offsets.remove(armature)
             bpy.data.actions.remove(made.action)
 
 

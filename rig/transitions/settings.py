@@ -36,8 +36,8 @@ POP_ITEMS = tuple(
 POSE_SOURCE_ITEMS = (
     ("KEYS", "Keys", "Read and write the keys of the current action"),
     (
-        "SEEN",
-        "As Seen",
+        "VISUAL",
+        "Visual Pose",
         "Read the evaluated pose, with constraints, drivers and NLA, and add the difference with constraints",
     ),
 )
@@ -63,7 +63,7 @@ class TransitionCut(CutFrames, bpy.types.PropertyGroup):
     """A cut that was found."""
 
 
-class SeenPopItem(bpy.types.PropertyGroup):
+class VisualPopItem(bpy.types.PropertyGroup):
     """A pop of the evaluated pose that was found. bone: the one that jumps most. cause: a sentence."""
 
     frame: integer("Frame")
@@ -185,8 +185,10 @@ class TransitionSettings(TwoActions, CutRange, Blending, Repeating, bpy.types.Pr
     profile_index: integer("Highlighted Row", options={"HIDDEN"})
     cuts: collection(TransitionCut, "Found Cuts", "Candidates for the cut, the best one first")
     cut_index: integer("Highlighted Cut", options={"HIDDEN"}, update=lambda self, context: use_cut(self))
-    seen_pops: collection(SeenPopItem, "Found Pops", "Pops of the evaluated pose, in order of time")
-    seen_pop_index: integer("Highlighted Pop", options={"HIDDEN"}, update=lambda self, context: show_pop(self, context))
+    visual_pops: collection(VisualPopItem, "Found Pops", "Pops of the evaluated pose, in order of time")
+    visual_pop_index: integer(
+        "Highlighted Pop", options={"HIDDEN"}, update=lambda self, context: show_pop(self, context)
+    )
 
 
 def has_damping(settings) -> bool:
@@ -210,12 +212,12 @@ def use_cut(settings: TransitionSettings) -> None:
 
 def show_pop(settings: TransitionSettings, context: bpy.types.Context) -> None:
     """Go to the frame of the highlighted pop."""
-    if 0 <= settings.seen_pop_index < len(settings.seen_pops):
-        context.scene.frame_set(settings.seen_pops[settings.seen_pop_index].frame)
+    if 0 <= settings.visual_pop_index < len(settings.visual_pops):
+        context.scene.frame_set(settings.visual_pops[settings.visual_pop_index].frame)
 
 
 _register, _unregister = bpy.utils.register_classes_factory(
-    (TransitionCut, SeenPopItem, ProfileRowItem, TransitionSettings)
+    (TransitionCut, VisualPopItem, ProfileRowItem, TransitionSettings)
 )
 
 

@@ -529,14 +529,14 @@ def test_smooth_pops_with_a_method(call, tools, tmp_path) -> None:
 
 @pytest.mark.every_blender
 @pytest.mark.parametrize("suffix", [".blend", ".glb"])
-def test_pops_as_seen(call, tools, tmp_path, suffix: str) -> None:
+def test_pops_visual(call, tools, tmp_path, suffix: str) -> None:
     """A Child Of that takes hold: its pop is in no key, and no action is changed."""
     _, constraint = held(tools)
     for frame, value in ((1, 0.0), (16, 0.0), (17, 1.0)):
         constraint.influence = value
         constraint.keyframe_insert("influence", frame=frame)
     source, output = tools.save(tmp_path / "hero.blend"), tmp_path / f"out{suffix}"
-    words = ("--smooth-pops", "--as-seen", "--blend", 0.4, "--range", 1, 31)
+    words = ("--smooth-pops", "--visual", "--blend", 0.4, "--range", 1, 31)
     row = call("inertialize", source, "--output", output, *words).row
     assert row["error"] is None and row["cuts"] == [17] and row["action"] == "Run" and row["methods"] == ["inertial"]
     (pop,) = row["pops"]
@@ -568,14 +568,14 @@ def held(tools):
     return prop, constraint
 
 
-def test_loop_as_seen(call, tools, tmp_path) -> None:
+def test_loop_visual(call, tools, tmp_path) -> None:
     """The chest is held by something that does not return: no key of the clip is changed."""
     prop, _ = held(tools)
     for frame, angle in ((1, 0.3), (31, 0.9)):
         prop.rotation_euler.y = angle
         prop.keyframe_insert("rotation_euler", index=1, frame=frame)
     source, output = tools.save(tmp_path / "hero.blend"), tmp_path / "out.blend"
-    words = ("--loop", "--as-seen", "--blend", 0.3, "--range", 1, 31)
+    words = ("--loop", "--visual", "--blend", 0.3, "--range", 1, 31)
     row = call("inertialize", source, "--output", output, *words).row
     assert row["error"] is None and row["cuts"] == [31] and row["frames"] == [1, 31] and row["action"] == "Run"
     assert row["blends"] == [0.3] and row["velocity_jump_deg_per_s"][0] < 200.0
@@ -734,12 +734,12 @@ def test_a_file_of_clips_is_no_output(tools, call, tmp_path) -> None:
         (["--clean-feet", "--profile", "Arms Later"], "--profile means nothing without --to"),
         (["--to", "Walk", "--profile", "Nobody"], "there is no profile 'Nobody'; give a JSON file, or one of"),
         (["--to", "Walk", "--profile", "nowhere.json"], "the profile nowhere.json cannot be read"),
-        (["--clean-feet", "--as-seen"], "--as-seen means nothing without --to"),
-        (["--smooth-pops", "--write-to", "layer"], "--write-to means nothing without --as-seen"),
-        (["--loop", "--as-seen", "--name", "X"], "--name means nothing with --loop --as-seen"),
-        (["--smooth-pops", "--as-seen", "--method", "fade"], "--method fade needs two clips"),
-        (["--smooth-pops", "--as-seen", "--all-actions"], "--as-seen smooths what the rig plays"),
-        (["--smooth-pops", "--as-seen", "--name", "X"], "--name means nothing with --smooth-pops --as-seen"),
+        (["--clean-feet", "--visual"], "--visual means nothing without --to"),
+        (["--smooth-pops", "--write-to", "layer"], "--write-to means nothing without --visual"),
+        (["--loop", "--visual", "--name", "X"], "--name means nothing with --loop --visual"),
+        (["--smooth-pops", "--visual", "--method", "fade"], "--method fade needs two clips"),
+        (["--smooth-pops", "--visual", "--all-actions"], "--visual smooths what the rig plays"),
+        (["--smooth-pops", "--visual", "--name", "X"], "--name means nothing with --smooth-pops --visual"),
         (["--loop", "--best-cut"], "--best-cut means nothing without --to"),
         (["--loop", "--repeat", "2"], "--repeat means nothing without --to"),
         (["--to", "Walk", "--repeat", "0"], "number of times from 1"),
@@ -953,7 +953,7 @@ def test_lock_feet(call, walkers, tmp_path) -> None:
     free = call("inertialize", walkers, "--output", output, *frames).row
     row = call("inertialize", walkers, "--output", output, *frames, "--lock-feet").row
     assert free["foot_drift"] is None and row["foot_drift"][0] > 10.0 * row["foot_drift"][1]
-    seen = call("inertialize", walkers, "--output", output, *frames, "--lock-feet", "--as-seen").row
+    seen = call("inertialize", walkers, "--output", output, *frames, "--lock-feet", "--visual").row
     assert seen["foot_drift"][0] > 10.0 * seen["foot_drift"][1]
 
 
@@ -963,7 +963,7 @@ def test_lock_feet_where_pops_are_smoothed(call, walkers, tools, tmp_path) -> No
     cut, output = tmp_path / "cut.blend", tmp_path / "out.blend"
     frames = ["--to", "Slow", "--source-frame", 31, "--destination-frame", 22, "--method", "cut"]
     assert call("inertialize", walkers, "--output", cut, *frames).row["ok"]
-    for words in ([], ["--as-seen"]):
+    for words in ([], ["--visual"]):
         free = call("inertialize", cut, "--output", output, "--smooth-pops", *words).row
         row = call("inertialize", cut, "--output", output, "--smooth-pops", "--lock-feet", *words).row
         assert row["error"] is None and row["cuts"] == free["cuts"] == [31]
@@ -974,7 +974,7 @@ def test_lock_feet_of_a_loop(call, walkers, tmp_path) -> None:
     output = tmp_path / "out.blend"
     words = ["--loop", "--action", "Slow", "--range", 7, 53, "--blend", 0.3]
     assert call("inertialize", walkers, "--output", output, *words).row["foot_drift"] is None
-    for more in ([], ["--as-seen"]):
+    for more in ([], ["--visual"]):
         row = call("inertialize", walkers, "--output", output, *words, "--lock-feet", *more).row
         assert row["error"] is None and row["foot_drift"][0] > 10.0 * row["foot_drift"][1]
 

@@ -12,8 +12,8 @@ from ..rig.transitions.motions import character, heads, use, walk
 
 actions = load("rig.animation.actions")
 chains = load("rig.transitions.chains")
-seen_join = load("rig.transitions.as_seen.seen_join")
-seen_offsets = load("rig.transitions.as_seen.seen_offsets")
+visual_join = load("rig.transitions.visual.visual_join")
+visual_offsets = load("rig.transitions.visual.visual_offsets")
 clips = load("rig.transitions.clips")
 join = load("rig.transitions.join")
 splice = load("rig.transitions.splice")
@@ -144,10 +144,10 @@ def test_loop_action(hero) -> None:
 
 
 @pytest.mark.every_blender
-def test_loop_as_seen(hero) -> None:
+def test_loop_visual(hero) -> None:
     """What plays ends as it begins, and no key is changed."""
     keys, action = scenes.curves(bpy.data.actions["Run"]), hero.animation_data.action
-    options = {"pose_source": "SEEN", "use_range": True, "frame_start": 5, "frame_end": 30, "in_place": True}
+    options = {"pose_source": "VISUAL", "use_range": True, "frame_start": 5, "frame_end": 30, "in_place": True}
     assert bpy.ops.lookat_pd.loop_action(**options) == {"FINISHED"}
     assert hero.animation_data.action == action and not scenes.differences(keys, scenes.curves(action))
     first, last = heads(hero, action, (5, 30))
@@ -166,7 +166,7 @@ def walker():
 
 
 @pytest.mark.every_blender
-@pytest.mark.parametrize("pose_source", ["KEYS", "SEEN"])
+@pytest.mark.parametrize("pose_source", ["KEYS", "VISUAL"])
 def test_locked_feet(walker, pose_source) -> None:
     assert bpy.ops.lookat_pd.inertialize(
         source="Slow",
@@ -200,7 +200,7 @@ def test_foot_skate_needs_an_action(walker) -> None:
 
 
 @pytest.mark.parametrize("name", ["inertialize", "chain_actions"])
-def test_a_join_as_seen_that_is_stopped_leaves_nothing(hero, name) -> None:
+def test_a_visual_join_that_is_stopped_leaves_nothing(hero, name) -> None:
     """Esc closes the job: the armature plays what it played, and no transition is left."""
     scene = bpy.context.scene
     for frame, marker in ((1, "Run"), (21, "Walk")):
@@ -214,11 +214,11 @@ def test_a_join_as_seen_that_is_stopped_leaves_nothing(hero, name) -> None:
             return join.join(hero, *refs, how)
         return join.chain(hero, chains.from_markers(hero, scene, how))
 
-    job = seen_join.joined(scene, hero, make, blend)
+    job = visual_join.joined(scene, hero, make, blend)
     assert 0.0 <= next(job) < 1.0 and hero.animation_data.action.name == "Run > Walk"
     job.close()
     assert not scenes.differences(before, scenes.snapshot())
     # The operator works through the same job.
     options = {} if name == "chain_actions" else {"source_frame": 21, "destination": "Walk"}
-    assert getattr(bpy.ops.lookat_pd, name)(pose_source="SEEN", **options) == {"FINISHED"}
-    assert len(seen_offsets.of(hero)) == 1
+    assert getattr(bpy.ops.lookat_pd, name)(pose_source="VISUAL", **options) == {"FINISHED"}
+    assert len(visual_offsets.of(hero)) == 1

@@ -56,7 +56,7 @@ range in which pops are detected or feet cleaned."""
 
 _ROOTS = ("none", "position", "heading", "all")
 _AUTO = "auto"
-_BESIDE = {"write_to": ("as_seen",)}
+_BESIDE = {"write_to": ("visual",)}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_conversion(parser)
     modes.add_arguments(parser)
     parser.add_argument(
+        "--visual",
         "--as-seen",
         action="store_true",
         help="blend the evaluated pose, with constraints, drivers and NLA, and add the difference with constraints "
@@ -72,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--write-to",
         choices=tuple(into.lower() for into in WRITE_TO),
-        help="with --as-seen: leave the difference in constraints (default), or key the bones and controls that are "
+        help="with --visual: leave the difference in constraints (default), or key the bones and controls that are "
         "animated: in an NLA layer, a new action, or the current one",
     )
     parser.add_argument(
@@ -147,8 +148,8 @@ def _check(options: argparse.Namespace) -> Mode:
     mode = modes.check(options, _BESIDE)
     if options.damping_ratio is not None and not method(options).has_damping:
         raise Misuse("--damping-ratio means nothing without --method spring")
-    if options.as_seen:
-        _check_as_seen(options, mode)
+    if options.visual:
+        _check_visual(options, mode)
     if options.range is not None and options.range[1] <= options.range[0]:
         first, last = options.range
         raise Misuse(f"--range {first} {last} holds less than two frames; put the smaller number first")
@@ -164,12 +165,12 @@ def _check(options: argparse.Namespace) -> Mode:
     return mode
 
 
-def _check_as_seen(options: argparse.Namespace, mode: Mode) -> None:
+def _check_visual(options: argparse.Namespace, mode: Mode) -> None:
     """Raise Misuse where options do not fit the evaluated pose, of which there is one."""
     if options.all_actions or len(options.action or ()) > 1:
-        raise Misuse("--as-seen smooths what the rig plays; give one --action")
-    check_method(options, "--as-seen")
-    if mode.make_seen is not None and options.name is not None:
-        raise Misuse(f"--name means nothing with {flag(mode.name)} --as-seen, which makes no action")
-    if mode.make_seen is None and options.range is not None:
-        raise Misuse("--range keeps only a part of the result; leave it out with --as-seen")
+        raise Misuse("--visual smooths what the rig plays; give one --action")
+    check_method(options, "--visual")
+    if mode.make_visual is not None and options.name is not None:
+        raise Misuse(f"--name means nothing with {flag(mode.name)} --visual, which makes no action")
+    if mode.make_visual is None and options.range is not None:
+        raise Misuse("--range keeps only a part of the result; leave it out with --visual")

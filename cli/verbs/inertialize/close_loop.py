@@ -5,7 +5,7 @@ import argparse
 from ....lookat_pd.progress import drain
 from ....rig.sampling import scene_time
 from ....rig.transitions import loop
-from ....rig.transitions.as_seen import seen_loop
+from ....rig.transitions.visual import visual_loop
 from ...report import Row
 from . import made, velocity_jump
 from .made import Made
@@ -58,24 +58,24 @@ def _seam(first: int, last: int) -> tuple[velocity_jump.Step, velocity_jump.Step
     return (last - 1, last), (first, first + 1)
 
 
-def make_seen(task: ModeTask, row: Row) -> None:
+def make_visual(task: ModeTask, row: Row) -> None:
     scene, rig, lock_feet = task.scene, task.rig, task.options.lock_feet
     first, last = task.options.range or scene_time.key_range(scene)
-    steps = seen_loop.closed(scene, rig, first, last, task.blend(), ends=_ends(task), lock_feet=lock_feet)
+    steps = visual_loop.closed(scene, rig, first, last, task.blend(), ends=_ends(task), lock_feet=lock_feet)
     looped = drain(steps, lambda fraction: task.console.progress(0.2 + 0.4 * fraction, "looping"))
     if lock_feet:
         row["foot_drift"] = made.drift(looped.feet and (looped.feet.before, looped.feet.drift))
     task.console.progress(0.6, "verifying")
     jumps = velocity_jump.velocity_jumps(scene, rig, [_seam(first, last)])
-    made.fill_seen(row, (first, last), [last], [looped], jumps)
+    made.fill_visual(row, (first, last), [last], [looped], jumps)
 
 
 MODE = Mode(
     "loop",
     make,
     {"action": "store_true", "help": "make --action cyclic by blending its end into its start"},
-    (*EACH_ACTION, "as_seen", "loop_ends", "lock_feet", "profile"),
+    (*EACH_ACTION, "visual", "loop_ends", "lock_feet", "profile"),
     add_arguments=add_arguments,
     ending="loop",
-    make_seen=make_seen,
+    make_visual=make_visual,
 )

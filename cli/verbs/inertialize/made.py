@@ -7,8 +7,8 @@ import bpy
 
 from ....rig.animation import actions
 from ....rig.transitions import pose_markers, sequence
-from ....rig.transitions.as_seen.seen_transition import SeenTransition
 from ....rig.transitions.library import Library, LibraryCut
+from ....rig.transitions.visual.visual_transition import VisualTransition
 from ...report import Row
 from .velocity_jump import Step
 
@@ -74,14 +74,14 @@ def fill(row: Row, made: Made, jumps: Sequence[float | None]) -> None:
         )
 
 
-def fill_seen(
+def fill_visual(
     row: Row,
     frames: tuple[int, int],
     cuts: Sequence[int],
-    made: Sequence[SeenTransition],
+    made: Sequence[VisualTransition],
     jumps: Sequence[float | None],
 ) -> None:
-    """The same of transitions as seen, which are no action."""
+    """The same of visual transitions, which are no action."""
     row["frames"], row["cuts"] = list(frames), list(cuts)
     fill_transitions(row, [item.blend for item in made], [item.how.id for item in made], jumps)
 

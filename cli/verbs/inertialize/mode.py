@@ -11,7 +11,7 @@ from .task import ModeTask
 
 EACH_ACTION = ("action", "all_actions")
 """Options of modes that make something of each action."""
-JOINING = ("as_seen", "lock_feet", "root", "method", "damping_ratio", "profile")
+JOINING = ("visual", "lock_feet", "root", "method", "damping_ratio", "profile")
 """Options of modes that join clips."""
 
 
@@ -38,8 +38,8 @@ class Mode:
     """Whether the result of an action has all F-curves of it that are not replaced."""
     has_range: bool = True
     """Whether --range means something."""
-    make_seen: Callable[[ModeTask, Row], None] | None = None
-    """What is done as seen, where that makes no action: it fills the row. Raises LookAtError."""
+    make_visual: Callable[[ModeTask, Row], None] | None = None
+    """What is done to the visual pose, where that makes no action: it fills the row. Raises LookAtError."""
 
 
 def given(options: argparse.Namespace, name: str) -> bool:

@@ -23,10 +23,10 @@ def run(mode: Mode, request: TransitionRequest, job: FileJob, row: Row, console:
     _check(rig)
     for unused in blend_profiles.unused(request.profile, rig):
         row["warnings"].append(f"Row '{unused.pattern}' of the profile names no bone of '{rig.name}'.")
-    if request.options.as_seen and job.source is not None:
+    if request.options.visual and job.source is not None:
         raise WholeFileNeeded("The result is in constraints.")
-    if request.options.as_seen and mode.make_seen is not None:
-        _as_seen(mode, ModeTask(request, scene, rig, row["warnings"], console), job, row)
+    if request.options.visual and mode.make_visual is not None:
+        _visual(mode, ModeTask(request, scene, rig, row["warnings"], console), job, row)
     elif mode.ending:
         _of_each_action(mode, request, scene, rig, job, row, console)
     else:
@@ -63,11 +63,11 @@ def _check(rig: bpy.types.Object) -> None:
         )
 
 
-def _as_seen(mode: Mode, task: ModeTask, job: FileJob, row: Row) -> None:
+def _visual(mode: Mode, task: ModeTask, job: FileJob, row: Row) -> None:
     """Change what is seen of the action that the rig plays, whose keys stay as they are."""
-    assert mode.make_seen is not None
+    assert mode.make_visual is not None
     _play(task, job, "CURRENT")
-    mode.make_seen(task, row)
+    mode.make_visual(task, row)
     row["keyed"] = task.write()
     data = task.rig.animation_data
     row["action"] = data.action.name if data is not None and data.action is not None else None

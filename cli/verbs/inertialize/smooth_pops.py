@@ -7,7 +7,7 @@ from ....lookat_pd.message import Message
 from ....lookat_pd.progress import drain
 from ....rig.sampling import scene_time
 from ....rig.transitions import pop_smoothing, pops, sequence
-from ....rig.transitions.as_seen import seen_feet, seen_pops, seen_transition
+from ....rig.transitions.visual import visual_feet, visual_pops, visual_transition
 from ...report import Row
 from . import made, velocity_jump
 from .made import Made
@@ -47,22 +47,22 @@ def make(task: ModeTask) -> Made:
     )
 
 
-def make_seen(task: ModeTask, row: Row) -> None:
+def make_visual(task: ModeTask, row: Row) -> None:
     scene, rig = task.scene, task.rig
     first, last = task.options.range or scene_time.key_range(scene)
-    steps = seen_transition.smooth_all(scene, rig, first, last, task.blend())
+    steps = visual_transition.smooth_all(scene, rig, first, last, task.blend())
     smoothed = drain(steps, lambda fraction: task.console.progress(0.2 + 0.4 * fraction, "smoothing"))
     transitions = [transition for _, transition in smoothed]
     if task.options.lock_feet and smoothed:
-        feet = drain(seen_feet.lock_through(scene, rig, transitions, first, last))
+        feet = drain(visual_feet.lock_through(scene, rig, transitions, first, last))
         row["foot_drift"] = made.drift(feet and (feet.before, feet.drift))
     task.console.progress(0.6, "verifying")
     jumps = velocity_jump.velocity_jumps(scene, rig, [velocity_jump.across(pop.frame) for pop, _ in smoothed])
-    made.fill_seen(row, (first, last), [pop.frame for pop, _ in smoothed], transitions, jumps)
+    made.fill_visual(row, (first, last), [pop.frame for pop, _ in smoothed], transitions, jumps)
     row["pops"] = [
         {
             "frame": pop.frame,
-            "bones": [seen_pops.label(rig, bone) for bone in pop.bones],
+            "bones": [visual_pops.label(rig, bone) for bone in pop.bones],
             "turn_deg": round(math.degrees(pop.turn), 3),
             "cause": str(pop.cause),
         }
@@ -73,7 +73,7 @@ def make_seen(task: ModeTask, row: Row) -> None:
 
 
 def check(options: argparse.Namespace) -> None:
-    if not options.as_seen:
+    if not options.visual:
         check_method(options, "--smooth-pops")
 
 
@@ -81,9 +81,9 @@ MODE = Mode(
     "smooth_pops",
     make,
     {"action": "store_true", "help": "detect the pops in --action and smooth each of them"},
-    (*EACH_ACTION, "as_seen", "lock_feet", "method", "damping_ratio", "profile"),
+    (*EACH_ACTION, "visual", "lock_feet", "method", "damping_ratio", "profile"),
     check=check,
     ending="smooth",
     is_copy=True,
-    make_seen=make_seen,
+    make_visual=make_visual,
 )

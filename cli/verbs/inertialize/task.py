@@ -14,9 +14,9 @@ from ....lookat_pd.transitions.methods import TransitionMethod
 from ....lookat_pd.transitions.profiles import ProfileRow
 from ....rig.animation import actions
 from ....rig.transitions import blend_profiles, join, sequence
-from ....rig.transitions.as_seen import seen_join, seen_keys
 from ....rig.transitions.sequence import ClipRef
 from ....rig.transitions.splice import Blend
+from ....rig.transitions.visual import visual_join, visual_keys
 from ... import rigs
 from ...arguments import Misuse
 from ...console import Console
@@ -24,7 +24,7 @@ from .clip_files import ClipFiles
 from .clip_list import Entry
 
 WRITE_TO = ("CONSTRAINTS", *actions.INTO)
-"""Where transitions as seen may be written."""
+"""Where visual transitions may be written."""
 
 
 @dataclass(frozen=True)
@@ -96,11 +96,11 @@ class ModeTask:
         )
 
     def joined(self, make: Callable[[Blend], join.Joined], blends: Sequence[Blend] = ()) -> join.Joined:
-        """What `make` joins with a blend of the keys or, as seen, of the evaluated pose. blends: of each cut, by
+        """What `make` joins with a blend of the keys or of the visual pose. blends: of each cut, by
         default the same. Raises LookAtError."""
-        if not self.options.as_seen:
+        if not self.options.visual:
             return make(self.blend())
-        steps = seen_join.joined(self.scene, self.rig, make, blends or self.blend(), lock_feet=self.options.lock_feet)
+        steps = visual_join.joined(self.scene, self.rig, make, blends or self.blend(), lock_feet=self.options.lock_feet)
         return drain(steps)
 
     @property
@@ -109,19 +109,19 @@ class ModeTask:
         return {
             "root": (self.options.root or "heading").upper(),
             "name": self.name,
-            "lock_feet": self.options.lock_feet and not self.options.as_seen,
+            "lock_feet": self.options.lock_feet and not self.options.visual,
             "scene": self.scene,
         }
 
     def write(self, *, is_new: bool = False) -> list[str] | None:
-        """Write what was made as seen where it shall be, and return the bones that have keys; None where it stays in
-        constraints. is_new: the action was just made, and needs no copy. Raises LookAtError."""
+        """Write what was made of the visual pose where it shall be, and return the bones that have keys; None where it
+        stays in constraints. is_new: the action was just made, and needs no copy. Raises LookAtError."""
         into = (self.options.write_to or WRITE_TO[0]).upper()
-        if not self.options.as_seen or into == WRITE_TO[0]:
+        if not self.options.visual or into == WRITE_TO[0]:
             return None
         if is_new and into == "NEW":
             into = "CURRENT"
-        written = drain(seen_keys.write(self.scene, self.rig, into))
+        written = drain(visual_keys.write(self.scene, self.rig, into))
         return list(dict.fromkeys(bone for made in written for bone in made.controls))
 
 

@@ -32,7 +32,7 @@ from .live_follow_body import FollowBody, Shown
 from .live_follow_let_go import FollowLetGo
 from .live_follow_recording import FollowRecording
 from .live_follow_restore import FollowSnapshot
-from .live_follow_view import SeenChain, TargetView, see_chain
+from .live_follow_view import TargetView, VisualChain, see_chain
 
 _FADE_IN = 0.3
 """Time [s] in which the body leaves what it showed before for what it shows in real time."""
@@ -142,7 +142,7 @@ class FollowSession:
 
     # What is seen
 
-    def _look(self) -> SeenChain:
+    def _look(self) -> VisualChain:
         return see_chain(self.scene, self.view_layer, self.look_at)
 
     @property
@@ -279,7 +279,7 @@ class FollowSession:
         if self._recording is not None and dt > 0.0:
             self._recording.add(dt, self._last)
 
-    def _animated(self, seen: SeenChain) -> tuple[Array, Array]:
+    def _animated(self, seen: VisualChain) -> tuple[Array, Array]:
         """Orientations (b, 4) and positions (b, 3) of the chain without the look-at."""
         if not self.is_plain:
             return self._base.rotations, self._base.positions
@@ -351,7 +351,7 @@ class FollowSession:
         influence = self._influence
         return found if influence == 1.0 else rotation.exp(influence * rotation.log(found))
 
-    def _controls(self, seen: SeenChain, local: Array | None, dt: float) -> Array:
+    def _controls(self, seen: VisualChain, local: Array | None, dt: float) -> Array:
         """Offsets of controls that act through constraints: what was seen of the last ones corrects the next."""
         base = self._base
         # The head is where it was measured, not where the chain alone would have moved it.

@@ -14,7 +14,7 @@ from ..resolve import LookAt
 
 
 @dataclass(frozen=True)
-class SeenChain:
+class VisualChain:
     """The chain as Blender evaluates it, in armature space, head first: (b, 4) and (b, 3). world: of the armature."""
 
     rotations: Array
@@ -23,7 +23,7 @@ class SeenChain:
     sheared: bool
 
 
-def see_chain(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, look_at: LookAt) -> SeenChain:
+def see_chain(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, look_at: LookAt) -> VisualChain:
     """Let Blender evaluate what has changed, and read the chain. Raises RigError where it has no pose."""
     view_layer.update()
     evaluated = look_at.armature.evaluated_get(view_layer.depsgraph)
@@ -36,7 +36,7 @@ def see_chain(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, look_at: 
     if sheared:
         # The pose is judged by where the aim axis points.
         rotations[:1] = shear.aimed(rotations[:1], axes[:1], look_at.chain.forward[0])
-    return SeenChain(rotations, matrices[:, :3, 3], world, sheared)
+    return VisualChain(rotations, matrices[:, :3, 3], world, sheared)
 
 
 def _check(look_at: LookAt, frame: int, matrices: Array, world: Array) -> None:

@@ -14,10 +14,10 @@ OTHERWISE = {
     "ik/drag.py DragSession.move": "pinned limbs, each once, one on the other",
     "pd_follow/follow_live.py _tick": "live updates of several owners",
     "pd_follow/follow_live.py _update": "live updates of several owners",
-    "transitions/as_seen/seen_keys.py _Fit._improved": "least squares over all controls that learn from their steps",
-    "transitions/as_seen/seen_keys.py _Fit._release_idle": "which channels are needed",
-    "transitions/as_seen/seen_keys.py _Fit.solve": "least squares with more and more controls",
-    "transitions/as_seen/seen_keys.py write": "groups of transitions, each once, one on the other",
+    "transitions/visual/visual_keys.py _Fit._improved": "least squares over all controls that learn from their steps",
+    "transitions/visual/visual_keys.py _Fit._release_idle": "which channels are needed",
+    "transitions/visual/visual_keys.py _Fit.solve": "least squares with more and more controls",
+    "transitions/visual/visual_keys.py write": "groups of transitions, each once, one on the other",
 }
 """Functions with loops that write and evaluate, and why they are none of these."""
 

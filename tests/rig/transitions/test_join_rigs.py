@@ -23,7 +23,7 @@ foot_bones = load("rig.feet.foot_bones")
 playing = load("rig.animation.playing")
 drain = load("lookat_pd.progress").drain
 rotation = load("lookat_pd.rotation")
-seen_join = load("rig.transitions.as_seen.seen_join")
+visual_join = load("rig.transitions.visual.visual_join")
 sampler = load("rig.sampling.sampler")
 
 FPS = 30
@@ -204,7 +204,7 @@ def test_motion_files_are_joined(rigs, names) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("is_seen", [False, True], ids=["keys", "as seen"])
+@pytest.mark.parametrize("is_seen", [False, True], ids=["keys", "visual"])
 @pytest.mark.parametrize("late", [0, 12], ids=["best cut", "bad cut"])
 @pytest.mark.parametrize("names", CAPTURED[1:], ids=lambda names: names[0])
 def test_captured_feet_stay_where_they_are_put_down(rigs, names, late, is_seen) -> None:
@@ -216,7 +216,7 @@ def test_captured_feet_stay_where_they_are_put_down(rigs, names, late, is_seen) 
     into += late
     refs = join.ClipRef(a, out), join.ClipRef(b, into)
     if is_seen:
-        steps = seen_join.joined(
+        steps = visual_join.joined(
             bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.AUTOMATIC, lock_feet=True
         )
         result = drain(steps)

@@ -14,8 +14,8 @@ from .motions import use
 
 drain = load("lookat_pd.progress").drain
 join = load("rig.transitions.join")
-seen_join = load("rig.transitions.as_seen.seen_join")
-seen_offsets = load("rig.transitions.as_seen.seen_offsets")
+visual_join = load("rig.transitions.visual.visual_join")
+visual_offsets = load("rig.transitions.visual.visual_offsets")
 splice = load("rig.transitions.splice")
 contacts = load("lookat_pd.body.contacts")
 errors = load("lookat_pd.errors")
@@ -24,8 +24,8 @@ CUT = 31
 
 @pytest.fixture(scope="module")
 def cases():
-    """The joins of a slow walk and a fast one, at a good cut and half a cycle off: of keys and as seen, with free feet
-    and with locked ones. Each as the places of the toes, the samples, and the number of stances and the
+    """The joins of a slow walk and a fast one, at a good cut and half a cycle off: of keys and of the visual pose,
+    with free feet and with locked ones. Each as the places of the toes, the samples, and the number of stances and the
     drift."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     armature = walking.person()
@@ -38,7 +38,7 @@ def cases():
             blend = splice.Blend(0.3)
             if how == "seen":
                 result = drain(
-                    seen_join.joined(
+                    visual_join.joined(
                         bpy.context.scene,
                         armature,
                         lambda cut, refs=refs: join.join(armature, *refs, cut),
@@ -49,7 +49,7 @@ def cases():
             else:
                 result = join.join(armature, *refs, blend, lock_feet=locked, assign=False)
             places, samples = walking.toes(armature, result.action, range(1, result.last + 1))
-            seen_offsets.remove(armature)
+            visual_offsets.remove(armature)
             # No Blender data: the next test empties the file.
             feet = result.feet and (result.feet.stances, result.feet.drift)
             found[name, how, locked] = places, samples, feet

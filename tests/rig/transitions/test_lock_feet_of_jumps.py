@@ -1,4 +1,4 @@
-"""Lock Feet where there is no join: pops that are smoothed, of keys and as seen, and transitions between NLA strips."""
+"""Lock Feet where there is no join: smoothed pops, of keys and of the visual pose, and transitions between strips."""
 
 import bpy
 import numpy as np
@@ -11,7 +11,7 @@ from ..feet import walking
 from .motions import use
 
 actions = load("rig.animation.actions")
-seen_offsets = load("rig.transitions.as_seen.seen_offsets")
+visual_offsets = load("rig.transitions.visual.visual_offsets")
 bake_options = load("rig.animation.bake_options")
 foot_bones = load("rig.feet.foot_bones")
 foot_locking = load("rig.feet.foot_locking")
@@ -96,25 +96,25 @@ def test_feet_stay_where_a_pop_is_smoothed(walker, where, into) -> None:
     assert push[1] < 1.2 * push[0]
 
 
-def test_feet_stay_where_a_pop_is_smoothed_as_seen(walker) -> None:
+def test_feet_stay_where_a_pop_is_smoothed_in_the_visual_pose(walker) -> None:
     before, _ = evaluated(walker)
     keys = scenes.curves(walker.animation_data.action)
-    options = {"frame": POP, "pose_source": "SEEN", "use_auto_blend": False, "blend": 0.3}
+    options = {"frame": POP, "pose_source": "VISUAL", "use_auto_blend": False, "blend": 0.3}
     bpy.ops.lookat_pd.smooth_pop(**options)
     free, _ = evaluated(walker)
-    seen_offsets.remove(walker)
+    visual_offsets.remove(walker)
     bpy.ops.lookat_pd.smooth_pop(**options, lock_feet=True)
     assert not scenes.differences(keys, scenes.curves(walker.animation_data.action))
     locked, _ = evaluated(walker)
     check(before, free, locked)
-    made = len(seen_offsets.of(walker))
+    made = len(visual_offsets.of(walker))
     assert made == 2
-    assert bpy.ops.lookat_pd.update_seen_transitions() == {"FINISHED"}
-    assert len(seen_offsets.of(walker)) == made
+    assert bpy.ops.lookat_pd.update_visual_transitions() == {"FINISHED"}
+    assert len(visual_offsets.of(walker)) == made
     np.testing.assert_allclose(evaluated(walker)[0], locked, atol=1e-4)
 
 
-@pytest.mark.parametrize("source", ["KEYS", "SEEN"])
+@pytest.mark.parametrize("source", ["KEYS", "VISUAL"])
 def test_feet_stay_between_strips(walker, source) -> None:
     action = walker.animation_data.action
     use(walker, None)
@@ -140,7 +140,7 @@ def test_feet_stay_between_strips(walker, source) -> None:
         return evaluated(walker)[0]
 
     free = joined(False)
-    seen_offsets.remove(walker)
+    visual_offsets.remove(walker)
     for track in list(walker.animation_data.nla_tracks)[count:]:
         walker.animation_data.nla_tracks.remove(track)
     check(before, free, joined(True))

@@ -15,8 +15,8 @@ drain = load("lookat_pd.progress").drain
 foot_bones = load("rig.feet.foot_bones")
 join = load("rig.transitions.join")
 sampler = load("rig.sampling.sampler")
-seen_join = load("rig.transitions.as_seen.seen_join")
-seen_offsets = load("rig.transitions.as_seen.seen_offsets")
+visual_join = load("rig.transitions.visual.visual_join")
+visual_offsets = load("rig.transitions.visual.visual_offsets")
 splice = load("rig.transitions.splice")
 playing = load("rig.animation.playing")
 CUT = 20
@@ -62,14 +62,14 @@ def test_hands_on_the_ground_stay_through_a_join(how) -> None:
     refs, blend, found = (join.ClipRef(narrow, CUT), join.ClipRef(wide, 1)), splice.Blend(0.3), {}
     for locked in (False, True):
         if how == "seen":
-            job = seen_join.joined(
+            job = visual_join.joined(
                 bpy.context.scene, armature, lambda cut: join.join(armature, *refs, cut), blend, lock_feet=locked
             )
             made = drain(job)
         else:
             made = join.join(armature, *refs, blend, lock_feet=locked)
         found[locked] = drifts(armature, made.action, range(CUT - 3, CUT + 20))
-        seen_offsets.remove(armature)
+        visual_offsets.remove(armature)
     assert set(found[True]) == {"foot.L", "foot.R", "hand.L", "hand.R"}
     assert min(found[False].values()) > 0.04
     assert max(found[True].values()) < 0.002

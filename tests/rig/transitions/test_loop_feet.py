@@ -12,8 +12,8 @@ from .motions import poses, use
 
 actions = load("rig.animation.actions")
 loop = load("rig.transitions.loop")
-seen_loop = load("rig.transitions.as_seen.seen_loop")
-seen_offsets = load("rig.transitions.as_seen.seen_offsets")
+visual_loop = load("rig.transitions.visual.visual_loop")
+visual_offsets = load("rig.transitions.visual.visual_offsets")
 splice = load("rig.transitions.splice")
 
 FIRST, LAST = 7, 53
@@ -85,14 +85,14 @@ def test_planted_feet_stay_through_the_seam(walker) -> None:
     assert jumps[1] < 1.2 * jumps[0]
 
 
-def test_planted_feet_stay_through_the_seam_of_a_loop_as_seen(walker) -> None:
+def test_planted_feet_stay_through_the_seam_of_a_visual_loop(walker) -> None:
     """The constraints hold for one cycle; the next one is this one, placed by its travel."""
     action = bpy.data.actions["Walk"]
     use(walker, action)
     spans = planted(walking.toes(walker, action, range(FIRST, LAST + 1))[0])
     drifts, found = [], []
     for lock_feet in (False, True):
-        job = seen_loop.closed(bpy.context.scene, walker, FIRST, LAST, BLEND, lock_feet=lock_feet)
+        job = visual_loop.closed(bpy.context.scene, walker, FIRST, LAST, BLEND, lock_feet=lock_feet)
         made = scenes.finish(job)
         assert bool(made.feet) == lock_feet
         cycle, _ = walking.toes(walker, action, range(FIRST, LAST + 1))
@@ -106,10 +106,10 @@ def test_planted_feet_stay_through_the_seam_of_a_loop_as_seen(walker) -> None:
         drifts.append(largest)
         found.append(poses(walker, action, (FIRST, LAST))[:, 1:])
         if lock_feet:
-            assert bpy.ops.lookat_pd.update_seen_transitions() == {"FINISHED"}
+            assert bpy.ops.lookat_pd.update_visual_transitions() == {"FINISHED"}
             again, _ = walking.toes(walker, action, range(FIRST, LAST + 1))
             np.testing.assert_allclose(again, cycle, atol=1e-4)
-        seen_offsets.remove(walker)
+        visual_offsets.remove(walker)
     assert drifts[0] > 0.01 and drifts[1] < 0.002
     # As cyclic as without.
     for first, last in found:

@@ -70,11 +70,11 @@ def test_a_smoothed_copy_keeps_them(pair) -> None:
     assert made != one and markers.read(made) == markers.read(one)
 
 
-def test_transitions_as_seen_keep_them(pair) -> None:
+def test_visual_transitions_keep_them(pair) -> None:
     armature = pair[0]
     bpy.context.view_layer.objects.active = armature
     options = {"source": "One", "destination": "Two", "source_frame": 20, "destination_frame": 4}
-    assert bpy.ops.lookat_pd.inertialize(**options, pose_source="SEEN") == {"FINISHED"}
+    assert bpy.ops.lookat_pd.inertialize(**options, pose_source="VISUAL") == {"FINISHED"}
     assert (21, "contact") in markers.read(armature.animation_data.action)
 
 

@@ -20,8 +20,8 @@ pops = load("rig.transitions.pops")
 profile_settings = load("rig.transitions.profile_settings")
 profiles = load("lookat_pd.transitions.profiles")
 rotation = load("lookat_pd.rotation")
-seen_join = load("rig.transitions.as_seen.seen_join")
-seen_transition = load("rig.transitions.as_seen.seen_transition")
+visual_join = load("rig.transitions.visual.visual_join")
+visual_transition = load("rig.transitions.visual.visual_transition")
 drain = load("lookat_pd.progress").drain
 methods = load("lookat_pd.transitions.methods")
 splice = load("rig.transitions.splice")
@@ -157,14 +157,14 @@ def test_only_joined_actions_let_the_source_play_on() -> None:
     for attempt in (
         lambda: loop.loop(armature, source, blend=splice.Blend(profile=profile)),
         lambda: pops.smooth(armature, source, CUT, splice.Blend(profile=profile)),
-        lambda: drain(seen_transition.blend_at(bpy.context.scene, armature, CUT, splice.Blend(profile=profile))),
+        lambda: drain(visual_transition.blend_at(bpy.context.scene, armature, CUT, splice.Blend(profile=profile))),
     ):
         with pytest.raises(errors.RigError, match=r"Row 'he\*' of the profile lets the source play on"):
             attempt()
     assert not scenes.differences(before, scenes.snapshot())
 
 
-def test_as_seen() -> None:
+def test_visual() -> None:
     """Bones with a factor of 0 are cut, delayed ones follow later, and the source plays on where it should."""
     case = armature, _, _ = pair()
     for action in case[1:]:
@@ -181,7 +181,9 @@ def test_as_seen() -> None:
     use(armature, case[1])
     blend = splice.Blend(BLEND / FPS, profile=blend_profiles.fitted(rows, armature))
     refs = join.ClipRef(case[1], CUT), join.ClipRef(case[2], ENTER)
-    job = seen_join.joined(bpy.context.scene, armature, lambda how: join.join(armature, *refs, how, root="NONE"), blend)
+    job = visual_join.joined(
+        bpy.context.scene, armature, lambda how: join.join(armature, *refs, how, root="NONE"), blend
+    )
     result = drain(job)
     seen = poses(armature, result.action, frames)
     names = [bone.name for bone in armature.pose.bones]

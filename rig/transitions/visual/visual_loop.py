@@ -1,4 +1,4 @@
-"""Loops as seen: the evaluated pose of the last frame becomes that of the first, whatever poses the bones.
+"""Visual loops: the evaluated pose of the last frame becomes that of the first, whatever poses the bones.
 
 The keys stay as they are. The difference of the bones that deform is shared as in loops of keys: the arithmetic is that
 of `loop.closed`, for poses relative to other bones instead of channels.
@@ -25,9 +25,9 @@ from ..lock_feet import PlayedClip
 from ..loop_feet import LoopFeet
 from ..root_motion import GroundHandle, Placement
 from ..splice import Blend
-from . import evaluated_pose, ik_chains, offset_fit, pose_clip, seen_feet, seen_offsets, seen_transition
+from . import evaluated_pose, ik_chains, offset_fit, pose_clip, visual_feet, visual_offsets, visual_transition
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
-from .seen_transition import SeenTransition
+from .visual_transition import VisualTransition
 
 _MOVES = 1e-4
 """Smallest change of the place, relative to the size of the skeleton, and rotation [rad] of a bone that moves."""
@@ -45,13 +45,13 @@ def closed(
     ends: str = "BOTH",
     in_place: bool = False,
     lock_feet: bool = False,
-) -> Generator[float, None, SeenTransition]:
+) -> Generator[float, None, VisualTransition]:
     """Let what the armature plays from frame first to last end in the pose in which it begins.
 
     Yields the completed fraction. Frames outside stay as they are. blend, ends, in_place, lock_feet: as for
     `loop.loop`. Raises LookAtError before any change.
     """
-    seen_transition.check(armature, blend)
+    visual_transition.check(armature, blend)
     blend = replace(blend, profile=blend.profile.without_delays())
     loop.check_ends(ends)
     check_frames(first, last)
@@ -90,16 +90,16 @@ def closed(
             poses.relative(slice(-1, None)).rotations[0], pose_tree.relative(again, poses.anchors).rotations
         )
         note = {
-            **seen_transition.blend_note(blend),
+            **visual_transition.blend_note(blend),
             "frame": first,
             "last": last,
             "bones": names,
             "loop": {"ends": ends, "in_place": in_place, "lock_feet": lock_feet},
         }
-        action = seen_offsets.new(note)
+        action = visual_offsets.new(note)
         _, error = yield from offset_fit.fit(reader, poses, wanted, 0, action, is_step=True)
     length = chosen.seconds or 0.0
-    return SeenTransition(action, first, last, length, blend.method, names, float(turns.max()), error, locked)
+    return VisualTransition(action, first, last, length, blend.method, names, float(turns.max()), error, locked)
 
 
 @dataclass(frozen=True)
@@ -111,14 +111,14 @@ class _Locking:
 
     def __call__(self, played: Clip, footing: Footing, plan: Plan, frames: Array) -> tuple[Clip, tuple[float, float]]:
         poses, count = self.poses, len(frames) - 1
-        seen = seen_feet.seen_footing(poses.armature, footing, poses.bones, poses.anchors)
+        seen = visual_feet.seen_footing(poses.armature, footing, poses.bones, poses.anchors)
         rows = (played.frames - frames[0]).astype(int) % count
         several = replace(poses, frames=played.frames, matrices=pose_clip.matrices(poses, played, rows))
-        before = seen_feet.samples_of(several, several.matrices)
+        before = visual_feet.samples_of(several, several.matrices)
         plans = plan(before)
         goal = LegGoal(before, seen, plans, self.dt, 0)
-        wanted = seen_feet.replanted(several, goal, seen)
-        after = seen_feet.samples_of(several, wanted)
+        wanted = visual_feet.replanted(several, goal, seen)
+        after = visual_feet.samples_of(several, wanted)
         here = int(np.flatnonzero(played.frames == frames[0])[0])
         middle = replace(poses, frames=frames, matrices=wanted[here : here + count + 1])
         drifted, left = (foot_locking.largest_drift(seen, samples, plans) for samples in (before, after))

@@ -1,6 +1,7 @@
 """Jumps of the evaluated pose: found with their cause, and decayed on any rig, while all other frames stay."""
 
 from collections.abc import Callable
+from functools import partial
 
 import bpy
 import numpy as np
@@ -14,13 +15,13 @@ from .motions import actions, character, use, walk
 
 join = load("rig.transitions.join")
 pops = load("rig.transitions.pops")
-seen_join = load("rig.transitions.as_seen.seen_join")
-evaluated_pose = load("rig.transitions.as_seen.evaluated_pose")
-seen_loop = load("rig.transitions.as_seen.seen_loop")
-seen_offsets = load("rig.transitions.as_seen.seen_offsets")
-seen_pops = load("rig.transitions.as_seen.seen_pops")
-seen_transition = load("rig.transitions.as_seen.seen_transition")
-seen_update = load("rig.transitions.as_seen.seen_update")
+visual_join = load("rig.transitions.visual.visual_join")
+evaluated_pose = load("rig.transitions.visual.evaluated_pose")
+visual_loop = load("rig.transitions.visual.visual_loop")
+visual_offsets = load("rig.transitions.visual.visual_offsets")
+visual_pops = load("rig.transitions.visual.visual_pops")
+visual_transition = load("rig.transitions.visual.visual_transition")
+visual_update = load("rig.transitions.visual.visual_update")
 clock = load("rig.layers.clock")
 drain = load("lookat_pd.progress").drain
 rotation = load("lookat_pd.rotation")
@@ -144,7 +145,7 @@ def velocity_jumps(matrices: np.ndarray) -> np.ndarray:
 
 
 def smooth(armature: bpy.types.Object, frame: int = POP, blend=splice.AUTOMATIC, **options):
-    return drain(seen_transition.blend_at(bpy.context.scene, armature, frame, blend, **options))
+    return drain(visual_transition.blend_at(bpy.context.scene, armature, frame, blend, **options))
 
 
 def check_mended(armature: bpy.types.Object, frame: int, frames: range, blend=splice.AUTOMATIC) -> None:
@@ -177,13 +178,13 @@ def test_methods(method: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_pops_are_found_with_their_cause(name: str) -> None:
     armature = CASES[name]()
-    found = drain(seen_pops.find(bpy.context.scene, armature, 1, 41))
+    found = drain(visual_pops.find(bpy.context.scene, armature, 1, 41))
     assert [pop.frame for pop in found] == [POP]
     assert found[0].cause == CAUSES[name]
     bone = {"held": "upper_arm.L", "stretched": "chest", "moved": evaluated_pose.OBJECT}.get(name)
     assert bone is None or found[0].bones[0] == bone
-    drain(seen_transition.smooth_all(bpy.context.scene, armature, 1, 41, splice.AUTOMATIC))
-    assert not drain(seen_pops.find(bpy.context.scene, armature, 1, 41))
+    drain(visual_transition.smooth_all(bpy.context.scene, armature, 1, 41, splice.AUTOMATIC))
+    assert not drain(visual_pops.find(bpy.context.scene, armature, 1, 41))
 
 
 def test_a_property_that_switches_a_constraint_is_the_cause() -> None:
@@ -196,7 +197,7 @@ def test_a_property_that_switches_a_constraint_is_the_cause() -> None:
     constraint.id_data.animation_data.drivers[0].driver.expression = variable.name
     variable.targets[0].id, variable.targets[0].data_path = armature, 'pose.bones["head"]["follow"]'
     step(armature, 'pose.bones["head"]["follow"]', 0.0, 1.0)
-    (pop,) = drain(seen_pops.find(bpy.context.scene, armature, 1, 41))
+    (pop,) = drain(visual_pops.find(bpy.context.scene, armature, 1, 41))
     assert pop.cause == ("Property 'follow' of 'head' jumps from 0 to 1 and switches constraint 'Child Of' of 'head'.")
 
 
@@ -204,7 +205,7 @@ def test_removing_restores_everything() -> None:
     armature = held()
     before, names = shown(armature), sorted(bpy.data.actions.keys())
     smooth(armature)
-    assert seen_offsets.remove(armature) == 1
+    assert visual_offsets.remove(armature) == 1
     np.testing.assert_array_equal(shown(armature), before)
     assert sorted(bpy.data.actions.keys()) == names and not any(map(clock.is_clock, bpy.data.objects))
     assert len(armature.pose.bones["upper_arm.L"].constraints) == 1
@@ -214,15 +215,15 @@ def test_an_update_follows_the_animation() -> None:
     armature = held()
     smooth(armature)
     bpy.data.objects["Prop"].location.x += 0.3
-    drain(seen_update.update(bpy.context.scene, armature))
+    drain(visual_update.update(bpy.context.scene, armature))
     after = shown(armature)
-    seen_offsets.remove(armature)
+    visual_offsets.remove(armature)
     smooth(armature)
     np.testing.assert_allclose(after, shown(armature), atol=1e-6)
     # Nothing jumps any more, and so nothing is left.
     armature.pose.bones["upper_arm.L"].constraints["Child Of"].mute = True
-    made, gone = drain(seen_update.update(bpy.context.scene, armature))
-    assert (made, gone) == ([], [POP]) and not seen_offsets.of(armature)
+    made, gone = drain(visual_update.update(bpy.context.scene, armature))
+    assert (made, gone) == ([], [POP]) and not visual_offsets.of(armature)
 
 
 def test_an_update_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,8 +231,8 @@ def test_an_update_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
     smooth(armature)
     step(armature, "location", 0.0, 0.4, index=1)
     smooth(armature)
-    before, notes = shown(armature), [seen_offsets.note_of(action) for action in seen_offsets.of(armature)]
-    blend_at, calls = seen_transition.blend_at, []
+    before, notes = shown(armature), [visual_offsets.note_of(action) for action in visual_offsets.of(armature)]
+    blend_at, calls = visual_transition.blend_at, []
 
     def fails_at_last(*arguments, **options):
         calls.append(1)
@@ -239,11 +240,11 @@ def test_an_update_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -
             raise RigError("Something is wrong.")
         return (yield from blend_at(*arguments, **options))
 
-    monkeypatch.setattr(seen_transition, "blend_at", fails_at_last)
+    monkeypatch.setattr(visual_transition, "blend_at", fails_at_last)
     with pytest.raises(RigError):
-        drain(seen_update.update(bpy.context.scene, armature))
+        drain(visual_update.update(bpy.context.scene, armature))
     assert len(notes) == 2
-    assert [seen_offsets.note_of(action) for action in seen_offsets.of(armature)] == notes
+    assert [visual_offsets.note_of(action) for action in visual_offsets.of(armature)] == notes
     np.testing.assert_array_equal(shown(armature), before)
 
 
@@ -251,8 +252,8 @@ def test_an_update_leaves_out_bones_that_are_gone() -> None:
     armature = held()
     smooth(armature, bones=["upper_arm.L"])
     armature.data.bones["upper_arm.L"].name = "arm"
-    made, gone = drain(seen_update.update(bpy.context.scene, armature))
-    assert (made, gone) == ([], [POP]) and not seen_offsets.of(armature)
+    made, gone = drain(visual_update.update(bpy.context.scene, armature))
+    assert (made, gone) == ([], [POP]) and not visual_offsets.of(armature)
 
 
 def test_a_transition_may_interrupt_another() -> None:
@@ -267,7 +268,7 @@ def test_a_transition_may_interrupt_another() -> None:
     before = velocity_jumps(shown(armature))
     smooth(armature, POP + 5, splice.Blend(0.5))
     assert velocity_jumps(shown(armature)).max() < 0.25 * before.max()
-    assert len(seen_offsets.of(armature)) == 2
+    assert len(visual_offsets.of(armature)) == 2
 
 
 def test_frames_between_follow_the_animation_up_to_the_switch() -> None:
@@ -280,8 +281,8 @@ def test_frames_between_follow_the_animation_up_to_the_switch() -> None:
 @pytest.mark.parametrize(
     ("frame", "options", "message"),
     [
-        (30, {}, "No bone of 'Hero' jumps at frame 30"),
-        (POP, {"bones": ["head"]}, "None of the chosen bones of 'Hero' jumps at frame 20"),
+        (30, {}, "The visual pose of no bone of 'Hero' jumps at frame 30"),
+        (POP, {"bones": ["head"]}, "The visual pose of none of the chosen bones of 'Hero' jumps at frame 20"),
         (POP, {"bones": ["tail"]}, "has no bone 'tail'"),
         (POP, {"blend": splice.Blend(0.3, "FADE")}, "Cross-Fade needs both clips"),
         (POP, {"blend": splice.Blend(0.3, "CUT")}, "Cut needs both clips"),
@@ -295,7 +296,7 @@ def test_bad_input_changes_nothing(frame: int, options: dict, message: str) -> N
     assert not scenes.differences(before, scenes.snapshot())
 
 
-def test_joined_as_seen() -> None:
+def test_joined_visual() -> None:
     """The clips are cut hard, and the evaluated pose blends: also what only constraints do."""
     armature = hero()
     child_of(armature, "upper_arm.L")
@@ -305,11 +306,13 @@ def test_joined_as_seen() -> None:
     hard = join.join(armature, *refs, splice.CUT)
     keys = scenes.curves(hard.action)
     before = velocity_jumps(shown(armature))
-    job = seen_join.joined(bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.4))
+    job = visual_join.joined(
+        bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.4)
+    )
     result = drain(job)
     assert result.blends == (0.4,) and result.methods == ("inertial",) and result.cuts == (POP,)
     made = scenes.curves(result.action)
-    assert made.keys() == keys.keys() and len(seen_offsets.of(armature)) == 1
+    assert made.keys() == keys.keys() and len(visual_offsets.of(armature)) == 1
     assert velocity_jumps(shown(armature)).max() < 0.3 * before.max()
 
 
@@ -354,11 +357,11 @@ def test_legs_that_the_rig_bends_with_ik_blend_with_what_moves_them() -> None:
     refs = [join.ClipRef(stepping(armature, name, sign), POP) for name, sign in (("Left", -1.0), ("Right", 1.0))]
     join.join(armature, *refs, splice.CUT)
     before = shown(armature)
-    drain(seen_join.joined(bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.5)))
+    drain(visual_join.joined(bpy.context.scene, armature, partial(join.join, armature, *refs), splice.Blend(0.5)))
     after = shown(armature)
     assert velocity_jumps(after).max() < 0.25 * velocity_jumps(before).max()
     np.testing.assert_allclose(after[: POP - 1], before[: POP - 1], atol=1e-5)
-    owners = {name for name, _ in seen_offsets.on(armature)}
+    owners = {name for name, _ in visual_offsets.on(armature)}
     assert "foot_ik.L" in owners and not owners & {"thigh.L", "shin.L"}
 
 
@@ -384,7 +387,9 @@ def test_the_root_does_not_stop_in_a_frame() -> None:
     for speed in (step, 0.0):
         action = calm(armature, "Clip", size=0.05, speed=(0.0, -speed, 0.0))
         refs.append(join.ClipRef(action, POP))
-    job = seen_join.joined(bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.4))
+    job = visual_join.joined(
+        bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.4)
+    )
     assert drain(job).blends == (0.4,)
     hips = shown(armature, range(POP - 8, POP + 15))[:, evaluated_pose.deforming(armature).index("hips"), :3, 3]
     assert np.linalg.norm(np.diff(hips, 2, axis=0), axis=-1).max() < 0.35 * step
@@ -394,7 +399,7 @@ def test_a_join_that_fails_leaves_nothing() -> None:
     armature = held()
     refs = [join.ClipRef(armature.animation_data.action, frame) for frame in (POP, 9)]
     before = scenes.snapshot()
-    job = seen_join.joined(
+    job = visual_join.joined(
         bpy.context.scene,
         armature,
         lambda how: join.join(armature, *refs, how, assign=False),
@@ -417,7 +422,7 @@ def test_a_loop_ends_as_it_begins(ends: str) -> None:
         prop.rotation_euler.y = angle
         prop.keyframe_insert("rotation_euler", index=1, frame=frame)
     before, keys = shown(armature, range(1, 41)), scenes.curves(armature.animation_data.action)
-    made = drain(seen_loop.closed(bpy.context.scene, armature, 5, 35, splice.Blend(0.4), ends=ends, in_place=True))
+    made = drain(visual_loop.closed(bpy.context.scene, armature, 5, 35, splice.Blend(0.4), ends=ends, in_place=True))
     after = shown(armature, range(1, 41))
     assert made.error < 1e-4 and not scenes.differences(keys, scenes.curves(armature.animation_data.action))
     np.testing.assert_allclose(after[34], after[4], atol=2e-4)
@@ -431,7 +436,7 @@ def test_a_loop_ends_as_it_begins(ends: str) -> None:
         turns = rotation.from_matrix(np.stack((before[kept], after[kept]))[..., :3, :3])
         turns = rotation.multiply(rotation.inverse(turns[:, hips, None]), turns[:, hips:])
         assert rotation.distance(*turns).max() < 1e-3
-    drain(seen_update.update(bpy.context.scene, armature))
+    drain(visual_update.update(bpy.context.scene, armature))
     np.testing.assert_allclose(shown(armature, range(1, 41)), after, atol=1e-5)
 
 
@@ -443,7 +448,7 @@ def test_a_loop_that_travels_goes_on_from_where_it_has_come() -> None:
         for frame in (1, 40):
             armature.pose.bones["hips"].location[index] = far * frame / 40
             armature.pose.bones["hips"].keyframe_insert("location", index=index, frame=frame)
-    drain(seen_loop.closed(bpy.context.scene, armature, 5, 35))
+    drain(visual_loop.closed(bpy.context.scene, armature, 5, 35))
     first, last = shown(armature, (5, 35))
     row = evaluated_pose.deforming(armature).index("hips")
     moved = last[row] @ np.linalg.inv(first[row])
@@ -457,7 +462,7 @@ def test_a_loop_needs_five_frames() -> None:
     armature = hero()
     before = scenes.snapshot()
     with pytest.raises(RigError, match="Frames 5 to 8 are too few for a loop"):
-        drain(seen_loop.closed(bpy.context.scene, armature, 5, 8))
+        drain(visual_loop.closed(bpy.context.scene, armature, 5, 8))
     assert not scenes.differences(before, scenes.snapshot())
 
 
@@ -517,7 +522,7 @@ def test_feet_of_a_generated_human_stay_where_its_hips_jump() -> None:
     drift, hips = {}, {}
     for locked in (False, True):
         use(armature, clips[0].action)
-        job = seen_join.joined(
+        job = visual_join.joined(
             bpy.context.scene,
             armature,
             lambda how: join.join(armature, *clips, how, root="NONE"),
@@ -529,8 +534,8 @@ def test_feet_of_a_generated_human_stay_where_its_hips_jump() -> None:
         rows = [evaluated_pose.deforming(armature).index(name) for name in ("DEF-toe.L", "DEF-toe.R", "DEF-spine")]
         drift[locked] = np.ptp(places[:, rows[:2]], axis=0).max()
         hips[locked] = np.linalg.norm(np.diff(places[:, rows[2]], 2, axis=0), axis=-1).max()
-        drain(seen_update.update(bpy.context.scene, armature))
+        drain(visual_update.update(bpy.context.scene, armature))
         np.testing.assert_allclose(shown(armature, range(14, 41))[..., :3, 3], places, atol=1e-5)
-        seen_offsets.remove(armature)
+        visual_offsets.remove(armature)
     assert drift[False] > 0.005 and drift[True] < 0.0005
     assert hips[True] < 1.2 * hips[False]

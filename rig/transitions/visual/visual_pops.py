@@ -21,7 +21,7 @@ _AROUND = 15
 
 
 @dataclass(frozen=True)
-class SeenPop:
+class VisualPop:
     """A pop between the frame before `frame` and `frame`. bones: those that jump relative to the bone above them, the
     one that jumps most first; `OBJECT` for the object.
 
@@ -37,7 +37,7 @@ class SeenPop:
 
 def find(
     scene: bpy.types.Scene, armature: bpy.types.Object, first: int, last: int
-) -> Generator[float, None, list[SeenPop]]:
+) -> Generator[float, None, list[VisualPop]]:
     """The pops of the evaluated pose from frame first to last, in order of time. Raises LookAtError."""
     check_frames(first, last)
     with PoseReader(scene, armature, deforming(armature), first) as reader:
@@ -49,7 +49,7 @@ def find(
             turn, move = jumps(poses, int(frame))
             rows = [reader.bones.index(bone) for bone in bones]
             result.append(
-                SeenPop(
+                VisualPop(
                     int(frame),
                     bones,
                     float(turn[rows].max()),

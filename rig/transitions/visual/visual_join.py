@@ -1,4 +1,4 @@
-"""Joins as seen: clips are cut hard, and the jump of the evaluated pose decays at each cut."""
+"""Visual joins: clips are cut hard, and the jump of the evaluated pose decays at each cut."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
@@ -15,9 +15,9 @@ from ..blend_profiles import BlendProfile
 from ..join import Joined
 from ..lock_feet import PlayedClip
 from ..splice import Blend
-from . import evaluated_pose, seen_feet, seen_transition
+from . import evaluated_pose, visual_feet, visual_transition
 from .evaluated_pose import OBJECT
-from .seen_transition import NothingJumps, SeenTransition
+from .visual_transition import NothingJumps, VisualTransition
 
 
 def joined(
@@ -36,7 +36,7 @@ def joined(
     each = [blends] if isinstance(blends, Blend) else list(blends)
     plain = [replace(blend, profile=blend.profile.without_delays()) for blend in each]
     for blend in plain:
-        seen_transition.check(armature, blend)
+        visual_transition.check(armature, blend)
     data = armature.animation_data
     before = (data.action, data.action_slot) if data is not None else (None, None)
     was_kept = before[0] is not None and before[0].use_fake_user
@@ -47,8 +47,8 @@ def joined(
     locked, part = None, 0.6 if lock_feet else 1.0
     try:
         if armature.animation_data.action != result.action:
-            raise RigError("A transition as seen needs the result on the armature; enable Use Result.")
-        with seen_transition.removed_if_failed(armature, made):
+            raise RigError("A visual transition needs the result on the armature; enable Use Result.")
+        with visual_transition.removed_if_failed(armature, made):
             for n, cut in enumerate(result.cuts):
                 blend = plain[min(n, len(plain) - 1)]
                 job = _blend_cut(scene, armature, _jumps(scene, armature, cut, profile, result.last), blend)
@@ -59,7 +59,7 @@ def joined(
                 used.append(here[0].how.id if here else splice.CUT.how.id)
             if lock_feet:
                 clips = _lasting(result.played, (0.0, *seconds), profile)
-                locked = yield from progress.subrange(seen_feet.lock(scene, armature, clips), part, 1.0)
+                locked = yield from progress.subrange(visual_feet.lock(scene, armature, clips), part, 1.0)
     except BaseException:
         if before[0] is None:
             armature.animation_data.action = None
@@ -99,12 +99,12 @@ def _blend_cut(
     armature: bpy.types.Object,
     jumps: Sequence[tuple[int, list[str] | None]],
     blend: Blend,
-) -> Generator[float, None, list[SeenTransition]]:
+) -> Generator[float, None, list[VisualTransition]]:
     """Let the jumps at these frames decay, where there are any; removed again if one fails."""
-    made: list[SeenTransition] = []
-    with seen_transition.removed_if_failed(armature, made):
+    made: list[VisualTransition] = []
+    with visual_transition.removed_if_failed(armature, made):
         for n, (frame, bones) in enumerate(jumps):
-            job = seen_transition.blend_at(scene, armature, frame, blend, bones=bones, is_cut=True)
+            job = visual_transition.blend_at(scene, armature, frame, blend, bones=bones, is_cut=True)
             with suppress(NothingJumps):
                 made.append((yield from progress.subrange(job, n / len(jumps), (n + 1) / len(jumps))))
     return made

@@ -10,8 +10,8 @@ from ..lookat_pd.message import Message
 from ..lookat_pd.progress import drain
 from ..rig.sampling import scene_time
 from ..rig.settings import integer, text
-from ..rig.transitions.as_seen import seen_keys, seen_offsets, seen_pops, seen_update
-from ..rig.transitions.as_seen.seen_pops import SeenPop
+from ..rig.transitions.visual import visual_keys, visual_offsets, visual_pops, visual_update
+from ..rig.transitions.visual.visual_pops import VisualPop
 from ..translations import messages
 from . import drawing, inertialize, polling, reporting, selection
 from .job import INTO, Into, ModalJob
@@ -20,16 +20,16 @@ from .job import INTO, Into, ModalJob
 def why_no_transitions(context: bpy.types.Context) -> str | None:
     """The reason why there are no transitions to edit, as a sentence; None if there are."""
     reason = inertialize.why_not(context)
-    if reason is None and not seen_offsets.of(selection.armature(context)):
-        return "Smooth a pop as seen first"
+    if reason is None and not visual_offsets.of(selection.armature(context)):
+        return "Smooth a pop of the visual pose first"
     return reason
 
 
-class LOOKAT_PD_OT_find_seen_pops(ModalJob, bpy.types.Operator):
+class LOOKAT_PD_OT_find_visual_pops(ModalJob, bpy.types.Operator):
     """List the frames at which the evaluated pose jumps, with the bone that jumps most and the cause"""
 
-    bl_idname = "lookat_pd.find_seen_pops"
-    bl_label = "Find Pops As Seen"
+    bl_idname = "lookat_pd.find_visual_pops"
+    bl_label = "Find Visual Pops"
     why_not = staticmethod(inertialize.why_not)
 
     def progress(self, percent: str) -> str:
@@ -38,38 +38,38 @@ class LOOKAT_PD_OT_find_seen_pops(ModalJob, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         scene = context.scene
         first, last = scene_time.key_range(scene, scene.frame_start, scene.frame_end)
-        self.job = seen_pops.find(scene, selection.armature(context), first, last)
+        self.job = visual_pops.find(scene, selection.armature(context), first, last)
 
     def finish(self, context: bpy.types.Context, result: Any) -> None:
         settings, armature = context.scene.lookat_pd_transition, selection.armature(context)
-        settings.seen_pops.clear()
+        settings.visual_pops.clear()
         for pop in result:
-            _fill(settings.seen_pops.add(), armature, pop)
-        text = "Found {count} pops as seen."
+            _fill(settings.visual_pops.add(), armature, pop)
+        text = "Found {count} pops of the visual pose."
         if len(result) == 1:
-            text = "Found {count} pop as seen."
+            text = "Found {count} pop of the visual pose."
         reporting.report_info(self, Message(text, count=len(result)))
 
 
-def _fill(item: bpy.types.bpy_struct, armature: bpy.types.Object, pop: SeenPop) -> None:
-    item.frame, item.bone = pop.frame, seen_pops.label(armature, pop.bones[0])
+def _fill(item: bpy.types.bpy_struct, armature: bpy.types.Object, pop: VisualPop) -> None:
+    item.frame, item.bone = pop.frame, visual_pops.label(armature, pop.bones[0])
     item.turn, item.cause = pop.turn, messages.translate(pop.cause)
 
 
-class LOOKAT_PD_OT_update_seen_transitions(polling.Explained, bpy.types.Operator):
-    """Make the transitions as seen of this armature again, for the animation as it is now"""
+class LOOKAT_PD_OT_update_visual_transitions(polling.Explained, bpy.types.Operator):
+    """Make the visual transitions of this armature again, for the animation as it is now"""
 
-    bl_idname = "lookat_pd.update_seen_transitions"
-    bl_label = "Update Transitions As Seen"
+    bl_idname = "lookat_pd.update_visual_transitions"
+    bl_label = "Update Visual Transitions"
     why_not = staticmethod(why_no_transitions)
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        made, gone = drain(seen_update.update(context.scene, selection.armature(context)))
-        text = Message("Updated {count} transitions as seen.", count=len(made))
+        made, gone = drain(visual_update.update(context.scene, selection.armature(context)))
+        text = Message("Updated {count} visual transitions.", count=len(made))
         if gone:
             text = Message(
-                "Updated {count} transitions as seen; removed those at frame {frames}, where nothing jumps any more.",
+                "Updated {count} visual transitions; removed those at frame {frames}, where nothing jumps any more.",
                 count=len(made),
                 frames=", ".join(map(str, gone)),
             )
@@ -77,11 +77,11 @@ class LOOKAT_PD_OT_update_seen_transitions(polling.Explained, bpy.types.Operator
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_remove_seen_transitions(polling.Explained, bpy.types.Operator):
-    """Remove transitions as seen, so that the pops are back"""
+class LOOKAT_PD_OT_remove_visual_transitions(polling.Explained, bpy.types.Operator):
+    """Remove visual transitions, so that the pops are back"""
 
-    bl_idname = "lookat_pd.remove_seen_transitions"
-    bl_label = "Remove Transitions As Seen"
+    bl_idname = "lookat_pd.remove_visual_transitions"
+    bl_label = "Remove Visual Transitions"
     why_not = staticmethod(why_no_transitions)
 
     frame: integer("Frame", "Frame of the pop; those at all frames if not set")
@@ -90,23 +90,24 @@ class LOOKAT_PD_OT_remove_seen_transitions(polling.Explained, bpy.types.Operator
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature, only = selection.armature(context), self.properties.is_property_set("frame")
-        found = [a for a in seen_offsets.of(armature) if not only or seen_offsets.note_of(a).get("frame") == self.frame]
-        found = [action for action in found if self.action in ("", action.name)]
+        found = [action for action in visual_offsets.of(armature) if self.action in ("", action.name)]
+        if only:
+            found = [action for action in found if visual_offsets.note_of(action).get("frame") == self.frame]
         if not found:
             raise RigError(
-                "There is no transition as seen at frame {frame}; choose one from the list.", frame=self.frame
+                "There is no visual transition at frame {frame}; choose one from the list.", frame=self.frame
             )
         for action in found:
-            seen_offsets.remove(armature, action)
-        reporting.report_info(self, Message("Removed {count} transitions as seen.", count=len(found)))
+            visual_offsets.remove(armature, action)
+        reporting.report_info(self, Message("Removed {count} visual transitions.", count=len(found)))
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_key_seen_transitions(Into, ModalJob, bpy.types.Operator):
-    """Replace the constraints of the transitions as seen by keys of the bones and controls that you animate"""
+class LOOKAT_PD_OT_key_visual_transitions(Into, ModalJob, bpy.types.Operator):
+    """Replace the constraints of the visual transitions by keys of the bones and controls that you animate"""
 
-    bl_idname = "lookat_pd.key_seen_transitions"
-    bl_label = "Key Transitions As Seen"
+    bl_idname = "lookat_pd.key_visual_transitions"
+    bl_label = "Key Visual Transitions"
     why_not = staticmethod(inertialize.why_not)
 
     def why_not_now(self, context: bpy.types.Context) -> str | None:
@@ -119,9 +120,9 @@ class LOOKAT_PD_OT_key_seen_transitions(Into, ModalJob, bpy.types.Operator):
         return messages.translate(Message("Keying transitions: {percent} %   (Esc cancels)", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
-        self.job = seen_keys.write(context.scene, selection.armature(context), self.into)
+        self.job = visual_keys.write(context.scene, selection.armature(context), self.into)
 
-    def finish(self, context: bpy.types.Context, result: Sequence[seen_keys.WrittenKeys]) -> None:
+    def finish(self, context: bpy.types.Context, result: Sequence[visual_keys.WrittenKeys]) -> None:
         controls = {bone for written in result for bone in written.controls}
         text = Message(
             "Keyed {count} bones from frame {first} to {last} into {where}.",
@@ -135,9 +136,9 @@ class LOOKAT_PD_OT_key_seen_transitions(Into, ModalJob, bpy.types.Operator):
 
 register, unregister = bpy.utils.register_classes_factory(
     (
-        LOOKAT_PD_OT_find_seen_pops,
-        LOOKAT_PD_OT_update_seen_transitions,
-        LOOKAT_PD_OT_key_seen_transitions,
-        LOOKAT_PD_OT_remove_seen_transitions,
+        LOOKAT_PD_OT_find_visual_pops,
+        LOOKAT_PD_OT_update_visual_transitions,
+        LOOKAT_PD_OT_key_visual_transitions,
+        LOOKAT_PD_OT_remove_visual_transitions,
     )
 )

@@ -1,4 +1,4 @@
-"""The offsets of transitions as seen: Action constraints, last in the stacks, that read an action of their own.
+"""The offsets of visual transitions: Action constraints, last in the stacks, that read an action of their own.
 
 They are native data, as those of look-ats: files play and render the same without the extension. Each transition has an
 action, with a slot for each bone.
@@ -20,8 +20,8 @@ from ...layers import clock, layer_action
 from ...layers.layer import TRANSFORM, Item, Layer, Row, disabled
 from .evaluated_pose import OBJECT
 
-NAME = "As Seen"
-_MARK = "lookat_pd_as_seen"
+NAME = "Visual Pose"
+_MARK = "lookat_pd_visual"
 _SLOT = "Offsets"
 AFTER, SPLIT, BEFORE = MIXINGS = ("AFTER_FULL", "AFTER_SPLIT", "BEFORE_FULL")
 """Mix modes. AFTER: the offset is in the bone's own frame. SPLIT, for bones that are scaled unevenly: displacements are
@@ -30,7 +30,7 @@ about the armature's origin, which keeps any shear."""
 
 
 @dataclass(frozen=True)
-class SeenOffsets:
+class VisualOffsets:
     """What is added to b bones over F frames. moves: (F, b, 3) displacements; turns: (F, b, 4) rotations; sizes: (F, b,
     3) factors of the scale. mixing: (b,) mix modes, AFTER, SPLIT or BEFORE, by which these are meant; of the object, in
     the world."""
@@ -42,26 +42,26 @@ class SeenOffsets:
     mixing: tuple[str, ...]
 
     @classmethod
-    def between(cls, bones: tuple[str, ...], shown: Array, wanted: Array, mixing: tuple[str, ...]) -> "SeenOffsets":
+    def between(cls, bones: tuple[str, ...], shown: Array, wanted: Array, mixing: tuple[str, ...]) -> "VisualOffsets":
         """What makes `wanted` of `shown`, both (F, b, 4, 4)."""
         after = pose_tree.parts(np.linalg.inv(shown) @ wanted)
         others = pose_tree.split_offset(shown, wanted), pose_tree.rigid_offset(shown, wanted)
         moves, turns, sizes = _picked(mixing, after, *others)
         return cls(bones, moves, turns, sizes, mixing)
 
-    def corrected(self, measured: Array, wanted: Array) -> "SeenOffsets":
+    def corrected(self, measured: Array, wanted: Array) -> "VisualOffsets":
         """Those that are needed where these lead to `measured` instead of `wanted`."""
-        more = SeenOffsets.between(self.bones, measured, wanted, self.mixing)
+        more = VisualOffsets.between(self.bones, measured, wanted, self.mixing)
         own, added = (pose_tree.affine(item.moves, item.turns, item.sizes) for item in (self, more))
         split = self.moves + more.moves, rotation.multiply(self.turns, more.turns), self.sizes * more.sizes
         after, before = pose_tree.parts(own @ added), pose_tree.parts(added @ own)
         moves, turns, sizes = _picked(self.mixing, after, split, before)
-        return SeenOffsets(self.bones, moves, turns, sizes, self.mixing)
+        return VisualOffsets(self.bones, moves, turns, sizes, self.mixing)
 
-    def of_rows(self, rows: Sequence[int]) -> "SeenOffsets":
+    def of_rows(self, rows: Sequence[int]) -> "VisualOffsets":
         """Those of some of the bones."""
         names, mixing = (tuple(values[row] for row in rows) for values in (self.bones, self.mixing))
-        return SeenOffsets(names, self.moves[:, rows], self.turns[:, rows], self.sizes[:, rows], mixing)
+        return VisualOffsets(names, self.moves[:, rows], self.turns[:, rows], self.sizes[:, rows], mixing)
 
 
 def _picked(mixing: Sequence[str], *by_mode: tuple[Array, Array, Array]) -> list[Array]:
@@ -70,7 +70,7 @@ def _picked(mixing: Sequence[str], *by_mode: tuple[Array, Array, Array]) -> list
     return [np.choose(row[:, None], values) for values in zip(*by_mode, strict=True)]
 
 
-class SeenLayer(Layer):
+class VisualLayer(Layer):
     """What a transition adds to the bones that need it, after their own constraints."""
 
     order, mark = -2, _MARK
@@ -113,8 +113,8 @@ class SeenLayer(Layer):
 
 
 def on(armature: bpy.types.Object) -> Iterator[tuple[str, bpy.types.Constraint]]:
-    """All constraints of transitions as seen, with the names of their bones."""
-    return ((_name_of(item), constraint) for item, constraint in SeenLayer.on(armature))
+    """All constraints of visual transitions, with the names of their bones."""
+    return ((_name_of(item), constraint) for item, constraint in VisualLayer.on(armature))
 
 
 def _name_of(item: Item) -> str:
@@ -160,7 +160,7 @@ def show(
     armature: bpy.types.Object,
     action: bpy.types.Action,
     first: int,
-    offsets: SeenOffsets,
+    offsets: VisualOffsets,
     *,
     is_step: bool = True,
 ) -> None:
@@ -175,13 +175,13 @@ def show(
         sizes = np.pad(offsets.sizes[:, n], ((1, 1), (0, 0)), constant_values=1.0)
         mixing = "POSE" if bone else "WORLD", offsets.mixing[n]
         rows.append(Row(bone, TRANSFORM, np.concatenate((moves, turns, sizes), axis=1), mixing, is_step))
-    SeenLayer(armature, action).show(first - 1, rows)
+    VisualLayer(armature, action).show(first - 1, rows)
 
 
 def muted(armature: bpy.types.Object, only: Collection[bpy.types.Action] | None = None) -> AbstractContextManager[None]:
     """Let the transitions that an armature has now add nothing. only: some of them."""
     chosen = set(of(armature)) if only is None else set(only)
-    return disabled([armature], lambda owner: ((i, c) for i, c in SeenLayer.on(owner) if c.action in chosen))
+    return disabled([armature], lambda owner: ((i, c) for i, c in VisualLayer.on(owner) if c.action in chosen))
 
 
 def name_by_frame(armature: bpy.types.Object, action: bpy.types.Action) -> None:
@@ -195,7 +195,7 @@ def name_by_frame(armature: bpy.types.Object, action: bpy.types.Action) -> None:
 def remove(armature: bpy.types.Object, action: bpy.types.Action | None = None) -> int:
     """Take one transition off an armature, or all, and the clock once nothing reads it; how many there were."""
     gone = [action] if action is not None else of(armature)
-    for item, constraint in list(SeenLayer.on(armature)):
+    for item, constraint in list(VisualLayer.on(armature)):
         if constraint.action in gone:
             item.constraints.remove(constraint)
     for each in gone:

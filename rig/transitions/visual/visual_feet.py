@@ -1,4 +1,4 @@
-"""*Lock Feet* as seen: what deforms is moved so that planted feet stay, over the transitions of the evaluated pose.
+"""*Lock Feet* of the visual pose: what deforms is moved so that planted feet stay over the transitions.
 
 When the feet are planted is found in the clips, as for keys. The legs are solved as two bones in the poses that are
 seen, so it does not matter whether the rig bends them with IK or FK; controls and keys stay as they are.
@@ -21,9 +21,9 @@ from ...feet.foot_locking import FootLockResult, LegGoal
 from ...sampling import scene_time, suspend
 from ...sampling.sampler import Samples
 from ..lock_feet import FootHold, PlayedClip, divided
-from . import evaluated_pose, ik_chains, offset_fit, seen_offsets, seen_transition
+from . import evaluated_pose, ik_chains, offset_fit, visual_offsets, visual_transition
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
-from .seen_transition import SeenTransition
+from .visual_transition import VisualTransition
 
 _CUT = 2
 """Frames before the first cut that are read."""
@@ -34,13 +34,13 @@ _AROUND = 1.0
 def lock(
     scene: bpy.types.Scene, armature: bpy.types.Object, clips: Sequence[PlayedClip]
 ) -> Generator[float, None, FootLockResult | None]:
-    """Keep the feet on their places through the transitions as seen of these clips, which the armature plays.
+    """Keep the feet on their places through the visual transitions of these clips, which the armature plays.
 
     Yields the completed fraction; returns None if nothing is planted. Raises LookAtError before any change.
     """
     dt = scene_time.seconds_per_frame(scene)
     with suspend.suspend_live():
-        with seen_offsets.muted(armature):
+        with visual_offsets.muted(armature):
             hold = FootHold.of(scene, armature, clips)
         yield 0.2
         if hold is None:
@@ -62,13 +62,13 @@ def lock(
                 "bones": tuple(name for foot in footing.feet for name in foot.bones),
                 "clips": [_noted(clip) for clip in clips],
             }
-            action = seen_offsets.new(note)
+            action = visual_offsets.new(note)
             yield from offset_fit.fit(reader, poses, wanted[_CUT:], _CUT, action, is_step=False, reached=True)
     return FootLockResult(action, drift, before, sum(len(plan.stances) for plan in plans), 1)
 
 
 def lock_through(
-    scene: bpy.types.Scene, armature: bpy.types.Object, made: Sequence[SeenTransition], first: int, last: int
+    scene: bpy.types.Scene, armature: bpy.types.Object, made: Sequence[VisualTransition], first: int, last: int
 ) -> Generator[float, None, FootLockResult | None]:
     """Keep the feet on their places through new transitions of what the armature plays; they are removed if it fails.
 
@@ -80,7 +80,7 @@ def lock_through(
     ordered = sorted(made, key=lambda item: item.frame)
     first, last = min(first, ordered[0].frame - around), max(last, ordered[-1].last + around)
     clips = divided(None, None, first, last, [(item.frame, (item.last - item.frame) * dt) for item in ordered])
-    with seen_transition.removed_if_failed(armature, made):
+    with visual_transition.removed_if_failed(armature, made):
         return (yield from lock(scene, armature, clips))
 
 

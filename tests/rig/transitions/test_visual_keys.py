@@ -1,4 +1,4 @@
-"""Transitions as seen as keys of bones and controls: they show what the constraints show, and these are gone."""
+"""Visual transitions as keys of bones and controls: they show what the constraints show, and these are gone."""
 
 from collections.abc import Iterable
 
@@ -10,10 +10,10 @@ import kept
 from extension import load
 
 from .. import scenes
-from .test_as_seen import FRAMES, POP, hand_held, held, ik_fk, layered, moved, shown, smooth
+from .test_visual import FRAMES, POP, hand_held, held, ik_fk, layered, moved, shown, smooth
 
-seen_keys = load("rig.transitions.as_seen.seen_keys")
-seen_offsets = load("rig.transitions.as_seen.seen_offsets")
+visual_keys = load("rig.transitions.visual.visual_keys")
+visual_offsets = load("rig.transitions.visual.visual_offsets")
 drain = load("lookat_pd.progress").drain
 rotation = load("lookat_pd.rotation")
 splice = load("rig.transitions.splice")
@@ -32,7 +32,7 @@ def differences(wanted: np.ndarray, got: np.ndarray) -> tuple[float, float]:
 
 
 def write(armature: bpy.types.Object, into: str) -> list:
-    return drain(seen_keys.write(bpy.context.scene, armature, into))
+    return drain(visual_keys.write(bpy.context.scene, armature, into))
 
 
 def check_same(armature: bpy.types.Object, into: str, most: float, frames: Iterable[int] = FRAMES) -> list:
@@ -45,7 +45,7 @@ def check_same(armature: bpy.types.Object, into: str, most: float, frames: Itera
     assert turn < most and move < most
     outside = [k for k, at in enumerate(frames) if at < POP or at > made.last + 1]
     np.testing.assert_allclose(after[outside], plain[outside], atol=1e-5)
-    assert not seen_offsets.of(armature)
+    assert not visual_offsets.of(armature)
     return written
 
 
@@ -126,7 +126,7 @@ def test_an_object_that_jumps_is_named() -> None:
 def test_cancelled_in_the_second_group_leaves_nothing() -> None:
     armature = twice()
     before = scenes.snapshot()
-    job = seen_keys.write(bpy.context.scene, armature, "LAYER")
+    job = visual_keys.write(bpy.context.scene, armature, "LAYER")
     for fraction in job:
         if fraction > 0.5:
             break

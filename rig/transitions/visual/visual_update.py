@@ -1,4 +1,4 @@
-"""*Update*: all transitions as seen of an armature made again, for the animation as it is now."""
+"""*Update*: all visual transitions of an armature made again, for the animation as it is now."""
 
 from collections.abc import Generator
 from typing import Any
@@ -7,9 +7,9 @@ import bpy
 
 from ....lookat_pd import progress
 from ...animation import editable
-from . import seen_feet, seen_loop, seen_offsets, seen_transition
+from . import visual_feet, visual_loop, visual_offsets, visual_transition
 from .evaluated_pose import OBJECT
-from .seen_transition import NothingJumps
+from .visual_transition import NothingJumps
 
 
 def update(
@@ -21,12 +21,12 @@ def update(
     clip is gone. Yields the completed fraction. Raises LookAtError, after which all are as before.
     """
     editable.check_bones(armature, ())
-    before = seen_offsets.of(armature)
+    before = visual_offsets.of(armature)
     # Feet are locked in what is blended.
-    notes = sorted(map(seen_offsets.note_of, before), key=lambda note: "clips" in note)
+    notes = sorted(map(visual_offsets.note_of, before), key=lambda note: "clips" in note)
     made: list[bpy.types.Action] = []
     gone = []
-    with seen_offsets.muted(armature):
+    with visual_offsets.muted(armature):
         try:
             for n, note in enumerate(notes):
                 try:
@@ -40,12 +40,12 @@ def update(
                     gone.append(int(note.get("frame", 0)))
         except BaseException:
             for action in made:
-                seen_offsets.remove(armature, action)
+                visual_offsets.remove(armature, action)
             raise
         for action in before:
-            seen_offsets.remove(armature, action)
+            visual_offsets.remove(armature, action)
     for action in made:
-        seen_offsets.name_by_frame(armature, action)
+        visual_offsets.name_by_frame(armature, action)
     return made, gone
 
 
@@ -54,18 +54,18 @@ def _again(
 ) -> Generator[float, None, bpy.types.Action | None]:
     """Make the transition that was noted so; None if there is nothing to do."""
     if "clips" in note:
-        locked = yield from seen_feet.lock(scene, armature, seen_feet.clips_of(note))
+        locked = yield from visual_feet.lock(scene, armature, visual_feet.clips_of(note))
         return locked.action if locked is not None else None
     if "loop" in note:
         ends = int(note["frame"]), int(note["last"])
         return (
-            yield from seen_loop.closed(scene, armature, *ends, seen_transition.noted_blend(note), **note["loop"])
+            yield from visual_loop.closed(scene, armature, *ends, visual_transition.noted_blend(note), **note["loop"])
         ).action
     # Bones that are gone or renamed since are left out.
     bones = note["chosen"] and [name for name in note["chosen"] if name == OBJECT or name in armature.pose.bones]
     options = {"bones": bones, "is_cut": bool(note.get("is_cut"))}
     return (
-        yield from seen_transition.blend_at(
-            scene, armature, int(note["frame"]), seen_transition.noted_blend(note), **options
+        yield from visual_transition.blend_at(
+            scene, armature, int(note["frame"]), visual_transition.noted_blend(note), **options
         )
     ).action

@@ -1,4 +1,4 @@
-"""Transitions as seen as keys of controls: in an NLA layer of the difference, or in an action.
+"""Visual transitions as keys of controls: in an NLA layer of the difference, or in an action.
 
 What constraints add to the deforming bones is realized by the bones that the animator keys. How each of them changes
 the evaluated pose is measured on the rig, so it does not matter which constraints and drivers lead from one to the
@@ -24,10 +24,10 @@ from ...controls import coupling
 from ...detection import limb_controls
 from ...sampling import cut_down_rig, suspend
 from .. import pops
-from . import evaluated_pose, seen_offsets
+from . import evaluated_pose, visual_offsets
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
 
-_SUFFIX = " as seen"
+_SUFFIX = " visual"
 _PROBE = 0.02
 """Amount of a control by which its effect is measured: radians, or of `_UNIT`."""
 _UNIT = 0.1
@@ -85,8 +85,8 @@ def write(
             "'{armature}' has no action that transitions could be keyed in; choose an NLA layer.",
             armature=armature.name,
         )
-    chosen = [action for action in seen_offsets.of(armature) if transitions is None or action in transitions]
-    if any(name == OBJECT for name, item in seen_offsets.on(armature) if item.action in chosen):
+    chosen = [action for action in visual_offsets.of(armature) if transitions is None or action in transitions]
+    if any(name == OBJECT for name, item in visual_offsets.on(armature) if item.action in chosen):
         raise RigError(
             "The object '{armature}' itself jumps, and no bone moves it; leave its transition in constraints.",
             armature=armature.name,
@@ -104,7 +104,7 @@ def write(
                 work.rollback()
             raise
         for action in chosen:
-            seen_offsets.remove(armature, action)
+            visual_offsets.remove(armature, action)
     return written
 
 
@@ -113,7 +113,7 @@ def _groups(transitions: Sequence[bpy.types.Action]) -> list[list[bpy.types.Acti
     found: list[list[bpy.types.Action]] = []
     end = -np.inf
     for action in transitions:
-        note = seen_offsets.note_of(action)
+        note = visual_offsets.note_of(action)
         if note["frame"] > end:
             found.append([])
         found[-1].append(action)
@@ -130,15 +130,15 @@ def _write(
     muted: ExitStack,
 ) -> Generator[float, None, WrittenKeys]:
     """Write transitions that overlap, and mute them. works: takes what the keys are written by."""
-    noted = [seen_offsets.note_of(action) for action in group]
+    noted = [visual_offsets.note_of(action) for action in group]
     # Blender does not play a strip at the frame at which it ends.
     frames = np.arange(min(note["frame"] for note in noted), max(note["last"] for note in noted) + 2)
-    moved = sorted({name for name, item in seen_offsets.on(armature) if item.action in group})
+    moved = sorted({name for name, item in visual_offsets.on(armature) if item.action in group})
     seen = evaluated_pose.deforming(armature, moved)
     with PoseReader(scene, armature, seen, int(frames[0]) - 1) as reader:
         wanted = reader.read(frames.tolist())
         yield 0.05
-        muted.enter_context(seen_offsets.muted(armature, group))
+        muted.enter_context(visual_offsets.muted(armature, group))
         fit = _Fit(reader, wanted, _candidates(armature, moved, into))
         error = yield from progress.subrange(fit.solve(), 0.05, 1.0)
         work = BakeTransaction(armature)

@@ -1,4 +1,4 @@
-"""The offsets with which the rig takes a pose as seen.
+"""The offsets with which the rig takes a visual pose.
 
 Bones inherit offsets from each other or, where constraints of the rig pose them, do not, so what each bone needs is
 measured until it is right.
@@ -15,10 +15,10 @@ from ....lookat_pd.transitions import pose_tree
 from ...controls import realize
 from ...controls.realize import Correction, Realization, Tolerance
 from .. import pops
-from . import seen_offsets
+from . import visual_offsets
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
 from .ik_chains import IKPosed
-from .seen_offsets import SeenOffsets
+from .visual_offsets import VisualOffsets
 
 EXACT = 2e-6
 """Difference of matrices, relative to the size of the skeleton, below which a bone is where it should be."""
@@ -43,7 +43,7 @@ def fit(
     again if that fails.
 
     cut_at: the row in `poses` of the first frame of `wanted`. action: a new one that reads them. is_step: as for
-    `seen_offsets.show`. reached: as for `IKPosed`. Returns the last frame with an offset, and the remaining error of
+    `visual_offsets.show`. reached: as for `IKPosed`. Returns the last frame with an offset, and the remaining error of
     the bones that can have one.
     """
     close = EXACT * max(1.0, pops.skeleton_size(poses.armature))
@@ -52,12 +52,12 @@ def fit(
         passes = realize.realize(shown, shown.first, Tolerance(close, _CORRECTIONS, _BETTER))
         done = yield from progress.subrange(passes, 0.3, 1.0)
     except BaseException:
-        seen_offsets.remove(poses.armature, action)
+        visual_offsets.remove(poses.armature, action)
         raise
     return shown.last, float(done.error.max())
 
 
-class _ShownOffsets(Realization[SeenOffsets, Array]):
+class _ShownOffsets(Realization[VisualOffsets, Array]):
     """Offsets on the bones of a rig, and the matrices that are then evaluated."""
 
     def __init__(
@@ -85,13 +85,13 @@ class _ShownOffsets(Realization[SeenOffsets, Array]):
         self._used = np.zeros(len(poses.bones), dtype=bool)
         expected = self._expected(shown)
         expected = np.where(self._used[:, None, None], expected, self._goal)
-        self.first = SeenOffsets.between(poses.bones, expected, self._goal, _mixing(poses.matrices))
+        self.first = VisualOffsets.between(poses.bones, expected, self._goal, _mixing(poses.matrices))
         """The first offsets."""
 
-    def write(self, values: SeenOffsets) -> None:
+    def write(self, values: VisualOffsets) -> None:
         rows = np.flatnonzero(self._used).tolist()
         armature = self._poses.armature
-        seen_offsets.show(armature, self._action, self._frame, values.of_rows(rows), is_step=self._is_step)
+        visual_offsets.show(armature, self._action, self._frame, values.of_rows(rows), is_step=self._is_step)
 
     def evaluate(self) -> Generator[float, None, Array]:
         yield 1.0
@@ -101,7 +101,7 @@ class _ShownOffsets(Realization[SeenOffsets, Array]):
         self._goal = self._posed.attainable(self._wanted, seen)
         return np.array([pose_tree.distance(self._goal, seen).max()])
 
-    def correct(self, values: SeenOffsets, seen: Array) -> Generator[float, None, Correction[SeenOffsets]]:
+    def correct(self, values: VisualOffsets, seen: Array) -> Generator[float, None, Correction[VisualOffsets]]:
         yield 1.0
         return Correction(values.corrected(self._expected(seen), self._goal))
 
@@ -115,7 +115,7 @@ class _ShownOffsets(Realization[SeenOffsets, Array]):
 def _mixing(matrices: Array) -> tuple[str, ...]:
     """(B,) how offsets are added to bones with these matrices (F, B, 4, 4)."""
     uneven, sheared = pose_tree.is_uneven(matrices).any(axis=0), pose_tree.is_sheared(matrices).any(axis=0)
-    modes = np.where(sheared, seen_offsets.BEFORE, np.where(uneven, seen_offsets.SPLIT, seen_offsets.AFTER))
+    modes = np.where(sheared, visual_offsets.BEFORE, np.where(uneven, visual_offsets.SPLIT, visual_offsets.AFTER))
     return tuple(str(mode) for mode in modes)
 
 
@@ -139,5 +139,5 @@ def _inherited(armature: bpy.types.Object, poses: EvaluatedPoses, wanted: Array,
 
 def _is_constrained(bone: bpy.types.PoseBone) -> bool:
     """Whether constraints pose a bone, other than those of transitions."""
-    rig = (item for item in bone.constraints if not (item.type == "ACTION" and seen_offsets.is_own(item.action)))
+    rig = (item for item in bone.constraints if not (item.type == "ACTION" and visual_offsets.is_own(item.action)))
     return any(not item.mute and item.influence > 0.0 for item in rig)

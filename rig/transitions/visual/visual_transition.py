@@ -1,4 +1,4 @@
-"""Transitions as seen: the jump of the evaluated pose at a frame decays, whatever caused it.
+"""Visual transitions: the jump of the evaluated pose at a frame decays, whatever caused it.
 
 The poses before and after are sampled, the difference of each bone from the bone above it decays by a method of
 `lookat_pd.transitions`, and constraints last in the stacks add what is missing. What they have to add is measured:
@@ -26,9 +26,9 @@ from .. import pops, splice
 from ..blend_profiles import BlendProfile
 from ..loop_feet import LoopLockResult
 from ..splice import Blend
-from . import evaluated_pose, ik_chains, offset_fit, pose_clip, seen_offsets, seen_pops
+from . import evaluated_pose, ik_chains, offset_fit, pose_clip, visual_offsets, visual_pops
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
-from .seen_pops import SeenPop
+from .visual_pops import VisualPop
 
 _RELEVANT = 0.1
 """Part of the largest jump of a bone from which on a bone takes part, even if its jump is not an outlier."""
@@ -40,7 +40,7 @@ _CONSTANT = 0.25
 
 
 @dataclass(frozen=True)
-class SeenTransition:
+class VisualTransition:
     """What was added. frame: the first after the jump; last: of the blend. blend [s], method: as chosen.
 
     bones: those whose own jump decays. turn [rad]: their largest jump. error: largest difference of a matrix from what
@@ -67,13 +67,13 @@ class NothingJumps(RigError):
 
 
 @contextmanager
-def removed_if_failed(armature: bpy.types.Object, made: Sequence[SeenTransition]) -> Iterator[None]:
+def removed_if_failed(armature: bpy.types.Object, made: Sequence[VisualTransition]) -> Iterator[None]:
     """All transitions made meanwhile are removed again if one of them, or what follows, fails."""
     try:
         yield
     except BaseException:
         for item in made:
-            seen_offsets.remove(armature, item.action)
+            visual_offsets.remove(armature, item.action)
         raise
 
 
@@ -112,7 +112,7 @@ def blend_at(
     *,
     bones: Collection[str] | None = None,
     is_cut: bool = False,
-) -> Generator[float, None, SeenTransition]:
+) -> Generator[float, None, VisualTransition]:
     """Let the jump of the evaluated pose before `frame` decay; yields the completed fraction.
 
     bones: only these jump no more; by default all that do. is_cut: clips are cut there, so that all of these bones are
@@ -135,7 +135,7 @@ def blend_at(
             if jump < offset_fit.EXACT * pops.skeleton_size(armature):
                 raise _nothing(armature, frame)
             between = reader.read([frame - 0.5])
-            turn = float(seen_pops.jumps(poses, frame)[0][chosen].max())
+            turn = float(visual_pops.jumps(poses, frame)[0][chosen].max())
             names = tuple(poses.bones[row] for row in np.flatnonzero(chosen))
             note = {
                 **blend_note(asked),
@@ -144,16 +144,16 @@ def blend_at(
                 "is_cut": is_cut,
                 "bones": names,
             }
-            action = seen_offsets.new(note)
+            action = visual_offsets.new(note)
             is_step = _is_step(poses, between, cut_at, chosen)
             last, error = yield from offset_fit.fit(reader, poses, wanted, cut_at, action, is_step=is_step)
-            seen_offsets.write_note(action, note | {"last": last})
-    return SeenTransition(action, frame, last, blend.seconds or 0.0, blend.method, names, turn, error)
+            visual_offsets.write_note(action, note | {"last": last})
+    return VisualTransition(action, frame, last, blend.seconds or 0.0, blend.method, names, turn, error)
 
 
 def _frames(frame: int, blend: Blend, dt: float) -> range:
     """Those needed to detect the jump and to blend."""
-    near = seen_pops.around(frame)
+    near = visual_pops.around(frame)
     seconds = inertialization.BLEND_TIMES[1] if blend.seconds is None else blend.seconds
     return range(near.start, max(near.stop, frame + int(np.ceil(blend.profile.reach(seconds) / dt)) + 2))
 
@@ -169,12 +169,12 @@ def _deviations(poses: EvaluatedPoses, cut_at: int, dt: float) -> tuple[Array, A
 
 def _chosen(poses: EvaluatedPoses, frame: int, bones: Collection[str] | None) -> NDArray[np.bool_]:
     """Which bones take part (B,). Raises RigError if none jumps."""
-    near = seen_pops.around(frame)
+    near = visual_pops.around(frame)
     rows = slice(0, len(near))
     cut_at = int(np.searchsorted(poses.frames, frame))
     turn, move = _deviations(poses, cut_at, 1.0)
     part = replace(poses, frames=poses.frames[rows], matrices=poses.matrices[rows])
-    found = {pop.bone for pop in seen_pops.detect(part, outlier=0.5 * pops.OUTLIER) if pop.frame == frame}
+    found = {pop.bone for pop in visual_pops.detect(part, outlier=0.5 * pops.OUTLIER) if pop.frame == frame}
     size = pops.skeleton_size(poses.armature)
     large = (turn > max(_RELEVANT * turn.max(), _SMALLEST_TURN)) | (
         move > max(_RELEVANT * move.max(), _SMALLEST_MOVE * size)
@@ -184,7 +184,7 @@ def _chosen(poses: EvaluatedPoses, frame: int, bones: Collection[str] | None) ->
         raise _nothing(poses.armature, frame)
     chosen &= _named(poses, bones)
     if not chosen.any():
-        text = "None of the chosen bones of '{armature}' jumps at frame {frame} as seen; choose others."
+        text = "The visual pose of none of the chosen bones of '{armature}' jumps at frame {frame}; choose others."
         raise NothingJumps(Message(text, armature=poses.armature.name, frame=frame))
     return chosen
 
@@ -195,7 +195,7 @@ def _named(poses: EvaluatedPoses, bones: Collection[str] | None) -> NDArray[np.b
 
 
 def _nothing(armature: bpy.types.Object, frame: int) -> NothingJumps:
-    text = "No bone of '{armature}' jumps at frame {frame} as seen; go to the first frame after the pop."
+    text = "The visual pose of no bone of '{armature}' jumps at frame {frame}; go to the first frame after the pop."
     return NothingJumps(Message(text, armature=armature.name, frame=frame))
 
 
@@ -237,14 +237,14 @@ def smooth_all(
     blend: Blend,
     *,
     bones: Collection[str] | None = None,
-) -> Generator[float, None, list[tuple[SeenPop, SeenTransition]]]:
+) -> Generator[float, None, list[tuple[VisualPop, VisualTransition]]]:
     """Find the pops of the evaluated pose in a range, and let each of them decay; yields the completed fraction.
 
     bones: only pops of these. Raises LookAtError, after which nothing has changed.
     """
-    found = yield from progress.subrange(seen_pops.find(scene, armature, first, last), 0.0, 0.5)
+    found = yield from progress.subrange(visual_pops.find(scene, armature, first, last), 0.0, 0.5)
     wanted = [pop for pop in found if bones is None or set(bones) & set(pop.bones)]
-    made: list[SeenTransition] = []
+    made: list[VisualTransition] = []
     with removed_if_failed(armature, made):
         for n, pop in enumerate(wanted):
             job = blend_at(scene, armature, pop.frame, blend, bones=bones)

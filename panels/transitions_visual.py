@@ -4,15 +4,15 @@ import bpy
 
 from ..operators import drawing, selection
 from ..rig.transitions import profile_settings
-from ..rig.transitions.as_seen import seen_offsets, seen_pops
 from ..rig.transitions.settings import POP_ITEMS, has_damping
+from ..rig.transitions.visual import visual_offsets, visual_pops
 from . import status
 from .sidebar import TransitionsPanel
 
 _METHODS = {identifier for identifier, *_ in POP_ITEMS}
 
 
-class LOOKAT_PD_UL_seen_pops(bpy.types.UIList):
+class LOOKAT_PD_UL_visual_pops(bpy.types.UIList):
     """The pops of the evaluated pose, in order of time."""
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
@@ -23,15 +23,15 @@ class LOOKAT_PD_UL_seen_pops(bpy.types.UIList):
         row.label(text=f"{item.turn * 57.2958:.0f}°", translate=False)
 
 
-class LOOKAT_PD_PT_transitions_as_seen(TransitionsPanel, bpy.types.Panel):
-    bl_label = "As Seen"
+class LOOKAT_PD_PT_transitions_visual(TransitionsPanel, bpy.types.Panel):
+    bl_label = "Visual Pose"
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_transition
-        layout.operator("lookat_pd.find_seen_pops", icon="VIEWZOOM")
-        if len(settings.seen_pops):
+        layout.operator("lookat_pd.find_visual_pops", icon="VIEWZOOM")
+        if len(settings.visual_pops):
             layout.template_list(
-                "LOOKAT_PD_UL_seen_pops", "", settings, "seen_pops", settings, "seen_pop_index", rows=3
+                "LOOKAT_PD_UL_visual_pops", "", settings, "visual_pops", settings, "visual_pop_index", rows=3
             )
             self._draw_cause(layout, context, settings)
         column = layout.column(align=True)
@@ -43,32 +43,32 @@ class LOOKAT_PD_PT_transitions_as_seen(TransitionsPanel, bpy.types.Panel):
 
     @staticmethod
     def _draw_cause(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
-        if 0 <= settings.seen_pop_index < len(settings.seen_pops):
-            status.draw_long(layout, context, settings.seen_pops[settings.seen_pop_index].cause, "INFO")
+        if 0 <= settings.visual_pop_index < len(settings.visual_pops):
+            status.draw_long(layout, context, settings.visual_pops[settings.visual_pop_index].cause, "INFO")
 
     @staticmethod
     def _draw_transitions(layout: bpy.types.UILayout, armature: bpy.types.Object) -> None:
-        made = seen_offsets.of(armature)
+        made = visual_offsets.of(armature)
         if not made:
             return
         column = layout.column(align=True)
         for action in made:
-            note = seen_offsets.note_of(action)
+            note = visual_offsets.note_of(action)
             row = column.row(align=True)
             bones = note.get("bones") or [""]
-            names = seen_pops.label(armature, bones[0]) + (f" + {len(bones) - 1}" if len(bones) > 1 else "")
+            names = visual_pops.label(armature, bones[0]) + (f" + {len(bones) - 1}" if len(bones) > 1 else "")
             row.label(text=f"{note.get('frame')} … {note.get('last')}  {names}", icon="ANIM", translate=False)
-            button = row.operator("lookat_pd.remove_seen_transitions", text="", icon="X", emboss=False)
+            button = row.operator("lookat_pd.remove_visual_transitions", text="", icon="X", emboss=False)
             button.frame, button.action = note.get("frame", 0), action.name
         row = layout.row(align=True)
-        row.operator("lookat_pd.update_seen_transitions", text="Update", icon="FILE_REFRESH")
-        row.operator("lookat_pd.remove_seen_transitions", text="Remove All", icon="TRASH")
-        layout.operator_menu_enum("lookat_pd.key_seen_transitions", "into", text="Write as Keys", icon="KEY_HLT")
+        row.operator("lookat_pd.update_visual_transitions", text="Update", icon="FILE_REFRESH")
+        row.operator("lookat_pd.remove_visual_transitions", text="Remove All", icon="TRASH")
+        layout.operator_menu_enum("lookat_pd.key_visual_transitions", "into", text="Write as Keys", icon="KEY_HLT")
 
 
 def _set_blend(button, settings, where: str) -> None:
     """Set the properties of a button from the settings of the panel."""
-    button.pose_source, button.where = "SEEN", where
+    button.pose_source, button.where = "VISUAL", where
     button.profile, button.lock_feet = profile_settings.used(settings), settings.lock_feet
     button.use_auto_blend, button.blend = settings.use_auto_blend, settings.blend
     if settings.method in _METHODS:
@@ -77,4 +77,4 @@ def _set_blend(button, settings, where: str) -> None:
         button.damping_ratio = settings.damping_ratio
 
 
-register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_UL_seen_pops, LOOKAT_PD_PT_transitions_as_seen))
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_UL_visual_pops, LOOKAT_PD_PT_transitions_visual))

@@ -30,7 +30,7 @@ def _take_hold() -> None:
 
 def _write_as_new_action(hands: Hands) -> Waiting:
     """*Write as Keys*, the row below *Update*, and the first row of its menu, from which no command can be copied."""
-    above = yield from hands.find("lookat_pd.update_seen_transitions", across=0.3)
+    above = yield from hands.find("lookat_pd.update_visual_transitions", across=0.3)
     yield from hands.click((above.x, above.y - _ROW))
     yield 0.3
     hands.look("as-seen-menu")
@@ -39,45 +39,45 @@ def _write_as_new_action(hands: Hands) -> Waiting:
     yield 1.0
 
 
-@script(needs=("panels.transitions_as_seen",))
-def pops_as_seen_from_the_panel(hands: Hands) -> Waiting:
+@script(needs=("panels.transitions_visual",))
+def pops_visual_from_the_panel(hands: Hands) -> Waiting:
     """The list names bone and cause; the buttons smooth, key and remove; one undo takes each back."""
     select(armature())
     _take_hold()
     scene = bpy.context.window_manager.windows[0].scene
     stack = armature().pose.bones["upper_arm.L"].constraints
-    with opened("transitions_as_seen"):
+    with opened("transitions_visual"):
         yield from hands.sidebar()
         yield 0.5
         bpy.ops.ed.undo_push(message="Begin")
-        yield from hands.click((yield from hands.find("lookat_pd.find_seen_pops")))
+        yield from hands.click((yield from hands.find("lookat_pd.find_visual_pops")))
         yield 1.0
-        assert [(item.frame, item.bone) for item in _settings().seen_pops] == [(POP, "upper_arm.L")]
-        _settings().seen_pop_index = 0
+        assert [(item.frame, item.bone) for item in _settings().visual_pops] == [(POP, "upper_arm.L")]
+        _settings().visual_pop_index = 0
         assert scene.frame_current == POP
         yield 0.3
         hands.look("as-seen-found")
         yield from hands.click((yield from hands.find("lookat_pd.smooth_pop")))
         yield 1.0
-        assert [constraint.name for constraint in stack] == ["Child Of", f"As Seen {POP}"]
+        assert [constraint.name for constraint in stack] == ["Child Of", f"Visual Pose {POP}"]
         hands.look("as-seen-smoothed")
         yield from hands.undo()
         stack = armature().pose.bones["upper_arm.L"].constraints
         assert [constraint.name for constraint in stack] == ["Child Of"]
         yield from hands.redo()
-        yield from hands.click((yield from hands.find("lookat_pd.update_seen_transitions", across=0.3)))
+        yield from hands.click((yield from hands.find("lookat_pd.update_visual_transitions", across=0.3)))
         yield 1.0
         stack = armature().pose.bones["upper_arm.L"].constraints
-        assert [constraint.name for constraint in stack] == ["Child Of", f"As Seen {POP}"]
+        assert [constraint.name for constraint in stack] == ["Child Of", f"Visual Pose {POP}"]
         yield from _write_as_new_action(hands)
         stack = armature().pose.bones["upper_arm.L"].constraints
         assert [constraint.name for constraint in stack] == ["Child Of"]
-        assert armature().animation_data.action.name.endswith(" as seen")
+        assert armature().animation_data.action.name.endswith(" visual")
         hands.look("as-seen-keyed")
         yield from hands.undo()
         stack = armature().pose.bones["upper_arm.L"].constraints
-        assert [constraint.name for constraint in stack] == ["Child Of", f"As Seen {POP}"]
-        yield from hands.click((yield from hands.find("lookat_pd.remove_seen_transitions", across=0.8)))
+        assert [constraint.name for constraint in stack] == ["Child Of", f"Visual Pose {POP}"]
+        yield from hands.click((yield from hands.find("lookat_pd.remove_visual_transitions", across=0.8)))
         yield 0.5
         stack = armature().pose.bones["upper_arm.L"].constraints
         assert [constraint.name for constraint in stack] == ["Child Of"]
