@@ -328,6 +328,7 @@ def test_a_load_makes_the_joints_miss_by_as_much_as_the_law_integrated_finely(se
     assert_allclose(found.residuals[1], missed, atol=1e-3)
 
 
+@pytest.mark.slow
 @engine
 @pytest.mark.parametrize("seed", [0, 1, 2, 3, 7, 8])
 @pytest.mark.parametrize("passes", [False, True])
@@ -353,6 +354,7 @@ def test_torques_for_another_body_move_a_tree_as_in_much_shorter_steps(
     assert rotation.distance(found.rotations, fine.rotations).max() < 1e-3
 
 
+@pytest.mark.slow
 @engine
 def test_a_long_chain_with_reference_inertia_is_as_accurate(monkeypatch: pytest.MonkeyPatch) -> None:
     body, times = trees.rods([0.2] * 20, [1.0] * 20), 0.5 * np.arange(5)
@@ -382,6 +384,7 @@ def test_the_frame_rate_does_not_matter(hindrance: dict) -> None:
     assert_allclose(fine.missed, coarse.missed, atol=1e-12)
 
 
+@pytest.mark.slow
 @engine
 @hindered
 def test_the_same_is_found_again(hindrance: dict) -> None:
@@ -459,6 +462,7 @@ def test_a_limit_that_bites_at_first_still_lets_the_key_be_hit() -> None:
     assert rotation.distance(weak.rotations, strong.rotations).max() > np.radians(0.5)
 
 
+@pytest.mark.slow
 @engine
 @pytest.mark.parametrize("seed", range(4))
 def test_a_weak_tree_moves_the_same_whatever_the_step(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -474,6 +478,7 @@ def test_a_weak_tree_moves_the_same_whatever_the_step(seed: int, monkeypatch: py
     assert rotation.distance(found.rotations, fine.rotations).max() < 0.02
 
 
+@pytest.mark.slow
 @engine
 def test_an_arm_that_is_far_too_weak_converges_with_the_step(monkeypatch: pytest.MonkeyPatch) -> None:
     """Twelve rods of which the first would need a thousand times its torque."""
@@ -797,6 +802,7 @@ def test_a_light_bone_behind_weak_joints_does_not_whip() -> None:
     assert speeds(found).max() < 25.01
 
 
+@pytest.mark.slow
 @engine
 @settings(max_examples=6)
 @given(SEEDS)

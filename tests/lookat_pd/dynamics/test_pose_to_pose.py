@@ -94,6 +94,7 @@ def test_a_long_sequence_in_parts_moves_smoothly() -> None:
     assert found.missed.max() < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_light_joints_with_friction_do_not_whip(seed: int) -> None:
     """A hand that weighs little would spare the shoulder some torque by turning quickly."""

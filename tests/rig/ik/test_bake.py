@@ -313,6 +313,7 @@ def test_blenders_limits_are_kept(method) -> None:
     assert np.abs(after[:, 0, 1]).max() < 0.2 + 1e-4
 
 
+@pytest.mark.slow
 def test_limit_rotation_is_kept() -> None:
     armature, ball = hero(size=0.05), flight(scenes.ball(), size=0.2)
     elbow = armature.pose.bones["forearm.L"]

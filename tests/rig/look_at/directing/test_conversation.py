@@ -273,6 +273,7 @@ def test_they_glance_blink_nod_and_tilt(people) -> None:
     assert not any(value for name in SETTINGS[2:] for _, value, _ in keys_of(people[0]).get(name, ()))
 
 
+@pytest.mark.slow
 def test_a_turn_can_be_about_an_object(people) -> None:
     ball = scenes.ball()
     said = [(1, people[0]), (100, people[1], ball)]
