@@ -5,9 +5,12 @@ import shutil
 import sys
 import tempfile
 import time
+import warnings
+from collections.abc import Generator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import attack
 import every_blender
@@ -75,6 +78,27 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     """tools/test_runs.py says until when slow tests may begin."""
     if item.get_closest_marker("slow") and time.time() > float(os.environ.get("LOOKAT_PD_UNTIL", "inf")):
         pytest.skip("slow, and there is no time left")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable() -> Generator[None, Any, Any]:
+    """The texts of a report as plain ones: a process cannot send the project's messages to the one that collects."""
+    return _plain((yield))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_warning_recorded(warning_message: warnings.WarningMessage) -> None:
+    """The same of a warning."""
+    if isinstance(warning_message.message, Warning):
+        warning_message.message.args = _plain(warning_message.message.args)
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {_plain(key): _plain(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return type(data)(_plain(value) for value in data)
+    return str.__str__(data) if isinstance(data, str) else data
 
 
 @pytest.hookimpl(trylast=True)
