@@ -108,8 +108,9 @@ def shown(armature: bpy.types.Object, bone: str, frame: float) -> dict[str, Arra
     """How the look-at on `bone` turns bones at a frame: name to local offset (4,). Empty where it is idle."""
     number = armature.pose.bones[bone].lookat_pd.number
     held = LookAtLayer(armature, number).constraints() if number else ()
-    offsets = {owner.name: layer.offset_at(owner, constraint, frame) for owner, constraint in held}
-    return {name: offset for name, offset in offsets.items() if offset is not None}
+    offsets = ((owner.name, layer.offset_at(owner, constraint, frame)) for owner, constraint in held)
+    # The hips have two constraints: one turns them, the other moves them.
+    return {name: offset for name, offset in offsets if offset is not None}
 
 
 def read(armature: bpy.types.Object, number: int, turned: Sequence[str], moved: Sequence[str] = ()) -> Track | None:
