@@ -8,8 +8,10 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
+from math import inf
 from pathlib import Path
 from string import Formatter
+from typing import ClassVar
 
 import bpy
 
@@ -106,15 +108,18 @@ def _of_classes() -> Iterator[tuple[str, str]]:
 class Source:
     """A Python file, in which an expression can be followed back to the texts that it may be."""
 
-    cuts = 0
-    """How often following an expression came back to itself: what was found on the way is not all of it."""
+    _busy: ClassVar[dict[ast.AST, int]] = {}
+    """The expressions that are being followed, in all sources, with their places on the way."""
+    _back: ClassVar[float] = inf
+    """The first place that following the expressions after it came back to: what they may be is not all known yet."""
+    _partly: ClassVar[dict[tuple[ast.AST, bool], tuple[set[str], float]]] = {}
+    """What such expressions may be beside that, and the place."""
 
     def __init__(self, path: Path, room: "Room") -> None:
         self.path, self.room = path, room
         self.tree = ast.parse(path.read_text("utf-8"))
         self._only_words = False
         self._above = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
-        self._busy: list[ast.AST] = []
         self._known: dict[tuple[ast.AST, bool], set[str]] = {}
 
     @cached_property
@@ -132,6 +137,12 @@ class Source:
         for call in self.calls:
             found.setdefault(_name(call), []).append(call)
         return found
+
+    @cached_property
+    def imported(self) -> dict[str, str]:
+        """What is imported, by the name that it has here."""
+        froms = (node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom))
+        return {alias.asname or alias.name: alias.name for node in froms for alias in node.names}
 
     @cached_property
     def _assigning(self) -> dict[ast.FunctionDef | None, dict[str, list[ast.AST]]]:
@@ -155,18 +166,26 @@ class Source:
         key = node, self._only_words
         if key in self._known:
             return self._known[key]
-        if node in self._busy:
-            Source.cuts += 1
+        if node in Source._busy:
+            Source._back = min(Source._back, Source._busy[node])
             return set()
-        before = Source.cuts
-        self._busy.append(node)
+        if key in Source._partly:
+            found, back = Source._partly[key]
+            Source._back = min(Source._back, back)
+            return found
+        place, before, Source._back = len(Source._busy), Source._back, inf
+        Source._busy[node] = place
         try:
             follow = getattr(self, f"_{type(node).__name__}", None)
             found = follow(node) if follow else set()
         finally:
-            self._busy.pop()
-        if Source.cuts == before:
-            self._known[key] = found
+            del Source._busy[node]
+        if Source._back < place:
+            Source._partly[key] = found, Source._back
+            Source._back = min(Source._back, before)
+        else:
+            Source._partly = {other: known for other, known in Source._partly.items() if known[1] < place}
+            Source._back, self._known[key] = before, found
         return found
 
     def returned(self, function: ast.FunctionDef) -> set[str]:
@@ -280,9 +299,20 @@ class Source:
         private = function.name.startswith("_")
         for source in [self] if private else self.room.callers.get(function.name, ()):
             for call in source.calls_of.get(function.name, ()):
+                if not self._may_call(source, call, function):
+                    continue
                 given = [*call.args[at : at + 1], *(k.value for k in call.keywords if k.arg == name)]
                 found |= source._any(given)
         return found
+
+    def _may_call(self, source: "Source", call: ast.Call, function: ast.FunctionDef) -> bool:
+        """Whether a call in a source may be one of a function of this file, by what stands before its name: an object
+        has methods, a module or package its own functions."""
+        before = getattr(call.func, "value", None)
+        module = source.imported.get(before.id) if isinstance(before, ast.Name) else None
+        if isinstance(self._above[function], ast.ClassDef):
+            return before is not None and module is None
+        return before is None or module in (self.path.stem, self.path.parent.name)
 
     def _function(self, node: ast.AST) -> ast.FunctionDef | None:
         while node in self._above:
