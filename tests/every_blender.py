@@ -3,7 +3,7 @@
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent
-PLACES = ("rig/animation", "rig/layers", "rig/sampling", "test_house.py", "test_registries.py")
+PLACES = ("rig/animation", "rig/layers", "rig/sampling", "test_structure.py", "test_registries.py")
 """Tests of what is closest to Blender's API: all of them that are quick."""
 
 

@@ -341,8 +341,8 @@ def test_layers_are_documented() -> None:
 
 def test_a_naming_convention_is_one_row(tmp_path: Path) -> None:
     """With a row for Latin, the limbs of a skeleton with Latin names are found."""
-    for room in ("lookat_pd", "rig/detection"):
-        shutil.copytree(PACKAGE / room, tmp_path / "latin" / room, ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("lookat_pd", "rig/detection"):
+        shutil.copytree(PACKAGE / package, tmp_path / "latin" / package, ignore=shutil.ignore_patterns("__pycache__"))
     vocabulary = tmp_path / "latin" / "rig" / "detection" / "vocabulary.py"
     row = """    Convention(
         "Latin",
@@ -386,8 +386,8 @@ print(limb_chains.find(skeleton).arms[1][-1])
 
 def test_word_lists_stand_in_the_vocabulary_only() -> None:
     """No module that reads names has words of its own."""
-    rooms = (PACKAGE / "rig" / "detection").glob("*.py")
-    readers = [path for path in rooms if path.name != "vocabulary.py"]
+    modules = (PACKAGE / "rig" / "detection").glob("*.py")
+    readers = [path for path in modules if path.name != "vocabulary.py"]
     wrong = [
         path.name for path in readers if re.search(r"frozenset\(\s*[({\[]\s*[({\[]?\s*\"", path.read_text("utf-8"))
     ]

@@ -1,6 +1,6 @@
 """Suspending what the extension does to a file while something else samples or writes there.
 
-Code of higher rooms registers here what must be left out while the rig is sampled, so that sampling does not import it.
+Packages above register here what must be left out while the rig is sampled, so that sampling does not import them.
 """
 
 from collections.abc import Callable, Iterator

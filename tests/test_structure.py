@@ -1,4 +1,4 @@
-"""The house keeps its own rules: which room may know which, and nothing stays behind in Blender."""
+"""The project keeps its own rules: which package may import which, and nothing stays behind in Blender."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ from extension import load
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What each room may import from; "cli" stands beside the operators, both on top of the rig.
+# What each package may import from; "cli" stands beside the operators, both on top of the rig.
 MAY_KNOW = {
     "lookat_pd": set(),
     "rig": {"lookat_pd"},
@@ -26,10 +26,10 @@ MAY_KNOW = {
     "panels": {"operators", "rig", "lookat_pd", "translations"},
     "cli": {"rig", "lookat_pd"},
 }
-ROOMS = [room for room in MAY_KNOW if list((ROOT / room).rglob("*.py"))]
+PACKAGES = [package for package in MAY_KNOW if list((ROOT / package).rglob("*.py"))]
 
-# The floors of the solvers and of the bridge: what each room within them may import from. docs/architecture.md shows
-# the same.
+# The layers of packages of the solvers and of the bridge: what each package within them may import from.
+# docs/architecture.md shows the same.
 WITHIN = {
     "lookat_pd": {
         "pd": set(),
@@ -62,11 +62,11 @@ LOOSE = {
         *("message", "progress", "rotation", "skeleton"),
     },
 }
-"""Files that are in no room: those that several solvers share, and the former name of `transitions`."""
+"""Files that are in no package: those that several solvers share, and the former name of `transitions`."""
 
 
-def sources(room: str) -> list[Path]:
-    return sorted((ROOT / room).rglob("*.py"))
+def sources(package: str) -> list[Path]:
+    return sorted((ROOT / package).rglob("*.py"))
 
 
 @cache
@@ -101,8 +101,8 @@ def files_known(path: Path) -> tuple[Path, ...]:
     return tuple(known)
 
 
-def rooms_known(path: Path) -> set[str]:
-    """Rooms that a file imports from by relative imports, its own among them."""
+def packages_known(path: Path) -> set[str]:
+    """Packages that a file imports from by relative imports, its own among them."""
     package = path.relative_to(ROOT).parts[:-1]
     return {(*package[: len(package) - level + 1], *names)[0] for level, names in imports(path) if level}
 
@@ -114,7 +114,7 @@ def architecture() -> str:
 def test_no_package_offers_a_name_that_one_of_its_modules_has() -> None:
     """Whoever imports the module later would put it in the place of what the package offers."""
     taken = []
-    for init in (path for room in ROOMS for path in (ROOT / room).rglob("__init__.py")):
+    for init in (path for package in PACKAGES for path in (ROOT / package).rglob("__init__.py")):
         modules = {path.stem for path in init.parent.iterdir()}
         for node in ast.walk(ast.parse(init.read_text("utf-8"))):
             if isinstance(node, ast.ImportFrom) and node.module:
@@ -149,36 +149,36 @@ for module in pkgutil.walk_packages(lookat_pd.__path__, "lookat_pd."):
     assert run.returncode == 0, run.stderr
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_rooms_know_only_the_rooms_below(room: str) -> None:
+@pytest.mark.parametrize("package", PACKAGES)
+def test_packages_import_only_those_below(package: str) -> None:
     wrong = {
         f"{path.relative_to(ROOT)} imports {sorted(unknown)}"
-        for path in sources(room)
-        if (unknown := rooms_known(path) - MAY_KNOW[room] - {room})
+        for path in sources(package)
+        if (unknown := packages_known(path) - MAY_KNOW[package] - {package})
     }
     assert not wrong
 
 
-@pytest.mark.parametrize("room", WITHIN)
-def test_floors_within_a_room(room: str) -> None:
-    """Rooms within the solvers and the bridge import from the floors below only, files beside them from no room."""
+@pytest.mark.parametrize("package", WITHIN)
+def test_layers_within_a_package(package: str) -> None:
+    """Packages within the solvers and the bridge import from those below only, files beside them from none."""
     wrong = set()
-    for path in sources(room):
-        own = path.relative_to(ROOT / room).parts
+    for path in sources(package):
+        own = path.relative_to(ROOT / package).parts
         here = own[0] if len(own) > 1 else ""
         for known in files_known(path):
-            if known.is_relative_to(ROOT / room):
-                parts = known.relative_to(ROOT / room).parts
+            if known.is_relative_to(ROOT / package):
+                parts = known.relative_to(ROOT / package).parts
                 there = parts[0] if len(parts) > 1 else ""
-                if there not in {here, ""} | WITHIN[room].get(here, set()) and path.stem not in LOOSE[room]:
+                if there not in {here, ""} | WITHIN[package].get(here, set()) and path.stem not in LOOSE[package]:
                     wrong.add(f"{path.relative_to(ROOT)} imports {known.relative_to(ROOT)}")
     assert not wrong
-    assert {path.parent.name for path in (ROOT / room).glob("*/*.py")} == set(WITHIN[room])
-    assert {path.stem for path in (ROOT / room).glob("*.py")} == LOOSE[room]
+    assert {path.parent.name for path in (ROOT / package).glob("*/*.py")} == set(WITHIN[package])
+    assert {path.stem for path in (ROOT / package).glob("*.py")} == LOOSE[package]
 
 
 def test_no_circle_of_imports() -> None:
-    known = {path: set(files_known(path)) for room in ROOMS for path in sources(room)}
+    known = {path: set(files_known(path)) for package in PACKAGES for path in sources(package)}
     done: set[Path] = set()
 
     def circle(path: Path, way: tuple[Path, ...]) -> tuple[Path, ...]:
@@ -200,20 +200,20 @@ def test_no_circle_of_imports() -> None:
 
 def test_a_public_class_has_a_name_of_its_own() -> None:
     places: dict[str, list[str]] = {}
-    for room in ROOMS:
-        for path in sources(room):
+    for package in PACKAGES:
+        for path in sources(package):
             for name in read(path)[1]:
                 places.setdefault(name, []).append(str(path.relative_to(ROOT)))
     assert not {name: found for name, found in places.items() if len(found) > 1}
 
 
-@pytest.mark.parametrize("room", WITHIN)
-def test_the_architecture_page_shows_these_floors(room: str) -> None:
-    rows = re.findall(rf"^\| `{room}/(\w+)/` \|[^|]*\|([^|]*)\|$", architecture(), re.MULTILINE)
-    assert {name: set(re.findall(r"`(\w+)`", arrows)) for name, arrows in rows} == WITHIN[room]
+@pytest.mark.parametrize("package", WITHIN)
+def test_the_architecture_page_shows_these_layers(package: str) -> None:
+    rows = re.findall(rf"^\| `{package}/(\w+)/` \|[^|]*\|([^|]*)\|$", architecture(), re.MULTILINE)
+    assert {name: set(re.findall(r"`(\w+)`", arrows)) for name, arrows in rows} == WITHIN[package]
 
 
-def test_the_architecture_page_shows_what_rooms_may_import() -> None:
+def test_the_architecture_page_shows_what_packages_may_import() -> None:
     rows = re.findall(r"^\| `(\w+)/` \|[^|]*\|([^|]*)\|$", architecture(), re.MULTILINE)
     shown = {name: set(re.findall(r"`(\w+)`", arrows)) for name, arrows in rows}
     assert {name: shown.get(name) for name in MAY_KNOW} == MAY_KNOW
@@ -225,10 +225,10 @@ def test_the_architecture_page_names_files_that_exist() -> None:
     named = {word for code in re.findall(r"`([^`\n]+)`", page) for word in re.split(r"[^\w]+", code)}
     assert not {path.stem for path in sources("rig")} - {"__init__"} - named
     gone = {
-        f"{room}/{name}"
-        for room, contents in re.findall(r"^\| `((?:lookat_pd|rig)/\w+)/` \|([^|]*)\|", page, re.MULTILINE)
+        f"{package}/{name}"
+        for package, contents in re.findall(r"^\| `((?:lookat_pd|rig)/\w+)/` \|([^|]*)\|", page, re.MULTILINE)
         for name in re.findall(r"`(\w+)/?`", contents)
-        if not (ROOT / room / f"{name}.py").exists() and not (ROOT / room / name).exists()
+        if not (ROOT / package / f"{name}.py").exists() and not (ROOT / package / name).exists()
     }
     beginnings = ("", "rig", "rig/look_at", "rig/look_at/body", "lookat_pd")
     for path in re.findall(r"`((?:\w+/)+\w+(?:\.\w+)?)`", page):
@@ -238,12 +238,12 @@ def test_the_architecture_page_names_files_that_exist() -> None:
     assert not gone
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_rooms_import_each_other_relatively(room: str) -> None:
+@pytest.mark.parametrize("package", PACKAGES)
+def test_packages_import_each_other_relatively(package: str) -> None:
     """Inside Blender the package is below bl_ext: a plain `import lookat_pd` would not be found there."""
     wrong = {
         f"{path.relative_to(ROOT)} imports {'.'.join(names)}"
-        for path in sources(room)
+        for path in sources(package)
         if path.name != "__main__.py"  # a program started from the checkout
         for level, names in imports(path)
         if not level and names[0] in MAY_KNOW
