@@ -11,9 +11,9 @@ from ..lookat_pd.checks import shown
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.feet.contact_plan import Contact
 from ..rig.ik import contacts
+from ..rig.ik import settings as ik_settings
 from ..rig.ik.body_bake import BodyBakeResult
 from ..rig.ik.contacts import ContactsResult, Touch
-from ..rig.ik.settings import IKSettings
 from ..rig.sampling.targets import Target
 from . import arguments as words
 from . import baking, rigs, setting_flags
@@ -43,9 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what bone NAME touches: an object NAME[:BONE], such as a prop or another character, rather than the "
         "world; repeatable",
     )
-    setting_flags.add(parser, "--blend", IKSettings, "contact_blend", "S")
-    setting_flags.add(parser, "--contact-speed", IKSettings, "contact_speed", "V")
-    setting_flags.add(parser, "--contact-height", IKSettings, "contact_height", "H")
+    setting_flags.add(parser, "--blend", ik_settings.IKSettings, "contact_blend", "S")
+    setting_flags.add(parser, "--contact-speed", ik_settings.IKSettings, "contact_speed", "V")
+    setting_flags.add(parser, "--contact-height", ik_settings.IKSettings, "contact_height", "H")
 
 
 def check(options: argparse.Namespace, others: Sequence[str]) -> None:

@@ -16,9 +16,9 @@ from ...rig.controls import limb_switch
 from ...rig.detection.joint_chain import UNDETECTED, WHOLE, JointChain, limb, resolve
 from ...rig.ik import bake as ik_bake
 from ...rig.ik import contacts
+from ...rig.ik import settings as ik_settings
 from ...rig.ik.chain_solve import IKTuning
 from ...rig.ik.goals import Goal
-from ...rig.ik.settings import IKSettings
 from ...rig.sampling.targets import Target
 from .. import arguments as words
 from .. import (
@@ -92,8 +92,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep the effector fixed in world space during detected contacts, or from frame A to B",
     )
     words.add_chain(parser, "place the tip of the effector on the target instead of its head", limb=True)
-    setting_flags.add(parser, "--orientation", IKSettings, "orientation")
-    setting_flags.add(parser, "--keep-offset", IKSettings, "use_offset", dest="keep_offset")
+    setting_flags.add(parser, "--orientation", ik_settings.IKSettings, "orientation")
+    setting_flags.add(parser, "--keep-offset", ik_settings.IKSettings, "use_offset", dest="keep_offset")
     parser.add_argument(
         "--pole",
         action="append",
@@ -106,9 +106,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=methods.default().word,
         help="solver (default: %(default)s)",
     )
-    setting_flags.add(parser, "--iterations", IKSettings, "iterations", "N")
-    setting_flags.add(parser, "--as-published", IKSettings, "as_published")
-    setting_flags.add(parser, "--smoothness", IKSettings, "smoothness", "S")
+    setting_flags.add(parser, "--iterations", ik_settings.IKSettings, "iterations", "N")
+    setting_flags.add(parser, "--as-published", ik_settings.IKSettings, "as_published")
+    setting_flags.add(parser, "--smoothness", ik_settings.IKSettings, "smoothness", "S")
     contact_arguments.add_arguments(parser)
     effectors.add_arguments(parser)
     switch_arguments.add_arguments(parser)

@@ -326,7 +326,7 @@ FLAGS = {
     "--anticipation": [*NUMBERS, "0.5"],
 }
 BARE = [
-    *("--absolute", "--all-actions", "--as-published", "--visual", "--best-cut", "--clean-feet", "--json"),
+    *("--absolute", "--all-actions", "--as-published", "--as-seen", "--visual", "--best-cut", "--clean-feet", "--json"),
     *("--keep-hips", "--keep-offset", "--listed", "--lock-feet", "--loop", "--markers", "--move-keys", "--no-follow"),
     *("--no-avoid-body", "--no-gravity", "--no-limits", "--no-location", "--no-offset", "--no-switch", "--selected"),
     *("--from-rest", "--match-orientation", "--palm", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts"),
