@@ -44,8 +44,11 @@ from lookat_pd.message import Message
 from lookat_pd.rotation import Array
 from lookat_pd.transitions import methods, spring
 
-SECONDS, BYTES = 5.0, 1e9
-"""What one call may take."""
+SECONDS = 60.0
+"""Processor time of all threads that only a call that does not return takes. The longest calls take 0.5 s; with numpy
+1.26, whose threads wait for each other in small linear systems, 5 s, and machines may be five times as slow."""
+BYTES = 1e9
+"""Memory that one call may take."""
 NUMBERS = (np.nan, np.inf, -np.inf, 0.0, -1.0, 1e-300, 1e-16, 1e-5, 1e6, 1e18, 1e200, -1e308)
 MAY_BE_NAN = {"error", "costs", "listening", "speaking", "mutual"}
 """Fields that have no number where there is no target, where a pass has failed, and where nobody listens or speaks."""
