@@ -73,7 +73,7 @@ class _FollowedGaze:
         return self.influence if name == "influence" else np.zeros(len(self.influence))
 
 
-class FollowBody:
+class LiveFollowBody:
     """The response of the body of one look-at, tick by tick.
 
     displacement: (3,) of the hips after the last tick, in armature space. is_predicted: forward kinematics predicts

@@ -17,7 +17,7 @@ from ..body import blink, blink_bake
 from ..resolve import LookAt
 from .live_follow_body import Shown
 
-_RECORDED = " follow"
+_RECORDED = " live follow"
 
 
 def check_recording(look_at: LookAt, into: str) -> None:

@@ -14,7 +14,7 @@ _LASTING = 0.2
 """Time [s] for which a target must be hidden, or seen again: gaps and posts do not count."""
 
 
-class FollowLetGo:
+class LiveFollowLetGo:
     """Beyond a distance, an angle or behind occluders a target is let go, and taken up again within nine tenths."""
 
     def __init__(self) -> None:

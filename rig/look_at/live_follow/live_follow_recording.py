@@ -10,7 +10,7 @@ from .live_follow_body import Shown
 _LEAST_FRAMES = 2
 
 
-class FollowRecording:
+class LiveFollowRecording:
     """What is shown from tick to tick, beginning with what is shown when it starts."""
 
     def __init__(self, shown: Shown) -> None:

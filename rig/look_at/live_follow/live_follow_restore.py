@@ -13,7 +13,7 @@ from ...sampling.targets import Target
 from ..look_at_layer import LookAtLayer
 
 
-class FollowSnapshot:
+class LiveFollowSnapshot:
     """The offsets on the rig, the target's channels and their keys, the selection and the frame, as they were."""
 
     def __init__(

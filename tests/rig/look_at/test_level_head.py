@@ -11,7 +11,7 @@ from .. import scenes
 
 errors = load("lookat_pd.errors")
 live = load("rig.layers.live")
-realtime = load("rig.look_at.live_follow.live_follow")
+realtime = load("rig.look_at.live_follow.live_follow_session")
 resolve = load("rig.look_at.resolve")
 
 LEANING = Euler((0.6, 0.5, 0.0))
@@ -123,7 +123,7 @@ def test_follow_levels_too() -> None:
     armature = leaning()
     scenes.aim(armature, target_of(armature), level_head=1.0)
     scenes.goto(scenes.LAST)
-    session = realtime.FollowSession(bpy.context.scene, bpy.context.view_layer, armature, "head")
+    session = realtime.LiveFollowSession(bpy.context.scene, bpy.context.view_layer, armature, "head")
     try:
         for _ in range(60):
             session.tick(1 / 30)

@@ -1,6 +1,6 @@
 """Operations of an animator for the random sequences: what there is to work on, and the features beside the look-at.
 
-Settings at their bounds, directing and conversations, *Compare*, *Follow*, and bakes of IK, dynamics and many actions.
+Settings at their bounds, directing and conversations, *Compare*, *Live Follow*, and bakes of IK, dynamics and many actions.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ conversation_table = load("rig.look_at.directing.conversation_table")
 detection = load("lookat_pd.body.contacts")
 drain = load("lookat_pd.progress").drain
 files = load("lookat_pd.conversation.files")
-follow = load("rig.look_at.live_follow.live_follow")
+follow = load("rig.look_at.live_follow.live_follow_session")
 goals = load("rig.ik.goals")
 has_engine = load("lookat_pd.dynamics").available
 ik_bake = load("rig.ik.bake")
@@ -233,7 +233,7 @@ class FeatureOperations(Stage):
         armature, bone = self.look_at_of(n)
         scene = bpy.context.scene
         with suppress(LookAtError):
-            session = follow.FollowSession(scene, bpy.context.view_layer, armature, bone)
+            session = follow.LiveFollowSession(scene, bpy.context.view_layer, armature, bone)
             try:
                 session.record(end in INTO)
                 for _ in range(6):

@@ -13,7 +13,7 @@ from lookat_pd import rotation
 from ... import scenes
 from ..body import bodies, faces
 
-follow = load("rig.look_at.live_follow.live_follow")
+follow = load("rig.look_at.live_follow.live_follow_session")
 blink = load("rig.look_at.body.blink")
 suspend = load("rig.sampling.suspend")
 
@@ -33,7 +33,7 @@ def released():
 
 
 def session(armature: bpy.types.Object, bone: str = "head"):
-    _sessions.append(follow.FollowSession(bpy.context.scene, bpy.context.view_layer, armature, bone))
+    _sessions.append(follow.LiveFollowSession(bpy.context.scene, bpy.context.view_layer, armature, bone))
     return _sessions[-1]
 
 

@@ -11,14 +11,14 @@ from extension import load
 
 from .test_bake import hero  # noqa: F401 - a fixture
 
-operator = load("operators.follow")
-rig_follow = load("rig.look_at.live_follow.live_follow")
+operator = load("operators.live_follow")
+rig_follow = load("rig.look_at.live_follow.live_follow_session")
 RigError = load("lookat_pd.errors").RigError
 
 
 @pytest.fixture
 def session(hero):  # noqa: F811
-    following = rig_follow.FollowSession(bpy.context.scene, bpy.context.view_layer, hero, "head")
+    following = rig_follow.LiveFollowSession(bpy.context.scene, bpy.context.view_layer, hero, "head")
     yield following
     following.release()
 
@@ -154,7 +154,7 @@ def test_switching_to_the_target_forgets_where_the_mouse_was(control) -> None:
 def test_it_says_how_it_goes(control) -> None:
     control.tick(1.0)
     control.tick(1.2)
-    assert control.state().startswith("Follow 0.2 s   Aim ")
+    assert control.state().startswith("Live Follow 0.2 s   Aim ")
     assert "Record" in [text for _, text in control.keys()]
     control.handle(event("R"), Window())
     for now in np.arange(1.2, 2.3, 0.02):
@@ -214,7 +214,7 @@ def test_says_why_it_is_grey(hero) -> None:  # noqa: F811
 
 def test_one_at_a_time(session, monkeypatch) -> None:
     monkeypatch.setattr(operator, "_sessions", [session])
-    assert reason().startswith("Follow is already running")
+    assert reason().startswith("Live Follow is already running")
 
 
 def test_an_undo_or_another_file_lets_go(session) -> None:

@@ -28,17 +28,17 @@ from ..body import blink, shape_table
 from ..body import settings as body_settings
 from ..resolve import LookAt
 from . import live_follow_keys
-from .live_follow_body import FollowBody, Shown
-from .live_follow_let_go import FollowLetGo
-from .live_follow_recording import FollowRecording
-from .live_follow_restore import FollowSnapshot
+from .live_follow_body import LiveFollowBody, Shown
+from .live_follow_let_go import LiveFollowLetGo
+from .live_follow_recording import LiveFollowRecording
+from .live_follow_restore import LiveFollowSnapshot
 from .live_follow_view import TargetView, VisualChain, see_chain
 
 _FADE_IN = 0.3
 """Time [s] in which the body leaves what it showed before for what it shows in real time."""
 
 
-class FollowSession:
+class LiveFollowSession:
     """A look-at that follows its target, or any point, in real time.
 
     The other look-ats of the file stand still meanwhile. error: angle [rad] between where the head looks and the
@@ -56,11 +56,11 @@ class FollowSession:
         constraint_sync.sync(armature)
         self.number = self._settings.number
         self.error, self.seen_head, self.let_go = np.nan, rotation.identity(), False
-        self._recording: FollowRecording | None = None
+        self._recording: LiveFollowRecording | None = None
         self._open = ExitStack()
         self._open.enter_context(suspend.suspend_live())
         self._faces = blink.shown_values(self.look_at.shapes)
-        self._snapshot: FollowSnapshot | None = FollowSnapshot(scene, view_layer, armature, self.number, self.target)
+        self._snapshot: LiveFollowSnapshot | None = LiveFollowSnapshot(scene, view_layer, armature, self.number, self.target)
         try:
             self._begin()
         except BaseException:
@@ -87,10 +87,10 @@ class FollowSession:
         """Raises RigError where there is no look-at to follow."""
         self.look_at: LookAt = look_at.resolve(self.armature, self.bone)
         if self._settings.mute:
-            raise RigError("The look-at on '{bone}' is muted; unmute it and start Follow again.", bone=self.bone)
+            raise RigError("The look-at on '{bone}' is muted; unmute it and start Live Follow again.", bone=self.bone)
         if not self._settings.influence > 0.0:
             raise RigError(
-                "The influence of the look-at on '{bone}' is 0 at this frame; increase it and start Follow again.",
+                "The influence of the look-at on '{bone}' is 0 at this frame; increase it and start Live Follow again.",
                 bone=self.bone,
             )
         self._known = self._inputs()
@@ -114,26 +114,26 @@ class FollowSession:
         try:
             bone = self.armature.pose.bones.get(self.bone)
         except ReferenceError:
-            raise RigError("The character was deleted during Follow; select another one.") from None
+            raise RigError("The character was deleted during Live Follow; select another one.") from None
         if bone is None or self.armature.mode == "EDIT":
             raise RigError(
-                "Armature '{armature}' was switched to edit mode during Follow; leave edit mode (Tab) "
-                "and start Follow again.",
+                "Armature '{armature}' was switched to edit mode during Live Follow; leave edit mode (Tab) "
+                "and start it again.",
                 armature=self.armature.name,
             )
         if not look_at.exists_on(bone):
-            raise RigError("The look-at on '{bone}' was removed during Follow; add it again.", bone=self.bone)
+            raise RigError("The look-at on '{bone}' was removed during Live Follow; add it again.", bone=self.bone)
         if self._inputs() != self._known:
             before = self.look_at
             self._resolve()
             if self.look_at.bones != before.bones:
                 raise RigError(
-                    "The chain of the look-at on '{bone}' changed during Follow; start Follow again.", bone=self.bone
+                    "The chain of the look-at on '{bone}' changed during Live Follow; start it again.", bone=self.bone
                 )
             if self.look_at.written != before.written or self.look_at.shapes != before.shapes:
                 raise RigError(
-                    "The bones of the body response to the look-at on '{bone}' changed during Follow; "
-                    "start Follow again.",
+                    "The bones of the body response to the look-at on '{bone}' changed during Live Follow; "
+                    "start it again.",
                     bone=self.bone,
                 )
             if self._body is not None:
@@ -167,7 +167,7 @@ class FollowSession:
     def _begin(self) -> None:
         """Begin with what is shown now."""
         self._target_view = TargetView(self.scene, self.view_layer, self.armature)
-        self._body: FollowBody | None = None
+        self._body: LiveFollowBody | None = None
         self._frame = self.scene.frame_current_final
         shown = offsets.shown(self.armature, self.bone, self.scene.frame_current_final)
         before = self._shown_before(shown)
@@ -190,13 +190,13 @@ class FollowSession:
         self._put(self._found, before)
         self.place = self.target_place()
         self._goals = [(0.0, self.place)]
-        self._clock, self._limits = 0.0, FollowLetGo()
+        self._clock, self._limits = 0.0, LiveFollowLetGo()
         if self.look_at.body is not None:
-            self._body = FollowBody(self.scene, self.look_at, self._found, self.place)
+            self._body = LiveFollowBody(self.scene, self.look_at, self._found, self.place)
             self._settle(before)
 
     def _shown_before(self, shown: dict[str, Array]) -> Shown:
-        """What the look-at adds when Follow starts. shown: to which bones (4,)."""
+        """What the look-at adds when Live Follow starts. shown: to which bones (4,)."""
         look_at = self.look_at
         every = np.array([shown.get(name, rotation.IDENTITY) for name in look_at.turned])
         track, moves = offsets.read(self.armature, self.number, look_at.turned, look_at.moved), None
@@ -373,7 +373,7 @@ class FollowSession:
 
     def record(self, on: bool) -> None:
         """Begin to record what is shown, or stop and discard it."""
-        self._recording = FollowRecording(self._last) if on else None
+        self._recording = LiveFollowRecording(self._last) if on else None
 
     @property
     def recorded_frames(self) -> int:

@@ -12,7 +12,7 @@ from bpy_extras import view3d_utils
 from ..lookat_pd.errors import LookAtError, RigError
 from ..lookat_pd.message import Message
 from ..rig.look_at.directing import looks
-from ..rig.look_at.live_follow import live_follow
+from ..rig.look_at.live_follow.live_follow_session import LiveFollowSession
 from ..rig.sampling.targets import Target
 from ..rig.settings import number, switch
 from ..translations import messages
@@ -28,7 +28,7 @@ _NOTCH = 1.08
 _FADE = 0.3
 """Time [s] in which a recording sets out and returns, by default."""
 _KEEP, _RESTORE = ("RET", "NUMPAD_ENTER"), "ESC"
-_UNDONE = "Undo changed the file during Follow; start Follow again."
+_UNDONE = "Undo changed the file during Live Follow; start it again."
 _WIDE = ("EVENT_ESC",)
 """Wide icons."""
 _OF_THE_VIEW = ("MIDDLEMOUSE", "NUMPAD", "NDOF", "TRACKPAD", "MOUSE", "INBETWEEN", "TIMER", "WINDOW", "HOME", "EVT")
@@ -36,12 +36,12 @@ _OF_THE_VIEW = ("MIDDLEMOUSE", "NUMPAD", "NDOF", "TRACKPAD", "MOUSE", "INBETWEEN
 
 
 def why_not(context: bpy.types.Context) -> str | None:
-    """The reason why Follow cannot start, as a sentence; None if it can."""
+    """The reason why Live Follow cannot start, as a sentence; None if it can."""
     reason = polling.why_no_look_at(context)
     if reason is not None:
         return reason
     if _sessions:
-        return "Follow is already running; end it with Enter or Esc"
+        return "Live Follow is already running; end it with Enter or Esc"
     settings = selection.look_at_bone(context).lookat_pd
     if settings.mute:
         return "The look-at is muted; unmute it first"
@@ -54,7 +54,7 @@ class LOOKAT_PD_OT_follow(polling.Explained, job.Into, bpy.types.Operator):
     """Follow the mouse or the target in real time. Enter keeps the pose, Esc restores it"""
 
     bl_idname = "lookat_pd.follow"
-    bl_label = "Follow"
+    bl_label = "Live Follow"
     why_not = staticmethod(why_not)
 
     use_mouse: switch("Mouse", "Guide the gaze with the mouse; if disabled, drag the target itself", True)
@@ -73,9 +73,9 @@ class LOOKAT_PD_OT_follow(polling.Explained, job.Into, bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if context.window is None:
-            return reporting.report_error(self, "Follow needs a window; run it from the 3D viewport.")
+            return reporting.report_error(self, "Live Follow needs a window; run it from the 3D viewport.")
         try:
-            session = live_follow.FollowSession(
+            session = LiveFollowSession(
                 context.scene, context.view_layer, selection.armature(context), selection.look_at_bone(context).name
             )
         except LookAtError as error:
@@ -99,7 +99,7 @@ class LOOKAT_PD_OT_follow(polling.Explained, job.Into, bpy.types.Operator):
             return reporting.report_error(self, _UNDONE)
         try:
             if context.scene != control.session.scene:
-                raise RigError("The window was switched to another scene; start Follow again.")
+                raise RigError("The window was switched to another scene; start Live Follow again.")
             if event.type == "TIMER":
                 control.tick(time.perf_counter())
                 viewports.redraw()
@@ -125,7 +125,7 @@ class LOOKAT_PD_OT_follow(polling.Explained, job.Into, bpy.types.Operator):
         if request == "RESTORE":
             control.session.restore()
             self._end(context)
-            reporting.report_info(self, "Follow cancelled; nothing was changed.")
+            reporting.report_info(self, "Live Follow cancelled; nothing was changed.")
             return {"CANCELLED"}
         if request == "SHOW":
             self._show(now=True)
@@ -177,7 +177,7 @@ class Control:
     goal: (3,) point in world space under the mouse; None to follow the target.
     """
 
-    def __init__(self, session: live_follow.FollowSession, *, use_mouse: bool, into: str, fade: float = _FADE) -> None:
+    def __init__(self, session: LiveFollowSession, *, use_mouse: bool, into: str, fade: float = _FADE) -> None:
         self.session, self.use_mouse, self.into, self.fade = session, use_mouse, into, fade
         self.goal: np.ndarray | None = None
         self.elapsed = 0.0
@@ -260,7 +260,7 @@ class Control:
         """The state, in the language of the interface."""
         if self.complaint:
             return messages.translate(self.complaint)
-        texts = [iface_("Follow {:.1f} s").format(self.elapsed)]
+        texts = [iface_("Live Follow {:.1f} s").format(self.elapsed)]
         if np.isfinite(self.session.error):
             texts.append(iface_("Aim {:.1f}°").format(np.degrees(self.session.error)))
         if self.session.let_go:
@@ -290,7 +290,7 @@ class Control:
         ]
 
 
-def keep(session: live_follow.FollowSession, into: str, fade: float = 0.0) -> str:
+def keep(session: LiveFollowSession, into: str, fade: float = 0.0) -> str:
     """Keep the recording, with ends of `fade` [s], or the pose; returns the message. Raises LookAtError."""
     bone, frame = session.bone, session.scene.frame_current
     last = frame + session.recorded_frames - 1
@@ -319,7 +319,7 @@ def keep(session: live_follow.FollowSession, into: str, fade: float = 0.0) -> st
     )
 
 
-_sessions: list[live_follow.FollowSession] = []
+_sessions: list[LiveFollowSession] = []
 """The running session, if any."""
 
 

@@ -8,7 +8,7 @@ from windowed.scripts import script
 
 from extension import load
 
-FOLLOW = ("operators.follow",)
+LIVE_FOLLOW = ("operators.live_follow",)
 
 
 def _start(hands: Hands, **options) -> Waiting:
@@ -23,12 +23,12 @@ def _goes_on(hands: Hands) -> bool:
 
 
 def _session():
-    return load("operators.follow")._sessions[0]
+    return load("operators.live_follow")._sessions[0]
 
 
 def _is_over(hands: Hands) -> bool:
     suspended = load("rig.sampling.suspend").is_live_suspended()
-    return not _goes_on(hands) and not load("operators.follow")._sessions and not suspended
+    return not _goes_on(hands) and not load("operators.live_follow")._sessions and not suspended
 
 
 def _drag(hands: Hands) -> Waiting:
@@ -43,7 +43,7 @@ def _drag(hands: Hands) -> Waiting:
     yield 2.0
 
 
-@script(needs=FOLLOW)
+@script(needs=LIVE_FOLLOW)
 def follow_the_target_dragged(hands: Hands) -> Waiting:
     """With G the target is moved and the head goes along; Esc puts the target back, too."""
     ball = bpy.data.objects["Ball"]
@@ -63,7 +63,7 @@ def follow_the_target_dragged(hands: Hands) -> Waiting:
     assert hands.window.view_layer.objects.active == armature()
 
 
-@script(needs=FOLLOW)
+@script(needs=LIVE_FOLLOW)
 def follow_nearer_and_farther(hands: Hands) -> Waiting:
     """The wheel moves the goal along the line of sight; M changes over to the target."""
     yield from look_at_ball(hands)
@@ -85,7 +85,7 @@ def follow_nearer_and_farther(hands: Hands) -> Waiting:
     assert _is_over(hands)
 
 
-@script(needs=FOLLOW)
+@script(needs=LIVE_FOLLOW)
 def follow_in_pose_mode(hands: Hands) -> Waiting:
     """A click keeps the pose; one undo takes it back, a redo brings it again."""
     yield from look_at_ball(hands)
@@ -105,7 +105,7 @@ def follow_in_pose_mode(hands: Hands) -> Waiting:
     assert settings().mute and np.array_equal(pose(), kept)
 
 
-@script(needs=FOLLOW)
+@script(needs=LIVE_FOLLOW)
 def follow_ended_by_undo(hands: Hands) -> Waiting:
     yield from look_at_ball(hands)
     yield from _start(hands, use_mouse=False)
@@ -114,7 +114,7 @@ def follow_ended_by_undo(hands: Hands) -> Waiting:
     assert _is_over(hands)
 
 
-@script(needs=FOLLOW)
+@script(needs=LIVE_FOLLOW)
 def follow_ended_by_another_file(hands: Hands) -> Waiting:
     yield from look_at_ball(hands)
     yield from _start(hands)
@@ -124,7 +124,7 @@ def follow_ended_by_another_file(hands: Hands) -> Waiting:
     assert _is_over(hands)
 
 
-@script(needs=FOLLOW)
+@script(needs=LIVE_FOLLOW)
 def follow_ended_by_losing_the_target(hands: Hands) -> Waiting:
     yield from look_at_ball(hands)
     yield from _start(hands)
@@ -133,7 +133,7 @@ def follow_ended_by_losing_the_target(hands: Hands) -> Waiting:
     assert _is_over(hands)
 
 
-@script(needs=FOLLOW)
+@script(needs=LIVE_FOLLOW)
 def follow_ended_by_edit_mode(hands: Hands) -> Waiting:
     yield from look_at_ball(hands)
     select(armature())

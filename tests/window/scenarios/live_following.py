@@ -6,7 +6,7 @@ from character import armature, facing, look_at_ball, pose, settings
 from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.scripts import script
 
-FOLLOW = ("operators.follow",)
+LIVE_FOLLOW = ("operators.live_follow",)
 
 
 def _channels() -> np.ndarray:
@@ -26,7 +26,7 @@ def _follow(hands: Hands) -> Waiting:
     return seen
 
 
-@script(needs=FOLLOW)
+@script(needs=LIVE_FOLLOW)
 def follow_left_by_esc(hands: Hands) -> Waiting:
     """The head goes with the mouse; Esc, and everything is as it was, to the last bit."""
     yield from look_at_ball(hands)
@@ -45,13 +45,13 @@ def follow_left_by_esc(hands: Hands) -> Waiting:
     assert not hands.window.modal_operators, [item.bl_idname for item in hands.window.modal_operators]
 
 
-@script(needs=FOLLOW)
+@script(needs=LIVE_FOLLOW)
 def follow_left_by_enter(hands: Hands) -> Waiting:
     """Enter keeps the pose in the bones, and one undo takes it back."""
     yield from look_at_ball(hands)
     before = pose()
     yield from _follow(hands)
-    # On a slow machine the clock of Follow stops while Blender draws.
+    # On a slow machine the clock of Live Follow stops while Blender draws.
     before_that = pose()
     yield 1.0
     while abs(pose() - before_that).max() > 1e-3:
@@ -71,7 +71,7 @@ def follow_left_by_enter(hands: Hands) -> Waiting:
     )
 
 
-@script(needs=FOLLOW)
+@script(needs=LIVE_FOLLOW)
 def follow_recorded(hands: Hands) -> Waiting:
     """R records, Enter keys: a new action that plays what was seen."""
     yield from look_at_ball(hands)

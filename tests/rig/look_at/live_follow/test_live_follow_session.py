@@ -14,7 +14,7 @@ from lookat_pd import rotation
 from ... import scenes
 from ...scenes import CHAIN, MODES, aim, animate, ball, child, figure, keyed, place_of
 
-follow = load("rig.look_at.live_follow.live_follow")
+follow = load("rig.look_at.live_follow.live_follow_session")
 follow_keys = load("rig.look_at.live_follow.live_follow_keys")
 offsets = load("rig.look_at.look_at_layer")
 suspend = load("rig.sampling.suspend")
@@ -36,7 +36,7 @@ def released():
 
 
 def session(armature: bpy.types.Object, bone: str = "head"):
-    _sessions.append(follow.FollowSession(bpy.context.scene, bpy.context.view_layer, armature, bone))
+    _sessions.append(follow.LiveFollowSession(bpy.context.scene, bpy.context.view_layer, armature, bone))
     return _sessions[-1]
 
 
@@ -225,7 +225,7 @@ def test_a_recording_plays_as_it_was_shown(fps, into) -> None:
             shown.append(pose(hero.armature))
     assert following.recorded_frames == 21
     action = following.keep_recording(into)
-    assert action.name == {"NEW": "Sway follow", "CURRENT": "Sway", "LAYER": "Hero follow"}[into]
+    assert action.name == {"NEW": "Sway live follow", "CURRENT": "Sway", "LAYER": "Hero live follow"}[into]
     assert hero.armature.pose.bones["head"].lookat_pd.mute and not list(offsets.on(hero.armature))
     played = scenes.poses(hero.armature, range(30, 51))
     assert abs(played - np.array(shown)).max() < 2e-4
@@ -345,7 +345,7 @@ def _delete_character(hero) -> None:
         (_mute, "muted"),
         (_remove, "removed"),
         (_edit, "edit mode"),
-        (_shorten, "changed during Follow"),
+        (_shorten, "changed during Live Follow"),
         (_delete_character, "deleted"),
     ],
 )

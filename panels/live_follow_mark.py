@@ -1,11 +1,11 @@
-"""The point that leads while Follow is running, in all viewports: a ring with a cross, and the line to it."""
+"""The point that leads while Live Follow is running, in all viewports: a ring with a cross, and the line to it."""
 
 from contextlib import suppress
 
 import bpy
 import numpy as np
 
-from ..operators import follow
+from ..operators import live_follow
 from ..rig.look_at import overlay
 from .viewport import Batch, draw_handlers, on_screen
 
@@ -14,7 +14,7 @@ _RADIUS, _ARM = 12.0, 5.0
 
 def _draw_line(context: bpy.types.Context) -> None:
     with suppress(ReferenceError):
-        found = follow.leading()
+        found = live_follow.leading()
         if found is not None:
             line = Batch()
             line.add(overlay.dashes(*found), context.preferences.themes[0].view_3d.object_active)
@@ -23,7 +23,7 @@ def _draw_line(context: bpy.types.Context) -> None:
 
 def _draw_mark(context: bpy.types.Context) -> None:
     with suppress(ReferenceError):
-        found = follow.leading()
+        found = live_follow.leading()
         place = on_screen(context, found[1]) if found is not None else None
         if place is None:
             return
