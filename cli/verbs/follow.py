@@ -49,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--no-offset", PDFollowSettings, "keep_offset", help=help)
     add("--max-speed", PDFollowSettings, "max_speed", "M")
     add("--max-turn", PDFollowSettings, "max_turn", "DEG")
-    add("--anticipation", PDFollowSettings, "feed_forward", "X")
+    add("--lag-compensation", PDFollowSettings, "feed_forward", "X")
     baking.add_into(parser)
 
 

@@ -407,7 +407,7 @@ class Timeline:
         direction = self.targets[:, frames][np.maximum(looked_at, 0), np.arange(len(on))] - position
         angle = rotation.angle_between(aim, direction)
         error[on] = angle[on]
-        # The errors of the bones add up along the chain, and so does the motion that the head anticipates.
+        # The errors of the bones add up along the chain, and so does the motion for which the head compensates.
         away = self.tuning.radians * rotation.length(states[..., 0] - goals).sum(axis=-1)
         speed = self.tuning.radians * rotation.length(states[..., 1]).sum(axis=-1)
         settled = (away + self.all.lag[-1] * speed < _SETTLED[0]) & (speed < _SETTLED[1])

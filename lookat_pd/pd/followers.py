@@ -132,7 +132,7 @@ def _moved(coefficients: Array, time: float) -> Array:
 def _cached_step(
     length: float, settle_times: tuple[float, ...], damping_ratio: float, integrator: str, feed_forward: float
 ) -> Step:
-    """A step of b bones, (b, 1, 2, 2) and (b, 1, 2, 4), or 8 with what is anticipated of the goals.
+    """A step of b bones, (b, 1, 2, 2) and (b, 1, 2, 4), or 8 with the goals' velocities that are fed forward.
 
     Bones are solved again and again with the same tuning.
     """
@@ -201,10 +201,10 @@ class Follower:
         return _cached_step(length, tuple(self.settle_times.tolist()), t.damping_ratio, t.integrator, t.feed_forward)
 
     def _drive(self, coefficients: Array) -> Array:
-        """What drives a step, of goals given as cubics (..., b, width, 4): they, and what is anticipated of them.
+        """What drives a step, of goals given as cubics (..., b, width, 4): they, and what is fed forward of them.
 
-        A goal that leaps, because the target passes a pole or the head itself, is not anticipated faster than by a
-        radian in 1 / omega: feeding forward must not ask for more than a jump of the goal does.
+        A goal that leaps, because the target passes a pole or the head itself, is fed forward no faster than by a
+        radian in 1 / omega, so that it does not ask for more than a jump of the goal does.
         """
         if not self.tuning.feed_forward:
             return coefficients

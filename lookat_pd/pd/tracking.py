@@ -43,7 +43,7 @@ def track(
     target[0] and 0). integrator: "exact" (any step), "stable" (Stable PD) or "euler"; the last two take the goal at
     the start of each step, are divided into steps of at most `max_step` seconds, and where dt is not stable into stable
     ones with a StabilityWarning. max_speed [units/s]: bound on |v| of each element. feed_forward in [0, 1]: share of
-    the goal's velocity that is anticipated.
+    the goal's velocity that is fed forward.
 
     Returns (x, v), each (F, ...), in units and units per second. Raises InvalidArgument.
     """
@@ -180,7 +180,7 @@ def quaternion_states(
 ) -> tuple[Array, Array]:
     """As `track_quaternion`: the rotations (F, ..., 4) and their angular velocities (F, ..., 3) [rad/s, own frame].
 
-    feed_forward in [0, 1]: share of the goal's velocity that is anticipated. Raises InvalidArgument.
+    feed_forward in [0, 1]: share of the goal's velocity that is fed forward. Raises InvalidArgument.
     """
     target = checks.animated("target", target)
     if target.ndim < 2 or target.shape[-1] != 4 or not len(target):

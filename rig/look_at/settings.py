@@ -97,9 +97,11 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
     target: _deciding.pointer(bpy.types.Object, "Target", "Object to look at; for an armature, choose a bone as well")
     subtarget: setting.text("Bone", TARGET_BONE)
     use: _keyed.switch(
-        "Look",
+        "Active",
         "Look at the target; insert keys to turn to the target and back to the animation",
         True,
+        # Of its own: Blender has a translation of Active, which means the active object.
+        translation_context="Look-at",
         update=keyable("use"),
     )
     influence: _keyed.factor(
@@ -126,7 +128,8 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
         soft_max=720.0,
     )
     feed_forward: setting.factor(
-        "Anticipation", "Part of the lag behind a moving target that is removed; at 1 the look-at keeps up with it"
+        "Lag Compensation",
+        "Part of the lag behind a moving target that is removed; at 1 the look-at keeps up with the target",
     )
     aim_axis: setting.choice(
         "Aim Axis",

@@ -88,7 +88,8 @@ class PDFollowSettings(ControllerSettings, bpy.types.PropertyGroup):
         soft_max=720.0,
     )
     feed_forward: setting.factor(
-        "Anticipation", "Part of the lag behind a moving target that is removed; at 1 it keeps up with it"
+        "Lag Compensation",
+        "Part of the lag behind a moving target that is removed; at 1 the follower keeps up with the target",
     )
     use: setting.switch(
         "Follow",

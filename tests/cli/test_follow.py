@@ -108,7 +108,7 @@ def test_two_processes_write_the_same(shot, call, tmp_path) -> None:
         (("--target", "Ball"), "needs --bone or --object"),
         (("--object", "Camera", "--action", "Walk"), "leave them out"),
         (("--object", "Camera", "--settle-time", "nan"), "--settle-time"),
-        (("--object", "Camera", "--anticipation", "2"), "out of range"),
+        (("--object", "Camera", "--lag-compensation", "2"), "out of range"),
     ],
 )
 def test_wrong_arguments(words, message, shot, call, tmp_path) -> None:

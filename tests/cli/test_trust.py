@@ -323,7 +323,7 @@ FLAGS = {
     "--turn": ["none", "follow", "aim", "x"],
     "--max-speed": [*NUMBERS, "2"],
     "--max-turn": [*NUMBERS, "90"],
-    "--anticipation": [*NUMBERS, "0.5"],
+    "--lag-compensation": [*NUMBERS, "0.5"],
 }
 BARE = [
     *("--absolute", "--all-actions", "--as-published", "--as-seen", "--visual", "--best-cut", "--clean-feet", "--json"),

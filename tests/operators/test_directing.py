@@ -129,12 +129,12 @@ def test_markers(hero) -> None:
 
 @pytest.mark.every_blender
 def test_channels_have_names_in_the_group_of_the_bone(hero) -> None:
-    """Animation editors show a channel by its property and the name of the group of properties: Look (head)."""
+    """Animation editors show a channel by its property and the name of the group of properties: Active (head)."""
     bpy.ops.lookat_pd.key(setting="influence")
     bpy.ops.lookat_pd.key(setting="use")
     data = hero.data.animation_data
     found = actions.curves(data.action, data.action_slot)
-    assert [curve.group.name for curve in found] == ["Look (head)", "Look (head)"]
+    assert [curve.group.name for curve in found] == ["Look-at (head)", "Look-at (head)"]
     assert hero.data.lookat_pd_shot[0].name == "head"
     look_at_edit.remove(hero, "head")
     assert not len(hero.data.lookat_pd_shot)

@@ -30,7 +30,7 @@ def check(armature: bpy.types.Object, bone: str) -> None:
 
 
 def name_channels(armature: bpy.types.Object, bone: str) -> None:
-    """Let animation editors show channels as `Look (head)`: they show the name of the group of properties.
+    """Let animation editors show channels as `Active (head)`: they show the name of the group of properties.
 
     Items of lists get no names, since library overrides tell them apart by these.
     """

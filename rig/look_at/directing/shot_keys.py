@@ -95,7 +95,11 @@ def in_clip(armature: bpy.types.Object, bone: str) -> list[str]:
 def group(armature: bpy.types.Object, bone: str) -> str:
     """Name of the group of F-curves that has the keys of a look-at."""
     n = _place(armature, bone)
-    return f"Look ({bone if n is None else armature.data.lookat_pd_shot[n].name})"
+    return _group(bone if n is None else armature.data.lookat_pd_shot[n].name)
+
+
+def _group(shown: str) -> str:
+    return f"Look-at ({shown})"
 
 
 def check(armature: bpy.types.Object) -> None:
@@ -519,13 +523,13 @@ def _name(armature: bpy.types.Object, n: int, bone: str) -> None:
     if item.name in names:
         return
     others = {other.name for k, other in enumerate(items) if k != n}
-    before = f"Look ({item.name})"
+    before = _group(item.name)
     item.name = next((name for name in names if name not in others), names[-1])
     animation = armature.data.animation_data
     if animation is not None:
         bag = actions.channelbag(animation.action, animation.action_slot)
         if bag is not None and before in bag.groups:
-            bag.groups[before].name = f"Look ({item.name})"
+            bag.groups[before].name = _group(item.name)
 
 
 def _remove_unused(data: bpy.types.Armature) -> None:

@@ -60,7 +60,9 @@ class LiveFollowSession:
         self._open = ExitStack()
         self._open.enter_context(suspend.suspend_live())
         self._faces = blink.shown_values(self.look_at.shapes)
-        self._snapshot: LiveFollowSnapshot | None = LiveFollowSnapshot(scene, view_layer, armature, self.number, self.target)
+        self._snapshot: LiveFollowSnapshot | None = LiveFollowSnapshot(
+            scene, view_layer, armature, self.number, self.target
+        )
         try:
             self._begin()
         except BaseException:

@@ -163,7 +163,7 @@ def test_each_look_lasts_until_the_next(looks) -> None:
 def test_keys_hold_in_the_bones_group(hero) -> None:
     look(hero, 20, 2)
     for setting in ("use", "active_target"):
-        assert curve(hero, setting).group.name == "Look (head)"
+        assert curve(hero, setting).group.name == "Look-at (head)"
         assert {point.interpolation for point in curve(hero, setting).keyframe_points} == {"CONSTANT"}
 
 

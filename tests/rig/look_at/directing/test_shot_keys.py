@@ -306,7 +306,7 @@ def test_renamed_things_keep_their_direction(hero) -> None:
     hero.data.bones["head"].name = "Kopf"
     bpy.context.view_layer.update()
     assert seen(hero, "Kopf") == DIRECTED
-    assert {curve.group.name for curve in curves_of(hero)} == {"Look (Kopf)"}
+    assert {curve.group.name for curve in curves_of(hero)} == {"Look-at (Kopf)"}
 
 
 def test_edit_mode_leaves_the_direction(hero) -> None:
@@ -334,10 +334,10 @@ def test_each_look_at_of_a_rig_has_keys_of_its_own(hero) -> None:
     looks.look_away(bpy.context.scene, hero, "hand.L", 30)
     assert seen(hero) == DIRECTED
     assert seen(hero, "hand.L") == [0, 0, 0, None, None, None, None]
-    assert {curve.group.name for curve in curves_of(hero)} == {"Look (head)", "Look (hand.L)"}
+    assert {curve.group.name for curve in curves_of(hero)} == {"Look-at (head)", "Look-at (hand.L)"}
     look_at_edit.remove(hero, "head")
     assert seen(hero, "hand.L") == [0, 0, 0, None, None, None, None]
-    assert {curve.group.name for curve in curves_of(hero)} == {"Look (hand.L)"}
+    assert {curve.group.name for curve in curves_of(hero)} == {"Look-at (hand.L)"}
 
 
 def test_an_animators_own_action_on_the_data_is_used_and_kept(hero) -> None:

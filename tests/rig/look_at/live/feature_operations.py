@@ -1,6 +1,7 @@
 """Operations of an animator for the random sequences: what there is to work on, and the features beside the look-at.
 
-Settings at their bounds, directing and conversations, *Compare*, *Live Follow*, and bakes of IK, dynamics and many actions.
+Settings at their bounds, directing and conversations, *Compare*, *Live Follow*, and bakes of IK, dynamics and many
+actions.
 """
 
 from collections.abc import Sequence
