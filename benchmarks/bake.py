@@ -98,11 +98,11 @@ def _timed_steps(function: Callable, times: Times) -> Callable:
         steps = function(*arguments)
         while True:
             begin = perf_counter()
-            found = next(steps, None)
+            step = next(steps, None)
             times["sampling"] += perf_counter() - begin
-            if found is None:
+            if step is None:
                 return
-            yield found
+            yield step
 
     return timed
 

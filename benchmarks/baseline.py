@@ -45,12 +45,12 @@ def worse(then: Iterable[Row], now: Iterable[Row]) -> Iterator[tuple[str, str]]:
     A row without any figure says that all rows whose keys begin with its own cannot be measured here; these are left
     out. Rows that only `now` has are new, and nothing is said about them.
     """
-    found = {row.key: row for row in now}
-    excused = tuple(f"{row.key}." for row in found.values() if row.seconds is None and row.ratio is None)
+    by_key = {row.key: row for row in now}
+    excused = tuple(f"{row.key}." for row in by_key.values() if row.seconds is None and row.ratio is None)
     for old in then:
         if old.ratio is None:
             continue
-        new = found.get(old.key)
+        new = by_key.get(old.key)
         if new is None or new.ratio is None:
             if not old.key.startswith(excused):
                 yield old.key, f"{old.title}: in the committed table, but not measured."

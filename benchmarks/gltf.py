@@ -58,15 +58,15 @@ def _rows(folder: Path) -> list[Row]:
         "edited": baking(glb, folder / "edited.glb"),
         "exported": baking(glb, folder / "exported.glb", edits=False),
     }
-    found = shortest(works, REPEATS)
+    times = shortest(works, REPEATS)
     group = f"A file with {scenes.BONES + LIMBS} bones, {FRAMES} frames and a mesh of {SKIN[0] * SKIN[1]:,} vertices"
     return [
-        Row("gltf.blend", ".blend to .blend", found["blend"], group=group),
+        Row("gltf.blend", ".blend to .blend", times["blend"], group=group),
         Row(
             "gltf.edited",
             ".glb to .glb, its animations edited",
-            found["edited"],
-            found["edited"] / found["blend"],
+            times["edited"],
+            times["edited"] / times["blend"],
             "that",
             Goal(3.0),
             group,
@@ -74,8 +74,8 @@ def _rows(folder: Path) -> list[Row]:
         Row(
             "gltf.exported",
             ".glb to .glb, imported and exported as a whole",
-            found["exported"],
-            found["exported"] / found["blend"],
+            times["exported"],
+            times["exported"] / times["blend"],
             "that",
             group=group,
         ),

@@ -32,9 +32,9 @@ BONES = np.tile([0.0, 1.0, 0.0], (LINKS, 1))
 
 def batch(method: str, start: Array, targets: Array, tolerance: float = TOLERANCE) -> tuple[float, ik.IKSolution]:
     """Seconds a solve in one batch, and what was found."""
-    found = ik.solve(BONES, start, targets, method=method, tolerance=tolerance)
+    solution = ik.solve(BONES, start, targets, method=method, tolerance=tolerance)
     took = seconds(lambda: ik.solve(BONES, start, targets, method=method, tolerance=tolerance), 3)
-    return took / len(targets), found
+    return took / len(targets), solution
 
 
 def one_at_a_time(method: str, start: Array, targets: Array, limits: ik.Limits | None = None) -> list[float]:
@@ -111,12 +111,12 @@ def run() -> list[Row]:
     rows = [Row("ik.loop", f"{DEFAULT} as a plain loop over targets and joints, {LINKS} bones", loop, per="a solve")]
     single = {}
     for method in ik.METHODS:
-        each, found = batch(method, start, targets)
+        each, solution = batch(method, start, targets)
         times = one_at_a_time(method, start, targets[:SINGLE])
         one = single[method] = float(np.median(times))
         group = f"IK {method}, {LINKS} bones"
         most = f"nine of ten below {duration(float(np.quantile(times, 0.9)))}"
-        within = f"{np.mean(found.error < 1e-3):.1%} within 1e-3, {np.mean(found.iterations):.1f} iterations"
+        within = f"{np.mean(solution.error < 1e-3):.1%} within 1e-3, {np.mean(solution.iterations):.1f} iterations"
         goal = Goal(2e-3, SECONDS) if method in INTERACTIVE else None
         rows += [
             Row(

@@ -94,14 +94,14 @@ def blenders(made: Any) -> Callable[[], float]:
 
 def off(made: Any) -> float:
     """Median distance of the evaluated tip from the target over some frames, with what is played now."""
-    found = []
+    distances = []
     for frame in range(1, FRAMES, 50):
         bpy.context.scene.frame_set(frame)
         depsgraph = bpy.context.evaluated_depsgraph_get()
         seen = made.armature.evaluated_get(depsgraph)
         tip = seen.matrix_world @ seen.pose.bones[made.bones[0]].tail
-        found.append((tip - made.target.evaluated_get(depsgraph).matrix_world.translation).length)
-    return float(np.median(found))
+        distances.append((tip - made.target.evaluated_get(depsgraph).matrix_world.translation).length)
+    return float(np.median(distances))
 
 
 def run() -> list[Row]:
@@ -119,9 +119,9 @@ def _methods() -> list[Row]:
     error = f"median error {1e3 * theirs.errors['constraint']:.3f} mm"
     rows = [Row("ik_bake.blender", THEIRS, times["blender"], group=group, also=error)]
     for method in chain_solve.METHODS:
-        found, ratio = _verified(made, method), times[method] / times["blender"]
-        within = float(np.mean(found.error[found.in_reach] < 1e-3))
-        also = f"median error {1e3 * found.median_error:.3f} mm, within 1 mm {within:.1%}"
+        baked, ratio = _verified(made, method), times[method] / times["blender"]
+        within = float(np.mean(baked.error[baked.in_reach] < 1e-3))
+        also = f"median error {1e3 * baked.median_error:.3f} mm, within 1 mm {within:.1%}"
         what = f"{method}, at most {ITERATIONS} iterations"
         rows.append(
             Row(f"ik_bake.{method}", what, times[method], ratio, "Blender", group=group, faster=True, also=also)

@@ -62,12 +62,12 @@ class Body:
             self.targets[:, n] += 0.08 * np.stack(ways, axis=-1)
 
     def objectives(self, frames: slice) -> list[ik.BodyObjective]:
-        found: list[ik.BodyObjective] = []
+        wanted: list[ik.BodyObjective] = []
         for n, joint in enumerate(self.ends):
             priority = NORMAL if n < 2 else HIGH
-            found.append(ik.BodyPosition(joint, self.targets[frames, n], priority=priority))
-            found.append(ik.BodyOrientation(joint, self.orientations[frames, n], priority=priority))
-        return found
+            wanted.append(ik.BodyPosition(joint, self.targets[frames, n], priority=priority))
+            wanted.append(ik.BodyOrientation(joint, self.orientations[frames, n], priority=priority))
+        return wanted
 
     def solve(self, frames: slice, *, in_time: bool = False) -> ik.BodySolution:
         objectives = self.objectives(frames)
@@ -121,28 +121,28 @@ def with_mink(body: Body) -> tuple[float, Array]:
             turn = mink.SO3(body.orientations[max(frame, 0), n])
             task.set_target(mink.SE3.from_rotation_and_translation(turn, body.targets[max(frame, 0), n]))
         for _ in range(MOST):
-            found = [task.compute_error(configuration) for task in tasks]
-            away = [(np.linalg.norm(e[:3]), np.linalg.norm(e[3:])) for e in found]
+            off = [task.compute_error(configuration) for task in tasks]
+            away = [(np.linalg.norm(e[:3]), np.linalg.norm(e[3:])) for e in off]
             if all(a < POSITION and b < ANGLE for a, b in away):
                 break
             velocity = mink.solve_ik(configuration, [*tasks, posture], 1.0, solver="daqp", damping=1e-6)
             configuration.integrate_inplace(velocity, 1.0)
         if frame >= 0:
-            errors[frame] = np.ravel([(np.linalg.norm(e[:3]), np.linalg.norm(e[3:])) for e in found])
+            errors[frame] = np.ravel([(np.linalg.norm(e[:3]), np.linalg.norm(e[3:])) for e in off])
     return (perf_counter() - begin) / FEW, errors
 
 
 def rows() -> Sequence[Row]:
     """The rows of several effectors; ratios are to one frame at a time."""
     body = Body()
-    found, followed = body.solve(slice(None)), body.solve(slice(None), in_time=True)
+    alone, followed = body.solve(slice(None)), body.solve(slice(None), in_time=True)
     works = {"batch": lambda: body.solve(slice(None)), "time": lambda: body.solve(slice(None), in_time=True)}
     times = shortest({name: clocked(work) for name, work in works.items()}, REPEATS)
     whole, in_time = times["batch"], times["time"]
     single = seconds(lambda: [body.solve(slice(n, n + 1)) for n in range(FEW)], 2) / FEW
     group, goal = f"IK, {len(body.parents)} bones, 4 effectors with orientation", Goal(0.5, SECONDS)
     near, also = (
-        f"{arrived(part.errors):.1%} of the effectors within {1e3 * POSITION:g} mm" for part in (found, followed)
+        f"{arrived(part.errors):.1%} of the effectors within {1e3 * POSITION:g} mm" for part in (alone, followed)
     )
     result = [
         Row("ik.body.single", "one frame at a time", single, group=group, per="a frame"),

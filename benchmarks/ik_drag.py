@@ -61,17 +61,17 @@ def rows() -> list[Row]:
         made = scenes.chain_character(scenes.empty_file(), FRAMES, limbs=PLAIN - scenes.BONES - 14, body=True)
         what = f"plain rig of {len(made.armature.pose.bones)} bones"
         held = ("foot.L", "foot.R", "hand.R", made.bones[0])
-        found = _rows(made.armature, "hand.L", held, "plain", what, PLAIN_GOAL)
+        plain = _rows(made.armature, "hand.L", held, "plain", what, PLAIN_GOAL)
         rig = scenes.rigify_human(scenes.empty_file()).armature
         held = ("foot_ik.L", "foot_ik.R", "hand_ik.R", "head")
-        return [*found, *_rows(rig, "hand_ik.L", held, "rigify", "generated Rigify human", RIGIFY_GOAL)]
+        return [*plain, *_rows(rig, "hand_ik.L", held, "rigify", "generated Rigify human", RIGIFY_GOAL)]
 
 
 def _rows(armature: bpy.types.Object, hand: str, held: Sequence[str], kind: str, what: str, goal: Goal) -> list[Row]:
     bpy.context.scene.frame_set(1)
     body_settings.add(armature, held)
     group = f"IK, a step of the mouse in a drag of a hand, {what}"
-    found, alone = [], 0.0
+    table, alone = [], 0.0
     for name, part, holds, size in (
         ("limb", "its limb alone", False, NEAR),
         ("body", f"{len(held)} effectors held", True, NEAR),
@@ -82,5 +82,5 @@ def _rows(armature: bpy.types.Object, hand: str, held: Sequence[str], kind: str,
         median = float(np.median(times))
         alone = alone or median
         peer = (median / alone, "its limb alone") if holds else (None, "")
-        found.append(Row(f"ik.drag.{kind}.{name}", part, median, *peer, goal, group, also=longest))
-    return found
+        table.append(Row(f"ik.drag.{kind}.{name}", part, median, *peer, goal, group, also=longest))
+    return table

@@ -77,11 +77,11 @@ def one_at_a_time(start: Array, targets: Array) -> float:
 def _rows(key: str, what: str, problem: Callable[[], tuple[Array, Array]]) -> list[Row]:
     start, targets = problem()
     some = targets[:: BATCH // SINGLE]
-    found = ik.solve(BONES, start, targets, method=METHOD, tolerance=TOLERANCE)
+    solution = ik.solve(BONES, start, targets, method=METHOD, tolerance=TOLERANCE)
     whole = seconds(lambda: ik.solve(BONES, start, targets, method=METHOD, tolerance=TOLERANCE), 5) / BATCH
     peer, errors = with_mink(start, some)
     group = f"IK {METHOD}, {LINKS} bones, within 0.1 % of the length, {what}"
-    near = f"{np.mean(found.error <= TOLERANCE):.1%} as near"
+    near = f"{np.mean(solution.error <= TOLERANCE):.1%} as near"
     also = f"{near}; mink {duration(peer)} a target with {np.mean(errors <= TOLERANCE):.1%}"
     single, batch = one_at_a_time(start, some), Goal(80, SPEEDUP)
     return [

@@ -103,10 +103,10 @@ def _cuts() -> list[Row]:
     }
     times = shortest(works, REPEATS)
     group, goal = f"Best cuts between {LONG} by {LONG} frames of {BONES} joints", Goal(0.02, SECONDS)
-    found, ratio = times["search"], times["search"] / times["loop"]
+    search, ratio = times["search"], times["search"] / times["loop"]
     return [
         Row("inertialize.cut.loop", "distances of joints alone, in a loop over frames", times["loop"], group=group),
-        Row("inertialize.cut", "the search", found, ratio, "the loop", goal, group),
+        Row("inertialize.cut", "the search", search, ratio, "the loop", goal, group),
     ]
 
 
@@ -128,8 +128,8 @@ def _library() -> list[Row]:
     }
     times = shortest(works, 3)
     group, goal = f"Best cuts between {CLIPS} clips of {SHORT} frames, {BONES} joints", Goal(2.0, SECONDS)
-    found, ratio = times["library"], times["library"] / times["pairs"]
+    whole, ratio = times["library"], times["library"] / times["pairs"]
     return [
         Row("inertialize.library.pairs", "a tenth of the pairs, each by itself", times["pairs"], group=group),
-        Row("inertialize.library", "all pairs, and the cheapest path", found, ratio, "the tenth", goal, group),
+        Row("inertialize.library", "all pairs, and the cheapest path", whole, ratio, "the tenth", goal, group),
     ]

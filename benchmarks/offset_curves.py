@@ -34,15 +34,15 @@ def rows() -> list[Row]:
         works = {"samples": _measured(scene, sampled=True), "keys": _measured(scene, sampled=False)}
         times = shortest(works, ROUNDS)
     group = f"Offsets of {scenes.BONES} bones, {FRAMES:,} frames"
-    found = []
+    table = []
     for what, label in (("write", "written again"), ("first", "written for the first time"), ("play", "a frame")):
         ours, theirs = times[f"samples {what}"], times[f"keys {what}"]
-        found += [
+        table += [
             Row(f"live.curves.{what}.keys", f"keys, {label}", theirs, group=group),
             Row(f"live.curves.{what}", f"samples, {label}", ours, ours / theirs, "keys", group=group),
         ]
     size = times["samples size"] / times["keys size"]
-    return [*found, Row("live.curves.size", "samples, the file", ratio=size, peer="keys", group=group)]
+    return [*table, Row("live.curves.size", "samples, the file", ratio=size, peer="keys", group=group)]
 
 
 def _measured(scene: bpy.types.Scene, *, sampled: bool) -> Callable[[], dict[str, float]]:

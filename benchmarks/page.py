@@ -47,7 +47,7 @@ def write_own(name: str, measured: Baseline) -> None:
 
 def goals(tables: Mapping[str, Iterable[Row]]) -> str:
     """The table of all goals, and whether they are met."""
-    rows = [row for found in tables.values() for row in found if row.goal]
+    rows = [row for rows_of in tables.values() for row in rows_of if row.goal]
     lines = [f"| {row.title} | {row.goal} | {row.measured} | {'yes' if row.is_met else '**no**'} |" for row in rows]
     return "\n".join(("| what | goal | measured | met |", "|---|---|---|---|", *lines))
 

@@ -232,8 +232,8 @@ def _plan(folder: Path) -> float:
 
     def plan() -> None:
         planned = jobs.plan(jobs.expand([folder]), folder.with_name("new"))
-        found = jobs.in_shards(planned, lambda job: job.input, words.Shards(1, 1, WORKERS))
-        assert len(found) == ROWS
+        sharded = jobs.in_shards(planned, lambda job: job.input, words.Shards(1, 1, WORKERS))
+        assert len(sharded) == ROWS
 
     return _busy(plan)
 

@@ -30,14 +30,14 @@ def shortest(works: Mapping[str, Callable[[], float | Times]], repeats: int) -> 
 
     A work that returns several times by name counts as one work for each.
     """
-    found: Times = {}
+    best: Times = {}
     for turn in range(repeats + 1):
         for name, work in works.items():
             times = work()
             for key, time in times.items() if isinstance(times, dict) else [(name, times)]:
                 if turn:
-                    found[key] = min(time, found.get(key, time))
-    return found
+                    best[key] = min(time, best.get(key, time))
+    return best
 
 
 @contextmanager

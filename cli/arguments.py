@@ -145,10 +145,10 @@ class Shards:
 
 
 def shards(word: str) -> Shards:
-    found = _SHARDS.fullmatch(word)
-    if found is None:
+    match = _SHARDS.fullmatch(word)
+    if match is None:
         raise argparse.ArgumentTypeError(f"{shown(word)!r} is not a shard; give I/N, such as 1/4, or I-J/N")
-    first, last, count = int(found[1]), int(found[2] or found[1]), int(found[3])
+    first, last, count = int(match[1]), int(match[2] or match[1]), int(match[3])
     if last < first:
         raise argparse.ArgumentTypeError(f"the shards {first} to {last} are reversed; give the smaller number first")
     for number in (first, last):
@@ -199,16 +199,16 @@ def whole(word: str) -> int:
 
 def frame(word: str) -> int:
     try:
-        found = int(word)
+        number = int(word)
     except ValueError:
-        found = None if len(word) < _DIGITS or not word.lstrip("-+").isdigit() else LAST_FRAME + 1
-    if found is None:
+        number = None if len(word) < _DIGITS or not word.lstrip("-+").isdigit() else LAST_FRAME + 1
+    if number is None:
         raise argparse.ArgumentTypeError(f"{shown(word)!r} is not a whole frame number")
-    if abs(found) > LAST_FRAME:
+    if abs(number) > LAST_FRAME:
         raise argparse.ArgumentTypeError(
             f"{shown(word)} is out of range; Blender's frames are {-LAST_FRAME} to {LAST_FRAME}"
         )
-    return found
+    return number
 
 
 def number(least: float, most: float, *, open_below: bool = False) -> Callable[[str], float]:

@@ -102,20 +102,20 @@ def _check_motion(lines: Iterator[list[str]], width: int) -> None:
     seconds = None if step is None else _numbers([step[1]])
     if seconds is None or seconds[0] <= 0.0:
         raise _broken("motion", "its frame time is no number above 0")
-    found = 0
-    for found, words in enumerate(lines, 1):
+    frame = 0
+    for frame, words in enumerate(lines, 1):
         if len(words) < width:
-            raise _broken("motion", f"frame {found} has {len(words)} of {width} numbers")
+            raise _broken("motion", f"frame {frame} has {len(words)} of {width} numbers")
         if _numbers(words) is None:
-            raise _broken("motion", f"frame {found} holds something that is no finite number")
-    if found < int(count[1]):
+            raise _broken("motion", f"frame {frame} holds something that is no finite number")
+    if frame < int(count[1]):
         raise FileError(
-            "The BVH file is truncated, it has {found} of {count} frames; {cured}.",
-            found=found,
+            "The BVH file is truncated, it has {frames} of {count} frames; {cured}.",
+            frames=frame,
             count=count[1],
             cured=_CURED,
         )
-    if not found:
+    if not frame:
         raise _broken("motion", "it has no frames")
 
 

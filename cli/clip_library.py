@@ -93,17 +93,17 @@ def as_rows(cuts: Sequence[LibraryCut]) -> list[dict[str, Any]]:
     ]
 
 
-def table(found: dict[str, Any]) -> list[str]:
-    """Lines for people, the best cuts first. found: as of `described`."""
-    cuts = found["cuts"][:_LISTED]
-    lines = [f"library of {len(found['actions'])} actions, {len(found['cuts'])} best cuts"]
+def table(library: dict[str, Any]) -> list[str]:
+    """Lines for people, the best cuts first. library: as of `described`."""
+    cuts = library["cuts"][:_LISTED]
+    lines = [f"library of {len(library['actions'])} actions, {len(library['cuts'])} best cuts"]
     names = [(one_line(cut["source"]), one_line(cut["destination"])) for cut in cuts]
     wide = [max((len(pair[k]) for pair in names), default=0) for k in (0, 1)]
     for cut, (source, destination) in zip(cuts, names, strict=True):
         frames = f"{cut['source_frame']:>6} -> {cut['destination_frame']:<6}"
         lines.append(f"  {source:{wide[0]}} -> {destination:{wide[1]}} {frames} {cut['cost']:.4f}")
-    if len(found["cuts"]) > len(cuts):
-        lines.append(f"  … and {len(found['cuts']) - len(cuts)} more, in --report")
+    if len(library["cuts"]) > len(cuts):
+        lines.append(f"  … and {len(library['cuts']) - len(cuts)} more, in --report")
     return lines
 
 

@@ -70,25 +70,25 @@ def intervals(flag: str, word: str | None) -> tuple[Interval, ...]:
     """Frames of "A-B,A-B"; none where contacts are to be found. Raises Misuse."""
     if word is None or word == FOUND:
         return ()
-    found = []
+    pairs = []
     for part in word.split(","):
         first, _, last = part.strip().rpartition("-")
         try:
-            found.append((words.frame(first), words.frame(last)))
+            pairs.append((words.frame(first), words.frame(last)))
         except argparse.ArgumentTypeError:
             raise Misuse(f"{flag}: {words.shown(part)!r} is neither {FOUND!r} nor two frames such as 12-30") from None
-    return tuple(found)
+    return tuple(pairs)
 
 
 def given(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> dict[str, Touch]:
     """The contacts of all bones. Raises RigError."""
     rigs.check_bones(rig, [name for name, _ in options.contact])
     surfaces = dict(options.surface or ())
-    found = {}
+    touches = {}
     for name, word in options.contact:
         target = Target(*rigs.find_target(scene, surfaces[name])) if name in surfaces else None
-        found[name] = touch(options, intervals("--contact", word), target)
-    return found
+        touches[name] = touch(options, intervals("--contact", word), target)
+    return touches
 
 
 def touch(options: argparse.Namespace, marked: Sequence[Interval], target: Target | None = None) -> Touch:
@@ -121,7 +121,7 @@ def bake(
 def fill(row: Row, result: ContactsResult) -> None:
     """The report of contacts."""
     row["contacts"] = [list(interval) for interval in result.intervals]
-    row["touches"] = {bone: [list(interval) for interval in found] for bone, found in result.contacts.items()}
+    row["touches"] = {bone: [list(interval) for interval in spans] for bone, spans in result.contacts.items()}
     bone, frame, slip, share = result.worst
     row["slip"] = {"bone": bone, "frame": frame, "distance": slip, "of_limb": share}
     row["lowered"] = float(result.lowered.max())

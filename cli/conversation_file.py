@@ -83,11 +83,11 @@ def read(options: argparse.Namespace) -> Talk | None:
 
 def people(scene: bpy.types.Scene, talk: Talk) -> dict[bpy.types.Object, str]:
     """The armatures of the participants, and what the file calls them. Raises RigError, which names what there is."""
-    found = rigs.armatures(scene)
-    if not found:
+    rigs_of_file = rigs.armatures(scene)
+    if not rigs_of_file:
         rigs.choose(scene, None, [])
     stored = {person.armature: person.called for person in scene.lookat_pd_conversation.people}
-    known = conversation_settings.called([(armature, stored.get(armature, "")) for armature in found])
+    known = conversation_settings.called([(armature, stored.get(armature, "")) for armature in rigs_of_file])
     result: dict[bpy.types.Object, str] = {}
     for name in dict.fromkeys([*(line.name for line in talk.lines), *talk.speakers]):
         if name in talk.speakers:
@@ -98,7 +98,7 @@ def people(scene: bpy.types.Scene, talk: Talk) -> dict[bpy.types.Object, str]:
             raise RigError(
                 "There is no armature for the speaker '{name}' {instead} with --speaker NAME=ARMATURE.",
                 name=shown(name),
-                instead=rigs.instead(name, [item.name for item in found]),
+                instead=rigs.instead(name, [item.name for item in rigs_of_file]),
             )
         if armature in result:
             raise RigError(

@@ -72,7 +72,7 @@ def _detected(armature: bpy.types.Object) -> dict[str, Any]:
     except RigError as error:
         return {**unknown, "problem": str(error)}
     bones = [link.bone for link in links]
-    found = {
+    detected = {
         "forward": _rounded(stands.axes.forward),
         "up": _rounded(stands.axes.up),
         "confidence": round(stands.axes.confidence, 3),
@@ -85,7 +85,7 @@ def _detected(armature: bpy.types.Object) -> dict[str, Any]:
         "eyes": [eye.bone for eye in limbs.find_eyes(armature)],
         "hips": limbs.find_hips_control(armature, bones),
     }
-    return {**unknown, "head": head, "aim_axis": forward.tolist(), "chain": _chain(links), **found}
+    return {**unknown, "head": head, "aim_axis": forward.tolist(), "chain": _chain(links), **detected}
 
 
 def _rounded(v: Array) -> list[float]:

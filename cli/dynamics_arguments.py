@@ -66,8 +66,8 @@ def prepare(
     baking.check_output(baking.INTO[options.into], job)
     rig = baking.choose_rig(options, scene, row, bone)
     _use_body(options, scene, rig)
-    found, _ = display.summary(scene, rig)
-    warning = None if found is None else masses.warning(rig, found)
+    body, _ = display.summary(scene, rig)
+    warning = None if body is None else masses.warning(rig, body)
     if warning is not None:
         row["warnings"].append(str(warning))
     if job.source is not None:

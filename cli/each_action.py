@@ -138,10 +138,10 @@ def chosen(
     """
     own = [name for name in rigs.moving(rig) if name not in others]
     if options.all_actions:
-        found = own
-        if not found:
+        names = own
+        if not names:
             raise RigError("No action of the file moves '{rig}'; leave --all-actions out.", rig=rig.name)
-        return [*found]
+        return [*names]
     if options.action:
         return [*matching(rig, options.action)]
     data = rig.animation_data
@@ -159,30 +159,30 @@ def chosen(
 
 def only(options: argparse.Namespace, rig: bpy.types.Object, job: FileJob, others: Collection[str] = ()) -> str | None:
     """The name of the one action to work on, as of `chosen`. Raises RigError where there are several."""
-    found = chosen(options, rig, job, others)
-    if len(found) > 1:
+    names = chosen(options, rig, job, others)
+    if len(names) > 1:
         raise RigError(
             "--action stands for {count} actions: {names}; choose one of them.",
-            count=len(found),
-            names=", ".join(f"'{name}'" for name in found),
+            count=len(names),
+            names=", ".join(f"'{name}'" for name in names),
         )
-    return found[0]
+    return names[0]
 
 
 def matching(rig: bpy.types.Object, patterns: Sequence[str]) -> list[str]:
     """Names of the actions that move the rig and match the patterns, in their order. Raises RigError for a pattern
     that matches none."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for pattern in patterns:
         if pattern in bpy.data.actions:
             rigs.check_moves(rig, bpy.data.actions[pattern])
-            found[pattern] = None
+            names[pattern] = None
             continue
         here = [name for name in rigs.moving(rig) if fnmatchcase(name, pattern)]
         if not here:
             raise rigs.no_action(rig, pattern)
-        found |= dict.fromkeys(here)
-    return [*found]
+        names |= dict.fromkeys(here)
+    return [*names]
 
 
 @contextlib.contextmanager

@@ -127,10 +127,10 @@ def run(
 
     With several jobs, processes with the same arguments do the work, and this one hands out the files.
     """
-    found = jobs.in_shards(items, path_of, arguments.shard)
-    items = [item for item, _ in found]
+    sharded = jobs.in_shards(items, path_of, arguments.shard)
+    items = [item for item, _ in sharded]
     paths = [path_of(item) for item in items]
-    rows = [{**report.new_row(path, fields), "shard": shard} for path, (_, shard) in zip(paths, found, strict=True)]
+    rows = [{**report.new_row(path, fields), "shard": shard} for path, (_, shard) in zip(paths, sharded, strict=True)]
 
     def one(index: int) -> None:
         _attempt(lambda row: work(items[index], row), rows[index], paths[index], console)

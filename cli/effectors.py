@@ -151,18 +151,18 @@ def _effectors(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.typ
         pole = Target(*rigs.find_target(scene, poles[name])) if name in poles else None
         return {"weight": weights.get(name, 1.0), "priority": priorities.get(name, usual), "pole": pole}
 
-    found = []
+    wanted = []
     for name, target in placed:
         orientation = options.orientation
-        found.append(
+        wanted.append(
             BodyEffector(
                 name, rigs.place(scene, target), orientation=orientation, offset=options.keep_offset, **common(name)
             )
         )
-    found += [BodyEffector(name, **common(name)) for name in options.pin or ()]
+    wanted += [BodyEffector(name, **common(name)) for name in options.pin or ()]
     for name, target in looking:
-        found.append(BodyEffector(name, rigs.place(scene, target), position=False, orientation="AIM", **common(name)))
-    return found
+        wanted.append(BodyEffector(name, rigs.place(scene, target), position=False, orientation="AIM", **common(name)))
+    return wanted
 
 
 def _fill(row: Row, result: body_bake.BodyBakeResult) -> None:
@@ -180,9 +180,9 @@ def _fill(row: Row, result: body_bake.BodyBakeResult) -> None:
             }
         )
     row["effectors"] = rows
-    found = result.errors[result.in_reach]
-    row["effector_error"] = float(np.median(found)) if found.size else None
-    row["largest_effector_error"] = float(found.max()) if found.size else None
+    errors = result.errors[result.in_reach]
+    row["effector_error"] = float(np.median(errors)) if errors.size else None
+    row["largest_effector_error"] = float(errors.max()) if errors.size else None
     row["frames_in_reach"] = int(result.in_reach.all(axis=0).sum())
     for bone, control in result.redirected.items():
         row["warnings"].append(f"Effector '{bone}' was moved by its control '{control}'.")

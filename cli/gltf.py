@@ -119,16 +119,16 @@ def content_of(uri: str, folder: Path) -> bytes:
 
 def sections(text: str) -> dict[str, str]:
     """The text of each value of a JSON object, by key."""
-    found = {}
+    texts = {}
     place = _after_space(text, 0) + 1
     while text[place := _after_space(text, place)] != "}":
         key, place = _DECODER.raw_decode(text, place)
         start = _after_space(text, _after_space(text, place) + 1)
         _, end = _DECODER.raw_decode(text, start)
-        found[key] = text[start:end]
+        texts[key] = text[start:end]
         place = _after_space(text, end)
         place += text[place] == ","
-    return found
+    return texts
 
 
 def items(text: str) -> Iterator[str]:
@@ -141,9 +141,9 @@ def items(text: str) -> Iterator[str]:
         place += text[place] == ","
 
 
-def joined(found: dict[str, str]) -> str:
+def joined(texts: dict[str, str]) -> str:
     """The text of a JSON object, from the texts of its values."""
-    return "{" + ",".join(f"{json.dumps(key)}:{value}" for key, value in found.items()) + "}"
+    return "{" + ",".join(f"{json.dumps(key)}:{value}" for key, value in texts.items()) + "}"
 
 
 def dumped(value: Any) -> str:
@@ -165,14 +165,14 @@ def files(path: Path) -> list[Path]:
 
 def extras(path: Path) -> dict[str, Any]:
     """What stands under `asset.extras` of a file. Raises FileError on a broken file."""
-    found = read(path)[0].get("asset", {}).get("extras")
-    return found if isinstance(found, dict) else {}
+    stored = read(path)[0].get("asset", {}).get("extras")
+    return stored if isinstance(stored, dict) else {}
 
 
 def add_extras(path: Path, key: str, value: Any) -> None:
     """Put a value under `asset.extras` of a .glb; everything else of it stays as it is."""
     text, binary = parts(path)
-    found = sections(text)
-    asset = json.loads(found["asset"])
+    texts = sections(text)
+    asset = json.loads(texts["asset"])
     asset.setdefault("extras", {})[key] = value
-    path.write_bytes(assemble(joined({**found, "asset": dumped(asset)}), binary))
+    path.write_bytes(assemble(joined({**texts, "asset": dumped(asset)}), binary))

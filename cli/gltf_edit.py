@@ -142,9 +142,9 @@ def _animation(new: _New, written: Written) -> dict[str, Any]:
                 _share(clip, clip.shared[node, path], channels, samplers)
                 continue
             rest = rest or _rest_of(source, clip, bone, node)
-            found = _sampled(source, clip, bone, node, path, rest)
-            if found is not None:
-                put(node, path, *found)
+            sampled = _sampled(source, clip, bone, node, path, rest)
+            if sampled is not None:
+                put(node, path, *sampled)
     for place, channel in clip.shared.items():
         if place not in own:
             if clip.start:
@@ -232,10 +232,10 @@ def _sampled(
             return None
         return clip.frames[:1], value
     values = _evaluated(curves, clip, bone, path, clip.frames)
-    found = _of_node(rest, path, values)
-    if np.abs(found - found[0]).max() == 0.0 and len(found) > 2:
-        return clip.frames[[0, -1]], found[[0, -1]]
-    return clip.frames, found
+    of_node = _of_node(rest, path, values)
+    if np.abs(of_node - of_node[0]).max() == 0.0 and len(of_node) > 2:
+        return clip.frames[[0, -1]], of_node[[0, -1]]
+    return clip.frames, of_node
 
 
 def _evaluated(curves: list[Any], clip: _Clip, bone: bpy.types.PoseBone, path: str, frames: Array) -> Array:
@@ -296,16 +296,16 @@ def _rest_of(source: GltfSource, clip: _Clip, bone: bpy.types.PoseBone, node: in
     matrix = bone.bone.matrix_local
     matrix = bone.parent.bone.matrix_local.inverted() @ matrix if bone.parent is not None else _TO_GLTF @ matrix
     place, turn = np.array(matrix.translation), np.array(matrix.to_quaternion())
-    found = _first_key(source, clip, bone, node, "rotation")
-    if found is not None:
-        stored, channels = found
+    first_key = _first_key(source, clip, bone, node, "rotation")
+    if first_key is not None:
+        stored, channels = first_key
         exact = rotation.multiply(np.roll(stored, 1), rotation.inverse(rotation.normalize(channels)))
         if float(rotation.distance(exact, turn)) > _ALIKE:
             raise WholeFileNeeded("Nodes that Blender imports in another way.")
         turn = rotation.normalize(exact)
-    found = _first_key(source, clip, bone, node, "translation")
-    if found is not None:
-        stored, channels = found
+    first_key = _first_key(source, clip, bone, node, "translation")
+    if first_key is not None:
+        stored, channels = first_key
         exact = stored - rotation.rotate(turn, channels)
         if not np.allclose(exact, place, rtol=_ALIKE, atol=_ALIKE * max(1.0, float(np.abs(stored).max()))):
             raise WholeFileNeeded("Nodes that Blender imports in another way.")

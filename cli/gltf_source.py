@@ -98,9 +98,9 @@ class GltfSource:
 def read(path: Path) -> GltfSource:
     """Raises FileError, and WholeFileNeeded for a file that cannot be read so."""
     text, binary = gltf.parts(path)
-    found = gltf.sections(text)
-    document = {key: json.loads(value) for key, value in found.items()}
-    source = GltfSource(path, found, document, binary)
+    texts = gltf.sections(text)
+    document = {key: json.loads(value) for key, value in texts.items()}
+    source = GltfSource(path, texts, document, binary)
     try:
         _check(document)
         _join_buffers(source)

@@ -42,7 +42,7 @@ def key_times(path: Path) -> Array:
     try:
         document, binary = gltf.read(path)
         inputs = sorted(set(_inputs(document)))
-        found = [_accessor(document, binary, path.parent, index) for index in inputs]
+        times = [_accessor(document, binary, path.parent, index) for index in inputs]
     except (KeyError, IndexError, TypeError, AttributeError, ValueError, struct.error) as error:
         raise FileError(
             "The glTF data is broken ({name}: {error}); {cured}.",
@@ -50,7 +50,7 @@ def key_times(path: Path) -> Array:
             error=error,
             cured=gltf.CURED,
         ) from None
-    return np.concatenate(found) if found else np.empty(0)
+    return np.concatenate(times) if times else np.empty(0)
 
 
 def _inputs(document: dict[str, Any]) -> Iterator[int]:

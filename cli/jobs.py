@@ -32,17 +32,17 @@ class FileJob:
 
 def expand(inputs: Sequence[Path]) -> list[Path]:
     """The inputs, and for a folder the files in it that can be read. Raises Misuse for a folder without any."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for path in inputs:
         if not path.is_dir() or path.suffix.lower() in INPUTS:
-            found.append(path)
+            paths.append(path)
             continue
         with os.scandir(path) as inside:
             names = sorted(item.name for item in inside if _is_input(item.name) and item.is_file())
         if not names:
             raise Misuse(f"there is no file to read in the folder {path}: {', '.join(INPUTS)}")
-        found += [path / name for name in names]
-    return found
+        paths += [path / name for name in names]
+    return paths
 
 
 def _is_input(name: str) -> bool:
@@ -124,10 +124,10 @@ class FilesRead:
     def at(self, path: Path) -> Path | None:
         """The file that is read at a path, by whatever names and links; None where none is."""
         try:
-            found = path.stat()
+            status = path.stat()
         except OSError:
             return self._by_name.get(os.path.abspath(path)) or self._by_name.get(os.path.realpath(path))
-        return self._by_identity.get((found.st_dev, found.st_ino))
+        return self._by_identity.get((status.st_dev, status.st_ino))
 
     @cached_property
     def _by_name(self) -> dict[str, Path]:

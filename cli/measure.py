@@ -52,11 +52,11 @@ def _settings(look_at: LookAt) -> list[str]:
 def settled_frames(result: BakeResult) -> Array:
     """Indices of the frames whose look-at is settled with the target in reach, the eyes on it."""
     solution, response = result.solution, result.response
-    found = solution.settled & solution.reachable & (solution.looked_at >= 0)
+    settled = solution.settled & solution.reachable & (solution.looked_at >= 0)
     if response is not None and response.gaze is not None:
         # Eyes look away before the head does.
-        found &= np.isfinite(response.gaze.error)
-    return np.flatnonzero(found)
+        settled &= np.isfinite(response.gaze.error)
+    return np.flatnonzero(settled)
 
 
 def why_no_error(result: BakeResult) -> str:

@@ -16,9 +16,9 @@ def read(name: str) -> dict[str, Any]:
 
     Raises Misuse, which lists the presets there are, and FileError where the file is broken.
     """
-    found = {key.casefold(): path for key, path in presets.available().items()}
-    path = found.get(name.casefold())
+    by_name = {key.casefold(): path for key, path in presets.available().items()}
+    path = by_name.get(name.casefold())
     if path is None:
-        choice = f"there is {', '.join(available())}" if found else "this version has none"
+        choice = f"there is {', '.join(available())}" if by_name else "this version has none"
         raise Misuse(f"there is no preset {shown(name)!r}; {choice}")
     return presets.read(path)

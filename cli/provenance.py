@@ -71,31 +71,31 @@ def note(job: FileJob, made_from: str, row: Row) -> Note:
 
 def find(job: FileJob, made_from: str, console: Console) -> Note | None:
     """The note of an output that was made from the same; None where there is no such output."""
-    found = _read(job.output, console)
-    if found is None or found.digest != made_from:
+    note = _read(job.output, console)
+    if note is None or note.digest != made_from:
         return None
     folder = job.input.resolve().parent
-    return found if all(_digest_of(folder / path) == known for path, known in found.files.items()) else None
+    return note if all(_digest_of(folder / path) == known for path, known in note.files.items()) else None
 
 
 @contextlib.contextmanager
-def written_to_blend(found: Note | None) -> Iterator[None]:
+def written_to_blend(note: Note | None) -> Iterator[None]:
     """Within it the present file has the note, as a text data-block that Blender shows in its text editor."""
     for text in [text for text in bpy.data.texts if text.name == NAME and text.library is None]:
         bpy.data.texts.remove(text)
-    if found is None:
+    if note is None:
         yield
         return
     text = bpy.data.texts.new(NAME)
-    text.write(found.text)
+    text.write(note.text)
     try:
         yield
     finally:
         bpy.data.texts.remove(text)
 
 
-def write_to_gltf(path: Path, found: Note) -> None:
-    gltf.add_extras(path, _EXTRAS, json.loads(found.text))
+def write_to_gltf(path: Path, note: Note) -> None:
+    gltf.add_extras(path, _EXTRAS, json.loads(note.text))
 
 
 def _read(path: Path, console: Console) -> Note | None:
@@ -118,9 +118,9 @@ def _read_blend(path: Path) -> Any:
     with bpy.data.libraries.load(str(path.resolve())) as (there, here):
         here.texts = [name for name in there.texts if name == NAME]
     # Blender has put the data-blocks in the place of their names.
-    found: list[Any] = [*here.texts]
-    content = found[0].as_string()
-    bpy.data.texts.remove(found[0])
+    loaded: list[Any] = [*here.texts]
+    content = loaded[0].as_string()
+    bpy.data.texts.remove(loaded[0])
     for library in [library for library in bpy.data.libraries if library not in before]:
         # It is no file that the present one needs.
         bpy.data.libraries.remove(library)

@@ -66,7 +66,7 @@ def version() -> str:
 def text(rows: Sequence[Row]) -> str:
     written = json.dumps(plain(rows), indent=2, ensure_ascii=False, allow_nan=False)
     # Legal in JSON, but they end lines or command a terminal; JSON's own escape means the same.
-    return _CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", written) + "\n"
+    return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", written) + "\n"
 
 
 def write(path: Path, rows: Sequence[Row]) -> None:

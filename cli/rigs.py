@@ -24,23 +24,25 @@ def armatures(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 def choose(scene: bpy.types.Scene, name: str | None, notes: list[str]) -> bpy.types.Object:
     """The armature called so, or the likeliest character; a choice between several is added to `notes`."""
-    found = armatures(scene)
+    candidates = armatures(scene)
     if name is not None:
-        for armature in found:
+        for armature in candidates:
             if armature.name == name:
                 return armature
         raise RigError(
-            "There is no armature '{name}' {name_2}.", name=name, name_2=instead(name, [item.name for item in found])
+            "There is no armature '{name}' {name_2}.",
+            name=name,
+            name_2=instead(name, [item.name for item in candidates]),
         )
-    if not found:
+    if not candidates:
         raise RigError("There is no armature in the file's scene; export it with its skeleton.")
-    best = max(found, key=_likeliness)
-    if len(found) > 1:
+    best = max(candidates, key=_likeliness)
+    if len(candidates) > 1:
         notes.append(
             Message(
                 "Worked on '{best}' of the armatures {value}; choose with --rig.",
                 best=best.name,
-                value=_listed(item.name for item in found),
+                value=_listed(item.name for item in candidates),
             )
         )
     return best

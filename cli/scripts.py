@@ -17,9 +17,9 @@ class DriversLeftOut(UserWarning):
 
 def tell_of_drivers() -> None:
     """Warn of the drivers of the present file that need Python, where Blender may not run it."""
-    found = list(dict.fromkeys(_drivers()))
-    if found:
-        named = ", ".join(found[:_NAMED]) + (" and others" if len(found) > _NAMED else "")
+    drivers = list(dict.fromkeys(_drivers()))
+    if drivers:
+        named = ", ".join(drivers[:_NAMED]) + (" and others" if len(drivers) > _NAMED else "")
         warnings.warn(
             Message(
                 "Drivers that are Python scripts were not evaluated, and the result may differ: {named}; give "

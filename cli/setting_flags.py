@@ -62,8 +62,8 @@ def number(prop: Any) -> Callable[[str], Any]:
 
 def given(options: argparse.Namespace, mixin: type) -> dict[str, Any]:
     """The settings of a mixin that the arguments say, by name."""
-    found = {name: getattr(options, name, None) for name in declared(mixin)}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: getattr(options, name, None) for name in declared(mixin)}
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def apply(options: argparse.Namespace, settings: Any, names: Sequence[str]) -> None:
@@ -112,8 +112,8 @@ def _sentence(text: str) -> str:
 def _items(prop: Any, *, stored: bool) -> str:
     """What the choices of a property mean."""
     usual = None if stored else prop.default
-    told = (
+    choices = (
         f"{_word(item.identifier)}{' (default)' if item.identifier == usual else ''}, {_sentence(item.description)}"
         for item in prop.enum_items
     )
-    return "; ".join(told).replace("%", "%%")
+    return "; ".join(choices).replace("%", "%%")

@@ -73,10 +73,10 @@ def weak(body: Body, keys: Array, random: np.random.Generator) -> dict[str, Any]
 
 def off(motion: Callable[[], Array]) -> float:
     """The largest angle [rad] between a motion and the same in much shorter steps."""
-    found, own = motion(), (Simulation.longest, Limited.longest)
+    usual, own = motion(), (Simulation.longest, Limited.longest)
     Simulation.longest, Limited.longest = (FINE * step for step in own)
     try:
-        return float(rotation.distance(found, motion()).max())
+        return float(rotation.distance(usual, motion()).max())
     finally:
         Simulation.longest, Limited.longest = own
 

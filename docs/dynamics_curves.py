@@ -39,16 +39,16 @@ def keys(n: int) -> Array:
     return rotation.exp(turns)
 
 
-def angle(found: dynamics.Interpolation, joint: int) -> Array:
-    return np.degrees(np.unwrap(2.0 * np.arctan2(found.rotations[:, joint, 3], found.rotations[:, joint, 0])))
+def angle(motion: dynamics.Interpolation, joint: int) -> Array:
+    return np.degrees(np.unwrap(2.0 * np.arctan2(motion.rotations[:, joint, 3], motion.rotations[:, joint, 0])))
 
 
 def between_keys() -> None:
     figure, axes = plt.subplots(2, 2, figsize=(12.0, 7.5), sharex=True, layout="constrained")
     given = {"dt": DT, "settle": 0.75}
     for color, residual in zip(COLORS, (0.0001, 0.001, 0.05, 0.3), strict=True):
-        found = dynamics.interpolate(rods(2.0), keys(1), TIMES, residual=residual, **given)
-        axes[0, 0].plot(found.times, angle(found, 0), color=color, label=f"residual {100.0 * residual:g} %")
+        motion = dynamics.interpolate(rods(2.0), keys(1), TIMES, residual=residual, **given)
+        axes[0, 0].plot(motion.times, angle(motion, 0), color=color, label=f"residual {100.0 * residual:g} %")
     for color, mass in zip(COLORS, (1.0, 3.0, 10.0), strict=False):
         label = f"{mass:g} kg"
         weak = dynamics.interpolate(rods(mass), keys(1), TIMES, torque_limit=6.0, **given)
@@ -95,11 +95,11 @@ def through_keys() -> None:
     for color, (label, kinds, residual) in zip(COLORS, shown, strict=False):
         velocities = None if kinds is None else dynamics.key_velocities(poses, times, kinds)
         swing = 0.0 if kinds is None else 0.1
-        found = dynamics.interpolate(
+        motion = dynamics.interpolate(
             rods(2.0), poses, times, DT, residual=residual, velocities=velocities, settle=0.75, swing_past=swing
         )
-        axes[0].plot(found.times, angle(found, 0), color=color, label=label)
-        axes[1].plot(found.times[1:] - 0.5 * DT, np.diff(angle(found, 0)) / DT, color=color)
+        axes[0].plot(motion.times, angle(motion, 0), color=color, label=label)
+        axes[1].plot(motion.times[1:] - 0.5 * DT, np.diff(angle(motion, 0)) / DT, color=color)
     axes[0].plot(times, np.degrees(angles), "ko", markersize=6)
     axes[0].legend(loc="upper left")
     for axis, label in zip(axes, ("angle [°]", "speed [°/s]"), strict=True):
@@ -125,22 +125,22 @@ def reaching() -> None:
     goal = np.array([0.3, 0.3, 0.0])
     paths, speeds, costs = axes
     for color, method in zip(COLORS, ("smoothing", "optimal"), strict=False):
-        found = reach(START, goal, method)
-        paths.plot(*found.path[:, :2].T, color=color, label=method)
-        speed = np.linalg.norm(np.diff(found.path, axis=0), axis=1) / DT
-        speeds.plot(found.times[1:] - 0.5 * DT, speed, color=color, label=method)
-        costs.plot(np.minimum.accumulate(found.costs), color=color, label=f"{method}, best so far")
+        solved = reach(START, goal, method)
+        paths.plot(*solved.path[:, :2].T, color=color, label=method)
+        speed = np.linalg.norm(np.diff(solved.path, axis=0), axis=1) / DT
+        speeds.plot(solved.times[1:] - 0.5 * DT, speed, color=color, label=method)
+        costs.plot(np.minimum.accumulate(solved.costs), color=color, label=f"{method}, best so far")
         if method == "smoothing":
-            paths.plot(*found.minimum_jerk[:, :2].T, color="black", linestyle=":", label="minimum jerk")
+            paths.plot(*solved.minimum_jerk[:, :2].T, color="black", linestyle=":", label="minimum jerk")
     up = reach(START, goal, "optimal", -9.81)
     down = reach(up.rotations[-1], up.path[0], "optimal", -9.81)
     paths.plot(*up.path[:, :2].T, color=COLORS[2], label="optimal under gravity")
     paths.plot(*down.path[:, :2].T, color=COLORS[3], linestyle="--", label="... and back")
     rough = reach(START, goal, "optimal", -9.81, damping=0.5)
     back = reach(rough.rotations[-1], rough.path[0], "optimal", -9.81, damping=0.5)
-    for found, style in ((rough, "-"), (back, "--")):
-        speed = np.linalg.norm(np.diff(found.path, axis=0), axis=1) / DT
-        speeds.plot(found.times[1:] - 0.5 * DT, speed, color=COLORS[2], linestyle=style)
+    for solved, style in ((rough, "-"), (back, "--")):
+        speed = np.linalg.norm(np.diff(solved.path, axis=0), axis=1) / DT
+        speeds.plot(solved.times[1:] - 0.5 * DT, speed, color=COLORS[2], linestyle=style)
     speeds.plot([], [], color=COLORS[2], label="gravity and friction, there")
     speeds.plot([], [], color=COLORS[2], linestyle="--", label="... and back")
     paths.set_aspect("equal")
@@ -160,9 +160,9 @@ def smoothed() -> None:
         direction, far = random.uniform(0.3, 2.8), random.uniform(0.4, 0.9) * 2.0 * LENGTH
         goal = far * np.array([np.cos(direction), np.sin(direction), 0.0])
         least = reach(pose, goal, "optimal").cost
-        found = reach(pose, goal, "smoothing")
-        straight.append(found.costs[0] / least)
-        smooth.append(found.cost / least)
+        solved = reach(pose, goal, "smoothing")
+        straight.append(solved.costs[0] / least)
+        smooth.append(solved.cost / least)
     for name, ratios in (("minimum jerk", straight), ("smoothing", smooth)):
         low, middle, high = np.percentile(ratios, (25, 50, 75))
         near = np.mean(np.array(ratios) < 1.15)

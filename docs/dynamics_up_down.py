@@ -48,7 +48,7 @@ def draw() -> None:
     figure, axes = plt.subplots(1, 3, figsize=(15.0, 4.8), layout="constrained")
     for (start, goal), name in (((LOW, HIGH), "up"), ((HIGH, LOW), "down")):
         for gravity, style in ((-9.81, "-"), (0.0, ":")):
-            found = dynamics.reach(
+            solved = dynamics.reach(
                 arm(),
                 bent(start),
                 goal,
@@ -61,10 +61,10 @@ def draw() -> None:
             )
             label = name if gravity else f"{name}, without gravity"
             line = {"color": COLORS[name], "linestyle": style, "label": label}
-            axes[0].plot(*found.path[:, :2].T, **line)
-            speed = np.linalg.norm(np.diff(found.path, axis=0), axis=1) / DT
-            axes[1].plot(found.times[1:] - 0.5 * DT, speed, **line)
-            axes[2].plot(found.times, found.torques[:, 0, 2], **line)
+            axes[0].plot(*solved.path[:, :2].T, **line)
+            speed = np.linalg.norm(np.diff(solved.path, axis=0), axis=1) / DT
+            axes[1].plot(solved.times[1:] - 0.5 * DT, speed, **line)
+            axes[2].plot(solved.times, solved.torques[:, 0, 2], **line)
     labels = (("x [m]", "y [m]"), ("time [s]", "speed of the hand [m/s]"), ("time [s]", "torque of the shoulder [N m]"))
     titles = ("The hand's path, the shoulder at (0, 0)", "Its speed", "The shoulder's torque")
     for axis, title, (x, y) in zip(axes, titles, labels, strict=True):

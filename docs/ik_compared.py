@@ -38,14 +38,19 @@ POSTURE = ik.Posture(
 def convergence(method: str, *, published: bool) -> tuple[Array, Array, Array, float]:
     """Median errors after each iteration in lengths, errors, iterations, and seconds a target in a batch."""
     offsets, start, targets = scattered_targets(BONES, TARGETS)
-    found = ik.solve(offsets, start, targets, method=method, published=published, history=True)
-    assert found.history is not None
+    solution = ik.solve(offsets, start, targets, method=method, published=published, history=True)
+    assert solution.history is not None
     times = []
     for _ in range(3):
         begin = perf_counter()
         ik.solve(offsets, start, targets, method=method, published=published)
         times.append(perf_counter() - begin)
-    return np.median(found.history, axis=1) / BONES, found.error / BONES, found.iterations, min(times) / TARGETS
+    return (
+        np.median(solution.history, axis=1) / BONES,
+        solution.error / BONES,
+        solution.iterations,
+        min(times) / TARGETS,
+    )
 
 
 def path() -> Array:
@@ -57,9 +62,9 @@ def path() -> Array:
 def followed(method: str) -> tuple[Array, Array]:
     """The largest speed [°/s] of a joint at each step of the path, and the rotation [°] of the wrist at each frame."""
     start = np.broadcast_to(rotation.exp([[0.2, 0.0, 0.3], [0.5, 0.0, 0.0], [0.0, 0.0, 0.0]]), (FRAMES, 3, 4))
-    found = ik.solve(ARM, start, path(), method=method, tolerance=1e-6, posture=POSTURE)
-    speeds = np.degrees(rotation.distance(found.rotations[1:], found.rotations[:-1])).max(axis=-1) * FPS
-    return speeds, np.degrees(rotation.distance(found.rotations[:, 2], start[:, 2]))
+    solution = ik.solve(ARM, start, path(), method=method, tolerance=1e-6, posture=POSTURE)
+    speeds = np.degrees(rotation.distance(solution.rotations[1:], solution.rotations[:-1])).max(axis=-1) * FPS
+    return speeds, np.degrees(rotation.distance(solution.rotations[:, 2], start[:, 2]))
 
 
 def draw() -> None:

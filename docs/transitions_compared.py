@@ -132,7 +132,7 @@ def jumps(previous: Array, after: Array) -> Array:
 
 
 def measure(folder: Path) -> None:
-    found: dict[str, list[Array]] = {method: [] for method in METHODS}
+    by_method: dict[str, list[Array]] = {method: [] for method in METHODS}
     heading: list[Array] = []
     bones: list[str] = []
     cuts = 0
@@ -151,11 +151,11 @@ def measure(folder: Path) -> None:
                 spring.transition(previous, target, dt, DURATION),
             )
             for method, result in zip(METHODS, results, strict=True):
-                found[method].append(jumps(previous, result))
+                by_method[method].append(jumps(previous, result))
             heading.append(outwardness(previous, target))
             bones += [f"{file.split('.')[0]}: {bone}" for bone in shared]
             cuts += 1
-    joined = {method: np.concatenate(values, axis=1) for method, values in found.items()}
+    joined = {method: np.concatenate(values, axis=1) for method, values in by_method.items()}
     # Joints that both clips leave alone would flatter every method.
     moved = joined["plain cut"][0] > STILL
     joined = {method: values[:, moved] for method, values in joined.items()}
@@ -170,19 +170,19 @@ def outwardness(previous: Array, target: Array) -> Array:
     return np.sum(rotation.normalize(difference) * rotation.normalize(velocity), axis=-1)
 
 
-def table(found: dict[str, Array], cuts: int) -> None:
-    plain = found["plain cut"]
+def table(by_method: dict[str, Array], cuts: int) -> None:
+    plain = by_method["plain cut"]
     print(f"{cuts} cuts, {plain.shape[1]} joints\n")
     columns = "at the cut, median", "of the plain cut", "at the cut, 90th percentile", "larger of both steps, median"
     print(pages.head("", *columns), end="")
-    for method, values in found.items():
+    for method, values in by_method.items():
         part = np.median(values[0]) / np.median(plain[0])
         row = (np.median(values[0]), 100.0 * part, np.quantile(values[0], 0.9), np.median(values.max(axis=0)))
         print("| {} | {:.0f} °/s | {:.1f} % | {:.0f} °/s | {:.0f} °/s |".format(method, *row))
 
 
-def outward(found: dict[str, Array], heading: Array, bones: Array) -> None:
-    kept = {method: values[0] for method, values in found.items()}
+def outward(by_method: dict[str, Array], heading: Array, bones: Array) -> None:
+    kept = {method: values[0] for method, values in by_method.items()}
     groups = {"towards": heading < -0.5, "sideways": np.abs(heading) <= 0.5, "away": heading > 0.5}
     print("\n" + pages.head("velocity of the difference", "joints", *METHODS), end="")
     for name, group in groups.items():

@@ -23,10 +23,10 @@ def why_not(context: bpy.types.Context) -> str | None:
 
 def why_no_action(context: bpy.types.Context) -> str | None:
     """The reason why no action is chosen, as a sentence; None if one is."""
-    found = listed(context)
-    if not found:
+    shown = listed(context)
+    if not shown:
         return "No action moves the armature"
-    if not any(action.lookat_pd.checked for action in found):
+    if not any(action.lookat_pd.checked for action in shown):
         return "Check the actions to bake onto"
     return None
 

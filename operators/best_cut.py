@@ -36,8 +36,8 @@ class LOOKAT_PD_OT_best_cut(polling.Explained, CutRange, bpy.types.Operator):
             "ranges": ranges_of(self),
             "scene": context.scene,
         }
-        found = best_cut.find(selection.armature(context), source, destination, **options)
-        if not found.cuts:
+        search = best_cut.find(selection.armature(context), source, destination, **options)
+        if not search.cuts:
             raise RigError(
                 "'{source}' or '{destination}' is too short for a cut; choose longer actions.",
                 source=source.name,
@@ -45,13 +45,13 @@ class LOOKAT_PD_OT_best_cut(polling.Explained, CutRange, bpy.types.Operator):
             )
         settings.source, settings.destination = source.name, destination.name
         settings.cuts.clear()
-        for out, into, cost in found.cuts:
+        for out, into, cost in search.cuts:
             item = settings.cuts.add()
             item.source_frame, item.destination_frame, item.cost = out, into, cost
         settings.cut_index = 0
         if self.picture:
-            best_cut.picture(found)
-        out, into, cost = found.cuts[0]
+            best_cut.picture(search)
+        out, into, cost = search.cuts[0]
         reporting.report_info(
             self,
             Message(

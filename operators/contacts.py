@@ -110,12 +110,12 @@ class LOOKAT_PD_OT_ik_contacts(_Contacts, bpy.types.Operator):
 
     def finish(self, context: bpy.types.Context, result: contacts.ContactsResult) -> None:
         unit = 1000.0 * context.scene.unit_settings.scale_length
-        for bone, found in result.contacts.items():
-            named = ", ".join(f"{first}-{last}" for first, last in found[:_FEW])
-            if not found:
+        for bone, spans in result.contacts.items():
+            named = ", ".join(f"{first}-{last}" for first, last in spans[:_FEW])
+            if not spans:
                 reporting.report_info(self, Message("'{bone}' has no contact and stays as animated.", bone=bone))
                 continue
-            if len(found) > _FEW:
+            if len(spans) > _FEW:
                 named += " ..."
             reporting.report_info(
                 self, Message("Locked '{bone}' during its contacts at frames {frames}.", bone=bone, frames=named)

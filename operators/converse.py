@@ -44,7 +44,7 @@ class LOOKAT_PD_OT_converse(polling.Explained, bpy.types.Operator):
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         scene, armatures = context.scene, selection.selected_armatures(context)
-        found = conversation_table.begin(
+        planned = conversation_table.begin(
             scene,
             armatures if len(armatures) > 1 else None,
             {"seed": self.seed, "glances": self.glances},
@@ -52,9 +52,9 @@ class LOOKAT_PD_OT_converse(polling.Explained, bpy.types.Operator):
         )
         people = len(scene.lookat_pd_conversation.people)
         summary = "Keyed a conversation of {people} characters with {turns} turns."
-        if len(found.turns) == 1:
+        if len(planned.turns) == 1:
             summary = "Keyed a conversation of {people} characters with {turns} turn."
-        reporting.report_info(self, Message(summary, people=people, turns=len(found.turns)))
+        reporting.report_info(self, Message(summary, people=people, turns=len(planned.turns)))
         return {"FINISHED"}
 
 
@@ -115,8 +115,8 @@ class LOOKAT_PD_OT_turns_from_sounds(_OfConversation, bpy.types.Operator):
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        found = conversation_table.take_sounds(context.scene)
-        reporting.report_info(self, Message("Read {turns} turns.", turns=found))
+        count = conversation_table.take_sounds(context.scene)
+        reporting.report_info(self, Message("Read {turns} turns.", turns=count))
         return {"FINISHED"}
 
 

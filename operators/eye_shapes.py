@@ -54,10 +54,10 @@ class LOOKAT_PD_OT_eye_shapes_detect(polling.OfLookAt, bpy.types.Operator):
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
-        found = control_probe.fill_table(context.scene, bone.id_data, bone.name)
+        probed = control_probe.fill_table(context.scene, bone.id_data, bone.name)
         rows = shape_table.rows(bone.lookat_pd.eyes)
         shapes = sum(1 for row in rows if row.shape_key)
-        reporting.report_controls(self, found)
+        reporting.report_controls(self, probed)
         if shapes:
             reporting.report_info(self, Message("Found {count} shape keys that turn the eyes.", count=shapes))
         return {"FINISHED"}

@@ -26,9 +26,9 @@ class LOOKAT_PD_OT_eyes_from_vrm(polling.OfLookAt, bpy.types.Operator):
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone, found = selection.look_at_bone(context), vrm.read(Path(self.filepath))
-        vrm_eyes.take_over(bone.id_data, bone.name, found)
-        by = Message("bones") if found.bones is not None else Message("shape keys")
+        bone, eyes = selection.look_at_bone(context), vrm.read(Path(self.filepath))
+        vrm_eyes.take_over(bone.id_data, bone.name, eyes)
+        by = Message("bones") if eyes.bones is not None else Message("shape keys")
         reporting.report_info(
             self, Message("The eyes are turned by {by}, as in '{name}'.", by=by, name=Path(self.filepath).name)
         )

@@ -101,9 +101,9 @@ class LOOKAT_PD_OT_inertialize(TwoActions, Blending, Repeating, Played, Joining,
         if not self.source:
             self.source = current_action(context)
         if not self.properties.is_property_set("source_frame"):
-            found = bool(settings.destination)
-            self.source_frame = settings.source_frame if found else context.scene.frame_current
-            if found:
+            is_set = bool(settings.destination)
+            self.source_frame = settings.source_frame if is_set else context.scene.frame_current
+            if is_set:
                 self.destination_frame = settings.destination_frame
         return context.window_manager.invoke_props_dialog(self, width=360)
 

@@ -169,8 +169,8 @@ class Frames:
         scene = context.scene
         if self.use_scene_range:
             self.frame_start, self.frame_end = scene_range(scene)
-        found = (key_extent.outside(item, self.frame_start, self.frame_end) for item in self.animated(context))
-        self.notes = [note for note in found if note is not None]
+        outside = (key_extent.outside(item, self.frame_start, self.frame_end) for item in self.animated(context))
+        self.notes = [note for note in outside if note is not None]
 
 
 def scene_range(scene: bpy.types.Scene) -> tuple[int, int]:

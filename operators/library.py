@@ -33,9 +33,9 @@ class LOOKAT_PD_OT_compare_library(Patterned, ModalJob, bpy.types.Operator):
         self.job = library.build(context.scene, armature, library.choose(armature, self.pattern), room=room)
 
     def finish(self, context: bpy.types.Context, result: library.Library) -> None:
-        settings, found = context.scene.lookat_pd_library, result.cuts.pairs()
+        settings, cuts = context.scene.lookat_pd_library, result.cuts.pairs()
         settings.pairs.clear()
-        for cut in found:
+        for cut in cuts:
             item = settings.pairs.add()
             item.name = f"{cut.source} → {cut.destination}"
             for name in ("source", "destination", "source_frame", "destination_frame", "cost"):
@@ -46,7 +46,7 @@ class LOOKAT_PD_OT_compare_library(Patterned, ModalJob, bpy.types.Operator):
             Message(
                 "Compared {actions} actions and found {count} best cuts ({seconds:.2f} s).",
                 actions=len(result.clips),
-                count=len(found),
+                count=len(cuts),
                 seconds=self.seconds,
             ),
         )

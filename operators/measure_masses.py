@@ -24,10 +24,10 @@ class LOOKAT_PD_OT_measure_masses(job.ModalJob, bpy.types.Operator):
         self.job = meshes.measure(context.scene, self._armature)
 
     def finish(self, context: bpy.types.Context, result: meshes.Measured) -> None:
-        found = masses.of(context.scene, self._armature, result)
+        body = masses.of(context.scene, self._armature, result)
         reporting.report_info(
             self,
-            Message("Total mass: {total:.1f} kg, number of bones: {bones}.", bones=len(found.bones), total=found.total),
+            Message("Total mass: {total:.1f} kg, number of bones: {bones}.", bones=len(body.bones), total=body.total),
         )
 
 

@@ -65,8 +65,8 @@ class LOOKAT_PD_OT_pd_follow_add(polling.Explained, bpy.types.Operator):
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        found = owner(context)
-        follow_edit.add(found, self._target(context, found))
+        follower = owner(context)
+        follow_edit.add(follower, self._target(context, follower))
         return {"FINISHED"}
 
     def _target(self, context: bpy.types.Context, found: Owner) -> bpy.types.Object | None:
@@ -104,9 +104,9 @@ class LOOKAT_PD_OT_pd_follow_offset(polling.Explained, bpy.types.Operator):
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        found = owner(context)
-        owners.check_target(found, found.settings.target, found.settings.subtarget)
-        follow_edit.set_offset(found)
+        follower = owner(context)
+        owners.check_target(follower, follower.settings.target, follower.settings.subtarget)
+        follow_edit.set_offset(follower)
         return {"FINISHED"}
 
 
@@ -120,23 +120,23 @@ class LOOKAT_PD_OT_pd_follow_key(OfFollow, bpy.types.Operator):
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        found, frame = owner(context), context.scene.frame_current
+        follower, frame = owner(context), context.scene.frame_current
         if self.setting not in KEYABLE:
             raise RigError(
                 "PD Follow of '{name}' has no setting '{setting}' to key; use use or influence.",
-                name=found.label,
+                name=follower.label,
                 setting=self.setting,
             )
-        if key_state(found, self.setting, frame) == "KEYED":
-            found.object.keyframe_delete(found.settings_path + self.setting, frame=frame)
+        if key_state(follower, self.setting, frame) == "KEYED":
+            follower.object.keyframe_delete(follower.settings_path + self.setting, frame=frame)
         else:
-            found.object.keyframe_insert(found.settings_path + self.setting, frame=frame)
+            follower.object.keyframe_insert(follower.settings_path + self.setting, frame=frame)
         return {"FINISHED"}
 
 
-def key_state(found: Owner, setting: str, frame: int) -> str:
+def key_state(follower: Owner, setting: str, frame: int) -> str:
     """Whether a setting is "KEYED" at this frame, "ANIMATED" elsewhere, or neither ("NONE")."""
-    return actions.key_state(found.object, found.settings_path + setting, frame)
+    return actions.key_state(follower.object, follower.settings_path + setting, frame)
 
 
 register, unregister = bpy.utils.register_classes_factory(

@@ -57,16 +57,16 @@ def other_selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]
 
 def named_object(context: bpy.types.Context, name: str) -> bpy.types.Object:
     """The object of the scene that an operator's option names. Raises RigError."""
-    found = context.scene.objects.get(name)
-    if found is None:
+    item = context.scene.objects.get(name)
+    if item is None:
         raise RigError("There is no object '{target}' in the scene; choose one that exists.", target=name)
-    return found
+    return item
 
 
 def selected_armatures(context: bpy.types.Context) -> list[bpy.types.Object]:
     """The armatures of all selected characters, by name."""
-    found = {item if item.type == "ARMATURE" else item.find_armature() for item in context.selected_objects}
-    return sorted(found - {None}, key=lambda item: item.name_full)
+    armatures = {item if item.type == "ARMATURE" else item.find_armature() for item in context.selected_objects}
+    return sorted(armatures - {None}, key=lambda item: item.name_full)
 
 
 def selected_bones(context: bpy.types.Context) -> list[bpy.types.PoseBone]:

@@ -131,16 +131,16 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
         yield 0.0
         armature, scene = selection.armature(context), context.scene
         bones, data = self._bones(armature), armature.animation_data
-        found = {self.frame: bones}
+        by_frame = {self.frame: bones}
         if self.where == "ALL":
             here = pops.find(armature, data.action, scene.frame_start, scene.frame_end, slot=data.action_slot)
-            found = pops.bones_by_frame(here, bones)
-            if not found:
+            by_frame = pops.bones_by_frame(here, bones)
+            if not by_frame:
                 raise RigError(_NO_POP)
         made = yield from pop_smoothing.smooth(
             scene,
             armature,
-            found,
+            by_frame,
             self.how(context),
             into=self.into,
             lock_feet=self._locks,

@@ -90,16 +90,18 @@ class LOOKAT_PD_OT_remove_visual_transitions(polling.Explained, bpy.types.Operat
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature, only = selection.armature(context), self.properties.is_property_set("frame")
-        found = [action for action in visual_offsets.of(armature) if self.action in ("", action.name)]
+        transitions = [action for action in visual_offsets.of(armature) if self.action in ("", action.name)]
         if only:
-            found = [action for action in found if visual_offsets.note_of(action).get("frame") == self.frame]
-        if not found:
+            transitions = [
+                action for action in transitions if visual_offsets.note_of(action).get("frame") == self.frame
+            ]
+        if not transitions:
             raise RigError(
                 "There is no visual transition at frame {frame}; choose one from the list.", frame=self.frame
             )
-        for action in found:
+        for action in transitions:
             visual_offsets.remove(armature, action)
-        reporting.report_info(self, Message("Removed {count} visual transitions.", count=len(found)))
+        reporting.report_info(self, Message("Removed {count} visual transitions.", count=len(transitions)))
         return {"FINISHED"}
 
 

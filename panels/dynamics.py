@@ -78,19 +78,19 @@ class LOOKAT_PD_PT_dynamics_body(_SubPanel, bpy.types.Panel):
         column.prop(settings, "total_mass", text="Total Mass (kg)")
         column.prop(settings, "density", text="Density (kg/m³)")
         layout.prop(scene.lookat_pd_dynamics, "show_masses")
-        found, problem = display.summary(scene, armature)
-        if found is None:
+        body, problem = display.summary(scene, armature)
+        if body is None:
             status.draw_reason(layout, context, problem)
             return
-        layout.label(text=iface_("{:.1f} kg in {} bones").format(found.total, len(found.bones)), translate=False)
-        name, most = found.heaviest
+        layout.label(text=iface_("{:.1f} kg in {} bones").format(body.total, len(body.bones)), translate=False)
+        name, most = body.heaviest
         layout.label(text=iface_("Heaviest: {}, {:.1f} kg").format(name, most), translate=False)
-        warning = masses.warning(armature, found)
+        warning = masses.warning(armature, body)
         if warning is not None:
             status.draw_long(layout, context, messages.translate(warning), "ERROR")
         bone = selection.bone(context)
-        if bone is not None and bone.name in found.bones:
-            share = found.properties.mass[found.bones.index(bone.name)]
+        if bone is not None and bone.name in body.bones:
+            share = body.properties.mass[body.bones.index(bone.name)]
             layout.label(text=f"{bone.name}: {share:.2f} kg", icon="BONE_DATA", translate=False)
 
 

@@ -246,17 +246,19 @@ def _draw_pole(layout: bpy.types.UILayout, settings) -> None:
 def _draw_convergence(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The convergence of the solver on a logarithmic scale, with the result below."""
     bone = selection.bone(context)
-    found = None if bone is None else ik_preview.convergence(context.scene, selection.armature(context), bone.name)
-    if found is None:
+    convergence = (
+        None if bone is None else ik_preview.convergence(context.scene, selection.armature(context), bone.name)
+    )
+    if convergence is None:
         return
-    if found.key not in _errors:
+    if convergence.key not in _errors:
         _errors.clear()
-        _errors[found.key] = found.solve()
-    errors = _errors[found.key]
+        _errors[convergence.key] = convergence.solve()
+    errors = _errors[convergence.key]
     box = layout.box()
     curves = {"error": ik_preview.heights(errors)}
-    box.template_icon(plots.icon("ik", found.key, lambda: curves), scale=6.0)
-    if not found.in_reach:
+    box.template_icon(plots.icon("ik", convergence.key, lambda: curves), scale=6.0)
+    if not convergence.in_reach:
         box.label(text="Out of reach", icon="INFO")
     share = iface_("{:.3f} % remaining, {} iterations").format(100.0 * errors[-1], len(errors) - 1)
     box.label(text=share, translate=False)

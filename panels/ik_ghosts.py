@@ -31,13 +31,13 @@ def _ghosts(context: bpy.types.Context) -> list[MethodGhost]:
     armature, bone = selection.armature(context), selection.bone(context)
     if polling.why_no_armature(context) is not None or bone is None:
         return []
-    found = ik_preview.convergence(context.scene, armature, bone.name)
-    if found is None:
+    convergence = ik_preview.convergence(context.scene, armature, bone.name)
+    if convergence is None:
         return []
-    key = (found.key, names)
+    key = (convergence.key, names)
     if key not in _kept:
         _kept.clear()
-        _kept[key] = found.ghosts(names)
+        _kept[key] = convergence.ghosts(names)
     return _kept[key]
 
 
@@ -88,7 +88,7 @@ class LOOKAT_PD_PT_ik_compare(ArmaturePanel, bpy.types.Panel):
         layout, settings = self.layout, context.scene.lookat_pd_ik
         layout.active = settings.compare
         names = method_ghosts.chosen(settings)
-        found = {ghost.method: ghost for ghost in _ghosts(context)}
+        by_method = {ghost.method: ghost for ghost in _ghosts(context)}
         full = sum(settings.compared) >= method_ghosts.MOST
         order = sorted(enumerate(methods.METHODS.values()), key=lambda item: item[1].key)
         for index, method in order:
@@ -97,9 +97,9 @@ class LOOKAT_PD_PT_ik_compare(ArmaturePanel, bpy.types.Panel):
             split = row.split(factor=0.58)
             icon = f"STRIP_COLOR_0{_COLORS[names.index(method.id)] + 1}" if method.id in names else "BLANK1"
             split.prop(settings, "compared", index=index, text=iface_(method.label), translate=False, icon=icon)
-            if method.id in found:
-                split.label(text=_short(found[method.id]), translate=False)
-        if settings.compare and not found:
+            if method.id in by_method:
+                split.label(text=_short(by_method[method.id]), translate=False)
+        if settings.compare and not by_method:
             own = ik_drag.dragged() is not None
             layout.label(
                 text="The rig's own IK poses this limb" if own else "Choose a target, or drag a bone", icon="INFO"

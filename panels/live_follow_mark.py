@@ -14,17 +14,17 @@ _RADIUS, _ARM = 12.0, 5.0
 
 def _draw_line(context: bpy.types.Context) -> None:
     with suppress(ReferenceError):
-        found = live_follow.leading()
-        if found is not None:
+        ends = live_follow.leading()
+        if ends is not None:
             line = Batch()
-            line.add(overlay.dashes(*found), context.preferences.themes[0].view_3d.object_active)
+            line.add(overlay.dashes(*ends), context.preferences.themes[0].view_3d.object_active)
             line.draw("LINES")
 
 
 def _draw_mark(context: bpy.types.Context) -> None:
     with suppress(ReferenceError):
-        found = live_follow.leading()
-        place = on_screen(context, found[1]) if found is not None else None
+        line = live_follow.leading()
+        place = on_screen(context, line[1]) if line is not None else None
         if place is None:
             return
         scale, mark = context.preferences.system.ui_scale, Batch()

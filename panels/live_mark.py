@@ -11,11 +11,11 @@ from .viewport import TEXT_SIZE, draw_handlers, on_screen, write
 _ABOVE = 14.0
 
 
-def label(found: live.Status) -> str:
+def label(state: live.Status) -> str:
     """What is written for a look-at."""
-    if found.state == "SOLVING":
-        return status.solving(found)
-    return iface_("Preview at this frame") if found.state == "PREVIEW" else iface_("Not solved")
+    if state.state == "SOLVING":
+        return status.solving(state)
+    return iface_("Preview at this frame") if state.state == "PREVIEW" else iface_("Not solved")
 
 
 def _draw(context: bpy.types.Context) -> None:
@@ -24,7 +24,7 @@ def _draw(context: bpy.types.Context) -> None:
         return
     colour, scale = context.preferences.themes[0].view_3d.space.text_hi, context.preferences.system.ui_scale
     written: list[tuple[float, float]] = []
-    for armature, bone, found in live.unsettled(context.scene):
+    for armature, bone, state in live.unsettled(context.scene):
         if not armature.visible_in_viewport_get(view):
             continue
         head = np.array(armature.matrix_world @ armature.pose.bones[bone].tail)
@@ -36,7 +36,7 @@ def _draw(context: bpy.types.Context) -> None:
         while any(abs(y - other) < height and abs(x - beside) < 10 * height for beside, other in written):
             y += height
         written.append((x, y))
-        write(label(found), x, y, colour, scale)
+        write(label(state), x, y, colour, scale)
 
 
 register, unregister = draw_handlers((_draw, "POST_PIXEL"))

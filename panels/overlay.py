@@ -91,11 +91,11 @@ def _seen(context: bpy.types.Context) -> Iterator[tuple[bpy.types.Object, str]]:
     view = context.space_data
     if not context.scene.lookat_pd_overlay.show or not view.overlay.show_overlays or context.mode.startswith("EDIT"):
         return
-    found = [item for item in context.selected_objects if item.type == "ARMATURE"]
+    rigs = [item for item in context.selected_objects if item.type == "ARMATURE"]
     active = selection.armature(context)
-    if active is not None and active.type == "ARMATURE" and active not in found:
-        found.append(active)
-    for item in found:
+    if active is not None and active.type == "ARMATURE" and active not in rigs:
+        rigs.append(active)
+    for item in rigs:
         if item.pose and item.data.pose_position == "POSE" and item.visible_in_viewport_get(view):
             yield from ((item, name) for name in _bones(item))
 

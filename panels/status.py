@@ -16,56 +16,56 @@ _LETTER = 7.5
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.types.Object, bone: str) -> None:
     """Solved, being solved, stopped, or the error."""
-    found = live.status(context.scene, armature, bone, look_at_kind.NAME)
-    if found.state == "ERROR":
-        draw_long(layout, context, messages.translate(found.error), "ERROR")
-    elif found.state == "SOLVING":
+    state = live.status(context.scene, armature, bone, look_at_kind.NAME)
+    if state.state == "ERROR":
+        draw_long(layout, context, messages.translate(state.error), "ERROR")
+    elif state.state == "SOLVING":
         row = layout.row(align=True)
-        row.progress(factor=found.fraction, text=solving(found), translate=False)
+        row.progress(factor=state.fraction, text=solving(state), translate=False)
         row.operator("lookat_pd.solve", text="", icon="X").stop = True
-    elif found.state == "PREVIEW":
+    elif state.state == "PREVIEW":
         layout.label(text="Preview at this frame", icon="TIME")
-    elif found.state == "STOPPED":
+    elif state.state == "STOPPED":
         row = layout.row(align=True)
         row.label(text="Not solved", icon="INFO")
         row.operator("lookat_pd.solve", text="Solve", icon="FILE_REFRESH")
-    elif found.state == "SOLVED":
-        layout.label(text=_solved(found), icon="CHECKMARK", translate=False)
+    elif state.state == "SOLVED":
+        layout.label(text=_solved(state), icon="CHECKMARK", translate=False)
         # The panel says which way it faces, with what to do, above.
-        for note in (note for note in found.notes if not facing.is_doubt(note)):
+        for note in (note for note in state.notes if not facing.is_doubt(note)):
             draw_long(layout, context, messages.translate(note), "INFO")
-    if found.state == "SOLVED" and found.shapes and not context.scene.render.use_lock_interface:
+    if state.state == "SOLVED" and state.shapes and not context.scene.render.use_lock_interface:
         # A render in a window runs at the same time, and both would set the shape keys of blinks.
         row = layout.row()
         row.use_property_split = False
         row.prop(context.scene.render, "use_lock_interface", text="Lock Interface while Rendering", icon="UNLOCKED")
 
 
-def solving(found: live.Status) -> str:
+def solving(state: live.Status) -> str:
     """How far solving is, and how long it will still take."""
-    percent = f"{100 * found.fraction:.0f}"
-    if found.remaining > 1.0:
+    percent = f"{100 * state.fraction:.0f}"
+    if state.remaining > 1.0:
         return messages.translate(
-            Message("Solving {percent} %, {remaining:.0f} s left", percent=percent, remaining=found.remaining)
+            Message("Solving {percent} %, {remaining:.0f} s left", percent=percent, remaining=state.remaining)
         )
     return messages.translate(Message("Solving {percent} %", percent=percent))
 
 
-def _solved(found: live.Status) -> str:
-    if not found.seconds > 0.0:
-        return messages.translate(Message("Solved {first} to {last}", first=found.first, last=found.last))
-    if found.seconds >= 1.0:
+def _solved(state: live.Status) -> str:
+    if not state.seconds > 0.0:
+        return messages.translate(Message("Solved {first} to {last}", first=state.first, last=state.last))
+    if state.seconds >= 1.0:
         return messages.translate(
             Message(
-                "Solved {first} to {last} in {seconds:.1f} s", first=found.first, last=found.last, seconds=found.seconds
+                "Solved {first} to {last} in {seconds:.1f} s", first=state.first, last=state.last, seconds=state.seconds
             )
         )
     return messages.translate(
         Message(
             "Solved {first} to {last} in {milliseconds:.0f} ms",
-            first=found.first,
-            last=found.last,
-            milliseconds=1000 * found.seconds,
+            first=state.first,
+            last=state.last,
+            milliseconds=1000 * state.seconds,
         )
     )
 

@@ -79,10 +79,10 @@ class LOOKAT_PD_PT_transitions(SidebarPanel, bpy.types.Panel):
             column.prop(settings, "damping_ratio")
         layout.prop(settings, "root")
         layout.prop(settings, "lock_feet")
-        found = decay_preview.preview(context.scene, selection.armature(context))
-        if found is not None:
+        preview = decay_preview.preview(context.scene, selection.armature(context))
+        if preview is not None:
             layout.prop(settings, "compare")
-            _draw_decays(layout, found)
+            _draw_decays(layout, preview)
 
     @staticmethod
     def _draw_join(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
@@ -117,19 +117,19 @@ def copy_settings(settings, button, names: Sequence[str]) -> None:
         setattr(button, name, getattr(settings, name))
 
 
-def _draw_decays(layout: bpy.types.UILayout, found: DecayPreview) -> None:
+def _draw_decays(layout: bpy.types.UILayout, preview: DecayPreview) -> None:
     """The deviation of the body parts from the destination after the cut, in degrees, with their names below."""
-    compared = found.compared or {}
-    key = tuple((part, values.tobytes()) for curves in (found.parts, compared) for part, values in curves.items())
+    compared = preview.compared or {}
+    key = tuple((part, values.tobytes()) for curves in (preview.parts, compared) for part, values in curves.items())
     box = layout.box()
-    box.template_icon(plots.icon("transition", key, lambda: found.parts, dashed=lambda: compared), scale=7.0)
+    box.template_icon(plots.icon("transition", key, lambda: preview.parts, dashed=lambda: compared), scale=7.0)
     row = box.grid_flow(row_major=True, columns=2, align=True)
-    for n, (part, values) in enumerate(found.parts.items()):
+    for n, (part, values) in enumerate(preview.parts.items()):
         row.label(text=f"{iface_(_PARTS.get(part, 'All'))} {values[0]:.0f}°", icon=plots.ICONS[n], translate=False)
     if compared:
-        for line, method in zip(("———", "- - -"), found.methods, strict=True):
+        for line, method in zip(("———", "- - -"), preview.methods, strict=True):
             box.label(text=f"{line}  {iface_(method)}", translate=False)
-    box.label(text=f"0 … {found.times[-1]:.1f} s", translate=False)
+    box.label(text=f"0 … {preview.times[-1]:.1f} s", translate=False)
 
 
 _register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_UL_cuts, LOOKAT_PD_PT_transitions))

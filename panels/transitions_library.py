@@ -43,9 +43,9 @@ class LOOKAT_PD_PT_transitions_library(TransitionsPanel, bpy.types.Panel):
         if len(settings.pairs):
             layout.template_list("LOOKAT_PD_UL_library", "", settings, "pairs", settings, "pair_index", rows=5)
         self._draw_path(layout, context, settings)
-        found = _preview(context, settings)
-        if found is not None:
-            _draw_graph(layout, context, settings, found)
+        preview = _preview(context, settings)
+        if preview is not None:
+            _draw_graph(layout, context, settings, preview)
 
     @staticmethod
     def _draw_path(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
@@ -69,19 +69,19 @@ def _preview(context: bpy.types.Context, settings) -> LibraryPreview | None:
     return library_preview.preview(armature, settings, ends, settings.cut_cost)
 
 
-def _draw_graph(layout: bpy.types.UILayout, context: bpy.types.Context, settings, found: LibraryPreview) -> None:
+def _draw_graph(layout: bpy.types.UILayout, context: bpy.types.Context, settings, preview: LibraryPreview) -> None:
     """The actions on a circle, clockwise by name, and the best cuts of each as arrows; below, what is in color."""
     box = layout.box()
-    marked = list(pairwise(found.steps)), [found.pair] if found.pair is not None else []
-    arrows = [((source, destination), 1.0 - rank) for source, destination, rank in found.cuts]
-    box.template_icon(plots.graph_icon("library", found.key, found.places, arrows, marked), scale=9.0)
-    if found.path:
-        names = " → ".join((found.path[0].source, *(cut.destination for cut in found.path)))
-        path = Message("Cheapest path: {path} ({cost:.4f})", path=names, cost=sum(cut.cost for cut in found.path))
+    marked = list(pairwise(preview.steps)), [preview.pair] if preview.pair is not None else []
+    arrows = [((source, destination), 1.0 - rank) for source, destination, rank in preview.cuts]
+    box.template_icon(plots.graph_icon("library", preview.key, preview.places, arrows, marked), scale=9.0)
+    if preview.path:
+        names = " → ".join((preview.path[0].source, *(cut.destination for cut in preview.path)))
+        path = Message("Cheapest path: {path} ({cost:.4f})", path=names, cost=sum(cut.cost for cut in preview.path))
         status.draw_long(box, context, messages.translate(path), plots.ICONS[0])
     elif context.scene.lookat_pd_transition.destination:
         status.draw_long(box, context, messages.translate(Message(_NO_PATH)), "INFO")
-    if found.pair is not None:
+    if preview.pair is not None:
         status.draw_long(box, context, settings.pairs[settings.pair_index].name, plots.ICONS[1])
 
 

@@ -136,10 +136,10 @@ vector, switches = _alone.vector, _alone.switches
 
 def declared(owner: type) -> dict[str, Any]:
     """Function of `bpy.props` and keywords of each property that a class and its bases declare, by name."""
-    found: dict[str, Any] = {}
+    properties: dict[str, Any] = {}
     for kind in reversed(owner.__mro__):
-        found |= {name: made for name, made in get_annotations(kind).items() if hasattr(made, "keywords")}
-    return found
+        properties |= {name: made for name, made in get_annotations(kind).items() if hasattr(made, "keywords")}
+    return properties
 
 
 def default(owner: type, name: str) -> Any:

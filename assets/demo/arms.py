@@ -201,8 +201,8 @@ def _arm(scene: bpy.types.Scene, name: str, place: tuple[float, float, float], l
         attach(scene, arm, bone, rod(length), -length)
     hand, length = LINKS[-1]
     if load:
-        found = body_masses.of(scene, arm)
-        own = float(found.properties.mass[found.bones.index(hand)])
+        measured = body_masses.of(scene, arm)
+        own = float(measured.properties.mass[measured.bones.index(hand)])
         arm.pose.bones[hand].lookat_pd_body.mass = own + load
         attach(scene, arm, hand, ball(0.04 * load ** (1.0 / 3.0), "Dark"), 0.0)
     for bone in arm.pose.bones:

@@ -156,12 +156,12 @@ def _bake_file(request: _Request, scene: bpy.types.Scene, job: FileJob, row: Row
         raise WholeFileNeeded("Several armatures are baked.")
     if request.options.move_keys:
         row["moved_keys"] = shot_keys.move(places)
-    found = [rig.pose.bones[bone].lookat_pd for rig, bone in places if bone in rig.pose.bones]
-    muted = [settings.mute for settings in found]
+    looking = [rig.pose.bones[bone].lookat_pd for rig, bone in places if bone in rig.pose.bones]
+    muted = [settings.mute for settings in looking]
 
     def one(own: Row) -> bpy.types.Action:
         # A bake mutes its look-ats.
-        for settings, mute in zip(found, muted, strict=True):
+        for settings, mute in zip(looking, muted, strict=True):
             if settings.mute != mute:
                 settings.mute = mute
         # A conversation is of the shot, whatever is left of the characters' clips before and after it.
@@ -268,9 +268,9 @@ def _take_over_eyes(job: FileJob, rig: bpy.types.Object, bone: str, row: Row) ->
     if not eyes.use or eyes.turned_by != "AUTO" or eyes.left or job.input.suffix.lower() not in (".vrm", ".glb"):
         return
     try:
-        found = vrm.read_any(job.input)
-        if found is not None:
-            vrm_eyes.take_over(rig, bone, found)
+        vrm_eyes_of_file = vrm.read_any(job.input)
+        if vrm_eyes_of_file is not None:
+            vrm_eyes.take_over(rig, bone, vrm_eyes_of_file)
     except LookAtError as error:
         row["warnings"].append(f"{error} The eyes are found by their names instead.")
 

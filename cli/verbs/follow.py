@@ -66,19 +66,19 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row
     into = baking.INTO[options.into]
     baking.check_output(into, job)
     row["fps"] = retime.reported(scene)
-    found = _followers(options, scene, row)
-    row["rig"], row["bone"] = found[0].object.name, found[0].label
-    _set(options, scene, found)
-    rig = found[0].object
-    if all(owner.bone and owner.object == rig for owner in found):
+    followers = _followers(options, scene, row)
+    row["rig"], row["bone"] = followers[0].object.name, followers[0].label
+    _set(options, scene, followers)
+    rig = followers[0].object
+    if all(owner.bone and owner.object == rig for owner in followers):
         task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(follow_bake.BAKED))
-        each_action.run(task, lambda own: _bake(options, scene, job, found, own, console))
+        each_action.run(task, lambda own: _bake(options, scene, job, followers, own, console))
         return
     if options.action or options.all_actions:
         raise RigError("Not only bones of one armature follow; leave out --action and --all-actions, or give --bone.")
     if job.source is not None:
         raise RigError("The keys of objects are written with the whole file.")
-    _bake(options, scene, job, found, row, console)
+    _bake(options, scene, job, followers, row, console)
 
 
 def _followers(options: argparse.Namespace, scene: bpy.types.Scene, row: Row) -> list[Owner]:
@@ -87,12 +87,12 @@ def _followers(options: argparse.Namespace, scene: bpy.types.Scene, row: Row) ->
         owner = _named(options, scene, row)
         _target(options, scene, owner)
         return [owner]
-    found = owners.in_scene(scene)
+    followers = owners.in_scene(scene)
     if options.rig is not None:
         rig = rigs.choose(scene, options.rig, row["warnings"])
-        found = [owner for owner in found if owner.object == rig]
-    awake = [owner for owner in found if not owner.settings.mute]
-    if not awake and found:
+        followers = [owner for owner in followers if owner.object == rig]
+    awake = [owner for owner in followers if not owner.settings.mute]
+    if not awake and followers:
         raise RigError("All PD Follow of the file is muted, as after a bake; unmute it, or give --bone or --object.")
     if not awake:
         raise RigError("There is no PD Follow in the file; choose what follows with --bone or --object.")
@@ -143,25 +143,25 @@ def _bake(
     options: argparse.Namespace,
     scene: bpy.types.Scene,
     job: FileJob,
-    found: Sequence[Owner],
+    followers: Sequence[Owner],
     row: Row,
     console: Console,
 ) -> bpy.types.Action:
     """Bake what follows into what it plays; the action of the first."""
-    moved = {owner.object for owner in found}
-    targets = {owner.settings.target for owner in found if owner.settings.target is not None}
+    moved = {owner.object for owner in followers}
+    targets = {owner.settings.target for owner in followers if owner.settings.target is not None}
     first, last = options.range or rigs.frame_range(scene, [*moved, *targets])
     extents = {item.name: rigs.frame_range(scene, [item]) if rigs.plays(item) else (first, last) for item in moved}
     results = []
-    for number, owner in enumerate(found):
+    for number, owner in enumerate(followers):
         owner.settings.mute = False
-        with console.portion(number, len(found)):
+        with console.portion(number, len(followers)):
             steps = follow_bake.bake(scene, owner, BakeOptions(first, last, baking.INTO[options.into]))
             results.append(baking.work(steps, console, "baking"))
     if job.output.suffix.lower() == ".glb":
         for result in results:
             baking.trim(result.action, extents[result.owner.object.name], first, last)
-    row["rig"], row["bone"], row["frames"] = found[0].object.name, found[0].label, [first, last]
+    row["rig"], row["bone"], row["frames"] = followers[0].object.name, followers[0].label, [first, last]
     row["action"] = results[0].action.name
     row["follows"] = [_summary(result) for result in results]
     return results[0].action

@@ -44,13 +44,13 @@ def _inspect(options: argparse.Namespace, path: Path, row: Row, console: Console
     jobs.check_input(path)
     scene = scene_files.load(path, options.fps, console, trust=options.trust_scripts)
     row["fps"], row["scene_frames"] = retime.reported(scene), [scene.frame_start, scene.frame_end]
-    found = rigs.armatures(scene)
+    armatures = rigs.armatures(scene)
     if options.rig is not None:
-        found = [rigs.choose(scene, options.rig, row["warnings"])]
-    row["rigs"] = [describe.rig(armature) for armature in found]
+        armatures = [rigs.choose(scene, options.rig, row["warnings"])]
+    row["rigs"] = [describe.rig(armature) for armature in armatures]
     row["actions"], row["targets"] = describe.actions(), describe.targets(scene)
     row["frames"] = list(rigs.frame_range(scene, []))
-    if not found:
+    if not armatures:
         row["warnings"].append("There is no armature in the scene.")
         return
     # The fields that every report has say what `bake` would do by default.

@@ -53,16 +53,16 @@ def run(options: argparse.Namespace, console: Console) -> int:
 
 def _expand(named: Sequence[Path]) -> list[Path]:
     """The reports, those in a folder in its place. Raises Misuse."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for path in named:
         if not path.is_dir():
-            found.append(path)
+            paths.append(path)
             continue
         inside = sorted(item for item in path.glob("*.json") if item.is_file() and not item.name.startswith("."))
         if not inside:
             raise words.Misuse(f"there is no report in the folder {path}; run the shards with --report first")
-        found += inside
-    return list(dict.fromkeys(found))
+        paths += inside
+    return list(dict.fromkeys(paths))
 
 
 def _read(path: Path) -> list[Row]:

@@ -88,9 +88,9 @@ def turns(rig: bpy.types.Object, bones: Sequence[str], frames: range) -> np.ndar
     return np.array(files.evaluated(rig, frames, basis))
 
 
-def fastest(found: np.ndarray) -> float:
+def fastest(rotations: np.ndarray) -> float:
     """The largest angle [degrees] between two frames."""
-    return float(np.degrees(rotation.distance(found[1:], found[:-1]).max()))
+    return float(np.degrees(rotation.distance(rotations[1:], rotations[:-1]).max()))
 
 
 def measure(rig: bpy.types.Object, row: Row) -> None:
@@ -137,9 +137,9 @@ def attempt(rig: bpy.types.Object, row: Row, what: str, work) -> str:
 def between(rig: bpy.types.Object, request, frames: Sequence[int], plain: np.ndarray, limit: float) -> tuple[str, str]:
     result = drain(interpolation.start(bpy.context.scene, rig, request))
     end = int(result.frames[-1])
-    found = turns(rig, result.tree.bones, range(frames[0], end + 1))
-    speed = fastest(found)
-    problem = "" if np.isfinite(found).all() and np.isfinite(result.motion.torques).all() else "not a number"
+    rotations = turns(rig, result.tree.bones, range(frames[0], end + 1))
+    speed = fastest(rotations)
+    problem = "" if np.isfinite(rotations).all() and np.isfinite(result.motion.torques).all() else "not a number"
     if not problem and speed > limit:
         problem = f"{speed:.0f}° between two frames"
     missed = f", {len(result.misses)} missed" if result.misses else ""
@@ -171,20 +171,22 @@ def reach(rig: bpy.types.Object, bones: Sequence[str], frame: int) -> tuple[str,
 def hit(rig: bpy.types.Object, bones: Sequence[str], frame: int, limit: float) -> tuple[str, str]:
     request = hitting.HitRequest((hitting.HitSpec(frame, bones[-1], 3.0),))
     result = drain(hitting.start(bpy.context.scene, rig, request))
-    found = turns(rig, result.tree.bones, range(frame, int(result.frames[-1]) + 1))
+    rotations = turns(rig, result.tree.bones, range(frame, int(result.frames[-1]) + 1))
     most = float(np.degrees(result.angles.max()))
-    problem = "" if np.isfinite(found).all() else "not a number"
-    return f"{most:.0f}°", problem or (f"{fastest(found):.0f}° between two frames" if fastest(found) > limit else "")
+    problem = "" if np.isfinite(rotations).all() else "not a number"
+    return f"{most:.0f}°", problem or (
+        f"{fastest(rotations):.0f}° between two frames" if fastest(rotations) > limit else ""
+    )
 
 
 def weigh(rig: bpy.types.Object, row: Row) -> None:
-    found = masses.of(bpy.context.scene, rig)
-    warning = masses.warning(rig, found)
-    bone, most = found.heaviest
-    row.mass = f"{found.total:.1f} kg{', human' if found.human else ''}{', warned' if warning else ''}"
+    body = masses.of(bpy.context.scene, rig)
+    warning = masses.warning(rig, body)
+    bone, most = body.heaviest
+    row.mass = f"{body.total:.1f} kg{', human' if body.human else ''}{', warned' if warning else ''}"
     row.heaviest = f"{bone}, {most:.1f} kg"
-    if found.human and not PERSON[0] <= found.total <= PERSON[1] and not warning:
-        row.wrong.append(f"a human of {found.total:.1f} kg")
+    if body.human and not PERSON[0] <= body.total <= PERSON[1] and not warning:
+        row.wrong.append(f"a human of {body.total:.1f} kg")
 
 
 def line(row: Row) -> str:

@@ -130,8 +130,8 @@ def watched(rig: bpy.types.Object, chain, frames: range) -> Motion:
         here = pose.evaluated(chain, seen.pose.bones)
         return here.local[0], np.concatenate((here.positions[0], here.end)), here.parent[0]
 
-    found = files.evaluated(rig, frames, read)
-    return Motion(*(np.array(part) for part in zip(*found, strict=True)))
+    states = files.evaluated(rig, frames, read)
+    return Motion(*(np.array(part) for part in zip(*states, strict=True)))
 
 
 def middle(chain, animated: Motion) -> int:
@@ -243,10 +243,10 @@ def longest_clip(rig: bpy.types.Object) -> Iterator[range]:
     for bone in rig.pose.bones:
         bone.matrix_basis.identity()
     yield range(1, 1 + FRAMES)
-    found = [a for a in bpy.data.actions if any(s.target_id_type == "OBJECT" for s in a.slots)]
-    found = [action for action in found if files.moves(rig, action)]
-    if found:
-        clip = max(found, key=lambda action: (action.frame_range[1] - action.frame_range[0], action.name))
+    clips = [a for a in bpy.data.actions if any(s.target_id_type == "OBJECT" for s in a.slots)]
+    clips = [action for action in clips if files.moves(rig, action)]
+    if clips:
+        clip = max(clips, key=lambda action: (action.frame_range[1] - action.frame_range[0], action.name))
         data = rig.animation_data_create()
         data.action, data.action_slot = clip, next(s for s in clip.slots if s.target_id_type == "OBJECT")
         first = round(clip.frame_range[0])
@@ -263,10 +263,10 @@ def measure(rig: bpy.types.Object) -> dict[tuple[str, bool], Row]:
         for constraint in bone.constraints:
             # A limb that has its own inverse kinematics is measured without.
             constraint.mute = constraint.mute or (constraint.type == "IK" and not chains.is_mechanism(bone))
-    found = list(limbs_of(rig))
+    limbs_here = list(limbs_of(rig))
     for frames in longest_clip(rig):
         worlds = np.array(files.evaluated(rig, frames, lambda seen: np.array(seen.matrix_world)))
-        for number, (kind, base, last, at_tip) in enumerate(found):
+        for number, (kind, base, last, at_tip) in enumerate(limbs_here):
             row = rows.setdefault(kind, Row())
             try:
                 chain = chains.resolve(rig, last, base=base, at_tip=at_tip)
@@ -280,13 +280,13 @@ def measure(rig: bpy.types.Object) -> dict[tuple[str, bool], Row]:
 
 def legs_of(rig: bpy.types.Object) -> dict[str, list[str]]:
     """The foot of each leg, and the bones that show its pose: what it hangs on, upper and lower leg, and foot."""
-    found = {}
+    legs = {}
     for line in limbs.limb_lines(rig)[1]:
         if len(line) > 2:
             shown = [limb_controls.shown_by(rig, name) for name in line[:3]]
             above = rig.pose.bones[shown[0]].parent
-            found[line[2]] = [shown[0] if above is None else above.name, *shown]
-    return found
+            legs[line[2]] = [shown[0] if above is None else above.name, *shown]
+    return legs
 
 
 def turns(rig: bpy.types.Object, lines: Sequence[Sequence[str]], frames: range) -> Array:
@@ -333,18 +333,18 @@ def held_feet(rig: bpy.types.Object, name: str) -> str:
     touches = {foot: contacts.Touch(contacts.Contact(contacts_found.Detection())) for foot in feet}
     options = bake_options.BakeOptions(first, last, "NEW")
     try:
-        found = drain(contacts.clean_up_body(bpy.context.scene, rig, touches, options))
+        cleaned = drain(contacts.clean_up_body(bpy.context.scene, rig, touches, options))
     except errors.LookAtError as error:
         return f"| {name} | {error} | - | - | - | - | - |"
     after, pose_after = files.places(rig, feet, frames), turns(rig, list(legs.values()), frames)
     slips = np.zeros(2)
     for k, foot in enumerate(feet):
-        for a, b in found.contacts[foot]:
+        for a, b in cleaned.contacts[foot]:
             held = [places[a - first : b + 1 - first, k] for places in (before, after)]
             away = [np.linalg.norm(points - points.mean(axis=0), axis=-1).max() for points in held]
             slips = np.maximum(slips, to_person * np.array(away))
-    count, lowered = sum(map(len, found.contacts.values())), to_person * float(found.lowered.max())
-    borders = [[n - first for ends in found.contacts.get(foot, ()) for n in ends] for foot in legs]
+    count, lowered = sum(map(len, cleaned.contacts.values())), to_person * float(cleaned.lowered.max())
+    borders = [[n - first for ends in cleaned.contacts.get(foot, ()) for n in ends] for foot in legs]
     knees, others = corners(pose_before, pose_after, borders, scene_time.seconds_per_frame(bpy.context.scene))
     return f"| {name} | {count} | {slips[0]:.1f} | {slips[1]:.3f} | {lowered:.0f} | {knees:.2f} | {others:.2f} |"
 

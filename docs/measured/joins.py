@@ -42,18 +42,18 @@ HEADS = (HEAD,)
 def opened(first: str, second: str) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
     """The armature of the first file and the actions of both, each a file or a clip in it."""
     folder = Path(os.environ["LOOKAT_PD_RIGS"])
-    found, armature = [], None
+    clips, armature = [], None
     for path, _, clip in (item.partition(":") for item in (first, second)):
         if clip and armature is not None:
-            found.append(bpy.data.actions[clip])
+            clips.append(bpy.data.actions[clip])
             continue
         mine = files.open_rig(folder / path) if armature is None else files.import_rig(folder / path)
         armature = armature or mine
-        found.append(bpy.data.actions[clip] if clip else mine.animation_data.action)
+        clips.append(bpy.data.actions[clip] if clip else mine.animation_data.action)
     assert armature is not None
     for track in armature.animation_data.nla_tracks:
         track.mute = True
-    return armature, found
+    return armature, clips
 
 
 def legs(armature: bpy.types.Object, action: bpy.types.Action, frames: range) -> tuple[float, float]:

@@ -55,7 +55,7 @@ def axis(name: str) -> Array:
 
 def feet_of(rig: bpy.types.Object) -> dict[str, tuple[str, float]]:
     """The deforming bones of feet and toes, each with the bone where its leg begins, and its length in the world."""
-    found = {}
+    feet = {}
     scale = float(np.abs(np.array(rig.matrix_world.to_scale())).mean())
     heads = {bone.name: np.array(bone.head_local) for bone in rig.data.bones}
     for leg in limbs.find_legs(rig):
@@ -63,8 +63,8 @@ def feet_of(rig: bpy.types.Object) -> dict[str, tuple[str, float]]:
         length = scale * sum(float(np.linalg.norm(b - a)) for a, b in pairwise(points))
         for name in (leg.shown or leg.foot, leg.toe):
             if name:
-                found[deforming(rig, name)] = leg.upper, length
-    return found
+                feet[deforming(rig, name)] = leg.upper, length
+    return feet
 
 
 def deforming(rig: bpy.types.Object, control: str) -> str:
@@ -75,8 +75,8 @@ def deforming(rig: bpy.types.Object, control: str) -> str:
 
 def target_at(rig: bpy.types.Object, degrees: float) -> bpy.types.Object:
     """An empty at this angle to the left of the character at rest, at the height of its head, three heights away."""
-    found = stance.of(rig)
-    skeleton, forward, up = rest.skeleton(rig), found.axes.forward, found.axes.up
+    stand = stance.of(rig)
+    skeleton, forward, up = rest.skeleton(rig), stand.axes.forward, stand.axes.up
     head = skeleton.heads[skeleton.index(look_at.find_head(rig))]
     size = float(np.linalg.norm(np.ptp(skeleton.heads, axis=0)))
     there = head + 3.0 * size * rotation.rotate(rotation.about(up, np.radians(degrees)), forward)
@@ -97,9 +97,9 @@ def measure(rig: bpy.types.Object, row: Row, truth: tuple[str, str]) -> None:
     scale = float(np.abs(np.array(rig.matrix_world.to_scale())).mean())
     points = np.concatenate((skeleton.heads, skeleton.tails)) if len(skeleton) < 200 else skeleton.heads
     to_person = 1000.0 * files.PERSON / (scale * float(np.ptp(points @ axes.up)))
-    found = feet_of(rig)
-    feet, hips = list(found), [hip for hip, _ in found.values()]
-    lengths, row.legs = np.array([length for _, length in found.values()]), len(limbs.find_legs(rig))
+    by_foot = feet_of(rig)
+    feet, hips = list(by_foot), [hip for hip, _ in by_foot.values()]
+    lengths, row.legs = np.array([length for _, length in by_foot.values()]), len(limbs.find_legs(rig))
     bone = look_at.find_head(rig)
     for clip, first, last in files.clips_of(rig):
         row.clips += 1

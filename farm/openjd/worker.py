@@ -76,9 +76,9 @@ def find(program, extension, folder):
         if python is None:
             fail("There is neither a Blender nor a Python with bpy on this worker; name one as Program.")
         return of_python(python, extension, folder)
-    found = shutil.which(program)
-    if found:
-        return (of_python if is_python(found) else of_blender)(found, extension, folder)
+    path = shutil.which(program)
+    if path:
+        return (of_python if is_python(path) else of_blender)(path, extension, folder)
     words = [word.strip('"') for word in shlex.split(program, posix=os.name != "nt")]
     if not shutil.which(words[0]):
         fail(f"There is no program {words[0]} on this worker; choose another Program, or leave it empty.")

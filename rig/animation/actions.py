@@ -27,9 +27,9 @@ def rotation_path(bone: str, mode: str) -> str:
 
 def channelbag(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None, *, ensure: bool = False):
     """The channelbag of `action` for `slot`; None if there is none, unless `ensure` creates it."""
-    found = action_get_channelbag_for_slot(action, slot)
-    if found is not None or not ensure:
-        return found
+    bag = action_get_channelbag_for_slot(action, slot)
+    if bag is not None or not ensure:
+        return bag
     # Blender has a function for this only since 5.0.
     layer = action.layers[0] if action.layers else action.layers.new("Layer")
     strip = layer.strips[0] if layer.strips else layer.strips.new(type="KEYFRAME")

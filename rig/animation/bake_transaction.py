@@ -269,7 +269,7 @@ def _constant(value: float) -> Callable[[float], float]:
 
 def animated_by_nla(data: bpy.types.AnimData) -> set[tuple[str, int]]:
     """Data paths and indices that the NLA animates."""
-    found: set[tuple[str, int]] = set()
+    channels: set[tuple[str, int]] = set()
     waiting = [strip for track in data.nla_tracks if not track.mute for strip in track.strips]
     while waiting:
         strip = waiting.pop()
@@ -278,8 +278,8 @@ def animated_by_nla(data: bpy.types.AnimData) -> set[tuple[str, int]]:
             continue
         for curve in actions.curves(strip.action, strip.action_slot):
             if actions.plays(curve):
-                found.add((curve.data_path, curve.array_index))
-    return found
+                channels.add((curve.data_path, curve.array_index))
+    return channels
 
 
 def layer_channels(mode: str, values: Array, base: Array) -> Array:

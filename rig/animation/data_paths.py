@@ -23,24 +23,24 @@ def constraint_path(bone: str, constraint: str) -> str:
 
 def split_bone(path: str) -> tuple[str, str]:
     """The pose bone at the begin of a data path, "" for none, and the path from there on."""
-    found = _POSE_BONE.match(path)
-    return (bpy.utils.unescape_identifier(found[1]), path[found.end() :]) if found else ("", path)
+    match = _POSE_BONE.match(path)
+    return (bpy.utils.unescape_identifier(match[1]), path[match.end() :]) if match else ("", path)
 
 
 def any_bone(path: str) -> str:
     """The bone that a data path leads to or through, of the pose or of the armature's data; "" for none."""
-    found = _ANY_BONE.search(path)
-    return bpy.utils.unescape_identifier(found[1]) if found else ""
+    match = _ANY_BONE.search(path)
+    return bpy.utils.unescape_identifier(match[1]) if match else ""
 
 
 def split_constraint(path: str) -> tuple[str, str, str]:
     """Bone and constraint, and the path from there on; empty names where a data path leads to no constraint."""
     bone, rest = split_bone(path)
-    found = _CONSTRAINT.match(rest)
-    return (bone, bpy.utils.unescape_identifier(found[1]), rest[found.end() :]) if bone and found else ("", "", path)
+    match = _CONSTRAINT.match(rest)
+    return (bone, bpy.utils.unescape_identifier(match[1]), rest[match.end() :]) if bone and match else ("", "", path)
 
 
 def split_key(path: str) -> tuple[str, str]:
     """The path of the owner of a custom property, and its name; "" as the name where a data path leads to none."""
-    found = _KEY.search(path)
-    return (path[: found.start()], bpy.utils.unescape_identifier(found[1])) if found else (path, "")
+    match = _KEY.search(path)
+    return (path[: match.start()], bpy.utils.unescape_identifier(match[1])) if match else (path, "")

@@ -10,10 +10,10 @@ SHIPPED = Path(__file__).resolve().parents[2] / "assets"
 
 def available(subfolder: str, ending: str) -> dict[str, Path]:
     """Name to file of every preset there is, those that come with the extension first; a user's own wins over these."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for folder in reversed(bpy.utils.preset_paths(subfolder)):
-        found |= {shown_name(path): path for path in sorted(Path(folder).glob(f"*{ending}"))}
-    return found
+        files |= {shown_name(path): path for path in sorted(Path(folder).glob(f"*{ending}"))}
+    return files
 
 
 def shown_name(path: Path) -> str:

@@ -59,11 +59,11 @@ class SettingPresets:
 
     def read(self, path: Path) -> dict[str, Any]:
         """The settings of a preset. Raises FileError."""
-        found: dict[str, Any] = {}
+        settings: dict[str, Any] = {}
         for line in _parsed(path).body:
             setting = self._setting(line)
             if setting is not None:
-                found |= dict([setting])
+                settings |= dict([setting])
             elif not self._is_preamble(line):
                 raise FileError(
                     "Line {line} of the preset '{preset}' is not a setting; fix or delete its file.",
@@ -71,7 +71,7 @@ class SettingPresets:
                     preset=shown_name(path),
                 )
         allowed = (*self.contents(), *self.tables)
-        for key, word in found.items():
+        for key, word in settings.items():
             if key not in allowed:
                 raise FileError(
                     "The preset '{preset}' sets '{key}', which is not allowed in presets; fix or delete its file.",
@@ -84,7 +84,7 @@ class SettingPresets:
                     preset=shown_name(path),
                     key=key,
                 )
-        return found
+        return settings
 
     def write(self, settings: Any, path: Path) -> None:
         """Save settings as a preset."""

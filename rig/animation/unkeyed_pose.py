@@ -26,7 +26,7 @@ def is_keyed(armature: bpy.types.Object, bone: str, mode: str) -> bool:
     path, size = actions.rotation_path(bone, mode), channel(mode)[1]
     if any(curve is not None for curve in actions.curves_at(data.action, data.action_slot, path, size)):
         return True
-    return data.use_nla and any(found == path for found, _ in animated_by_nla(data))
+    return data.use_nla and any(animated == path for animated, _ in animated_by_nla(data))
 
 
 def standing(armature: bpy.types.Object, turned: Sequence[str], moved: Sequence[str]) -> dict[Channels, Array]:

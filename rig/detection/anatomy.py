@@ -110,12 +110,12 @@ class Anatomy:
 
     def below(self, bone: int) -> list[int]:
         """The bone's children, their children and so on."""
-        found: list[int] = []
+        descendants: list[int] = []
         open_ends = list(self.skeleton.children[bone])
         while open_ends:
-            found.append(open_ends.pop())
-            open_ends.extend(self.skeleton.children[found[-1]])
-        return found
+            descendants.append(open_ends.pop())
+            open_ends.extend(self.skeleton.children[descendants[-1]])
+        return descendants
 
     def side_branches(self, line: Sequence[int]) -> list[set[int]]:
         """For each bone of a line from a bone to its ancestors: its descendants beside the line itself."""

@@ -128,8 +128,8 @@ def _machine(anatomy: Anatomy, head: int, up: Array, across: Array, votes_up: li
 
 def rest_axes(anatomy: Anatomy, line: list[int]) -> tuple[Array, Array]:
     """Unit forward and up (3,) in armature space. line: the head and its ancestors, head first."""
-    found = read(anatomy, line)
-    return found.forward, found.up
+    axes = read(anatomy, line)
+    return axes.forward, axes.up
 
 
 def _certainty(votes: list[Vote], forward: Array) -> float:
@@ -140,23 +140,23 @@ def _certainty(votes: list[Vote], forward: Array) -> float:
     return lead / (lead + _DOUBT) * lead / spread
 
 
-def also(found: Axes, vote: Vote) -> Axes:
+def also(axes: Axes, vote: Vote) -> Axes:
     """The axes with one more vote on forward, which may turn them round; as they are if it is across."""
-    along = float(vote.direction @ found.forward)
-    if not found.forward_votes:
+    along = float(vote.direction @ axes.forward)
+    if not axes.forward_votes:
         axis = nearest_axis(vote.direction)
-        if abs(axis @ found.up) > 1e-6 or axis @ vote.direction < HORIZONTAL:
-            return found
-        return replace(found, forward=axis, confidence=_certainty([vote], axis), forward_votes=(vote,), other=None)
+        if abs(axis @ axes.up) > 1e-6 or axis @ vote.direction < HORIZONTAL:
+            return axes
+        return replace(axes, forward=axis, confidence=_certainty([vote], axis), forward_votes=(vote,), other=None)
     if abs(along) < HORIZONTAL:
-        return found
-    trust = min(found.confidence / max(_certainty(list(found.forward_votes), found.forward), 1e-9), 1.0)
-    votes = [*found.forward_votes, vote]
-    turned = sum(v.weight * float(v.direction @ found.forward) for v in votes) < 0.0
-    forward = -found.forward if turned else found.forward
-    other = None if turned else found.other
+        return axes
+    trust = min(axes.confidence / max(_certainty(list(axes.forward_votes), axes.forward), 1e-9), 1.0)
+    votes = [*axes.forward_votes, vote]
+    turned = sum(v.weight * float(v.direction @ axes.forward) for v in votes) < 0.0
+    forward = -axes.forward if turned else axes.forward
+    other = None if turned else axes.other
     confidence = trust * _certainty(votes, forward)
-    return replace(found, forward=forward, confidence=confidence, forward_votes=tuple(votes), other=other)
+    return replace(axes, forward=forward, confidence=confidence, forward_votes=tuple(votes), other=other)
 
 
 def is_stance(anatomy: Anatomy, line: list[int]) -> bool:
@@ -212,13 +212,13 @@ def _across(anatomy: Anatomy) -> Array:
     """Vectors (n, 3) from right to left where each pair of limbs begins: further out, limbs may be posed unevenly."""
     skeleton = anatomy.skeleton
     begun: set[int] = set()
-    found = []
+    vectors = []
     for left, right in sorted(anatomy.pairs):
         vector = skeleton.heads[left] - skeleton.heads[right]
         if not begun & set(skeleton.ancestors(left)) and np.linalg.norm(vector) > 0.01 * anatomy.size:
             begun.add(left)
-            found.append(vector)
-    return np.array(found).reshape(-1, 3)
+            vectors.append(vector)
+    return np.array(vectors).reshape(-1, 3)
 
 
 def _agreed(across: Array) -> Array:

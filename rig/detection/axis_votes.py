@@ -46,28 +46,28 @@ def up_votes(anatomy: Anatomy, line: list[int], left: Array) -> list[Vote]:
     if on_all_fours(anatomy):
         front = front_pairs(anatomy)
         votes += [(FRONT_LEGS, begin - end, 2.0 / len(front)) for begin, end in front]
-    found = [
+    leg_votes = [
         Vote(source, perpendicular(v, left), weight)
         for source, v, weight in votes
         if np.linalg.norm(v - (v @ left) * left) > 0.2 * np.linalg.norm(v)
     ]
-    if not found:
+    if not leg_votes:
         return []
-    legs = rotation.normalize(sum(vote.weight * vote.direction for vote in found))
+    legs = rotation.normalize(sum(vote.weight * vote.direction for vote in leg_votes))
     base = mean_limb(hind)
     assert base is not None
     spine = anatomy.skeleton.heads[line[0]] - base[0]
     if np.linalg.norm(spine) > 1e-6 * anatomy.size and not on_all_fours(anatomy):
         spine = perpendicular(spine, left)
         if spine @ legs > HORIZONTAL:
-            found.append(Vote(SPINE, spine, 1.0))
+            leg_votes.append(Vote(SPINE, spine, 1.0))
     mouth = anatomy.center(anatomy.named(words.MOUTH))
     eyes = anatomy.center(anatomy.named(words.EYE, words.EAR))
     if mouth is not None and eyes is not None and np.linalg.norm(eyes - mouth) > 1e-4 * anatomy.size:
         face = perpendicular(eyes - mouth, left)
         if abs(face @ legs) > HORIZONTAL:
-            found.append(Vote(EYES_OVER_MOUTH, face, 0.3))
-    return found
+            leg_votes.append(Vote(EYES_OVER_MOUTH, face, 0.3))
+    return leg_votes
 
 
 def forward_votes(anatomy: Anatomy, line: list[int], up: Array) -> list[Vote]:
@@ -79,7 +79,7 @@ def forward_votes(anatomy: Anatomy, line: list[int], up: Array) -> list[Vote]:
     spine = None if hind is None else head - hind[0]
     low = fours or (spine is not None and len(pairs) > 1 and spine @ up < HORIZONTAL * np.linalg.norm(spine))
     face = anatomy.center(_face(anatomy, line[0]))
-    found: list[tuple[str, Array | None, float]] = [
+    shown: list[tuple[str, Array | None, float]] = [
         (FACE, _from(face, head), 1.5),
         (EARS, _from(face, anatomy.center(anatomy.named(words.EAR))), 0.5),
         (TOES, _toes(anatomy), 1.5),
@@ -89,7 +89,7 @@ def forward_votes(anatomy: Anatomy, line: list[int], up: Array) -> list[Vote]:
         (KNEES, None if low and not fours else _bend(anatomy, anatomy.legs), 0.7),
         (ELBOWS, None if fours else _from(np.zeros(3), _bend(anatomy, anatomy.arms)), 0.5),
     ]
-    return _doubting_knees(_level_votes(found, up))
+    return _doubting_knees(_level_votes(shown, up))
 
 
 def shape_up_votes(anatomy: Anatomy, line: list[int], left: Array, legs: list[LegPair]) -> list[Vote]:
@@ -118,12 +118,12 @@ def shape_forward_votes(anatomy: Anatomy, line: list[int], up: Array, legs: list
     spine = anatomy.skeleton.heads[head] - sum(pair.begin for pair in legs) / len(legs)
     low = len(legs) > 1 or spine @ up < HORIZONTAL * np.linalg.norm(spine)
     bones = [bone for pair in legs for leg in pair.legs for bone in leg]
-    found: list[tuple[str, Array | None, float]] = [
+    shown: list[tuple[str, Array | None, float]] = [
         (SOLES, limb_shapes.feet(anatomy, legs), 1.2),
         (SPINE, spine if low else None, 1.5 if called else 1.2 if paired else 0.5),
         (KNEES, _bend(anatomy, bones) if len(legs) == 1 and not low else None, 0.5),
     ]
-    return _doubting_knees(_level_votes(found, up))
+    return _doubting_knees(_level_votes(shown, up))
 
 
 def is_called(anatomy: Anatomy, head: int) -> bool:
@@ -131,10 +131,10 @@ def is_called(anatomy: Anatomy, head: int) -> bool:
     return anatomy.names[head].has(words.HEAD | words.NECK | words.CHEST | words.SPINE)
 
 
-def _level_votes(found: list[tuple[str, Array | None, float]], up: Array) -> list[Vote]:
+def _level_votes(shown: list[tuple[str, Array | None, float]], up: Array) -> list[Vote]:
     """Votes of the directions that are not all but vertical."""
     votes = []
-    for source, direction, weight in found:
+    for source, direction, weight in shown:
         if direction is None or not np.any(direction):
             continue
         direction = rotation.normalize(direction)

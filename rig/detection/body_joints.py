@@ -90,11 +90,11 @@ def base_of(armature: bpy.types.Object, effector: str, line: Sequence[bpy.types.
 
 def joints(armature: bpy.types.Object, bones: Sequence[str]) -> list[BodyJoint]:
     """The joints of a chain, its base first: the detected ones, or the parts that the animator has set."""
-    body, found = _body(armature), []
+    body, chain = _body(armature), []
     for name in bones:
         settings = custom(armature.pose.bones[name])
-        found.append(body.joint(name, "" if settings is None else settings.part.lower()))
-    return found
+        chain.append(body.joint(name, "" if settings is None else settings.part.lower()))
+    return chain
 
 
 def detected(armature: bpy.types.Object, bone: str) -> BodyJoint:
@@ -104,12 +104,12 @@ def detected(armature: bpy.types.Object, bone: str) -> BodyJoint:
 
 def posture(armature: bpy.types.Object, bones: Sequence[str]) -> ik.Posture:
     """The posture of a chain, with what the animator has set for its bones. Raises LookAtError."""
-    found = joints(armature, bones)
+    chain = joints(armature, bones)
     settings = [custom(armature.pose.bones[name]) for name in bones]
-    bends = [joint.part.bend or (-np.pi, np.pi) for joint in found]
+    bends = [joint.part.bend or (-np.pi, np.pi) for joint in chain]
     return ik.Posture(
-        [joint.part.stiffness if s is None else s.stiffness for joint, s in zip(found, settings, strict=True)],
-        [joint.hinge for joint in found],
+        [joint.part.stiffness if s is None else s.stiffness for joint, s in zip(chain, settings, strict=True)],
+        [joint.hinge for joint in chain],
         [bend[0] if s is None else s.minimum for bend, s in zip(bends, settings, strict=True)],
         [bend[1] if s is None else s.maximum for bend, s in zip(bends, settings, strict=True)],
     )
@@ -133,12 +133,12 @@ class _Body:
         try:
             axes = stance.of(armature).axes
             self.forward, self.up = axes.forward, axes.up
-            found = limbs.limb_lines(armature)
+            lines = limbs.limb_lines(armature)
         except LookAtError:
-            found = [], []
-        for line in found[0]:
+            lines = [], []
+        for line in lines[0]:
             self._add(line, _arm_parts(self.skeleton, self.named, line))
-        for line in found[1]:
+        for line in lines[1]:
             front = any(self.named[name].has(words.ARM, words.FRONT) for name in line)
             parts = ("shoulder", "elbow", "wrist") if front else ("hip", "knee", "ankle")
             self._add(line, (*parts, *("toe",) * (len(line) - 3))[: len(line)])
@@ -169,8 +169,8 @@ class _Body:
         part = part or self.parts.get(name) or self._part(name)
         if (name, part) not in self.joints:
             hinge = self._hinge(name, PARTS[part]) if PARTS[part].bend is not None else None
-            found = PARTS["other"] if PARTS[part].bend is not None and hinge is None else PARTS[part]
-            self.joints[name, part] = BodyJoint(name, found, hinge or (0.0, 0.0, 0.0))
+            known = PARTS["other"] if PARTS[part].bend is not None and hinge is None else PARTS[part]
+            self.joints[name, part] = BodyJoint(name, known, hinge or (0.0, 0.0, 0.0))
         return self.joints[name, part]
 
     def _part(self, name: str) -> str:

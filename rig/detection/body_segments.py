@@ -29,29 +29,29 @@ def human(anatomy: Anatomy, bones: Sequence[int]) -> dict[int, Segment] | None:
     """
     nameless = not anatomy.legs and not anatomy.arms
     limbs = _limbs_by_shape(anatomy) if nameless else {}
-    found: dict[int, Segment] = {}
+    segments: dict[int, Segment] = {}
     for bone in bones:
-        above = _above(anatomy, bone, found)
+        above = _above(anatomy, bone, segments)
         segment = limbs.get(bone) or _limb(anatomy.names[bone], above)
         if segment is not None:
-            found[bone] = segment
+            segments[bone] = segment
         elif above is not None and above[0] in PAIRED:
-            found[bone] = above
+            segments[bone] = above
     for landmark in _LANDMARKS:
-        if landmark not in found.values():
-            top = _named_by_joint(anatomy, bones, found, landmark)
+        if landmark not in segments.values():
+            top = _named_by_joint(anatomy, bones, segments, landmark)
             if top is None:
                 return None
-            found[top] = landmark
-    low, high = middle(anatomy, found, "thigh"), middle(anatomy, found, "upper_arm")
-    if not _stands(anatomy, found, high - low):
+            segments[top] = landmark
+    low, high = middle(anatomy, segments, "thigh"), middle(anatomy, segments, "upper_arm")
+    if not _stands(anatomy, segments, high - low):
         return None
     for bone in bones:
-        if bone not in found:
-            segment = _trunk(anatomy, bone, low, high, _above(anatomy, bone, found))
+        if bone not in segments:
+            segment = _trunk(anatomy, bone, low, high, _above(anatomy, bone, segments))
             if segment is not None:
-                found[bone] = segment
-    return None if nameless and not _has_proportions(anatomy, found) else found
+                segments[bone] = segment
+    return None if nameless and not _has_proportions(anatomy, segments) else segments
 
 
 def _limbs_by_shape(anatomy: Anatomy) -> dict[int, Segment]:
@@ -59,15 +59,15 @@ def _limbs_by_shape(anatomy: Anatomy) -> dict[int, Segment]:
     lines = limb_chains.find(anatomy.skeleton, anatomy.deform, anatomy.vertical)
     if len(lines.legs) != 2 or len(lines.arms) != 2:
         return {}
-    found: dict[int, Segment] = {}
+    segments: dict[int, Segment] = {}
     for side, leg, arm in zip("LR", lines.legs, lines.arms, strict=True):
         collar, *below = arm
         for names, parts in ((leg, ("thigh", "shank", "foot")), (below, ("upper_arm", "forearm", "hand"))):
             for name, part in zip(names, parts, strict=False):
-                found[anatomy.skeleton.index(name)] = part, side
+                segments[anatomy.skeleton.index(name)] = part, side
         if collar:
-            found[anatomy.skeleton.index(collar)] = "upper_trunk", ""
-    return found
+            segments[anatomy.skeleton.index(collar)] = "upper_trunk", ""
+    return segments
 
 
 def _has_proportions(anatomy: Anatomy, found: dict[int, Segment]) -> bool:
@@ -101,12 +101,12 @@ def _stands(anatomy: Anatomy, found: dict[int, Segment], up: Array) -> bool:
     return float(down @ up) < -_UPRIGHT * float(np.linalg.norm(down) * np.linalg.norm(up))
 
 
-def stature(anatomy: Anatomy, found: dict[int, Segment]) -> float:
+def stature(anatomy: Anatomy, segments: dict[int, Segment]) -> float:
     """The height of the body, in units of the armature."""
-    bones = list(found)
-    up = middle(anatomy, found, "upper_arm") - middle(anatomy, found, "thigh")
+    bones = list(segments)
+    up = middle(anatomy, segments, "upper_arm") - middle(anatomy, segments, "thigh")
     up /= max(float(np.linalg.norm(up)), 1e-12)
-    straight = [bone for bone in bones if found[bone][0] not in ("upper_arm", "forearm", "hand")]
+    straight = [bone for bone in bones if segments[bone][0] not in ("upper_arm", "forearm", "hand")]
     ends = np.concatenate((anatomy.skeleton.heads[straight], anatomy.skeleton.tails[straight]))
     return float(np.ptp(ends @ up))
 
@@ -139,9 +139,9 @@ def _limb(name: BoneName, above: Segment | None) -> Segment | None:
     return None
 
 
-def middle(anatomy: Anatomy, found: dict[int, Segment], name: str) -> Array:
+def middle(anatomy: Anatomy, segments: dict[int, Segment], name: str) -> Array:
     """The point (3,) between the topmost joints of a paired segment."""
-    return np.mean([_top(anatomy, found, (name, side)) for side in ("L", "R")], axis=0)
+    return np.mean([_top(anatomy, segments, (name, side)) for side in ("L", "R")], axis=0)
 
 
 def _top(anatomy: Anatomy, found: dict[int, Segment], segment: Segment) -> Array:

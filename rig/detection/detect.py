@@ -57,8 +57,8 @@ def find_chain(skeleton: Skeleton, head: str, hints: RigHints = RigHints()) -> l
 
 def find_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> tuple[Array, Array]:
     """The character's forward and up, unit vectors (3,) in armature space; Blender's -Y and Z if nothing shows them."""
-    found = read_axes(skeleton, hints)
-    return found.forward, found.up
+    axes = read_axes(skeleton, hints)
+    return axes.forward, axes.up
 
 
 def read_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> axes.Axes:

@@ -33,12 +33,12 @@ class ShapeTurn:
 
 def looking(names: Sequence[str]) -> dict[tuple[str, str], str]:
     """Of one mesh's shape keys those that turn an eye, "L", "R" or "" for both, "LEFT", "RIGHT", "UP" or "DOWN"."""
-    found: dict[tuple[str, str], str] = {}
+    keys: dict[tuple[str, str], str] = {}
     for name in sorted(names, key=len):
         role = _role(name)
         if role is not None:
-            found.setdefault(role, name)
-    return found
+            keys.setdefault(role, name)
+    return keys
 
 
 def _role(name: str) -> tuple[str, str] | None:

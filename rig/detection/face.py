@@ -24,7 +24,7 @@ class EyeControlName:
 def eye_controls(names: Sequence[str]) -> list[EyeControlName]:
     """Of all bones of a rig the controls of a face that turn or close eyes, such as `CTRL_L_eye`,
     `CTRL_L_eye_blink`, `eyes_ctrl`."""
-    found = []
+    controls = []
     for bone, name in zip(names, read_names(names), strict=True):
         said = set(name.words)
         if not (said & words.CONTROL and said & (words.EYE | words.LID)):
@@ -33,15 +33,15 @@ def eye_controls(names: Sequence[str]) -> list[EyeControlName]:
         if not closes and said & words.LID:
             continue
         if said <= words.CONTROL | words.EYE | words.LID | words.CLOSES | words.FACE_BOARD:
-            found.append(EyeControlName(bone, name.side, closes))
-    return found
+            controls.append(EyeControlName(bone, name.side, closes))
+    return controls
 
 
 def eyes(anatomy: Anatomy, head: int | None) -> list[int]:
     """Bones of the eyes, left before right; one, where there is one. head: the bone that looks, if there is one."""
-    found = [bone for bone in _spoken(anatomy, words.EYE) if not anatomy.names[bone].has(words.BESIDE_EYE)]
+    named = [bone for bone in _spoken(anatomy, words.EYE) if not anatomy.names[bone].has(words.BESIDE_EYE)]
     below = set() if head is None else set(anatomy.below(head))
-    return _pair(anatomy, [bone for bone in found if bone in below] or found, head)
+    return _pair(anatomy, [bone for bone in named if bone in below] or named, head)
 
 
 def upper_lids(anatomy: Anatomy) -> list[int]:
@@ -56,14 +56,14 @@ def lid_points(anatomy: Anatomy) -> list[tuple[list[int], list[int]]]:
     """The bones along the upper and along the lower lid of each eye, left before right; none where an eye has no
     upper or no lower ones."""
     lids = [bone for bone in _spoken(anatomy, words.LID) if anatomy.names[bone].side]
-    found = []
+    points = []
     for side in "LR":
         own = [bone for bone in lids if anatomy.names[bone].side == side]
         lower = [bone for bone in own if anatomy.names[bone].has(words.LOWER_LID)]
         upper = [bone for bone in own if anatomy.names[bone].has(words.UPPER_LID) and bone not in lower]
         if upper and lower:
-            found.append((upper, lower))
-    return found
+            points.append((upper, lower))
+    return points
 
 
 def _spoken(anatomy: Anatomy, vocabulary: frozenset[str]) -> list[int]:
@@ -74,14 +74,14 @@ def _spoken(anatomy: Anatomy, vocabulary: frozenset[str]) -> list[int]:
     return deform or found
 
 
-def _pair(anatomy: Anatomy, found: list[int], head: int | None) -> list[int]:
+def _pair(anatomy: Anatomy, candidates: list[int], head: int | None) -> list[int]:
     """The left and right bone of these with the plainest names, else the single one."""
 
     def plain(bone: int) -> tuple[int, int]:
         return len(anatomy.names[bone].words), len(anatomy.skeleton.names[bone])
 
     left, right, middle = (
-        sorted((bone for bone in found if anatomy.names[bone].side == side), key=plain) for side in ("L", "R", "")
+        sorted((bone for bone in candidates if anatomy.names[bone].side == side), key=plain) for side in ("L", "R", "")
     )
     for bone in left:
         other = [b for b in right if anatomy.names[b].key == anatomy.names[bone].key]

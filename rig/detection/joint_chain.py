@@ -123,10 +123,10 @@ def limb(armature: bpy.types.Object, effector: str, *, at_tip: bool) -> str:
     if not base:
         return ""
     try:
-        found = _joints(armature, effector, WHOLE, base, at_tip)
+        joints = _joints(armature, effector, WHOLE, base, at_tip)
     except RigError:
         return ""
-    return found[0]
+    return joints[0]
 
 
 def _joints(
@@ -145,15 +145,15 @@ def _joints(
             raise no_control(bone.name)
     if tip.lookat_pd_ik_pin and not pinned:
         raise RigError("Bone '{effector}' is pinned; unpin it, or choose another effector.", effector=effector)
-    found: list[str] = []
+    joints: list[str] = []
     for bone in (*((tip,) if at_tip else ()), *tip.parent_recursive):
-        if bone.lookat_pd_ik_pin or (not base and length and len(found) == length):
+        if bone.lookat_pd_ik_pin or (not base and length and len(joints) == length):
             break
         if not is_mechanism(bone):
-            found.append(bone.name)
+            joints.append(bone.name)
         if bone.name == base:
             break
-    if len(found) < 2:
+    if len(joints) < 2:
         control = limb_controls.control_of(armature, effector)
         if control not in ("", effector):
             raise RigError(
@@ -162,18 +162,18 @@ def _joints(
                 effector=effector,
                 control=control,
             )
-    if not found:
+    if not joints:
         raise RigError(
             "Bone '{effector}' has no parent that can rotate; choose a bone further down the chain.", effector=effector
         )
-    if len(found) == 1:
+    if len(joints) == 1:
         raise RigError(
             "The chain of '{effector}' has only one bone, '{bone}'; increase the chain length, or "
             "choose a bone further down.",
             effector=effector,
-            bone=found[0],
+            bone=joints[0],
         )
-    return found[::-1]
+    return joints[::-1]
 
 
 def is_mechanism(bone: bpy.types.PoseBone) -> bool:

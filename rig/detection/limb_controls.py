@@ -44,8 +44,8 @@ def has_controls(armature: bpy.types.Object) -> bool:
     limbs switch."""
     if is_generated(armature):
         return True
-    found = _redirected(armature)
-    return bool(found.controls or found.limbs)
+    redirected = _redirected(armature)
+    return bool(redirected.controls or redirected.limbs)
 
 
 def may_switch(armature: bpy.types.Object) -> bool:
@@ -61,12 +61,12 @@ def find(armature: bpy.types.Object) -> list[LimbControls]:
     with suppress(LookAtError):
         arms, legs = limbs.limb_lines(armature)
         lines = [*arms, *legs]
-    found = []
+    limbs_of_rig = []
     for line in lines:
         limb = _limb(armature, line[:3])
         if limb is not None:
-            found.append(limb)
-    return found
+            limbs_of_rig.append(limb)
+    return limbs_of_rig
 
 
 def _limb(armature: bpy.types.Object, turned: Sequence[str]) -> LimbControls | None:
@@ -86,15 +86,15 @@ def _limb(armature: bpy.types.Object, turned: Sequence[str]) -> LimbControls | N
 def _heel(armature: bpy.types.Object, goal: str, moved: str) -> str:
     """The nearest control above the last bone of a limb in IK, unless the IK control is above that and nothing else
     turns what is in between: "" then."""
-    found = ""
+    heel = ""
     for bone in armature.pose.bones[moved].parent_recursive if moved in armature.pose.bones else ():
         if bone.name == goal:
             return ""
-        if not found and not bone.name.startswith(_LAYERS) and not any(bone.lock_rotation):
-            found = bone.name
+        if not heel and not bone.name.startswith(_LAYERS) and not any(bone.lock_rotation):
+            heel = bone.name
         if any(not item.mute and item.influence > 0.0 for item in bone.constraints):
             break
-    return found
+    return heel
 
 
 def base_of(armature: bpy.types.Object, limb: LimbControls) -> str:
@@ -219,11 +219,11 @@ def lines(armature: bpy.types.Object, bones: Iterable[str]) -> dict[str, list[st
     """By bone its `line`. The rig is read once."""
     if is_generated(armature):
         return {bone: _generated_line(armature, bone) for bone in bones}
-    controls, found = _redirected(armature).controls, {}
+    controls, by_bone = _redirected(armature).controls, {}
     for bone in bones:
         both = (controls.get(name, name) for name in _above(armature, bone))
-        found[bone] = [*dict.fromkeys(filter(None, both))]
-    return found
+        by_bone[bone] = [*dict.fromkeys(filter(None, both))]
+    return by_bone
 
 
 def _above(armature: bpy.types.Object, bone: str) -> list[str]:
@@ -265,15 +265,15 @@ def _redirected(armature: bpy.types.Object) -> _Redirected:
 
 def _read(armature: bpy.types.Object) -> _Redirected:
     bones, copies = armature.pose.bones, RigCopies(armature)
-    found: tuple[LimbControls, ...] = ()
+    switched: tuple[LimbControls, ...] = ()
     if copies.switches or copies.solvers:
         with suppress(LookAtError):
-            found = tuple(limbs.switched_limbs(armature))
+            switched = tuple(limbs.switched_limbs(armature))
     # A skeleton that copies another one has no controls; controls deform nothing.
     sources = ((bone.name, copies.source(bone.name)) for bone in bones if bone.bone.use_deform)
     controls = {name: source for name, source in sources if source != name and not bones[source].bone.use_deform}
     shown: dict[str, str] = {}
-    for limb in found:
+    for limb in switched:
         controls |= dict(zip(limb.shown, limb.turned, strict=True)) | dict(zip(limb.posed, limb.turned, strict=True))
         shown |= dict(zip(limb.turned, limb.shown, strict=True))
         # What is between the IK control and the bones that it moves.
@@ -282,11 +282,11 @@ def _read(armature: bpy.types.Object) -> _Redirected:
                 bone.name for bone in bones[limb.goal].children_recursive if bones[limb.moved] in _with_below(bone)
             ]
             controls |= dict.fromkeys((limb.goal, *moved), limb.turned[-1])
-    for limb in found:
+    for limb in switched:
         controls |= dict.fromkeys((pole for pole in poles_of(armature, limb) if pole in bones), "")
         for name in limb.turned:
             controls.pop(name, None)
-    return _Redirected(found, controls, shown)
+    return _Redirected(switched, controls, shown)
 
 
 def _with_below(bone: bpy.types.PoseBone) -> list[bpy.types.PoseBone]:

@@ -65,11 +65,11 @@ def _pairs(
         return []
     if len(sides[0]) != len(sides[1]):
         sides = [[(np.mean([b for b, _ in s], axis=0), np.mean([e for _, e in s], axis=0))] for s in sides]
-    found = [
+    pairs = [
         (0.5 * (one[0] + other[0]), 0.5 * (one[1] + other[1]))
         for one, other in zip(*(_in_order(side) for side in sides), strict=True)
     ]
-    return [(begin, end) for begin, end in found if np.linalg.norm(begin - end) > 1e-6 * anatomy.size]
+    return [(begin, end) for begin, end in pairs if np.linalg.norm(begin - end) > 1e-6 * anatomy.size]
 
 
 def _in_order(limbs: list[tuple[Array, Array]]) -> list[tuple[Array, Array]]:

@@ -42,7 +42,7 @@ def find(anatomy: Anatomy) -> list[LegPair]:
     skeleton, images, vertical = anatomy.skeleton, _images(anatomy), np.array(anatomy.vertical)
     points = np.concatenate((skeleton.heads, skeleton.tails)) @ vertical
     ground, fall = float(points.min()), _FALL * float(np.ptp(points))
-    found = []
+    legs = []
     for left in sorted(images):
         right = images[left]
         if left > right and not anatomy.names[left].side:
@@ -55,8 +55,8 @@ def find(anatomy: Anatomy) -> list[LegPair]:
         end = 0.5 * (ends[0] + ends[1])
         down = float((begin - end) @ vertical)
         if min(map(len, lines)) > 1 and down > fall and float(end @ vertical) - ground < fall:
-            found.append(LegPair(*lines, begin, end))
-    return found
+            legs.append(LegPair(*lines, begin, end))
+    return legs
 
 
 def feet(anatomy: Anatomy, pairs: list[LegPair]) -> Array | None:

@@ -99,32 +99,32 @@ def find_lid_points(armature: bpy.types.Object) -> list[LidPoints]:
     rig = _Rig(armature)
     anatomy = rig.anatomy
     eyes = find_eyes(armature)
-    found = []
+    points = []
     for side in face.lid_points(anatomy):
         upper, lower = (
             tuple(dict.fromkeys(filter(None, (rig.control(rig.body.names[bone]) for bone in part)))) for part in side
         )
         if not upper or not lower or set(upper) & set(lower) or not all(map(rig.is_offset_freely, upper)):
             return []
-        eye = eyes[len(found)] if len(found) < len(eyes) else None
-        found.append(LidPoints(upper, lower, *rig.lid_coupling(upper, eye)))
-    return found
+        eye = eyes[len(points)] if len(points) < len(eyes) else None
+        points.append(LidPoints(upper, lower, *rig.lid_coupling(upper, eye)))
+    return points
 
 
 def find_legs(armature: bpy.types.Object) -> list[LegBones]:
     """All legs, left first, the front legs of a four-legged animal after the hind legs."""
     rig = _Rig(armature)
-    found = []
+    legs = []
     for line in [*rig.lines.legs, *rig.lines.footless]:
         bones = rig.controls(line)
         if len(bones) > 2:
-            found.append(_three_bones(rig, line, bones))
+            legs.append(_three_bones(rig, line, bones))
         elif len(bones) == 2 and rig.goals(bones[1]):
             # The foot hangs on what the leg is brought to.
             goals = tuple(rig.goals(bones[1]))
             shown = rig.shown(line, goals)
-            found.append(LegBones(bones[0], bones[1], goals[0], held=True, goals=goals, shown=shown))
-    return found
+            legs.append(LegBones(bones[0], bones[1], goals[0], held=True, goals=goals, shown=shown))
+    return legs
 
 
 def find_hands(armature: bpy.types.Object) -> list[LegBones]:
@@ -177,21 +177,21 @@ def find_foot_control(armature: bpy.types.Object, limb: LegBones, others: Sequen
         line = rig.line(goal)
         own = line[: next((n for n, bone in enumerate(line) if any(rig.hangs_on(name, bone) for name in kept)), None)]
         free = (bone for bone in reversed(own) if rig.is_free(bone) and rig.is_offset_freely(bone))
-        found = next(free, None)
-        if found is not None:
-            return found
+        control = next(free, None)
+        if control is not None:
+            return control
     return None
 
 
 def find_arms(armature: bpy.types.Object) -> list[ArmBones]:
     """All arms and wings that do not stand on the ground, left first."""
     rig = _Rig(armature)
-    found = []
+    arms = []
     for collar, *line in rig.lines.arms:
         bones = rig.controls(line)
         if len(bones) > 1:
-            found.append(ArmBones(rig.control(collar), bones[0], bones[-1], rig.has_ik(line[0], bones[-1])))
-    return found
+            arms.append(ArmBones(rig.control(collar), bones[0], bones[-1], rig.has_ik(line[0], bones[-1])))
+    return arms
 
 
 def limb_lines(armature: bpy.types.Object) -> tuple[list[list[str]], list[list[str]]]:
@@ -206,8 +206,8 @@ def switched_limbs(armature: bpy.types.Object) -> list[LimbControls]:
     """The arms and legs of a rig that Rigify did not generate which switch between IK and FK."""
     rig = _Rig(armature)
     lines_of = [*(line for _, *line in rig.lines.arms), *rig.lines.legs]
-    found = (rig.copies.limb(line) for line in lines_of)
-    return [limb for limb in found if limb is not None]
+    candidates = (rig.copies.limb(line) for line in lines_of)
+    return [limb for limb in candidates if limb is not None]
 
 
 def find_hips_control(armature: bpy.types.Object, chain: Sequence[str], put_back: Sequence[str] = ()) -> str | None:
@@ -265,12 +265,12 @@ class _Rig:
 
     def controls(self, line: Sequence[str]) -> list[str]:
         """What turns the bones of a limb, as far as each hangs on the one before."""
-        found: list[str] = []
+        controls: list[str] = []
         for bone in map(self.control, line):
-            if not bone or bone in found or (found and not self.hangs_on(bone, found[-1])):
+            if not bone or bone in controls or (controls and not self.hangs_on(bone, controls[-1])):
                 break
-            found.append(bone)
-        return found
+            controls.append(bone)
+        return controls
 
     @cached_property
     def copies(self) -> RigCopies:

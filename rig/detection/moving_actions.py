@@ -15,12 +15,12 @@ def moving(armature: bpy.types.Object) -> list[bpy.types.Action]:
     """The actions that move bones of the armature, by name; not those that only another armature plays."""
     mine = _slots(armature)
     others = {slot for other in bpy.data.objects if other != armature for slot in _slots(other)} - mine
-    found = []
+    actions_of_rig = []
     for action in bpy.data.actions:
         slot = None if own_data.OFFSETS in action else suitable_slot(armature, action)
         if slot is not None and (action, slot) not in others and moves_bones(armature, action, slot):
-            found.append(action)
-    return found
+            actions_of_rig.append(action)
+    return actions_of_rig
 
 
 def _slots(item: bpy.types.Object) -> set[tuple[bpy.types.Action, bpy.types.ActionSlot]]:
@@ -155,14 +155,14 @@ def _animated_properties(armature: bpy.types.Object) -> dict[str, Any]:
     """Values of what the actions of an armature animate beside its bones, by data path."""
     bones = _paths(armature)
     keyed = {path for action in moving(armature) for path in _channels(action, suitable_slot(armature, action))}
-    found = {}
+    values = {}
     for path in sorted(keyed):
         start, _, name = path.rpartition(".")
         if start not in bones or name not in TRANSFORM_SIZES:
             value = _value(armature, path)
             if value is not None:
-                found[path] = value
-    return found
+                values[path] = value
+    return values
 
 
 def _value(item: bpy.types.ID, path: str) -> Any:

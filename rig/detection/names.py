@@ -47,11 +47,11 @@ def other_side(name: str, all_names: Sequence[str]) -> str | None:
     read = dict(zip(all_names, read_names(all_names), strict=True))
     here = read[name]
     other = {"L": "R", "R": "L"}.get(here.side)
-    found = [candidate for candidate, there in read.items() if there.side == other and there.key == here.key]
-    if len(found) > 1:
+    candidates = [candidate for candidate, there in read.items() if there.side == other and there.key == here.key]
+    if len(candidates) > 1:
         # Several conventions in one rig: the one that the name itself follows.
-        found = [candidate for candidate in found if _punctuation(candidate) == _punctuation(name)]
-    return found[0] if len(found) == 1 else None
+        candidates = [candidate for candidate in candidates if _punctuation(candidate) == _punctuation(name)]
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _punctuation(name: str) -> str:

@@ -56,9 +56,9 @@ def of(armature: bpy.types.Object, bones: Sequence[str]) -> OtherIK | None:
         for constraint in owner.constraints:
             if constraint.type != "IK" or constraint.mute or not posed_bones(owner, constraint):
                 continue
-            found = read(owner, constraint)
-            if {*bones} & {*found.bones} or (found.bones[0] in nearest and found.end(armature)[0] in bones):
-                return found
+            other_ik = read(owner, constraint)
+            if {*bones} & {*other_ik.bones} or (other_ik.bones[0] in nearest and other_ik.end(armature)[0] in bones):
+                return other_ik
     return None
 
 
@@ -67,36 +67,36 @@ def read(owner: bpy.types.PoseBone, constraint: bpy.types.Constraint) -> OtherIK
     return OtherIK(owner.name, constraint.name, line, constraint.target, constraint.subtarget)
 
 
-def moved(armature: bpy.types.Object, found: OtherIK) -> tuple[bpy.types.Object, str]:
+def moved(armature: bpy.types.Object, other_ik: OtherIK) -> tuple[bpy.types.Object, str]:
     """The object and its bone, "" for the object itself, that is moved to move the target."""
-    if found.target != armature:
-        return found.target, found.subtarget
-    control = RigCopies(armature).control_of_target(found.subtarget, found.bones[-1])
-    return armature, control or found.subtarget
+    if other_ik.target != armature:
+        return other_ik.target, other_ik.subtarget
+    control = RigCopies(armature).control_of_target(other_ik.subtarget, other_ik.bones[-1])
+    return armature, control or other_ik.subtarget
 
 
-def refusal(armature: bpy.types.Object, found: OtherIK, bone: str) -> RigError:
+def refusal(armature: bpy.types.Object, other_ik: OtherIK, bone: str) -> RigError:
     """Why a bone that it poses, or the hand or foot below, cannot be keyed, and what to do instead."""
-    if found.is_limb(armature) and found.end(armature)[1]:
+    if other_ik.is_limb(armature) and other_ik.end(armature)[1]:
         return RigError(
             "The constraint '{constraint}' on '{owner}' poses '{end}' together with its limb; let it pose the two "
             "bones above '{end}' only, or move and key '{target}' itself.",
-            constraint=found.constraint,
-            owner=found.owner,
-            end=found.bones[0],
-            target=found.label,
+            constraint=other_ik.constraint,
+            owner=other_ik.owner,
+            end=other_ik.bones[0],
+            target=other_ik.label,
         )
-    if found.target != armature:
+    if other_ik.target != armature:
         return RigError(
             "The limb of '{bone}' is posed by the constraint '{constraint}' on '{owner}', whose target '{target}' is "
             "no bone of '{armature}'; choose a bone of '{armature}' as the target, or move and key '{target}' itself.",
-            constraint=found.constraint,
-            owner=found.owner,
+            constraint=other_ik.constraint,
+            owner=other_ik.owner,
             bone=bone,
-            target=found.label,
+            target=other_ik.label,
             armature=armature.name,
         )
-    return posed_already(bone, found.constraint, found.owner)
+    return posed_already(bone, other_ik.constraint, other_ik.owner)
 
 
 def posed_already(bone: str, constraint: str, owner: str) -> RigError:

@@ -71,9 +71,9 @@ def find(armature: bpy.types.Object, bone: str, other: str = "") -> Palm:
     side, spread = {"L": 1.0, "R": -1.0}.get(names[own].side, 0.0), _spread(skeleton, names, below, along)
     if spread is not None:
         towards, is_thumb = spread
-        found = np.cross(along, towards)
-        sign = side if is_thumb and side else float(np.sign(found @ normal)) or 1.0
-        normal = sign * found
+        across_palm = np.cross(along, towards)
+        sign = side if is_thumb and side else float(np.sign(across_palm @ normal)) or 1.0
+        normal = sign * across_palm
     back = rotation.inverse(skeleton.rotations[own])
     local = rotation.rotate(back, np.stack((middle - skeleton.heads[own], normal, along)))
     return Palm(*local)

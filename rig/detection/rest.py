@@ -78,15 +78,15 @@ def mesh_normal(armature: bpy.types.Object) -> Array | None:
 
 def _vertices(armature: bpy.types.Object) -> Array:
     """Vertices (n, 3) of the meshes that an armature moves, in its space; not all of many."""
-    found: list[Array] = [np.zeros((0, 3))]
+    points_of_meshes: list[Array] = [np.zeros((0, 3))]
     for item in bpy.data.objects:
         if item.type != "MESH" or not (item.parent == armature or item.find_armature() == armature):
             continue
         own = np.empty(3 * len(item.data.vertices), dtype=np.float32)
         item.data.vertices.foreach_get("co", own)
         matrix = np.array(armature.matrix_world.inverted_safe() @ item.matrix_world)
-        found.append(own.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3])
-    points = np.concatenate(found)
+        points_of_meshes.append(own.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3])
+    points = np.concatenate(points_of_meshes)
     return points[:: max(len(points) // _MOST_VERTICES, 1)]
 
 

@@ -17,14 +17,14 @@ _PART = re.compile(f"{_JOINS}|{_ENDS}")
 
 def closing(names: Sequence[str]) -> list[str]:
     """Of one mesh's shape keys the one that closes both eyes, or else the one of the left and the one of the right."""
-    found: dict[str, list[tuple[int, str]]] = {"": [], "L": [], "R": []}
+    keys: dict[str, list[tuple[int, str]]] = {"": [], "L": [], "R": []}
     for name in names:
         said = _words(name)
         closes = said & words.KEY_BLINK or (said & words.KEY_EYE and said & words.KEY_CLOSED)
         if closes and not said & words.KEY_OTHERWISE:
             side = "L" if said & words.KEY_LEFT else "R" if said & words.KEY_RIGHT else ""
-            found[side].append((len(said), name))
-    both, left, right = (min(found[side])[1:] if found[side] else () for side in ("", "L", "R"))
+            keys[side].append((len(said), name))
+    both, left, right = (min(keys[side])[1:] if keys[side] else () for side in ("", "L", "R"))
     return [*both] or [*left, *right] if both or (left and right) else []
 
 
@@ -35,8 +35,8 @@ def _words(name: str) -> frozenset[str]:
 
 def words_in_order(name: str) -> list[str]:
     """The same, as often and in the order in which they stand."""
-    found: list[str] = []
+    words: list[str] = []
     for run in _RUN.findall(name):
         word = run.lower()
-        found += _PART.findall(word) if _JOINED.fullmatch(word) else [word]
-    return found
+        words += _PART.findall(word) if _JOINED.fullmatch(word) else [word]
+    return words

@@ -93,10 +93,10 @@ def _action(armature: bpy.types.Object) -> tuple[bpy.types.Action | None, bpy.ty
 
 def _read(armature: bpy.types.Object, action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> Stance:
     plain, hints = rest.skeleton(armature), rest.hints(armature)
-    stands, found = detect.is_stance(plain, hints), detect.read_axes(plain, hints)
-    if stands and found.confidence < axes.CERTAIN and action is not None:
-        found = _with_steps(armature, plain, hints, found, (action, slot))
-    unanswered = Stance(plain, found if stands else replace(found, confidence=_UNKNOWN * found.confidence))
+    stands, axes_read = detect.is_stance(plain, hints), detect.read_axes(plain, hints)
+    if stands and axes_read.confidence < axes.CERTAIN and action is not None:
+        axes_read = _with_steps(armature, plain, hints, axes_read, (action, slot))
+    unanswered = Stance(plain, axes_read if stands else replace(axes_read, confidence=_UNKNOWN * axes_read.confidence))
     line = _line(plain, hints)
     clip = None if action is None else _clip(armature, plain, action, slot, _sampled(action))
     anatomy = Anatomy(plain, hints.deform, hints.vertical)
@@ -113,12 +113,12 @@ def _read(armature: bpy.types.Object, action: bpy.types.Action | None, slot: bpy
     seen, upwards = rotation.rotate(turn, moving.forward), rotation.rotate(turn, moving.up)
     if stands:
         if steady < _STEADY:
-            return Stance(plain, found)
+            return Stance(plain, axes_read)
         vote = Vote(axis_votes.CLIP, seen, 1.0)
-        said = replace(found, forward_votes=(*found.forward_votes, vote))
-        if seen @ found.forward > _ASTRAY:
+        said = replace(axes_read, forward_votes=(*axes_read.forward_votes, vote))
+        if seen @ axes_read.forward > _ASTRAY:
             return Stance(plain, said)
-        doubtful = replace(said, confidence=min(found.confidence, 0.4), other=(seen, upwards))
+        doubtful = replace(said, confidence=min(axes_read.confidence, 0.4), other=(seen, upwards))
         return Stance(plain, doubtful)
     snapped, aligned = _on_axes(plain, posed, line)
     moving = _as_seen(detect.read_axes(snapped, hints), *facing)
@@ -133,7 +133,7 @@ def _with_steps(
     armature: bpy.types.Object,
     plain: Skeleton,
     hints: detect.RigHints,
-    found: Axes,
+    doubtful: Axes,
     clip: tuple[bpy.types.Action, bpy.types.ActionSlot | None],
 ) -> Axes:
     """Doubtful axes with a vote of the steps in a clip, if it has some that keys alone make."""
@@ -142,17 +142,17 @@ def _with_steps(
     bones |= {plain.names[above] for name in bones for above in plain.ancestors(plain.index(name))}
     first, last = clip[0].frame_range
     if not legs or last - first <= 1.0 or is_constrained(armature, bones):
-        return found
+        return doubtful
     times = np.linspace(first, last - 1.0, 2 * _FRAMES)
     before, after = (_clip(armature, plain, *clip, times + later) for later in (0.0, 1.0))
     if before is None or after is None:
-        return found
+        return doubtful
     trunk = int(plain.parents[plain.index(legs[0][0])])
     if trunk < 0:
-        return found
+        return doubtful
     feet = [plain.index(leg[2]) for leg in legs]
-    ahead = travel.direction(plain, trunk, feet, found.up, before, after)
-    return found if ahead is None else axes.also(found, Vote(axis_votes.TRAVEL, ahead, 1.5))
+    ahead = travel.direction(plain, trunk, feet, doubtful.up, before, after)
+    return doubtful if ahead is None else axes.also(doubtful, Vote(axis_votes.TRAVEL, ahead, 1.5))
 
 
 def _as_seen(found: Axes, ahead: Array, up: Array) -> Axes:
@@ -192,13 +192,13 @@ def _across(anatomy: Anatomy, places: Array) -> list[tuple[int, int]]:
     """Left and right bones where each pair of limbs parts, by positions (F, n, 3)."""
     size = float(np.median(np.linalg.norm(np.ptp(places, axis=1), axis=-1)))
     begun: set[int] = set()
-    found = []
+    pairs = []
     for left, right in sorted(anatomy.pairs):
         wide = np.median(np.linalg.norm(places[:, left] - places[:, right], axis=-1))
         if not begun & set(anatomy.skeleton.ancestors(left)) and wide > 0.01 * size:
             begun.add(left)
-            found.append((left, right))
-    return found
+            pairs.append((left, right))
+    return pairs
 
 
 def _sampled(action: bpy.types.Action) -> Array:

@@ -189,17 +189,17 @@ class RigCopies:
 
     def _pair(self, name: str) -> tuple[_Copy, _Copy, Solver] | None:
         """What a bone copies in FK and in IK, and what poses the latter."""
-        found: list[tuple[_Copy, Solver]] = []
+        copies: list[tuple[_Copy, Solver]] = []
         others: list[_Copy] = []
         for copy in self.copies.get(name, ()):
             solver = next((item for item in self.solvers if self.source(copy.source) in item.bones), None)
             if solver is None:
                 others.append(copy)
             else:
-                found.append((copy, solver))
-        if len(found) != 1 or len(others) != 1:
+                copies.append((copy, solver))
+        if len(copies) != 1 or len(others) != 1:
             return None
-        return others[0], *found[0]
+        return others[0], *copies[0]
 
     def _goal(self, target: str, moved: str, upper: str) -> str:
         """The control that moves the target of a limb's inverse kinematics and what the last bone copies; "" if there
@@ -237,8 +237,8 @@ class RigCopies:
 
 def outside_of(armature: bpy.types.Object, bone: str) -> dict[str, OutsideControl]:
     """By name the outside controls to which inverse kinematics that poses a bone reaches and bends."""
-    found = [item.constraint for item in solvers(armature) if bone in item.bones]
-    places = [place for c in found for place in ((c.target, c.subtarget), (c.pole_target, c.pole_subtarget))]
+    constraints = [item.constraint for item in solvers(armature) if bone in item.bones]
+    places = [place for c in constraints for place in ((c.target, c.subtarget), (c.pole_target, c.pole_subtarget))]
     outside = (
         OutsideControl(outside_controls.name_of(armature, target, subtarget), target, subtarget)
         for target, subtarget in places

@@ -68,14 +68,14 @@ def eyes(document: dict[str, Any]) -> VrmEyes:
     """The eyes of a VRM file with this JSON part. Raises FileError."""
     try:
         said = document.get("extensions", {})
-        found = [_eyes(document, said[name], name) for name in ("VRMC_vrm", "VRM") if name in said]
+        variants = [_eyes(document, said[name], name) for name in ("VRMC_vrm", "VRM") if name in said]
     except (AttributeError, KeyError, IndexError, TypeError, ValueError):
         raise FileError("The VRM data of the file is broken; export it again.") from None
-    if not found:
+    if not variants:
         raise FileError("The file has no VRM data; choose a VRM file.")
-    if len({one.bones is None for one in found}) > 1:
+    if len({one.bones is None for one in variants}) > 1:
         raise FileError("The VRM file turns the eyes both by bones and by expressions; export it with one of them.")
-    return found[0]
+    return variants[0]
 
 
 def _eyes(document: dict[str, Any], said: dict[str, Any], name: str) -> VrmEyes:
@@ -103,15 +103,15 @@ def _limits(angles: dict[str, float]) -> tuple[float, float, float]:
 
 def _range(look: dict[str, Any], direction: str, *, is_new: bool) -> tuple[float, float]:
     """Angle [deg] from which on eyes turn no further, and the angle [deg] or weight there; the lesser of both eyes."""
-    found = []
+    rows = []
     for name in _RANGES[direction]:
         row = look.get(f"rangeMap{name}" if is_new else f"lookAt{name}", {})
         keys = ("inputMaxValue", "outputScale") if is_new else ("xRange", "yRange")
         seen, out = (float(row.get(key, default)) for key, default in zip(keys, (_MOST, 10.0), strict=True))
         if not (isfinite(seen) and isfinite(out) and seen > 0.0 and out > 0.0):
             raise FileError("A range of the eyes in the VRM file is not a number above 0; export it again.")
-        found.append((min(seen, _MOST), min(out, _MOST)))
-    return min(found, key=lambda row: row[1])
+        rows.append((min(seen, _MOST), min(out, _MOST)))
+    return min(rows, key=lambda row: row[1])
 
 
 def _bones(document: dict[str, Any], said: dict[str, Any], *, is_new: bool) -> tuple[str, str]:

@@ -146,15 +146,15 @@ def _solves(scene: bpy.types.Scene, look_ats: Sequence[LookAt]) -> list[LookAtSo
 
 def _amounts(solves: Sequence[LookAtSolve], frames: Array) -> dict[Lid, Array]:
     """How much the look-ats of one rig change shape keys (F,); the one that changes more has the word."""
-    found: dict[Lid, Array] = {}
+    by_lid: dict[Lid, Array] = {}
     for solve in solves:
         assert solve.track is not None
         first = int(frames[0] - solve.track.first)
         for n, lid in enumerate(solve.look_at.shapes):
             amounts = solve.track.shapes[first : first + len(frames), n]
-            known = found.get(lid, np.zeros(len(amounts)))
-            found[lid] = np.where(np.abs(amounts) >= np.abs(known), amounts, known)
-    return found
+            known = by_lid.get(lid, np.zeros(len(amounts)))
+            by_lid[lid] = np.where(np.abs(amounts) >= np.abs(known), amounts, known)
+    return by_lid
 
 
 def _result(solve: LookAtSolve, scene_solve: SceneSolve, action: bpy.types.Action) -> BakeResult:

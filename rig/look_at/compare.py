@@ -62,8 +62,8 @@ _ghosts: dict[int, Ghost] = {}
 def ghost(armature: bpy.types.Object) -> Ghost | None:
     """The plain animation of an armature that is shown; None where *Compare* is off, or what it is compared with is
     not there: the bake no longer plays, or its source was deleted."""
-    found = _ghosts.get(armature.session_uid)
-    return None if found is None or (found.of_bake and not _is_baked(armature)) else found
+    shown = _ghosts.get(armature.session_uid)
+    return None if shown is None or (shown.of_bake and not _is_baked(armature)) else shown
 
 
 def is_on() -> bool:
@@ -71,9 +71,9 @@ def is_on() -> bool:
     return bool(_ghosts)
 
 
-def show(armature: bpy.types.Object, found: Ghost) -> None:
+def show(armature: bpy.types.Object, ghost: Ghost) -> None:
     """Let a plain animation be drawn."""
-    _ghosts[armature.session_uid] = found
+    _ghosts[armature.session_uid] = ghost
 
 
 def hide(armature: bpy.types.Object | None = None) -> None:

@@ -41,19 +41,19 @@ def sync(armature: bpy.types.Object) -> list[Instance]:
     """
     _follow_renames(armature)
     shot_keys.mend(armature)
-    found, used = [], set()
+    live, used = [], set()
     for bone in live_bones(armature):
         settings = armature.pose.bones[bone].lookat_pd
         if settings.number in used or not settings.number:
             # A copy of a bone brings the number of the original along.
             settings.number = max(numbers(armature) | used, default=0) + 1
         used.add(settings.number)
-        found.append(_attach(armature, bone, settings.number))
+        live.append(_attach(armature, bone, settings.number))
     for number in set(offsets.places(armature)) - used:
         offsets.remove(armature, number)
-    offsets.arrange(armature, [item.number for item in found])
-    blink.give_back(armature, (lid for item in found if item.resolved is not None for lid in item.resolved.shapes))
-    return found
+    offsets.arrange(armature, [item.number for item in live])
+    blink.give_back(armature, (lid for item in live if item.resolved is not None for lid in item.resolved.shapes))
+    return live
 
 
 def _attach(armature: bpy.types.Object, bone: str, number: int) -> Instance:
@@ -128,12 +128,12 @@ def live_armatures(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 
 def other_live(scene: bpy.types.Scene, baked: set[tuple[bpy.types.Object, str]]) -> list[LookAt]:
     """Look-ats that are live in a scene besides those that are being baked; such as have errors left out."""
-    found = []
+    others = []
     for armature in live_armatures(scene):
         for bone in live_bones(armature):
             if (armature, bone) not in baked:
                 try:
-                    found.append(look_at.resolve(armature, bone))
+                    others.append(look_at.resolve(armature, bone))
                 except LookAtError:
                     continue
-    return found
+    return others

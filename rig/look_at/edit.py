@@ -96,10 +96,10 @@ def toggle_key(armature: bpy.types.Object, bone: str, setting: str, frame: int) 
         home.owner.keyframe_delete(home.path, frame=frame)
         shot_keys.tidy(armature)
         return
-    found = shot_keys.home(armature, bone, setting)
-    if found.owner != armature:
+    place = shot_keys.home(armature, bone, setting)
+    if place.owner != armature:
         # What a script or a slider has set is shown by the setting itself.
-        found.set(shot_keys.in_object(armature, bone, setting).value)
+        place.set(shot_keys.in_object(armature, bone, setting).value)
     if setting in setting_keys.CONVERSED:
         setting_keys.insert(armature, bone, setting, frame)
     else:

@@ -26,24 +26,24 @@ def as_json(armature: bpy.types.Object, bone: str) -> str:
 
 def read(armature: bpy.types.Object, bone: str) -> dict[str, Any]:
     """The settings of the look-at on a bone, with what is detected where they name nothing. Raises RigError."""
-    found = resolve.resolve(armature, bone, [Target(point=(0.0, 0.0, 0.0))], ((0.0, 0),))
+    look_at = resolve.resolve(armature, bone, [Target(point=(0.0, 0.0, 0.0))], ((0.0, 0),))
     settings = armature.pose.bones[bone].lookat_pd
     on = {layer.id for layer in layers.enabled(settings)}
-    body = found.body if found.body is not None else BodyRig()
+    body = look_at.body if look_at.body is not None else BodyRig()
     data = {
         "format": FORMAT,
         "version": VERSION,
         "bone": bone,
-        "controller": _controller(found),
+        "controller": _controller(look_at),
         "release": {
-            "angle": found.tuning.release_angle,
-            "speed": found.tuning.release_speed,
-            "time": found.tuning.release_time,
+            "angle": look_at.tuning.release_angle,
+            "speed": look_at.tuning.release_speed,
+            "time": look_at.tuning.release_time,
         },
-        "soft_edge": found.chain.soft_edge,
-        "chain": _chain(found),
+        "soft_edge": look_at.chain.soft_edge,
+        "chain": _chain(look_at),
         "body": {
-            "torso_threshold": found.chain.torso_from,
+            "torso_threshold": look_at.chain.torso_from,
             "weight_shift": _weight_shift(body) if "weight" in on else None,
             "arm_recoil": _arm_recoil(body) if "arms" in on else None,
             "planted_feet": _planted_feet(body) if "feet" in on else None,
@@ -53,8 +53,8 @@ def read(armature: bpy.types.Object, bone: str) -> dict[str, Any]:
     return _rounded(data)
 
 
-def _controller(found: LookAt) -> dict[str, Any]:
-    tuning = found.tuning
+def _controller(look_at: LookAt) -> dict[str, Any]:
+    tuning = look_at.tuning
     return {
         **_pd(tuning.settle_time, tuning.damping_ratio),
         "integrator": tuning.integrator,
@@ -69,8 +69,8 @@ def _pd(settle_time: float, damping_ratio: float) -> dict[str, float]:
     return {"k_p": k_p, "k_d": k_d, "settle_time": settle_time, "damping_ratio": damping_ratio}
 
 
-def _chain(found: LookAt) -> list[dict[str, Any]]:
-    chain, tuning = found.chain, found.tuning
+def _chain(look_at: LookAt) -> list[dict[str, Any]]:
+    chain, tuning = look_at.chain, look_at.tuning
     return [
         {
             "bone": name,
@@ -83,7 +83,7 @@ def _chain(found: LookAt) -> list[dict[str, Any]]:
             "forward": chain.forward[n],
             "up": chain.up[n],
         }
-        for n, name in enumerate(found.bones)
+        for n, name in enumerate(look_at.bones)
     ]
 
 

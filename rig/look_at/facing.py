@@ -27,8 +27,8 @@ def character(armature: bpy.types.Object, bone: str, skeleton: Skeleton) -> tupl
     """
     chosen = np.array(armature.pose.bones[bone].lookat_pd.facing)
     if not np.any(chosen):
-        found = detected(armature)
-        return found.forward, found.up
+        axes = detected(armature)
+        return axes.forward, axes.up
     local = skeleton.rotations[skeleton.index(bone)]
     forward = rotation.normalize(chosen[:3])
     up = rotation.normalize(chosen[3:] - (chosen[3:] @ forward) * forward)
@@ -73,13 +73,13 @@ _DISAGREEING = Message(
 
 def doubt(armature: bpy.types.Object, bone: str) -> Message | None:
     """How sure the detection is and what disagrees with it, as a sentence; None where it is sure enough."""
-    found = _uncertain(armature, bone)
-    if found is None:
+    axes = _uncertain(armature, bone)
+    if axes is None:
         return None
-    percent = f"{100.0 * found.confidence:.0f}"
-    if not found.against:
+    percent = f"{100.0 * axes.confidence:.0f}"
+    if not axes.against:
         return Message(_LITTLE.template, bone=bone, percent=percent)
-    return Message(_DISAGREEING.template, bone=bone, percent=percent, sources=joined(", ", found.against))
+    return Message(_DISAGREEING.template, bone=bone, percent=percent, sources=joined(", ", axes.against))
 
 
 def is_doubt(note: str) -> bool:
@@ -96,9 +96,9 @@ def choose(armature: bpy.types.Object, bone: str, candidate: int) -> None:
         return
     if candidate > 1:
         raise RigError("There is no candidate {number} for the forward axis; choose 1 or 2.", number=candidate + 1)
-    found = stance.of(armature)
-    forward, up = found.axes.candidates[candidate]
-    back = rotation.inverse(found.skeleton.rotations[found.skeleton.index(bone)])
+    of_rig = stance.of(armature)
+    forward, up = of_rig.axes.candidates[candidate]
+    back = rotation.inverse(of_rig.skeleton.rotations[of_rig.skeleton.index(bone)])
     settings.aim_axis = "AUTO"
     settings.facing = (*rotation.rotate(back, forward).tolist(), *rotation.rotate(back, up).tolist())
 

@@ -25,16 +25,16 @@ def of(settle_time: float, ratio: float) -> tuple[float, float]:
 
 def round_k_p(settle_time: float) -> float:
     """The roundest k_p [1/s²] that has this settle time [s]."""
-    found = (2.0 * pi / settle_time) ** 2
-    rounded = float(f"{found:.{_DIGITS}g}")
-    return rounded if np.float32(2.0 * pi / sqrt(rounded)) == np.float32(settle_time) else found
+    exact = (2.0 * pi / settle_time) ** 2
+    rounded = float(f"{exact:.{_DIGITS}g}")
+    return rounded if np.float32(2.0 * pi / sqrt(rounded)) == np.float32(settle_time) else exact
 
 
 def round_k_d(gain: float, ratio: float) -> float:
     """The roundest k_d [1/s] that has this damping ratio beside a k_p of `gain` [1/s²]."""
-    found = 2.0 * ratio * sqrt(gain)
-    rounded = float(f"{found:.{_DIGITS}g}")
-    return rounded if np.float32(rounded / (2.0 * sqrt(gain))) == np.float32(ratio) else found
+    exact = 2.0 * ratio * sqrt(gain)
+    rounded = float(f"{exact:.{_DIGITS}g}")
+    return rounded if np.float32(rounded / (2.0 * sqrt(gain))) == np.float32(ratio) else exact
 
 
 def k_p(settings: Any) -> float:

@@ -172,8 +172,8 @@ class GazeSolver:
             # The eyes set out first.
             events = glances.delayed(events, body.head_delay)
         if shift is not None or (body is None and self.kept.learned is None):
-            found = gaze.solve_samples(look_at.chain, look_at.tuning, samples, events, influence)
-            return self._on_target(found, count)
+            solution = gaze.solve_samples(look_at.chain, look_at.tuning, samples, events, influence)
+            return self._on_target(solution, count)
         self._timeline = gaze.run_timeline(look_at.chain, look_at.tuning, samples, events), samples
         return self._on_target(self._timeline[0].solution(*gaze.of_frames(samples, influence)), count)
 
@@ -207,8 +207,8 @@ class GazeSolver:
         if not np.any(displacement):
             return solution
         assert self._timeline is not None, "a look-at whose head may be displaced keeps the timeline of its solve"
-        found = gaze.solve_shifted(*self._timeline, displacement, self.setting("influence"))
-        return self._on_target(found, len(self.samples.targets))
+        displaced = gaze.solve_shifted(*self._timeline, displacement, self.setting("influence"))
+        return self._on_target(displaced, len(self.samples.targets))
 
     def expected(self, solution: gaze.Solution, displacement: Array | None, animated: Array) -> tuple[Array, Array]:
         """What the evaluated rig should make of the `solution` of `steps`, by what was learned from it before.
@@ -221,8 +221,8 @@ class GazeSolver:
             return solution.wanted, rotation.identity(*animated.shape[:2])
         turns = rotation.distance(animated, solution.wanted)
         shift = learned.shift_for(turns)
-        found = self.solve_displaced(solution, shift if displacement is None else shift + displacement)
-        return found.wanted, learned.correction_for(turns)
+        displaced = self.solve_displaced(solution, shift if displacement is None else shift + displacement)
+        return displaced.wanted, learned.correction_for(turns)
 
     def settled_error(self, solution: gaze.Solution, error: Array) -> float:
         """The largest of errors (F,) [rad] where the solution is settled with its target in reach, nan for none."""

@@ -58,15 +58,15 @@ def occluders(armature: bpy.types.Object, bone: str) -> tuple[bpy.types.Object, 
     if settings.let_go_behind is None:
         return ()
     looked = {target.object for target in looked_at.listed(settings)}
-    found = [item for item in settings.let_go_behind.all_objects if item not in looked]
-    for item in found:
+    items = [item for item in settings.let_go_behind.all_objects if item not in looked]
+    for item in items:
         if looked_at.belongs_to(item, armature):
             raise RigError(
                 "The occluder '{item}' is part of the character itself; remove it from the collection '{collection}'.",
                 item=item.name,
                 collection=settings.let_go_behind.name,
             )
-    return tuple(found)
+    return tuple(items)
 
 
 def mixed(places: Array, targets: Sequence[Target], shares: Array, head: Array) -> tuple[Array, Array]:

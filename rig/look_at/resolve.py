@@ -181,22 +181,22 @@ def resolve(
     body, notes = layers.find(armature, bones, settings, axes)
     doubt = facing.doubt(armature, bone)
     notes = notes if doubt is None else (doubt, *notes)
-    found = LookAt(
+    resolved = LookAt(
         armature, bones, chain, tuning(settings), tuple(targets), schedule, simple, body, notes, up, occluders
     )
-    return retuned(found)
+    return retuned(resolved)
 
 
-def retuned(found: LookAt) -> LookAt:
+def retuned(look_at: LookAt) -> LookAt:
     """The same look-at, with what its settings say now of how it moves."""
-    settings = found.armature.pose.bones[found.bone].lookat_pd
-    body = found.body
+    settings = look_at.armature.pose.bones[look_at.bone].lookat_pd
+    body = look_at.body
     if body is not None:
-        aim = found.chain.forward[0], found.chain.up[0]
-        body = layers.tuned(body, found.armature, found.bones, settings, aim)
+        aim = look_at.chain.forward[0], look_at.chain.up[0]
+        body = layers.tuned(body, look_at.armature, look_at.bones, settings, aim)
     with_eyes = body is not None and bool(body.eyes or body.looks)
-    chain = replace(found.chain, level=settings.level_head, **body_rig.left_to_others(settings, with_eyes))
-    return replace(found, tuning=tuning(settings), chain=chain, body=body)
+    chain = replace(look_at.chain, level=settings.level_head, **body_rig.left_to_others(settings, with_eyes))
+    return replace(look_at, tuning=tuning(settings), chain=chain, body=body)
 
 
 def named_links(settings) -> list:

@@ -131,15 +131,15 @@ class SceneSolve:
             self._see_below(solve, group)
         if all(solve.stale == FRESH for solve in group):
             return
-        found: dict[LookAtSolve, Track] = {}
+        tracks: dict[LookAtSolve, Track] = {}
         for turn in range(ROUNDS):
             now = {}
             for k, solve in enumerate(group):
-                others = [other for other in group if other in found and self._plays_under(other, solve)]
+                others = [other for other in group if other in tracks and self._plays_under(other, solve)]
                 playing = [*self._playing([*below[solve][0], *below[solve][1]])]
                 for other in others:
                     self.install(other.look_at, other.number)
-                    playing.append((other.look_at.armature, found[other]))
+                    playing.append((other.look_at.armature, tracks[other]))
                 # Whatever the others did before this solve began must not matter.
                 solve.stale = BODY
                 # Where the others' heads are is known well enough without; the last round verifies.
@@ -147,7 +147,7 @@ class SceneSolve:
                     yield (turn + (k + fraction) / len(group)) / ROUNDS
                 if solve.track is not None:
                     now[solve] = solve.track
-            found = now
+            tracks = now
 
     def _plays_under(self, other: LookAtSolve, solve: LookAtSolve) -> bool:
         """Whether one of a circle is in motion while another is sampled: not itself, nor what is added on top of it."""
@@ -179,7 +179,7 @@ class SceneSolve:
         needs = np.zeros((len(solves), len(solves)), dtype=bool)
         for n, solve in enumerate(solves):
             for m, other in enumerate(solves):
-                needs[n, m] = any(found.get(other, False) for found in self._needs[solve])
+                needs[n, m] = any(needed.get(other, False) for needed in self._needs[solve])
         for m in range(len(solves)):
             needs |= needs[:, m : m + 1] & needs[m : m + 1]
         for n, solve in enumerate(solves):

@@ -23,17 +23,17 @@ _IN_REACH = np.radians(0.5)
 
 def places(look_at_targets: tuple[Target, ...], depsgraph: bpy.types.Depsgraph) -> Array | None:
     """Where targets are in the world, (n, 3), as evaluated; None where one of them is not."""
-    found = np.zeros((len(look_at_targets), 3))
+    at = np.zeros((len(look_at_targets), 3))
     for n, target in enumerate(look_at_targets):
         if target.object is None:
-            found[n] = target.point or (0.0, 0.0, 0.0)
+            at[n] = target.point or (0.0, 0.0, 0.0)
             continue
         item = target.object.evaluated_get(depsgraph)
         if not item.is_evaluated:
             return None
         own = item.pose.bones[target.bone].head if target.bone else target.point or (0.0, 0.0, 0.0)
-        found[n] = (np.array(item.matrix_world) @ (*own, 1.0))[:3]
-    return found if np.all(np.isfinite(found)) else None
+        at[n] = (np.array(item.matrix_world) @ (*own, 1.0))[:3]
+    return at if np.all(np.isfinite(at)) else None
 
 
 @dataclass(frozen=True)
@@ -79,16 +79,16 @@ def settled(
         here.samples = _animated(here, posed)
     assert here.samples is not None
     solver = GazeSolver(solve.look_at, replace(context, frames=context.frames[k : k + 1]), here)
-    found = solver.solve(here.samples.targets)
-    turned = found.offsets
+    solution = solver.solve(here.samples.targets)
+    turned = solution.offsets
     if kept.coupling is not None:
         active = np.any(turned != rotation.IDENTITY, axis=(1, 2))
-        wanted, correction = solver.expected(found, None, solver.chain[0])
+        wanted, correction = solver.expected(solution, None, solver.chain[0])
         turned = control_coupling.realize(wanted, solver.chain[0], kept.coupling, correction, active)
     every = track.offsets[k : k + 1].copy()
     every[:, : turned.shape[1]] = turned
-    aims = found.looked_at[0] >= 0 and found.error[0] < _IN_REACH and not solver.mixes
-    return SettledPose(_with(track, int(context.frames[k]), every, k), seen[found.looked_at[0]] if aims else None)
+    aims = solution.looked_at[0] >= 0 and solution.error[0] < _IN_REACH and not solver.mixes
+    return SettledPose(_with(track, int(context.frames[k]), every, k), seen[solution.looked_at[0]] if aims else None)
 
 
 def _animated(here: KeptSamples, posed: ChainPose) -> Samples:

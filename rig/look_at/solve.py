@@ -205,11 +205,11 @@ class LookAtSolve(LayerSolve):
             self.keep(track)
         return track
 
-    def _preview(self, found: Array, displacement: Array | None) -> None:
+    def _preview(self, offsets: Array, displacement: Array | None) -> None:
         """Show what is expected of the solution while it is verified. The body goes on as it was, as far as it did."""
-        track, before = self._made(found, displacement), self.track
+        track, before = self._made(offsets, displacement), self.track
         if before is not None and before.offsets.shape == track.offsets.shape and before.first == track.first:
-            bones = found.shape[1]
+            bones = offsets.shape[1]
             track.offsets[:, bones:], track.moves, track.shapes = (
                 before.offsets[:, bones:],
                 before.moves,
@@ -219,29 +219,34 @@ class LookAtSolve(LayerSolve):
         self.keep(track)
 
     def _finish(
-        self, solver: GazeSolver, body: BodySolve | None, found: Array, displacement: Array | None, seen: Samples | None
+        self,
+        solver: GazeSolver,
+        body: BodySolve | None,
+        offsets: Array,
+        displacement: Array | None,
+        seen: Samples | None,
     ) -> None:
         """Let the body respond to the final offsets (F, b, 4). seen: the rig evaluated with them, None if predicted."""
         assert self.solution is not None
         if body is not None and displacement is not None:
-            self.response = body.respond(self.solution.wanted[:, 0], found, displacement, seen, solver)
+            self.response = body.respond(self.solution.wanted[:, 0], offsets, displacement, seen, solver)
             if self.response.gaze is not None:
                 self.error = solver.settled_error(self.solution, self.response.gaze.error)
-        self.keep(self._made(found, displacement))
+        self.keep(self._made(offsets, displacement))
         self.rough = False
 
-    def _made(self, found: Array, displacement: Array | None) -> Track:
+    def _made(self, offsets: Array, displacement: Array | None) -> Track:
         """The track of offsets (F, b, 4) of the chain and the response of the body.
 
         displacement: (F, 3) of the hips, which is all of the body as long as it has not responded.
         """
         look_at, samples = self.look_at, self.samples
         assert samples is not None
-        rest, moves, shapes = rotation.identity(len(found), len(look_at.turned) - len(look_at.bones)), None, None
+        rest, moves, shapes = rotation.identity(len(offsets), len(look_at.turned) - len(look_at.bones)), None, None
         if self.response is not None:
             rest, moves, shapes = self.response.offsets, self.response.moves, self.response.shapes
         elif look_at.body is not None and displacement is not None:
             moves = response.hips_only(look_at.body, samples, displacement)
-        every = np.concatenate((found, rest), axis=1) if rest.shape[1] else found
+        every = np.concatenate((offsets, rest), axis=1) if rest.shape[1] else offsets
         first = int(samples.frames[0])
         return Track(self.number, look_at.turned, first, every, look_at.moved, moves, shapes, uneven=samples.sheared)

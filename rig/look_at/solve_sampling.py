@@ -180,8 +180,8 @@ class SolveSampling:
         world = world[..., 0] + samples.worlds[None, :, :3, 3]
         frames = self.context.frames.tolist()
         steps = sight.hidden(self.context.scene, look_at.armature, look_at.occluders, frames, world[-1], world[:-1])
-        found = yield from subrange(steps, begin, begin + share)
-        kept.hidden = np.array([gaze_mixing.lasting(row, self.context.dt) for row in found])
+        rows = yield from subrange(steps, begin, begin + share)
+        kept.hidden = np.array([gaze_mixing.lasting(row, self.context.dt) for row in rows])
 
     def _doubtful(self) -> Array:
         """Indices of the frames after which the motion may be other than the smooth curve through the frames."""

@@ -35,13 +35,13 @@ def needed_bones(armature: bpy.types.Object, bones: Iterable[str]) -> set[str]:
     pose = armature.pose.bones
     reads, always = _driven(armature)
     chains = _chains(armature)
-    found: set[str] = set()
+    needed: set[str] = set()
     waiting = [*bones, *always]
     while waiting:
         name = waiting.pop()
-        if name in found or name not in pose:
+        if name in needed or name not in pose:
             continue
-        found.add(name)
+        needed.add(name)
         bone = pose[name]
         if bone.parent is not None:
             waiting.append(bone.parent.name)
@@ -52,7 +52,7 @@ def needed_bones(armature: bpy.types.Object, bones: Iterable[str]) -> set[str]:
                 waiting.append(handle.name)
         for constraint in bone.constraints:
             waiting.extend(_subtargets(constraint, armature))
-    return found
+    return needed
 
 
 def build(scene: bpy.types.Scene, armature: bpy.types.Object, keep: Collection[str]) -> bpy.types.Object:

@@ -55,22 +55,22 @@ def changed_kinds(scene: bpy.types.Scene, kinds: Iterable[str]) -> set[str]:
     graphs = [layer.depsgraph for layer in scene.view_layers]
     # Each frame asks this: to look a method up takes longer than to call it.
     updated = [graph.id_type_updated for graph in graphs if graph is not None]
-    found = [{kind for kind in kinds if is_updated(kind)} for is_updated in updated]
+    changed = [{kind for kind in kinds if is_updated(kind)} for is_updated in updated]
     # A view layer that was evaluated since then has nothing new: all that the others report is known.
-    return set().union(*found) if found and all(found) else set() if found else set(kinds)
+    return set().union(*changed) if changed and all(changed) else set() if changed else set(kinds)
 
 
 def reach(scene: bpy.types.Scene, items: Iterable[bpy.types.ID | None]) -> dict[tuple[str, str], bpy.types.ID]:
     """Everything that the motion of these objects depends on, themselves included, by kind and full name."""
-    found: dict[tuple[str, str], bpy.types.ID] = {}
+    items_by_key: dict[tuple[str, str], bpy.types.ID] = {}
     waiting = [item for item in items if item is not None]
     while waiting:
         item = waiting.pop()
         key = identity(item)
-        if key not in found:
-            found[key] = item
+        if key not in items_by_key:
+            items_by_key[key] = item
             waiting.extend(used for used in _uses(item, scene) if used is not None)
-    return found
+    return items_by_key
 
 
 def identity(item: bpy.types.ID) -> tuple[str, str]:
@@ -116,11 +116,11 @@ def _uses(item: bpy.types.ID, scene: bpy.types.Scene) -> Iterator[bpy.types.ID |
     for stack in _stacks(item):
         for constraint in stack:
             if not own_data.is_live_constraint(constraint):
-                for found in (constraint, *getattr(constraint, "targets", ())):
-                    target = getattr(found, "target", None)
+                for holder in (constraint, *getattr(constraint, "targets", ())):
+                    target = getattr(holder, "target", None)
                     yield target
-                    yield getattr(found, "pole_target", None)
-                    if target is not None and (constraint.type == "SHRINKWRAP" or getattr(found, "subtarget", "")):
+                    yield getattr(holder, "pole_target", None)
+                    if target is not None and (constraint.type == "SHRINKWRAP" or getattr(holder, "subtarget", "")):
                         # The surface, or a vertex group of it.
                         yield target.data
                 yield getattr(constraint, "action", None)
@@ -157,17 +157,17 @@ def _playing(data: bpy.types.AnimData) -> Iterator[tuple[bpy.types.Action, bpy.t
 def _animated(item: bpy.types.ID) -> dict[str, set[int]]:
     """Data paths of an item's own properties that change with the frame, and which of their numbers do."""
     data = getattr(item, "animation_data", None)
-    found: dict[str, set[int]] = {}
+    paths: dict[str, set[int]] = {}
     if data is None:
-        return found
+        return paths
     for driver in data.drivers:
-        found.setdefault(driver.data_path, set()).add(driver.array_index)
+        paths.setdefault(driver.data_path, set()).add(driver.array_index)
     for action, slot in _playing(data):
         bag = actions.channelbag(action, slot)
         for curve in bag.fcurves if bag is not None else ():
             if actions.plays(curve):
-                found.setdefault(curve.data_path, set()).add(curve.array_index)
-    return found
+                paths.setdefault(curve.data_path, set()).add(curve.array_index)
+    return paths
 
 
 def _still(values: Any, moving: set[int]) -> tuple[float, ...]:

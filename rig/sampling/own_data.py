@@ -26,9 +26,9 @@ def parts(name: str) -> tuple[str, int, int] | None:
 
 def order_of(constraint: bpy.types.Constraint) -> int:
     """Place of a layer's constraint among those of other layers."""
-    found = parts(constraint.name)
-    assert found is not None, "it is one of a layer's"
-    return PREFIXES[found[0]]
+    name_parts = parts(constraint.name)
+    assert name_parts is not None, "it is one of a layer's"
+    return PREFIXES[name_parts[0]]
 
 
 def is_own_constraint(constraint: bpy.types.Constraint) -> bool:

@@ -16,12 +16,12 @@ from .own_data import is_own_constraint
 def line(armature: bpy.types.Object, bone: str, ancestors: Collection[str] = ()) -> list[str]:
     """Names of a bone and of its parents, up to the first of `ancestors`, which is left out; else up to the root."""
     pose_bone = armature.pose.bones[bone]
-    found: list[str] = []
+    names: list[str] = []
     for link in (pose_bone, *pose_bone.parent_recursive):
         if link.name in ancestors:
             break
-        found.append(link.name)
-    return found
+        names.append(link.name)
+    return names
 
 
 def is_plain(

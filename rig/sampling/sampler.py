@@ -455,9 +455,9 @@ def _raise_first(frames: Array, problems: Sequence[tuple[Array, Sequence[str], s
 
     problems: each (F, m) whether, m names, and a template for the name and the frame.
     """
-    found = [(int(np.argmax(bad.any(axis=1))), n) for n, (bad, _, _) in enumerate(problems) if bad.any()]
-    if found:
-        k, n = min(found)
+    first_bad = [(int(np.argmax(bad.any(axis=1))), n) for n, (bad, _, _) in enumerate(problems) if bad.any()]
+    if first_bad:
+        k, n = min(first_bad)
         bad, names, sentence = problems[n]
         # Of bones, the one nearest to the root: its descendants are affected by it.
         raise RigError(sentence, name=names[int(np.flatnonzero(bad[k])[-1])], frame=frames[k])

@@ -22,7 +22,7 @@ def hidden(
 
     A generator of the fraction done. What look-ats add to rigs is left out.
     """
-    found, linked = np.zeros(points.shape[:2], dtype=bool), 0
+    is_hidden, linked = np.zeros(points.shape[:2], dtype=bool), 0
     with Sampler(scene, armature, (), cut_down={}) as sampler:
         for k, frame in enumerate(frames):
             # Between two slices of the work the scene is removed.
@@ -37,6 +37,6 @@ def hidden(
                 distance = float(np.linalg.norm(line))
                 if distance > 0.0:
                     ray = Vector(eyes[k]), Vector(line / distance)
-                    found[n, k] = sampler.scene.ray_cast(depsgraph, *ray, distance=distance)[0]
+                    is_hidden[n, k] = sampler.scene.ray_cast(depsgraph, *ray, distance=distance)[0]
             yield (k + 1) / len(frames)
-    return found
+    return is_hidden

@@ -62,8 +62,8 @@ def check(armature: bpy.types.Object, bones: Sequence[str], target: Target) -> N
 
 def listed(settings) -> list[Target]:
     """What a look-at may look at by its settings, by number; an empty line of the list is no target."""
-    found = [(settings.target, settings.subtarget), *((item.object, item.bone) for item in settings.targets)]
-    return [Target(item, bone) if item is not None else Target() for item, bone in found]
+    given = [(settings.target, settings.subtarget), *((item.object, item.bone) for item in settings.targets)]
+    return [Target(item, bone) if item is not None else Target() for item, bone in given]
 
 
 def check_exists(armature: bpy.types.Object, item: bpy.types.Object, bone: str) -> None:
@@ -186,9 +186,9 @@ def _pulling(
         if constraint.mute or not _value(item, f"{path}influence", constraint.influence, frame) > 0.0:
             continue
         yield getattr(constraint, "target", None), getattr(constraint, "subtarget", "")
-        for n, found in enumerate(getattr(constraint, "targets", ())):
-            if _value(item, f"{path}targets[{n}].weight", getattr(found, "weight", 1.0), frame) > 0.0:
-                yield found.target, getattr(found, "subtarget", "")
+        for n, constraint_target in enumerate(getattr(constraint, "targets", ())):
+            if _value(item, f"{path}targets[{n}].weight", getattr(constraint_target, "weight", 1.0), frame) > 0.0:
+                yield constraint_target.target, getattr(constraint_target, "subtarget", "")
 
 
 def _value(item: bpy.types.Object, path: str, now: float, frame: float | None) -> float:

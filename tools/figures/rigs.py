@@ -84,14 +84,14 @@ def open_demo() -> bpy.types.Object:
 
 def clips_of(rig: bpy.types.Object) -> Iterator[tuple[str, int, int]]:
     """Have the armature play each of its clips: name, first and last frame; once nothing, if it has none."""
-    found = [a for a in bpy.data.actions if any(s.target_id_type == "OBJECT" for s in a.slots) and moves(rig, a)]
+    clips = [a for a in bpy.data.actions if any(s.target_id_type == "OBJECT" for s in a.slots) and moves(rig, a)]
     data = rig.animation_data
-    if not found or data is None:
+    if not clips or data is None:
         yield "rest pose", 1, 60
         return
     for track in list(data.nla_tracks):
         data.nla_tracks.remove(track)
-    for clip in sorted(found, key=lambda clip: clip.name):
+    for clip in sorted(clips, key=lambda clip: clip.name):
         if data.action is not None:
             data.action = None
         for bone in rig.pose.bones:
@@ -120,11 +120,11 @@ def places(rig: bpy.types.Object, feet: Sequence[str], frames: range) -> Array:
 
 def evaluated(rig: bpy.types.Object, frames: Iterable[int], read: Callable[[bpy.types.Object], Any]) -> list:
     """What `read` makes of the evaluated armature at each frame."""
-    found = []
+    values = []
     for frame in frames:
         bpy.context.scene.frame_set(frame)
-        found.append(read(rig.evaluated_get(bpy.context.evaluated_depsgraph_get())))
-    return found
+        values.append(read(rig.evaluated_get(bpy.context.evaluated_depsgraph_get())))
+    return values
 
 
 def hide_meshes() -> None:

@@ -201,12 +201,12 @@ class Hands:
 
     def _by_menu(self) -> Iterator[float]:
         """The same from the button's own context menu: settings that live on a bone have no data path to copy."""
-        found: list[str] = []
+        paths: list[str] = []
 
         def ask(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
             prop = getattr(context, "button_prop", None)
             if prop is not None:
-                found.append(f"{type(context.button_pointer).__name__}.{prop.identifier}")
+                paths.append(f"{type(context.button_pointer).__name__}.{prop.identifier}")
 
         bpy.types.UI_MT_button_context_menu.append(ask)
         try:
@@ -218,7 +218,7 @@ class Hands:
         self.window.event_simulate("ESC", "PRESS", x=self._at[0], y=self._at[1])
         yield 0.0
         self.window.event_simulate("ESC", "RELEASE", x=self._at[0], y=self._at[1])
-        return found[0] if found else ""
+        return paths[0] if paths else ""
 
     def copied(self) -> Iterator[float]:
         """What Ctrl+C over a button copies, also in a list that has popped up: the command, or the value."""
@@ -234,26 +234,26 @@ class Hands:
         region = self.region(place)
         x = round(region.x + across * region.width)
         known = self._known.setdefault((place, across), {})
-        for y in [y for told, y in known.items() if meaning in told]:
+        for y in [y for meanings, y in known.items() if meaning in meanings]:
             yield from self.hover((x, y))
-            found = yield from self.under_mouse(place)
-            if meaning in found:
-                return Button(x, y, found)
+            label = yield from self.under_mouse(place)
+            if meaning in label:
+                return Button(x, y, label)
         seen: list[str] = []
         busy = self._busy(region)
         for y in range(region.y + region.height - 6, region.y + 6, -_STEP):
             if not busy[y - region.y]:
                 continue
             yield from self.hover((x, y))
-            found = yield from self.under_mouse(place)
-            if found and found not in seen:
-                seen.append(found)
-                known[found] = y - 3  # away from its upper edge
+            label = yield from self.under_mouse(place)
+            if label and label not in seen:
+                seen.append(label)
+                known[label] = y - 3  # away from its upper edge
                 yield from self.hover((x, y - 3))
-                if (yield from self.under_mouse(place)) != found:
-                    known[found] = y + 3
-            if meaning in found:
-                return Button(x, known[found], found)
+                if (yield from self.under_mouse(place)) != label:
+                    known[label] = y + 3
+            if meaning in label:
+                return Button(x, known[label], label)
         raise NotThere(f"no button for {meaning!r}; there are {seen}")
 
     def _busy(self, region: bpy.types.Region) -> np.ndarray:

@@ -58,10 +58,10 @@ def grab(x: int, y: int, width: int, height: int) -> np.ndarray:
     try:
         top = library.XDisplayHeight(display, library.XDefaultScreen(display)) - y - height
         root = library.XDefaultRootWindow(display)
-        found = library.XGetImage(display, root, x, top, width, height, _ALL_PLANES, _Z_PIXMAP)
-        if not found or found.contents.bits_per_pixel != 32:
+        image_of_screen = library.XGetImage(display, root, x, top, width, height, _ALL_PLANES, _Z_PIXMAP)
+        if not image_of_screen or image_of_screen.contents.bits_per_pixel != 32:
             raise OSError("the X server gives no picture of 24 bits")
-        image = found.contents
+        image = image_of_screen.contents
         raw = np.frombuffer(ctypes.string_at(image.data, image.bytes_per_line * height), np.uint8)
     finally:
         library.XCloseDisplay(display)

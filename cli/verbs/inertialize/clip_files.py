@@ -83,18 +83,18 @@ class ClipFiles:
         # The keys of a .blend are on frames and stay there.
         native = path.suffix.lower() == ".blend"
         scene = scene_files.load(path, None if native else rate, console, trust=trust)
-        found = [action for action in bpy.data.actions if action.library is None]
-        if not found:
+        clips = [action for action in bpy.data.actions if action.library is None]
+        if not clips:
             raise FileError("The file has no animation; export it with its animation.")
-        if path.suffix.lower() in _NAMED_BY_FILE and len(found) == 1:
-            found[0].name = path.stem
+        if path.suffix.lower() in _NAMED_BY_FILE and len(clips) == 1:
+            clips[0].name = path.stem
         found_rigs = [rig for rig in rigs.armatures(scene) if rig.pose and len(rig.pose.bones)]
         modes = {bone.name: bone.rotation_mode for rig in found_rigs for bone in rig.pose.bones}
         rests = {name: turn for rig in found_rigs for name, turn in _rests(rig).items()}
         file = place.with_suffix(".blend")
         with console.hushed():
-            bpy.data.libraries.write(str(file), set(found), fake_user=True)
-        return _Kept(path, file, tuple(action.name for action in found), retime.rate(scene), modes, rests)
+            bpy.data.libraries.write(str(file), set(clips), fake_user=True)
+        return _Kept(path, file, tuple(action.name for action in clips), retime.rate(scene), modes, rests)
 
     def add(self, scene: bpy.types.Scene, rate: float, notes: list[str]) -> None:
         """Add the clips, read at that rate, to the present file; one whose name is taken is called by its file."""

@@ -40,12 +40,12 @@ def velocity_jumps(
         a, b = (turns[row[frame]] for frame in step)
         return np.degrees(rotation.log(rotation.multiply(b, rotation.inverse(a)))) / dt
 
-    found: list[float | None] = []
+    changes: list[float | None] = []
     for before, over in places:
         old, new = velocity(before), velocity(over)
         moves = np.maximum(np.linalg.norm(old, axis=-1), np.linalg.norm(new, axis=-1)) > _MOVES
-        found.append(float(np.median(np.linalg.norm(new - old, axis=-1)[moves])) if moves.any() else 0.0)
-    return found
+        changes.append(float(np.median(np.linalg.norm(new - old, axis=-1)[moves])) if moves.any() else 0.0)
+    return changes
 
 
 def _local_turns(scene: bpy.types.Scene, rig: bpy.types.Object, frames: Sequence[int]) -> Array:

@@ -44,18 +44,18 @@ class Lid:
 def find(armature: bpy.types.Object, chosen: str) -> list[Lid]:
     """The shape keys that close a character's eyes: those with the chosen name, or, for "", by name. Raises
     RigError."""
-    found = []
+    lids = []
     for keys in _keys_of(armature):
         names = keys.key_blocks.keys()[1:] if keys.use_relative else []
         wanted = [name for name in names if name == chosen] if chosen else shape_keys.closing(names)
-        found += [Lid(keys, name) for name in wanted]
-    if chosen and not found:
+        lids += [Lid(keys, name) for name in wanted]
+    if chosen and not lids:
         raise RigError(
             "No mesh of '{armature}' has a shape key '{shape_key}' that closes the eyes; choose another shape key.",
             armature=armature.name,
             shape_key=chosen,
         )
-    return found
+    return lids
 
 
 def _keys_of(armature: bpy.types.Object) -> Iterator[bpy.types.Key]:

@@ -56,11 +56,11 @@ class BlinkBake:
     def _write(self, item: bpy.types.Key, frames: Array, lids: Mapping[Lid, Array], into: str, action) -> None:
         data = item.animation_data
         source, slot = (data.action, data.action_slot) if data is not None else (None, None)
-        found = {lid: _changing(lid, source, slot, frames, amounts) for lid, amounts in lids.items()}
+        keys_by_lid = {lid: _changing(lid, source, slot, frames, amounts) for lid, amounts in lids.items()}
         if _place(item, into) != "CURRENT":
             source, slot = self._new_home(item, into, action)
         bag = actions.channelbag(source, slot, ensure=True)
-        for lid, new in found.items():
+        for lid, new in keys_by_lid.items():
             curve = bag.fcurves.find(lid.path, index=0)
             self._undo.callback(put_back, bag, lid.path, 0, None if curve is None else keys.Keys.read(curve))
             new.write(curve or bag.fcurves.new(lid.path, index=0))

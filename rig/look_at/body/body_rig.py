@@ -135,12 +135,12 @@ class BodyRequest:
         """Of what holds feet and goes where the chain goes: the bone that puts it back."""
         if not self.settings.body.use_planted_feet:
             return {}
-        found = {}
+        handles = {}
         for goal in dict.fromkeys(goal for leg in self.legs for goal in leg.goals):
             handle = limbs.find_handle(self.armature, goal, self.chain)
             if handle is not None:
-                found[goal] = handle
-        return found
+                handles[goal] = handle
+        return handles
 
     @cached_property
     def hips_control(self) -> str:
@@ -154,10 +154,10 @@ class BodyRequest:
                     bone=chosen,
                 )
             return chosen
-        found = limbs.find_hips_control(self.armature, self.chain, list(self.handled))
-        if found is None and (self.settings.body.use_weight_shift or self.asks_for_feet):
+        control = limbs.find_hips_control(self.armature, self.chain, list(self.handled))
+        if control is None and (self.settings.body.use_weight_shift or self.asks_for_feet):
             notes.append("No hips bone was found, so the hips do not move; choose one in the Body panel.")
-        return found or ""
+        return control or ""
 
 
 def find_hips(request: BodyRequest, body: BodyRig) -> BodyRig:
@@ -390,13 +390,13 @@ def _eyes(armature: bpy.types.Object, chain: Sequence[str], chosen, notes: list[
             raise RigError(
                 "Bone '{bone}' is in the chain of the look-at and cannot be an eye; choose another bone.", bone=name
             )
-    found = limbs.find_eyes(armature)
+    eyes_of_rig = limbs.find_eyes(armature)
     if names:
-        known = {eye.bone: eye for eye in found}
-        found = [known.get(name, EyeBone(name)) for name in dict.fromkeys(names)]
-    if not found:
+        known = {eye.bone: eye for eye in eyes_of_rig}
+        eyes_of_rig = [known.get(name, EyeBone(name)) for name in dict.fromkeys(names)]
+    if not eyes_of_rig:
         notes.append(_NO_EYE_BONE)
-    return tuple(found)
+    return tuple(eyes_of_rig)
 
 
 def _lid_bones(armature: bpy.types.Object, chain: Sequence[str], skeleton: Skeleton, middles: Array) -> tuple[str, ...]:

@@ -115,20 +115,20 @@ def measure(scene: bpy.types.Scene, armature: bpy.types.Object, head: str) -> Me
 def fill_table(scene: bpy.types.Scene, armature: bpy.types.Object, head: str) -> Measured:
     """Fill the table of the look-at on `head` with what is detected: control bones or, where these turn no eye, shape
     keys. Raises RigError, and then changes nothing."""
-    found = measure(scene, armature, head)
-    rows = list(found.rows)
-    if not found.turns_eyes:
+    probed = measure(scene, armature, head)
+    rows = list(probed.rows)
+    if not probed.turns_eyes:
         rows = [*shape_eyes.detected_rows(armature), *rows]
-    if not rows and found.notes:
-        raise RigError(found.notes[0])
+    if not rows and probed.notes:
+        raise RigError(probed.notes[0])
     if not rows:
         raise RigError(
             "No shape key or control bone of '{armature}' has a name that says that it turns the eyes; add rows to "
             "the table.",
             armature=armature.name,
         )
-    _write(armature.pose.bones[head].lookat_pd.eyes, rows, found)
-    return found
+    _write(armature.pose.bones[head].lookat_pd.eyes, rows, probed)
+    return probed
 
 
 def take_over(scene: bpy.types.Scene, armature: bpy.types.Object, head: str) -> Measured | None:
@@ -138,10 +138,10 @@ def take_over(scene: bpy.types.Scene, armature: bpy.types.Object, head: str) -> 
     chosen = eyes.turned_by != "AUTO" or eyes.left or eyes.right or shape_table.rows(eyes)
     if not eyes.use or chosen or not shape_eyes.driving_controls(armature, limbs.find_eyes(armature)):
         return None
-    found = measure(scene, armature, head)
-    if found.turns_eyes:
-        _write(eyes, found.rows, found)
-    return found
+    probed = measure(scene, armature, head)
+    if probed.turns_eyes:
+        _write(eyes, probed.rows, probed)
+    return probed
 
 
 def _write(eyes: Any, rows: Sequence[ShapeRow], found: Measured) -> None:
@@ -180,11 +180,11 @@ class _Move:
     """Yaw and pitch (2,) [rad] by side, or how far the lid is closed [rad]."""
 
 
-def _gaze_rows(found: Sequence[tuple[EyeControlName, _Move]]) -> tuple[list[ShapeRow], list[Message]]:
+def _gaze_rows(controls: Sequence[tuple[EyeControlName, _Move]]) -> tuple[list[ShapeRow], list[Message]]:
     """The best row for each direction of each eye: of controls of one eye before those of both."""
     best: dict[tuple[str, str], tuple[tuple[bool, float], _Move, float]] = {}
     notes: dict[str, Message] = {}
-    for control, move in found:
+    for control, move in controls:
         for side, (yaw, pitch) in move.angles.items():
             low, high = sorted((abs(yaw), abs(pitch)))
             if low > _OBLIQUE * high:
@@ -216,10 +216,10 @@ def _gaze_rows(found: Sequence[tuple[EyeControlName, _Move]]) -> tuple[list[Shap
     return sorted(rows, key=lambda row: shape_table.EYES.index(row.eye)), list(notes.values())
 
 
-def _lid_rows(found: Sequence[tuple[EyeControlName, _Move]]) -> list[ShapeRow]:
+def _lid_rows(controls: Sequence[tuple[EyeControlName, _Move]]) -> list[ShapeRow]:
     """The row that closes each eye: of a control of that eye before one of both."""
     best: dict[str, tuple[tuple[bool, float], _Move]] = {}
-    for control, move in found:
+    for control, move in controls:
         for side, angle in move.angles.items():
             rank = (control.side != "", angle)
             if side not in best or rank > best[side][0]:
@@ -304,7 +304,7 @@ class _Stage:
     @cached_property
     def _shifts(self) -> dict[str, list[tuple[bpy.types.Key, str, Array]]]:
         """By side the shape keys with drivers that turn the eye, and how they shift its pupil (3,)."""
-        found: dict[str, list[tuple[bpy.types.Key, str, Array]]] = {side: [] for side in shape_eyes.SIDES}
+        shifts: dict[str, list[tuple[bpy.types.Key, str, Array]]] = {side: [] for side in shape_eyes.SIDES}
         for item, keys in shape_eyes.meshes(self.armature):
             if keys not in self._shape_keys:
                 continue
@@ -313,8 +313,8 @@ class _Stage:
                 for own in (side,) if side else shape_eyes.SIDES:
                     lid = blink.Lid(keys, name)
                     turn = shape_eyes.key_turn(lid, item, frame, self.axes, own, where, shared=not side)
-                    found[own].append((keys, name, shape_gaze.shift(self.axes[0], *turn)))
-        return found
+                    shifts[own].append((keys, name, shape_gaze.shift(self.axes[0], *turn)))
+        return shifts
 
     @cached_property
     def _closing_keys(self) -> dict[str, list[tuple[bpy.types.Key, str]]]:
@@ -348,23 +348,23 @@ class _Stage:
         pose = self.armature.evaluated_get(depsgraph).pose.bones
         back = np.linalg.inv(np.array(pose[self.head].matrix))
         named = [*self._eyes.values(), *(bone for lids in self._lids.values() for bone in lids)]
-        found: dict[Any, Any] = {bone: back @ np.array(pose[bone].matrix) for bone in named}
+        shown: dict[Any, Any] = {bone: back @ np.array(pose[bone].matrix) for bone in named}
         for keys in self._shape_keys:
             blocks = keys.evaluated_get(depsgraph).key_blocks
-            found |= {(keys, block.name): block.value for block in blocks}
-        return found
+            shown |= {(keys, block.name): block.value for block in blocks}
+        return shown
 
     def _gaze(self, now: dict[Any, Any]) -> dict[str, Array]:
         """Unit gaze directions (3,) by side."""
-        ahead, found = self.axes[0], {}
+        ahead, directions = self.axes[0], {}
         for side in shape_eyes.SIDES:
             eye = self._eyes.get(side)
             if eye is not None and not np.allclose(now[eye][:3, :3], self._rest[eye][:3, :3], atol=1e-6):
-                found[side] = rotation.normalize(now[eye][:3, :3] @ np.linalg.inv(self._rest[eye][:3, :3]) @ ahead)
+                directions[side] = rotation.normalize(now[eye][:3, :3] @ np.linalg.inv(self._rest[eye][:3, :3]) @ ahead)
                 continue
             moved = [(now[keys, name] - self._rest[keys, name]) * shift for keys, name, shift in self._shifts[side]]
-            found[side] = rotation.normalize(ahead + np.sum(moved, axis=0)) if moved else ahead
-        return found
+            directions[side] = rotation.normalize(ahead + np.sum(moved, axis=0)) if moved else ahead
+        return directions
 
     def _turn(self, now: dict[Any, Any]) -> dict[str, Array]:
         """Yaw to the left and pitch up (2,) [rad] by side, of eyes that turn."""
@@ -426,10 +426,10 @@ class _Stage:
                 seen = see(self._pose())
                 return max(map(size, seen.values())), seen
 
-            found = self._reach(at, bone.bone.length, _limit(bone, axis, sign), far)
+            reached = self._reach(at, bone.bone.length, _limit(bone, axis, sign), far)
             bone.location[axis] = 0.0
-            if found is not None:
-                yield _Move(name, axis, sign * found[0], found[1])
+            if reached is not None:
+                yield _Move(name, axis, sign * reached[0], reached[1])
 
     def _reach(
         self, at: Callable[[float], tuple[float, Any]], length: float, limit: float | None, far: float

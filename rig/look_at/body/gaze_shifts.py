@@ -42,7 +42,7 @@ def onsets(result: BakeResult) -> list[Onsets]:
     torso = [
         number for number, compensates_lag in enumerate(result.look_at.chain.compensates_lag) if not compensates_lag
     ]
-    found = []
+    shifts = []
     starts = [*(shift.time for shift in seen.shifts), np.inf]
     for shift, end in zip(seen.shifts, starts[1:], strict=True):
         chosen = (times >= shift.time - 1e-9) & (times < end - 1e-9)
@@ -50,7 +50,7 @@ def onsets(result: BakeResult) -> list[Onsets]:
         error = seen.error[landed]
         arrived = np.flatnonzero(error < _ARRIVED) if len(error) else []
         called = shift.time + body.head_delay
-        found.append(
+        shifts.append(
             Onsets(
                 time=shift.time,
                 eyes=shift.time,
@@ -62,7 +62,7 @@ def onsets(result: BakeResult) -> list[Onsets]:
                 error=float(error[arrived[0] :].max()) if len(arrived) else np.nan,
             )
         )
-    return found
+    return shifts
 
 
 def _onset(times: Array, offsets: Array, called: float, end: float) -> float:

@@ -328,15 +328,15 @@ def _turn_by_shapes(motion: BodyMotion) -> None:
     )
     looking = rotation.rotate(rotation.multiply(in_head, seen.offsets), ahead)
     motion.raised = _raised(motion, natural, looking, seen.offsets)
-    found: dict[Lid | EyeControl, list[Array]] = {}
+    by_channel: dict[Lid | EyeControl, list[Array]] = {}
     for n, eye in enumerate(body.looks):
         amounts = eye.values(looking[:, n], axes) - eye.values(natural[:, n], axes)
         still = np.all(seen.offsets[:, n] == rotation.IDENTITY, axis=-1)
         amounts = np.where(still[:, None], 0.0, amounts * motion.influence[:, None])
         for where, both in enumerate(zip(eye.lids, eye.controls, strict=True)):
             for turning in (*both[0], *both[1]):
-                found.setdefault(turning, []).append(amounts[:, where])
-    for turning, several in found.items():
+                by_channel.setdefault(turning, []).append(amounts[:, where])
+    for turning, several in by_channel.items():
         # What turns both eyes turns them by the mean.
         amount = np.mean(several, axis=0)
         if isinstance(turning, EyeControl):

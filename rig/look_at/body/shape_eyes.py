@@ -113,11 +113,11 @@ def find(
     aim: forward and up (3,) in the frame of the bone `head`.
     """
     table = [row for row in shape_table.rows(settings) if row.direction != shape_table.CLOSE]
-    found = _chosen(armature, table) if table else _detected(armature)
-    if not found:
+    shapes = _chosen(armature, table) if table else _detected(armature)
+    if not shapes:
         return (), []
-    eyes = [side for side in SIDES if any(role[0] == side for role in found)]
-    missing = [(side, where) for side in eyes for where in shape_gaze.DIRECTIONS if (side, where) not in found]
+    eyes = [side for side in SIDES if any(role[0] == side for role in shapes)]
+    missing = [(side, where) for side in eyes for where in shape_gaze.DIRECTIONS if (side, where) not in shapes]
     if missing or len(eyes) < len(SIDES):
         missing += [(side, where) for side in SIDES if side not in eyes for where in shape_gaze.DIRECTIONS]
         side, where = missing[0]
@@ -131,21 +131,21 @@ def find(
         if table:
             raise RigError(message)
         return (), [message]
-    frames = {item: to_head(armature, skeleton, head, item) for row in found.values() for item in row.items}
+    frames = {item: to_head(armature, skeleton, head, item) for row in shapes.values() for item in row.items}
     bones = eye_bones(armature, skeleton, head)
-    if not bones and any(row.controls for row in found.values()):
+    if not bones and any(row.controls for row in shapes.values()):
         bones = _key_places(armature, skeleton, head, aim)
-    return tuple(_eye(side, found, frames, aim, bones.get(side), settings.control_order) for side in eyes), []
+    return tuple(_eye(side, shapes, frames, aim, bones.get(side), settings.control_order) for side in eyes), []
 
 
 def eye_bones(armature: bpy.types.Object, skeleton: Skeleton, head: str) -> dict[str, Array]:
     """The centers (3,) of eye bones at rest in the frame of the aiming bone, by side; none without a pair."""
-    found = [eye.bone for eye in limbs.find_eyes(armature)]
-    if len(found) != len(SIDES):
+    bones = [eye.bone for eye in limbs.find_eyes(armature)]
+    if len(bones) != len(SIDES):
         return {}
     row = skeleton.index(head)
     back = rotation.inverse(skeleton.rotations[row])
-    places = [rotation.rotate(back, skeleton.heads[skeleton.index(eye)] - skeleton.heads[row]) for eye in found]
+    places = [rotation.rotate(back, skeleton.heads[skeleton.index(eye)] - skeleton.heads[row]) for eye in bones]
     return dict(zip(SIDES, places, strict=True))
 
 
@@ -153,15 +153,15 @@ def _key_places(
     armature: bpy.types.Object, skeleton: Skeleton, head: str, aim: tuple[Array, Array]
 ) -> dict[str, Array]:
     """The centers (3,) of the eyes in the frame of the aiming bone, by side, from shape keys that turn them."""
-    found: dict[str, list[Array]] = {}
+    by_side: dict[str, list[Array]] = {}
     for (side, _), row in (detected := _detected(armature)).items():
         for lid, item in zip(row.lids, row.items, strict=True):
             shared = sum(lid in other.lids for other in detected.values()) > 1
             frame = to_head(armature, skeleton, head, item)
             turn, place = _measured(lid, item, frame, _outward(aim, side), shared)
             if place is not None:
-                found.setdefault(side, []).append(place if turn is None else np.array(turn.place))
-    return {side: np.mean(places, axis=0) for side, places in found.items()}
+                by_side.setdefault(side, []).append(place if turn is None else np.array(turn.place))
+    return {side: np.mean(places, axis=0) for side, places in by_side.items()}
 
 
 TOLD = {
@@ -197,17 +197,17 @@ def _detected(armature: bpy.types.Object) -> dict[tuple[str, str], _Found]:
 
 
 def _chosen(armature: bpy.types.Object, table: Sequence[ShapeRow]) -> dict[tuple[str, str], _Found]:
-    found: dict[tuple[str, str], _Found] = {}
+    by_role: dict[tuple[str, str], _Found] = {}
     for row in table:
         for side in SIDES if row.eye == "BOTH" else (row.eye[0],):
-            place = found.setdefault((side, row.direction), _Found())
+            place = by_role.setdefault((side, row.direction), _Found())
             place.angle = row.angle
             if row.control:
                 place.controls.append(control(armature, row))
                 continue
             for item, keys in holders(armature, row):
                 _note(place, keys, row.shape_key, item)
-    return found
+    return by_role
 
 
 def holders(armature: bpy.types.Object, row: ShapeRow) -> list[tuple[bpy.types.Object, bpy.types.Key]]:
@@ -217,10 +217,10 @@ def holders(armature: bpy.types.Object, row: ShapeRow) -> list[tuple[bpy.types.O
             "The angle of the shape key '{shape_key}' is not a number; enter one in the Eyes panel.",
             shape_key=row.shape_key,
         )
-    found = [(item, keys) for item, keys in meshes(armature) if row.shape_key in keys.key_blocks.keys()[1:]]
-    if not found:
+    with_key = [(item, keys) for item, keys in meshes(armature) if row.shape_key in keys.key_blocks.keys()[1:]]
+    if not with_key:
         raise no_shape(armature, row.shape_key)
-    return found
+    return with_key
 
 
 def no_shape(armature: bpy.types.Object, shape_key: str) -> RigError:
@@ -303,8 +303,8 @@ def named_controls(armature: bpy.types.Object, eyes: Sequence[EyeBone]) -> list[
     """The control bones whose names say that they turn or close eyes, except what is known to turn these."""
     known = {name for eye in eyes for name in (eye.bone, eye.target)}
     aimed = bool(eyes) and all(eye.target for eye in eyes)
-    found = face.eye_controls(armature.data.bones.keys())
-    return [control for control in found if control.bone not in known and (control.closes or not aimed)]
+    controls = face.eye_controls(armature.data.bones.keys())
+    return [control for control in controls if control.bone not in known and (control.closes or not aimed)]
 
 
 def driving_controls(armature: bpy.types.Object, eyes: Sequence[EyeBone]) -> list[str]:
@@ -316,7 +316,7 @@ def driving_controls(armature: bpy.types.Object, eyes: Sequence[EyeBone]) -> lis
     else:
         named = ((keys, eye_shapes.looking(keys.key_blocks.keys()[1:]).values()) for _, keys in meshes(armature))
         driven = any(driver.data_path == Lid(k, n).path for k, names in named for n in names for driver in _drivers(k))
-    return [found.bone for found in named_controls(armature, eyes) if not found.closes] if driven else []
+    return [control.bone for control in named_controls(armature, eyes) if not control.closes] if driven else []
 
 
 def _drivers(item: bpy.types.ID) -> Sequence[bpy.types.FCurve]:
@@ -350,7 +350,7 @@ def to_head(armature: bpy.types.Object, skeleton: Skeleton, head: str, item: bpy
 
 def _eye(
     side: str,
-    found: dict[tuple[str, str], _Found],
+    by_role: dict[tuple[str, str], _Found],
     frames: dict[bpy.types.Object, tuple[Array, Array]],
     aim: tuple[Array, Array],
     bone: Array | None,
@@ -358,10 +358,10 @@ def _eye(
 ) -> ShapeEye:
     turns, centers, guesses = [], [], []
     for where in shape_gaze.DIRECTIONS:
-        row = found[side, where]
+        row = by_role[side, where]
         axis, angle = _axis(aim, where), row.angle or NOMINAL
         for lid, item in zip(row.lids, row.items, strict=True):
-            shared = sum(lid in found[other, where].lids for other in SIDES if (other, where) in found) > 1
+            shared = sum(lid in by_role[other, where].lids for other in SIDES if (other, where) in by_role) > 1
             turn, place = _measured(lid, item, frames[item], _outward(aim, side), shared)
             if place is not None:
                 guesses.append(place)
@@ -376,7 +376,7 @@ def _eye(
         guesses = [bone]
     places = centers or guesses or [(0.0, 0.0, 0.0)]
     center = tuple(np.mean(places, axis=0).tolist())
-    rows = [found[side, where] for where in shape_gaze.DIRECTIONS]
+    rows = [by_role[side, where] for where in shape_gaze.DIRECTIONS]
     return ShapeEye(
         side,
         center,
@@ -465,13 +465,13 @@ def lids(eyes: Sequence[ShapeEye]) -> tuple[Lid, ...]:
 
 def animated(eyes: Sequence[ShapeEye], samples: Samples) -> Array:
     """The values (F, k, 4) of the shape keys or control bones of k eyes as the animator has them."""
-    found = np.zeros((len(samples.frames), len(eyes), 4))
+    values = np.zeros((len(samples.frames), len(eyes), 4))
     for (n, eye), where in product(enumerate(eyes), range(4)):
         if eye.lids[where]:
-            found[:, n, where] = animated_values(eye.lids[where][0], samples.frames)
+            values[:, n, where] = animated_values(eye.lids[where][0], samples.frames)
         else:
-            found[:, n, where] = eye.controls[where][0].value(samples)
-    return np.clip(found, 0.0, 1.0)
+            values[:, n, where] = eye.controls[where][0].value(samples)
+    return np.clip(values, 0.0, 1.0)
 
 
 def animated_values(lid: Lid, frames: Array) -> Array:

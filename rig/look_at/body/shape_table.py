@@ -35,8 +35,8 @@ class ShapeRow(NamedTuple):
 
 def rows(eyes) -> tuple[ShapeRow, ...]:
     """The table of what turns and closes the eyes; rows that a library override cannot remove are empty."""
-    found = (ShapeRow(*(getattr(row, name) for name in ShapeRow._fields)) for row in eyes.shapes)
-    return tuple(row for row in found if row.shape_key or row.control)
+    table = (ShapeRow(*(getattr(row, name) for name in ShapeRow._fields)) for row in eyes.shapes)
+    return tuple(row for row in table if row.shape_key or row.control)
 
 
 def turns_eyes(eyes) -> bool:
@@ -63,23 +63,23 @@ def take(eyes, place: int) -> None:
         eyes.shapes.remove(place)
 
 
-def parsed(found: str) -> list[ShapeRow]:
+def parsed(text: str) -> list[ShapeRow]:
     """The table from its text. Raises ValueError if it is none."""
-    table = json.loads(found) if found else []
+    table = json.loads(text) if text else []
     if not isinstance(table, list) or len(table) > _MOST:
         raise ValueError("the table of shape keys is not a list")
     return [_row(row) for row in table]
 
 
-def _row(found) -> ShapeRow:
+def _row(values) -> ShapeRow:
     """A row of 4 values, for a control bone of 7."""
     kinds = [str, str, str, float, str, str, float]
-    if not isinstance(found, list) or len(found) not in (4, len(kinds)):
+    if not isinstance(values, list) or len(values) not in (4, len(kinds)):
         raise ValueError("a row of the table of shape keys has no name, eye, direction and angle")
-    for n, (part, kind) in enumerate(zip(found, kinds, strict=False)):
+    for n, (part, kind) in enumerate(zip(values, kinds, strict=False)):
         if not isinstance(part, int | float if kind is float else kind) or isinstance(part, bool):
             raise ValueError(f"value {n} of a row of the table of shape keys is of another kind")
-    row = ShapeRow(*found)._replace(angle=float(found[3]))
+    row = ShapeRow(*values)._replace(angle=float(values[3]))
     if row.eye not in EYES or row.direction not in DIRECTIONS or row.axis not in AXES:
         raise ValueError("a row of the table of shape keys has an unknown word")
     if not 0.0 <= row.angle <= pi or not isfinite(row.distance) or abs(row.distance) > FARTHEST:
@@ -96,8 +96,8 @@ def text(eyes) -> str:
     return json.dumps(table, ensure_ascii=False) if table else ""
 
 
-def set_text(eyes, found: str) -> None:
+def set_text(eyes, text: str) -> None:
     """Replace the table by that of a text."""
     # What is no table changes nothing.
     with suppress(ValueError, RecursionError):
-        write(eyes, parsed(found))
+        write(eyes, parsed(text))

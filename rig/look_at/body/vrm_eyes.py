@@ -7,31 +7,31 @@ from ...detection.vrm import VrmEyes
 from . import shape_eyes, shape_table
 
 
-def take_over(armature: bpy.types.Object, bone: str, found: VrmEyes) -> None:
+def take_over(armature: bpy.types.Object, bone: str, vrm: VrmEyes) -> None:
     """Let the look-at on a bone turn the eyes as the file says. Raises RigError, and then changes nothing."""
-    _check(armature, found)
+    _check(armature, vrm)
     eyes = armature.pose.bones[bone].lookat_pd.eyes
-    if found.bones is not None:
-        eyes.left, eyes.right = found.bones
+    if vrm.bones is not None:
+        eyes.left, eyes.right = vrm.bones
         eyes.turned_by = "BONES"
     else:
-        shape_table.write(eyes, [shape_table.ShapeRow(name, "BOTH", way, angle) for name, way, angle in found.shapes])
+        shape_table.write(eyes, [shape_table.ShapeRow(name, "BOTH", way, angle) for name, way, angle in vrm.shapes])
         eyes.turned_by = "SHAPE_KEYS"
-    eyes.yaw_limit, eyes.pitch_up_limit, eyes.pitch_down_limit = found.limits
+    eyes.yaw_limit, eyes.pitch_up_limit, eyes.pitch_down_limit = vrm.limits
 
 
-def _check(armature: bpy.types.Object, found: VrmEyes) -> None:
+def _check(armature: bpy.types.Object, vrm: VrmEyes) -> None:
     """Raise RigError where the character has not what the file names."""
-    for name in found.bones or ():
+    for name in vrm.bones or ():
         if name not in armature.pose.bones:
             raise RigError(
                 "Armature '{armature}' has no bone '{bone}' for an eye; choose another bone.",
                 armature=armature.name,
                 bone=name,
             )
-    if found.bones is None and not found.shapes:
+    if vrm.bones is None and not vrm.shapes:
         raise RigError("The look expressions of the VRM file move no shape key; choose shape keys in the Eyes panel.")
     known = shape_eyes.names(armature)
-    for name, *_ in found.shapes:
+    for name, *_ in vrm.shapes:
         if name not in known:
             raise shape_eyes.no_shape(armature, name)

@@ -100,24 +100,24 @@ def converse(
     end = key_range(scene)[1] if options.end is None else options.end
     objects = [look_at.face(item) for item in _objects(turns, people, options)]
     _check(people, objects, turns, end)
-    found = _plan(scene, turns, people, objects, end, options.manner)
+    planned = _plan(scene, turns, people, objects, end, options.manner)
     dt, begin = seconds_per_frame(scene), key_range(scene)[0]
     starts = [turn[0] for turn in turns]
     for n, person in enumerate(people):
         _make_look_at(scene, person, n, options)
         if options.replace:
             setting_keys.clear(person.armature, person.bone, starts[0], end, begin, setting_keys.CONVERSED)
-        seen = {look.at for look in found.looks[n]}
+        seen = {look.at for look in planned.looks[n]}
         targets = [*(other.face for other in people), *objects]
         numbers = {at: looks.add(person.armature, person.bone, targets[at]) for at in sorted(seen)}
         span = (-inf, inf) if options.whole else (starts[0], end)
         own = setting_keys.own_frames(person.armature, person.bone, setting_keys.SWITCHES)
-        for setting, keys in _keys(found, n, numbers, dt).items():
+        for setting, keys in _keys(planned, n, numbers, dt).items():
             if setting in ("glance_yaw", "glance_pitch"):
                 keys = _direct(keys, own, starts)
             setting_keys.generate(person.armature, person.bone, setting, keys, span, begin, starts)
         setting_keys.show(person.armature, person.bone, looks.here(scene), setting_keys.CONVERSED)
-    return found
+    return planned
 
 
 def _objects(turns: Sequence[Spoken], people: Sequence[_Person], options: Options) -> list[bpy.types.Object]:
@@ -155,9 +155,9 @@ def _plan(
     )
 
 
-def _keys(found: Planned, person: int, numbers: dict[int, int], dt: float) -> dict[str, list[tuple[float, float]]]:
+def _keys(plan: Planned, person: int, numbers: dict[int, int], dt: float) -> dict[str, list[tuple[float, float]]]:
     """Frames and values of the keys of each setting of one person."""
-    planned = found.looks[person]
+    planned = plan.looks[person]
     result: dict[str, list[tuple[float, float]]] = {name: [] for name in setting_keys.CONVERSED}
     for look in planned:
         frame = float(round(look.time / dt))
@@ -166,13 +166,13 @@ def _keys(found: Planned, person: int, numbers: dict[int, int], dt: float) -> di
         result["glance_pitch"].append((frame, look.pitch))
     if planned:
         result["use"].append((float(round(planned[0].time / dt)), 1.0))
-    for time in found.blinks[person]:
+    for time in plan.blinks[person]:
         frame = float(round(time / dt))
         result["eyes_closed"] += [(frame, 1.0), (frame + max(round(_BLINK / dt), 1.0), 0.0)]
-    for nod in found.nods[person]:
+    for nod in plan.nods[person]:
         first = float(round(nod.time / dt))
         result["nod"] += [(first, nod.angle), (max(float(round(nod.end / dt)), first + 1.0), 0.0)]
-    result["tilt"] = [(float(round(tilt.time / dt)), tilt.angle) for tilt in found.tilts[person]]
+    result["tilt"] = [(float(round(tilt.time / dt)), tilt.angle) for tilt in plan.tilts[person]]
     return {name: _changes(keys) for name, keys in result.items()}
 
 
@@ -207,17 +207,17 @@ def from_markers(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object]) 
     Raises RigError.
     """
     names = {item.name: item for item in armatures}
-    found = [
+    speakers = [
         (frame, name, names.get(name) or names.get(name.partition(":")[0].strip()))
         for frame, name in markers.read(scene)
     ]
-    unknown = [name for _, name, speaker in found if speaker is None]
+    unknown = [name for _, name, speaker in speakers if speaker is None]
     if unknown:
         raise RigError(
             "No selected character is named {names}; name each marker after the armature that starts to speak there.",
             names=markers.quoted(unknown),
         )
-    return [(looks.key_frame(scene, frame), speaker) for frame, _, speaker in found]
+    return [(looks.key_frame(scene, frame), speaker) for frame, _, speaker in speakers]
 
 
 def _person(armature: bpy.types.Object, face: str) -> _Person:

@@ -161,12 +161,12 @@ def called(people: Sequence[tuple[bpy.types.Object, str]]) -> dict[str, bpy.type
 
     A name of an import, such as Anna.001, is also found without its number.
     """
-    found: dict[str, bpy.types.Object] = {}
+    by_name: dict[str, bpy.types.Object] = {}
     given = [(name, armature) for armature, name in people if name]
     own = [(armature.name, armature) for armature, _ in people]
     for name, armature in (*given, *own, *((name.partition(".")[0], armature) for name, armature in own)):
-        found.setdefault(name.lower(), armature)
-    return found
+        by_name.setdefault(name.lower(), armature)
+    return by_name
 
 
 def speaker(settings, name: str) -> bpy.types.Object | None:
@@ -203,9 +203,9 @@ def turns(scene: bpy.types.Scene) -> list[conversation.Spoken]:
     """The turns of a scene's conversation, in order of time: of the table, or of the markers. Raises RigError."""
     settings = scene.lookat_pd_conversation
     if settings.use_markers:
-        found = [(frame, speaker(settings, name)) for frame, name in markers.read(scene)]
+        begins = [(frame, speaker(settings, name)) for frame, name in markers.read(scene)]
         said: list[conversation.Spoken] = [
-            (looks.key_frame(scene, frame), who, None) for frame, who in found if who is not None
+            (looks.key_frame(scene, frame), who, None) for frame, who in begins if who is not None
         ]
         if not said:
             raise RigError("No marker is named after a character of the conversation; rename the markers.")
@@ -229,7 +229,7 @@ def make(scene: bpy.types.Scene, *, detect: bool = True, **options) -> conversat
     people = list(chosen)
     manners = [_manner(settings, person) for person in chosen.values()]
     objects = tuple(settings.objects.all_objects) if settings.objects is not None else ()
-    found = conversation.converse(
+    planned = conversation.converse(
         scene,
         said,
         people,
@@ -243,10 +243,10 @@ def make(scene: bpy.types.Scene, *, detect: bool = True, **options) -> conversat
             **options,
         ),
     )
-    for person, face in zip(chosen.values(), found.faces, strict=True):
+    for person, face in zip(chosen.values(), planned.faces, strict=True):
         person.face = face
     settings.made_of, settings.error = _digest(scene), ""
-    return found
+    return planned
 
 
 def _manner(settings, person) -> Manner:

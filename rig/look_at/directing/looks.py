@@ -45,15 +45,15 @@ def add(armature: bpy.types.Object, bone: str, target: Target) -> int:
     """
     settings = _settings(armature, bone)
     check(armature, bone, target)
-    found = targets.listed(settings)
+    known = targets.listed(settings)
     if target != Target():
-        if target in found:
-            return found.index(target)
+        if target in known:
+            return known.index(target)
         if settings.target is None and not setting_keys.frames(armature, bone, "active_target"):
-            write(settings, [target, *found[1:]])
+            write(settings, [target, *known[1:]])
             return 0
-    write(settings, [*found, target])
-    return len(found)
+    write(settings, [*known, target])
+    return len(known)
 
 
 def check(armature: bpy.types.Object, bone: str, target: Target) -> None:
@@ -72,23 +72,23 @@ def remove(armature: bpy.types.Object, bone: str, number: int) -> None:
     If the main target is removed, the first additional target replaces it. Raises RigError before any change.
     """
     settings = _settings(armature, bone)
-    found = targets.listed(settings)
-    _check_number(bone, found, number)
+    known = targets.listed(settings)
+    _check_number(bone, known, number)
     setting_keys.renumber(armature, bone, lambda n: None if n == number else n - (n > number))
     weight_keys.remove(armature, bone, number)
-    write(settings, found[:number] + found[number + 1 :] or [Target()])
+    write(settings, known[:number] + known[number + 1 :] or [Target()])
 
 
 def move(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
     """Swap two targets and renumber their keys. Raises RigError before any change."""
     settings = _settings(armature, bone)
-    found = targets.listed(settings)
+    known = targets.listed(settings)
     for place in (number, to):
-        _check_number(bone, found, place)
+        _check_number(bone, known, place)
     setting_keys.renumber(armature, bone, lambda n: {number: to, to: number}.get(n, n))
     weight_keys.swap(armature, bone, number, to)
-    found[number], found[to] = found[to], found[number]
-    write(settings, found)
+    known[number], known[to] = known[to], known[number]
+    write(settings, known)
 
 
 def look(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, number: int, frame: float) -> None:
@@ -100,9 +100,9 @@ def look(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, number: 
 def _check_look(armature: bpy.types.Object, bone: str, number: int) -> None:
     """Raise RigError where a target cannot be keyed."""
     settings = _settings(armature, bone)
-    found = targets.listed(settings)
-    _check_number(bone, found, number)
-    if found[number] == Target():
+    known = targets.listed(settings)
+    _check_number(bone, known, number)
+    if known[number] == Target():
         raise RigError(
             "Target {number} of the look-at on '{bone}' is empty; choose an object.", number=number, bone=bone
         )

@@ -11,10 +11,10 @@ from ....lookat_pd.message import Message, joined
 
 def read(scene: bpy.types.Scene) -> list[tuple[int, str]]:
     """Frames and names of a scene's markers, in order of time; without those that switch cameras. Raises RigError."""
-    found = sorted((marker.frame, marker.name.strip()) for marker in scene.timeline_markers if marker.camera is None)
-    if not found:
+    named = sorted((marker.frame, marker.name.strip()) for marker in scene.timeline_markers if marker.camera is None)
+    if not named:
         raise RigError("The scene has no markers; add a named marker (M in the timeline) at each change of target.")
-    for (frame, name), (later, other) in pairwise(found):
+    for (frame, name), (later, other) in pairwise(named):
         if frame == later:
             raise RigError(
                 "The markers '{name}' and '{other}' are both at frame {frame}; move one of them.",
@@ -22,7 +22,7 @@ def read(scene: bpy.types.Scene) -> list[tuple[int, str]]:
                 other=other,
                 frame=frame,
             )
-    return found
+    return named
 
 
 def quoted(names: Sequence[str]) -> str:

@@ -119,8 +119,8 @@ def generate(
 
 def own_frames(armature: bpy.types.Object, bone: str, names: Sequence[str]) -> list[float]:
     """Frames of the keys of settings that are not generated."""
-    found = [Keys.read(_curve(armature, bone, name)) for name in names]
-    return sorted({float(f) for keys in found for f in keys.frames[keys.attributes["type"] != GENERATED]})
+    all_keys = [Keys.read(_curve(armature, bone, name)) for name in names]
+    return sorted({float(f) for keys in all_keys for f in keys.frames[keys.attributes["type"] != GENERATED]})
 
 
 def _giving_way(wanted: Sequence[tuple[float, float]], own: Array, turns: Sequence[float]) -> list[tuple[float, float]]:
@@ -212,7 +212,7 @@ def renumber(armature: bpy.types.Object, bone: str, moved: Callable[[int], int |
             )
     shot_keys.own(armature, bone)
     homes = shot_keys.homes(armature, bone, "active_target")
-    curves = [found for home in homes for found in _everywhere(home.owner, home.path)]
+    curves = [animated for home in homes for animated in _everywhere(home.owner, home.path)]
     for _, curve in curves:
         points = curve.keyframe_points
         numbers = [moved(int(point.co.y)) for point in points]

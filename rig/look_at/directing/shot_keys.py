@@ -131,21 +131,21 @@ def make(armature: bpy.types.Object, bone: str, setting: str) -> Home:
     path = in_object(armature, bone, setting).path
     if _place(armature, bone) is None and in_clip(armature, bone):
         return Home(armature, path)
-    found = home(armature, bone, setting)
-    if found.owner == armature and _is_keyed(armature, path):
-        return found
+    place = home(armature, bone, setting)
+    if place.owner == armature and _is_keyed(armature, path):
+        return place
     check(armature)
-    if found.owner == armature and _driver(armature, path) is not None:
+    if place.owner == armature and _driver(armature, path) is not None:
         raise RigError(
             "'{setting}' of the look-at on '{bone}' has a driver; delete the driver to insert keys.",
             setting=setting,
             bone=bone,
         )
-    value = found.value
+    value = place.value
     _own_action(armature)
     shot = Home(armature.data, f"{_ITEMS}[{_own_item(armature, bone)}].{setting}")
     _make_targets(shot)
-    if found.owner == armature:
+    if place.owner == armature:
         shot.set(value)
         _follow(armature, path, shot)
     return shot
@@ -156,8 +156,8 @@ def move(look_ats: Sequence[tuple[bpy.types.Object, str]]) -> int:
 
     They replace keys of the shot, which have had no effect while the clip played. Raises RigError before any change.
     """
-    found = [(armature, bone, _sources(armature, bone)) for armature, bone in look_ats]
-    for armature, bone, sources in found:
+    sources_of = [(armature, bone, _sources(armature, bone)) for armature, bone in look_ats]
+    for armature, bone, sources in sources_of:
         if sources:
             _own_action(armature)
             n = _own_item(armature, bone)
@@ -165,7 +165,7 @@ def move(look_ats: Sequence[tuple[bpy.types.Object, str]]) -> int:
                 _take_over(armature, bone, setting, Home(armature.data, f"{_ITEMS}[{n}].{setting}"), source)
             mend(armature)
             armature.data.update_tag()
-    return sum(len(sources) for _, _, sources in found)
+    return sum(len(sources) for _, _, sources in sources_of)
 
 
 def _sources(armature: bpy.types.Object, bone: str) -> "dict[str, _Source]":
@@ -200,9 +200,9 @@ def write_through(settings: bpy.types.PropertyGroup, name: str) -> None:
             groups = {"": bone.lookat_pd, **{f"targets[{n}].": item for n, item in enumerate(bone.lookat_pd.targets)}}
             for start, group_ in groups.items():
                 if group_.as_pointer() == pointer:
-                    found, value = home(armature, bone.name, start + name), getattr(settings, name)
-                    if found.owner != armature and found.owner.is_editable and found.value != value:
-                        found.set(value)
+                    place, value = home(armature, bone.name, start + name), getattr(settings, name)
+                    if place.owner != armature and place.owner.is_editable and place.value != value:
+                        place.set(value)
                     return
 
 
@@ -248,11 +248,11 @@ def mend(armature: bpy.types.Object) -> None:
         elif 0 <= n < len(items):
             taken.add(n)
             start = f"{_ITEMS}[{n}]."
-            found = {
+            driven = {
                 f"{settings_path(bone.name)}.{path[len(start) :]}": path for path in keyed if path.startswith(start)
             }
-            wanted.update({path: source for path, source in found.items() if _exists(armature, path)})
-            if found and armature.data.is_editable:
+            wanted.update({path: source for path, source in driven.items() if _exists(armature, path)})
+            if driven and armature.data.is_editable:
                 _name(armature, n, bone.name)
     wanted = {path: source for path, source in wanted.items() if not _is_keyed(armature, path)}
     for driver in drivers:
@@ -345,9 +345,9 @@ class _Source:
 def _source(armature: bpy.types.Object, path: str) -> _Source:
     """Where the clip has the keys of a setting. Raises RigError if they cannot be moved."""
     editable.check_tweak_mode(armature)
-    found = [item for item in playing(armature) if actions.curves_at(*item[:2], path, 1)[0] is not None]
-    action, slot, strip = found[0]
-    if len(found) > 1 or (strip is not None and not _is_plain(strip)):
+    keyed = [item for item in playing(armature) if actions.curves_at(*item[:2], path, 1)[0] is not None]
+    action, slot, strip = keyed[0]
+    if len(keyed) > 1 or (strip is not None and not _is_plain(strip)):
         raise RigError(
             "The keys of look-ats of '{armature}' are in several actions, or in a strip of the NLA that is repeated, "
             "reversed or blended; bake the NLA into one action first.",
@@ -462,8 +462,8 @@ def _copy_item(armature: bpy.types.Object, bone: str, source: int, made: int) ->
     """Give an item the keys of another one, and let the settings of a look-at follow it."""
     start, data = f"{_ITEMS}[{source}].", armature.data
     animation = data.animation_data
-    found = actions.curves(animation.action, animation.action_slot) if animation is not None else ()
-    for curve in [curve for curve in found if curve.data_path.startswith(start)]:
+    curves = actions.curves(animation.action, animation.action_slot) if animation is not None else ()
+    for curve in [curve for curve in curves if curve.data_path.startswith(start)]:
         setting = curve.data_path[len(start) :]
         shot = Home(data, f"{_ITEMS}[{made}].{setting}")
         _make_targets(shot)

@@ -81,24 +81,24 @@ def _targets(s) -> list[tuple[bpy.types.Object | None, str]]:
     return [(s.target, s.subtarget), *((item.object, item.bone) for item in s.targets)]
 
 
-def place(found: LookAt) -> tuple:
+def place(look_at: LookAt) -> tuple:
     """What the samples of a look-at were taken of."""
-    targets = tuple((t.object.session_uid if t.object else 0, t.bone, t.point) for t in found.watched)
-    axes = found.chain.forward.tobytes() + found.chain.up.tobytes()
-    body = found.body and (found.body.sampled, found.body.anchors, found.body.plain)
-    occluders = tuple(item.session_uid for item in found.occluders)
-    return found.written, found.plain, targets, axes, found.armature.data.session_uid, body, occluders
+    targets = tuple((t.object.session_uid if t.object else 0, t.bone, t.point) for t in look_at.watched)
+    axes = look_at.chain.forward.tobytes() + look_at.chain.up.tobytes()
+    body = look_at.body and (look_at.body.sampled, look_at.body.anchors, look_at.body.plain)
+    occluders = tuple(item.session_uid for item in look_at.occluders)
+    return look_at.written, look_at.plain, targets, axes, look_at.armature.data.session_uid, body, occluders
 
 
-def occluders(found: LookAt) -> list[str]:
+def occluders(look_at: LookAt) -> list[str]:
     """Names of the objects that are in the collection of occluders now."""
-    chosen = found.armature.pose.bones[found.bone].lookat_pd.let_go_behind
+    chosen = look_at.armature.pose.bones[look_at.bone].lookat_pd.let_go_behind
     return [] if chosen is None else chosen.all_objects.keys()
 
 
-def blinks(found: LookAt) -> bool:
+def blinks(look_at: LookAt) -> bool:
     """Whether shape keys may be asked to close or turn its eyes."""
-    return found.armature.pose.bones[found.bone].lookat_pd.eyes.use
+    return look_at.armature.pose.bones[look_at.bone].lookat_pd.eyes.use
 
 
 def same(one: LookAt, other: LookAt) -> bool:

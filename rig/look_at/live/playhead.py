@@ -93,12 +93,12 @@ class SeenFirst:
 
     def track(self, solve: LookAtSolve) -> Track | None:
         """What to show of a look-at; the same object as long as nothing new is known."""
-        found, look_at = self._tracks.get(solve), solve.look_at
-        if found is None or (found.turned, found.moved) != (look_at.turned, look_at.moved):
+        seen, look_at = self._tracks.get(solve), solve.look_at
+        if seen is None or (seen.turned, seen.moved) != (look_at.turned, look_at.moved):
             return solve.track
         known = self._spliced.get(solve)
         if known is None or known[0] is not solve.track:
-            known = self._spliced[solve] = solve.track, spliced(solve.track, found)
+            known = self._spliced[solve] = solve.track, spliced(solve.track, seen)
         return known[1]
 
 

@@ -194,10 +194,10 @@ class LiveFollowBody:
         bones = len(look_at.bones)
         chain = samples.rotations[:, :bones], samples.positions[:, :bones]
         wanted = rotation.multiply(ChainMotion.of(*chain, offsets, displacement).turns[:, 0], chain[0][:, 0])
-        found = solve.respond(wanted, offsets, displacement, seen, _FollowedGaze(events, influence))
+        response = solve.respond(wanted, offsets, displacement, seen, _FollowedGaze(events, influence))
         self.displacement = displacement[-1]
-        shapes = found.shapes[-1] if found.shapes is not None else np.zeros(0)
-        return Shown(np.concatenate((offsets[-1], found.offsets[-1])), found.moves[-1], shapes)
+        shapes = response.shapes[-1] if response.shapes is not None else np.zeros(0)
+        return Shown(np.concatenate((offsets[-1], response.offsets[-1])), response.moves[-1], shapes)
 
     def _memory(self) -> float:
         body = self.look_at.body

@@ -34,12 +34,12 @@ class LiveFollowRecording:
         at = np.minimum(dt * np.arange(self.frame_count(dt)), times[-1])
         ticks = self._ticks
         offsets = rotation.align_hemisphere(np.array([tick.offsets for tick in ticks]))
-        found = Shown(
+        shown = Shown(
             rotation.normalize(_curve(times, offsets, at)),
             _curve(times, np.array([tick.moves for tick in ticks]), at),
             _curve(times, np.array([tick.shapes for tick in ticks]), at),
         )
-        return _faded(found, dt, fade) if fade > 0.0 and len(at) >= _LEAST_FRAMES else found
+        return _faded(shown, dt, fade) if fade > 0.0 and len(at) >= _LEAST_FRAMES else shown
 
 
 def _faded(shown: Shown, dt: float, fade: float) -> Shown:

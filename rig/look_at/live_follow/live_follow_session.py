@@ -173,13 +173,13 @@ class LiveFollowSession:
         self._frame = self.scene.frame_current_final
         shown = offsets.shown(self.armature, self.bone, self.scene.frame_current_final)
         before = self._shown_before(shown)
-        self._found = np.array([shown.get(name, rotation.IDENTITY) for name in self.look_at.bones])
+        self._turns = np.array([shown.get(name, rotation.IDENTITY) for name in self.look_at.bones])
         turned = self._look()
         self._uneven = turned.sheared
         self.is_plain = self.look_at.plain and not turned.sheared and not self._is_shared()
         self._stepper = realtime.RealtimeLookAt(self.look_at.chain, self.look_at.tuning)
         self._head: Array | None = None
-        start = self._found
+        start = self._turns
         if self.is_plain:
             self._base = turned
         else:
@@ -189,12 +189,12 @@ class LiveFollowSession:
         if shown:
             self._stepper.start(rotation.exp(rotation.log(start) / self._settings.influence))
         self._last = before
-        self._put(self._found, before)
+        self._put(self._turns, before)
         self.place = self.target_place()
         self._goals = [(0.0, self.place)]
         self._clock, self._limits = 0.0, LiveFollowLetGo()
         if self.look_at.body is not None:
-            self._body = LiveFollowBody(self.scene, self.look_at, self._found, self.place)
+            self._body = LiveFollowBody(self.scene, self.look_at, self._turns, self.place)
             self._settle(before)
 
     def _shown_before(self, shown: dict[str, Array]) -> Shown:
@@ -213,10 +213,10 @@ class LiveFollowSession:
         """Begin the body with what it shows; the difference from what it would show decays."""
         assert self._body is not None
         world = np.array(self.armature.matrix_world)
-        first = self._body.tick(0.0, self._found, self.place, world, self._influence, self._measured())
+        first = self._body.tick(0.0, self._turns, self.place, world, self._influence, self._measured())
         self._turns = rotation.log(rotation.multiply(rotation.inverse(first.offsets), before.offsets))
         self._moves, self._begun = before.moves - first.moves, self._clock
-        self._put(self._found, before)
+        self._put(self._turns, before)
 
     def _is_shared(self) -> bool:
         """Whether another look-at turns bones of this chain too."""
@@ -237,13 +237,13 @@ class LiveFollowSession:
 
         return coupling.measure_now(self.look_at.bones, self._base.rotations, self.look_at.chain.up, evaluated)
 
-    def _put(self, found: Array, shown: Shown | None = None) -> None:
+    def _put(self, turns: Array, shown: Shown | None = None) -> None:
         """Show offsets (b, 4) of the chain, and of the body what was `shown` or is known of the hips."""
         look_at, moves = self.look_at, None
         if shown is not None:
-            found, moves = shown.offsets, shown.moves
+            turns, moves = shown.offsets, shown.moves
         offsets.show(
-            self.armature, Track.pose(self.number, look_at.turned, found, look_at.moved, moves, uneven=self._uneven)
+            self.armature, Track.pose(self.number, look_at.turned, turns, look_at.moved, moves, uneven=self._uneven)
         )
         if shown is not None and self._body is not None:
             amounts = zip(look_at.shapes, shown.shapes.tolist(), strict=True)
@@ -258,7 +258,7 @@ class LiveFollowSession:
         seen = self._look()
         if not self.is_plain and moved_on:
             self._take_base()
-            self._put(self._found)
+            self._put(self._turns)
             self._target_view.forget()
             seen = self._look()
         self.place = self.target_place() if goal is None else np.asarray(goal, float)
@@ -273,11 +273,11 @@ class LiveFollowSession:
         ahead = None if self.let_go else (np.linalg.inv(seen.world) @ np.append(self._seen_by_head(), 1.0))[:3]
         if self.is_plain:
             shift = np.zeros(3) if self._body is None else self._body.hips_shift(self._last.moves)
-            self._found = self._scaled(self._stepper.step(*base, ahead, dt, shift, self._upright(seen.world)))
+            self._turns = self._scaled(self._stepper.step(*base, ahead, dt, shift, self._upright(seen.world)))
         else:
-            self._found = self._controls(seen, ahead, dt)
+            self._turns = self._controls(seen, ahead, dt)
         self._last = self._whole(dt, seen.world)
-        self._put(self._found, self._last)
+        self._put(self._turns, self._last)
         if self._recording is not None and dt > 0.0:
             self._recording.add(dt, self._last)
 
@@ -285,7 +285,7 @@ class LiveFollowSession:
         """Orientations (b, 4) and positions (b, 3) of the chain without the look-at."""
         if not self.is_plain:
             return self._base.rotations, self._base.positions
-        rotations, positions = realtime.unturned(seen.rotations, seen.positions, self._found)
+        rotations, positions = realtime.unturned(seen.rotations, seen.positions, self._turns)
         return rotations, positions if self._body is None else positions - self._body.hips_shift(self._last.moves)
 
     def _is_let_go(self, dt: float, rotations: Array, positions: Array, world: Array) -> bool:
@@ -311,16 +311,16 @@ class LiveFollowSession:
         """What the chain and the body show together."""
         if self._body is None:
             look_at, every = self.look_at, rotation.identity(len(self.look_at.turned))
-            every[: len(self._found)] = self._found
+            every[: len(self._turns)] = self._turns
             return Shown(every, np.zeros((len(look_at.moved), 3)), np.zeros(len(look_at.shapes)))
         seen = self._measured()
         goal = None if self.let_go else self.place
-        shown = self._body.tick(dt, self._found, goal, world, self._influence, seen)
+        shown = self._body.tick(dt, self._turns, goal, world, self._influence, seen)
         share = inertialization.decay(1.0, 0.0, _FADE_IN, self._clock - self._begun)
         if share > 0.0:
             # The chain begins with what is shown, by itself.
             turns = share * self._turns
-            turns[: len(self._found)] = 0.0
+            turns[: len(self._turns)] = 0.0
             shown = Shown(
                 rotation.multiply(shown.offsets, rotation.exp(turns)), shown.moves + share * self._moves, shown.shapes
             )
@@ -331,7 +331,7 @@ class LiveFollowSession:
         assert self._body is not None
         if self._body.is_predicted:
             return None
-        self._put(self._found, self._body.hips_alone(self._found, self._last))
+        self._put(self._turns, self._body.hips_alone(self._turns, self._last))
         self.view_layer.update()
         return self._body.measured(self.view_layer)
 
@@ -349,9 +349,9 @@ class LiveFollowSession:
             places = np.array([[matrix[:3, 3]], [matrix[:3, 3] + matrix[:3, 2]]])
         return up.seen(world[None], seen_from(world[None], places))[0]
 
-    def _scaled(self, found: Array) -> Array:
+    def _scaled(self, turns: Array) -> Array:
         influence = self._influence
-        return found if influence == 1.0 else rotation.exp(influence * rotation.log(found))
+        return turns if influence == 1.0 else rotation.exp(influence * rotation.log(turns))
 
     def _controls(self, seen: VisualChain, local: Array | None, dt: float) -> Array:
         """Offsets of controls that act through constraints: what was seen of the last ones corrects the next."""
@@ -361,7 +361,7 @@ class LiveFollowSession:
         up = self._upright(seen.world)
         turned = self._scaled(self._stepper.step(base.rotations, base.positions, local, dt, shift, up))
         wanted, self._head = realtime.forward_kinematics(base.rotations, base.positions, turned)
-        animated, before = base.rotations[None], self._found[None]
+        animated, before = base.rotations[None], self._turns[None]
         correction = control_coupling.correct(seen.rotations[None], animated, before, self._coupling)
         active = np.array([bool(np.any(turned != rotation.IDENTITY))])
         return control_coupling.realize(wanted[None], animated, self._coupling, correction, active)[0]
@@ -392,8 +392,8 @@ class LiveFollowSession:
         fade: time [s] in which it sets out from the animation and, after its end, returns to it.
         """
         assert self._recording is not None
-        found = self._recording.at_frames(scene_time.seconds_per_frame(self.scene), fade)
-        return self.scene.frame_current + np.arange(len(found.offsets)), found
+        recorded = self._recording.at_frames(scene_time.seconds_per_frame(self.scene), fade)
+        return self.scene.frame_current + np.arange(len(recorded.offsets)), recorded
 
     # How it ends
 
