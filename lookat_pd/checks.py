@@ -57,13 +57,13 @@ def numbers(name: str, values: ArrayLike) -> Array:
         raise InvalidArgument("The {name} must be an array of numbers.", name=Message(name)) from None
 
 
-def shape_error(name: str, wanted: Sequence[object], found: Sequence[int]) -> InvalidArgument:
+def shape_error(name: str, wanted: Sequence[object], shape: Sequence[int]) -> InvalidArgument:
     """The error about an array of another shape."""
     return InvalidArgument(
         "The shape of the {name} must be ({shape}), not {result_shape}.",
         name=Message(name),
         shape=", ".join(map(str, wanted)),
-        result_shape=tuple(found),
+        result_shape=tuple(shape),
     )
 
 
@@ -116,8 +116,8 @@ def number(name: str, value: float, least: float = -LARGEST, most: float = LARGE
     """One number within a range."""
     if type(value) is float and least <= value <= most:
         return value
-    found = numbers(name, value)
-    if found.ndim or not least <= found <= most:
+    checked = numbers(name, value)
+    if checked.ndim or not least <= checked <= most:
         raise InvalidArgument(
             "The {name} must be a number from {least:g} to {most:g}, not {value}.",
             name=Message(name),
@@ -125,17 +125,17 @@ def number(name: str, value: float, least: float = -LARGEST, most: float = LARGE
             most=most,
             value=shown(value),
         )
-    return float(found)
+    return float(checked)
 
 
 def fraction(name: str, value: float) -> float:
     """A number from 0 to 1."""
-    found = numbers(name, value)
-    if found.ndim or not 0.0 <= found <= 1.0:
+    checked = numbers(name, value)
+    if checked.ndim or not 0.0 <= checked <= 1.0:
         raise InvalidArgument(
             "The {name} must be between 0 and 1, not {value}.", name=Message(name), value=shown(value)
         )
-    return float(found)
+    return float(checked)
 
 
 def whole(name: str, value: int, least: int, most: int) -> int:
@@ -163,8 +163,8 @@ def shown(value: object) -> str:
 
 def time_step(dt: float) -> float:
     """The time [s] from one sample to the next."""
-    found = numbers("time step", dt)
-    if found.ndim or not found > 0.0:
+    step = numbers("time step", dt)
+    if step.ndim or not step > 0.0:
         raise InvalidArgument("The time step must be longer than 0 seconds, not {dt}.", dt=shown(dt))
     return number("time step", dt, SHORTEST_STEP, LONGEST_STEP)
 

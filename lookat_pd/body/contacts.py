@@ -50,17 +50,17 @@ def touching(places: Array, dt: float, speed: float, height: float, floor: float
 
 def intervals(touches: Array, dt: float) -> list[Interval]:
     """The contacts of a mask (F,): without interruptions of 0.05 s, and none shorter than 0.1 s."""
-    found: list[Interval] = []
+    joined: list[Interval] = []
     for a, b in runs(touches):
-        if found and (a - found[-1][1] - 1) * dt <= _INTERRUPTED:
-            found[-1] = found[-1][0], b
+        if joined and (a - joined[-1][1] - 1) * dt <= _INTERRUPTED:
+            joined[-1] = joined[-1][0], b
         else:
-            found.append((a, b))
-    return [(a, b) for a, b in found if (b - a) * dt >= _SHORTEST]
+            joined.append((a, b))
+    return [(a, b) for a, b in joined if (b - a) * dt >= _SHORTEST]
 
 
 def within_reach(
-    found: Sequence[Interval], places: Array, base: Array, reach: float, dt: float, speed: float
+    contacts: Sequence[Interval], places: Array, base: Array, reach: float, dt: float, speed: float
 ) -> list[Interval]:
     """The contacts without the frames at their ends at which the limb does not reach and the effector is on its way.
 
@@ -68,11 +68,11 @@ def within_reach(
     are further apart in the animation. dt: [s] between places. speed: [length/s] from which the effector is on its way.
     A contact holds it at its mean place. None becomes shorter than 0.1 s, and the ends of the range stay.
     """
-    if not found:
+    if not contacts:
         return []
     away = np.linalg.norm(np.gradient(places, dt, axis=0), axis=-1) > speed
     most = np.maximum(reach, np.linalg.norm(base - places, axis=-1)) * (1.0 + _ROUNDING)
-    return [_shortened(interval, places, base, most, away, dt) for interval in found]
+    return [_shortened(interval, places, base, most, away, dt) for interval in contacts]
 
 
 def _shortened(interval: Interval, places: Array, base: Array, most: Array, away: Array, dt: float) -> Interval:

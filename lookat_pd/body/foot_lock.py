@@ -91,11 +91,11 @@ def displacements(
 
 def support(planted: Sequence[FootStance], frames: int, dt: float, *, release: float = RELEASE) -> Array:
     """How much a foot supports the body (F,): 1 in a stance, 0 at a time of `release` before and after it."""
-    found, at = np.zeros(frames), np.arange(frames)
+    amount, at = np.zeros(frames), np.arange(frames)
     for stance in planted:
         away = np.maximum(np.maximum(stance.first - at, at - stance.last), 0) * dt
-        found = np.maximum(found, cubic_step(1.0 - away / max(release, dt)))
-    return found
+        amount = np.maximum(amount, cubic_step(1.0 - away / max(release, dt)))
+    return amount
 
 
 def body_displacement(moved: Array, supports: Array, dt: float, *, begin: int = 0, smooth: float = SMOOTH) -> Array:

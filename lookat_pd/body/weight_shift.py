@@ -135,5 +135,5 @@ def weight_shift(
     # One unit is the reference distance: the release thresholds are fractions of it.
     wanted = np.stack((-np.sin(angle), np.sin(angle) ** 2, np.sin(up)), axis=-1)
     tuning = Tuning(shift.settle_time, shift.damping_ratio, release_angle=0.02, release_speed=0.08)
-    found = followed(wanted[:, None], (turn == 0.0) & (up == 0.0), dt, tuning)[:, 0]
-    return shift.side * found[:, :1] * left + (shift.back * found[:, 1:2] - shift.pitch * found[:, 2:]) * back
+    states = followed(wanted[:, None], (turn == 0.0) & (up == 0.0), dt, tuning)[:, 0]
+    return shift.side * states[:, :1] * left + (shift.back * states[:, 1:2] - shift.pitch * states[:, 2:]) * back

@@ -49,18 +49,18 @@ def read(text: str, kind: str) -> list[Line]:
     if kind not in readers:
         raise FileError("Turns cannot be read from a .{kind} file; use .json, .csv, .srt or .txt.", kind=kind)
     try:
-        found = readers[kind](text)
+        lines = readers[kind](text)
     except RecursionError:
         raise FileError("The file of turns is nested too deeply; write a list of turns.") from None
-    if any(not abs(line.time) <= _LATEST for line in found):
+    if any(not abs(line.time) <= _LATEST for line in lines):
         raise FileError("A time or frame of a turn is beyond {latest:g}; correct the file.", latest=_LATEST)
-    if not found:
+    if not lines:
         raise FileError("The file has no turns; each needs a time and the name of the speaker.")
-    return sorted(found, key=lambda line: line.time)
+    return sorted(lines, key=lambda line: line.time)
 
 
 def _lines(text: str) -> list[Line]:
-    found = []
+    lines = []
     for number, row in enumerate(text.splitlines(), 1):
         if not row.strip() or row.lstrip().startswith("#"):
             continue
@@ -72,12 +72,12 @@ def _lines(text: str) -> list[Line]:
         seconds = 0.0
         for part in match["time"].replace(",", ".").split(":"):
             seconds = 60.0 * seconds + float(part)
-        found.append(Line(seconds, match["name"], match["text"] or "", in_frames=bool(match["frame"])))
-    return found
+        lines.append(Line(seconds, match["name"], match["text"] or "", in_frames=bool(match["frame"])))
+    return lines
 
 
 def _srt(text: str) -> list[Line]:
-    found: list[Line] = []
+    lines: list[Line] = []
     for block in re.split(r"\n\s*\n", text.replace("\r\n", "\n").lstrip("\ufeff").strip()):
         rows = block.split("\n")
         start = next((n for n, row in enumerate(rows) if "-->" in row), None)
@@ -88,8 +88,8 @@ def _srt(text: str) -> list[Line]:
         time = 3600.0 * float(hours) + 60.0 * float(minutes) + float(seconds) + float(f"0.{part}")
         name, colon, said = " ".join(rows[start + 1 :]).partition(":")
         if colon:
-            found.append(Line(time, re.sub(r"<[^>]*>", "", name).strip(), said.strip()))
-    return found
+            lines.append(Line(time, re.sub(r"<[^>]*>", "", name).strip(), said.strip()))
+    return lines
 
 
 def _csv(text: str) -> list[Line]:

@@ -95,17 +95,17 @@ def plan(
 
 def checked(looks: Sequence[Sequence[Look]], people: int) -> list[list[Look]]:
     """The looks of so many people. Raises InvalidArgument."""
-    found = [list(row) for row in looks]
-    if len(found) != people:
+    rows = [list(row) for row in looks]
+    if len(rows) != people:
         raise InvalidArgument(
-            "There are looks of {rows} people, but {people} people; give those of each.", rows=len(found), people=people
+            "There are looks of {rows} people, but {people} people; give those of each.", rows=len(rows), people=people
         )
-    for look in (look for row in found for look in row):
+    for look in (look for row in rows for look in row):
         checks.number("time of a look", look.time, -checks.LATEST, checks.LATEST)
         checks.whole("person or object that is looked at", look.at, 0, 2**31)
         for angle in (look.yaw, look.pitch):
             checks.number("angle of a glance", angle)
-    return found
+    return rows
 
 
 class _Person:
@@ -121,13 +121,13 @@ class _Person:
 
     def objects_shown(self) -> list[tuple[float, float, int]]:
         """When this person, while speaking, looks at common objects: start, end and number."""
-        found = []
+        shown = []
         until = [time for time, _ in self.states[1:]] + [self.said[-1].end]
         for (time, state), end in zip(self.states, until, strict=False):
             speaks = any(s.speaker == self.person and s.start <= time < s.end for s in self.said)
             if speaks and state[0] >= self.people and end - time > 2.0 * DWELL:
-                found.append((time, end, state[0]))
-        return found
+                shown.append((time, end, state[0]))
+        return shown
 
     def looks(self, end: float, shown: Sequence[list[tuple[float, float, int]]]) -> list[Look]:
         states = self._following([item for n, items in enumerate(shown) if n != self.person for item in items])

@@ -77,13 +77,13 @@ def turns(phrases: Sequence[Sequence[tuple[float, float]]]) -> list[Phrase]:
         (Phrase(n, start, end) for n, own in enumerate(phrases) for start, end in own),
         key=lambda phrase: (phrase.start, phrase.speaker),
     )
-    found: list[Phrase] = []
+    taken: list[Phrase] = []
     for phrase in every:
-        holds = found[-1] if found else None
+        holds = taken[-1] if taken else None
         interrupts = holds is not None and holds.speaker != phrase.speaker and phrase.start < holds.end
         if interrupts and (phrase.end - phrase.start < _BRIEF or phrase.end <= holds.end):
             continue
         if holds is not None and phrase.start <= holds.start:
             continue
-        found.append(phrase)
-    return found
+        taken.append(phrase)
+    return taken

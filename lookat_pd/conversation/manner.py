@@ -66,14 +66,14 @@ def of_each(manner: Manner | Sequence[Manner] | None, people: int) -> list[Manne
     """The manners of so many people, from one of all, one of each, or none. Raises InvalidArgument."""
     if manner is None or isinstance(manner, Manner):
         return [manner or Manner()] * people
-    found = list(manner)
-    if len(found) != people:
+    manners = list(manner)
+    if len(manners) != people:
         raise InvalidArgument(
             "There are manners of {manners} people, but {people} people; give one of each.",
-            manners=len(found),
+            manners=len(manners),
             people=people,
         )
-    return found
+    return manners
 
 
 @dataclass(frozen=True)

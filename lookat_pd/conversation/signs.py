@@ -68,7 +68,7 @@ def blinks(
 
 
 def _blinks(person: int, said: Sequence[Speech], looks: Sequence[Look], manner: Manner) -> list[float]:
-    found: list[float] = []
+    blinks: list[float] = []
     wait = None
     for speech in said:
         random = np.random.default_rng((manner.seed, speech.number, person, 4))
@@ -80,11 +80,11 @@ def _blinks(person: int, said: Sequence[Speech], looks: Sequence[Look], manner: 
         time = speech.start + 60.0 / rate * wait
         while time < speech.end:
             placed = _placed(time, person, speech, looks, random)
-            if (not found or placed - found[-1] >= _SHORTEST) and placed < said[-1].end:
-                found.append(placed)
+            if (not blinks or placed - blinks[-1] >= _SHORTEST) and placed < said[-1].end:
+                blinks.append(placed)
             time += 60.0 / rate * np.exp(_SPREAD * random.standard_normal() - 0.5 * _SPREAD**2)
         wait = (time - speech.end) * rate / 60.0
-    return found
+    return blinks
 
 
 def _placed(time: float, person: int, speech: Speech, looks: Sequence[Look], random: np.random.Generator) -> float:
@@ -116,7 +116,7 @@ def pauses(speech: Speech, seed: int) -> list[float]:
 
 
 def _nods(person: int, said: Sequence[Speech], manner: Manner) -> list[Nod]:
-    found: list[Nod] = []
+    nods: list[Nod] = []
     for speech in said:
         if speech.speaker == person:
             continue
@@ -124,11 +124,11 @@ def _nods(person: int, said: Sequence[Speech], manner: Manner) -> list[Nod]:
         for pause in pauses(speech, manner.seed):
             chance, delay, angle = random.uniform(), random.normal(0.3, 0.15), random.uniform(*_ANGLE)
             count = 1 + int(random.choice(len(_COUNTS), p=_COUNTS))
-            begin = max(pause + float(np.clip(delay, 0.0, 0.6)), found[-1].end + 0.2 if found else -np.inf)
+            begin = max(pause + float(np.clip(delay, 0.0, 0.6)), nods[-1].end + 0.2 if nods else -np.inf)
             stop = begin + count * _CYCLES
             if chance < _NODS * manner.nods and stop < said[-1].end:
-                found.append(Nod(begin, stop, float(angle), count))
-    return found
+                nods.append(Nod(begin, stop, float(angle), count))
+    return nods
 
 
 def tilts(turns: Sequence[Turn], people: int, end: float, manner: Sequence[Manner] | Manner) -> list[list[Tilt]]:
@@ -141,7 +141,7 @@ def tilts(turns: Sequence[Turn], people: int, end: float, manner: Sequence[Manne
 def _tilts(person: int, said: Sequence[Speech], manner: Manner) -> list[Tilt]:
     if not manner.tilts:
         return []
-    found: list[Tilt] = []
+    tilts: list[Tilt] = []
     begin, chance = np.random.default_rng((manner.seed, person, 7)).uniform(size=2)
     time, side = said[0].start + 1.5 * float(begin), 1.0 if chance < 0.5 else -1.0
     for speech in said:
@@ -151,8 +151,8 @@ def _tilts(person: int, said: Sequence[Speech], manner: Manner) -> list[Tilt]:
             side = -side if random.uniform() < _OTHER_SIDE else side
             size = manner.tilts * random.uniform(_LEAST_TILT, _TILTS[kind])
             # After some time upright it leans again.
-            is_upright = bool(found) and found[-1].angle == 0.0
+            is_upright = bool(tilts) and tilts[-1].angle == 0.0
             angle = side * float(size) if random.uniform() < _TILTED[kind] or is_upright else 0.0
-            found.append(Tilt(time, angle))
+            tilts.append(Tilt(time, angle))
             time += float(random.uniform(*_POSTURE))
-    return found
+    return tilts

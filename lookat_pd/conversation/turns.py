@@ -58,15 +58,15 @@ def speeches(turns: Sequence[Turn], people: int, end: float, objects: int = 0) -
         if n == 0 or turn.speaker != turns[n - 1].speaker or turn.at != turns[n - 1].at
     ]
     ends = [*(turns[n].time for n in begun[1:]), end]
-    found = []
+    result = []
     for k, (n, until) in enumerate(zip(begun, ends, strict=True)):
         turn = turns[n]
         last = begun[k + 1] if k + 1 < len(begun) else len(turns)
-        before = next((s.speaker for s in reversed(found) if s.speaker != turn.speaker), None)
+        before = next((s.speaker for s in reversed(result) if s.speaker != turn.speaker), None)
         after = next((other.speaker for other in turns[last:] if other.speaker != turn.speaker), None)
         pauses = tuple(other.time for other in turns[n + 1 : last])
-        found.append(Speech(n, turn.speaker, turn.time, until, before, after, pauses, turn.at))
-    return found
+        result.append(Speech(n, turn.speaker, turn.time, until, before, after, pauses, turn.at))
+    return result
 
 
 def _check(turns: Sequence[Turn], people: int, end: float, objects: int) -> None:

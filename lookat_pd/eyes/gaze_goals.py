@@ -77,9 +77,9 @@ class GazePath:
         count = min(4 if place <= end + _INSTANT else 3, end - begin + 1)
         start = int(np.clip(np.floor(place + _INSTANT) - 2, begin, end + 1 - count))
         powers = np.vander(np.arange(start, start + count) - place, increasing=True)
-        found = np.linalg.solve(powers, values[start : start + count].reshape(count, -1))
-        slope = found[1] / self.dt if count > 1 else np.zeros_like(found[0])
-        return found[0].reshape(values.shape[1:]), slope.reshape(values.shape[1:])
+        coefficients = np.linalg.solve(powers, values[start : start + count].reshape(count, -1))
+        slope = coefficients[1] / self.dt if count > 1 else np.zeros_like(coefficients[0])
+        return coefficients[0].reshape(values.shape[1:]), slope.reshape(values.shape[1:])
 
 
 class Goals:

@@ -21,7 +21,7 @@ def gaps(upper: Array, lower: Array, axes: Array) -> Array:
     """
     side, height = _on_eye(upper, axes)
     low_side, low_height = _on_eye(lower, axes)
-    found = np.zeros(side.shape)
+    angles = np.zeros(side.shape)
     for frame in range(len(side)):
         order = np.argsort(low_side[frame])
         edge, level = low_side[frame][order], low_height[frame][order]
@@ -31,8 +31,8 @@ def gaps(upper: Array, lower: Array, axes: Array) -> Array:
         edge, level = np.append(edge, side[frame][~inside]), np.append(level, height[frame][~inside])
         order = np.argsort(edge)
         under = np.interp(side[frame], edge[order], level[order])
-        found[frame] = np.where(inside, np.maximum(height[frame] - under, 0.0), 0.0)
-    return found
+        angles[frame] = np.where(inside, np.maximum(height[frame] - under, 0.0), 0.0)
+    return angles
 
 
 def turned(points: Array, angles: Array, axes: Array) -> Array:

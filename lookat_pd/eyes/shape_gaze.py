@@ -47,12 +47,12 @@ def weights(directions: Array, forward: Array, shifts: Array) -> Array:
             if np.linalg.norm(rotation.cross(shifts[across], shifts[upright])) < _FLAT:
                 raise InvalidArgument("The shape keys of an eye turn it about one axis only; choose other shape keys.")
             matrix[level] = np.eye(3)
-            found = np.linalg.solve(matrix, np.broadcast_to(-forward, directions.shape)[..., None])[..., 0]
+            amounts = np.linalg.solve(matrix, np.broadcast_to(-forward, directions.shape)[..., None])[..., 0]
             # The pupil must not pass through the center, nor values be negative.
-            lacking = np.maximum(-found.min(axis=-1), 0.0) + np.where(level, 1e6, 0.0)
+            lacking = np.maximum(-amounts.min(axis=-1), 0.0) + np.where(level, 1e6, 0.0)
             better = lacking < best - 1e-12
             best = np.where(better, lacking, best)
             pair = np.zeros_like(result)
-            pair[..., across], pair[..., upright] = found[..., 0], found[..., 1]
+            pair[..., across], pair[..., upright] = amounts[..., 0], amounts[..., 1]
             result = np.where(better[..., None], pair, result)
     return np.clip(result, 0.0, 1.0)

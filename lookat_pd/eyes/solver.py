@@ -83,10 +83,10 @@ def _scene(eyes: Eyes, *arrays_and_step) -> Scene:
         raise checks.shape_error("head", ("n", 4), head.shape)
     count, k = len(head), len(eyes)
     shapes = (count, 4), (count, k, 4), (count, k, 3), (count, k, 4), (len(targets), count, 3)
-    found = head.shape, orientations.shape, centers.shape, animated.shape, targets.shape
-    if found != shapes:
+    given = head.shape, orientations.shape, centers.shape, animated.shape, targets.shape
+    if given != shapes:
         raise InvalidArgument(
-            "Head, eyes and targets must be arrays {shapes}, not {found}.", shapes=shapes, found=found
+            "Head, eyes and targets must be arrays {shapes}, not {found}.", shapes=shapes, found=given
         )
     if not count:
         raise InvalidArgument("A look-at needs at least one frame.")

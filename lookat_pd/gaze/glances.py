@@ -69,11 +69,11 @@ def applied(
     fine = max(1, (targets.shape[1] - 1) // max(frames - 1, 1))
     changes = np.flatnonzero((np.diff(yaw) != 0.0) | (np.diff(pitch) != 0.0)) + 1
     times = sorted({*(event.time for event in events), *(changes * dt)})
-    found = [(time, *_at(time, events, yaw, pitch, dt)) for time in times]
+    goals = [(time, *_at(time, events, yaw, pitch, dt)) for time in times]
     bounds = [max(round(time / dt), 0) * fine for time in times]
     virtual = np.repeat(targets[:1], _ROWS, axis=0)
     result, number = [], 0
-    for n, (time, target, left, above) in enumerate(found):
+    for n, (time, target, left, above) in enumerate(goals):
         if target is None or (left == 0.0 and above == 0.0):
             result.append(Event(time, target))
             continue

@@ -95,8 +95,8 @@ def rotation_offsets(
             max_speed=controller.max_turn,
             feed_forward=controller.feed_forward,
         )
-        found = rotation.multiply(rotation.inverse(base), qs)
-        result[part], q = found, found[-1]
+        offsets = rotation.multiply(rotation.inverse(base), qs)
+        result[part], q = offsets, offsets[-1]
         w = ws[-1] - rotation.rotate(rotation.inverse(q), rate[-1])
     return rotation.align_hemisphere(np.concatenate((rotation.identity(1), result)))[1:]
 

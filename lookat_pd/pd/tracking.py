@@ -113,8 +113,8 @@ def track_vector(
                 v = state[:, 1] * (max_speed / speed)
                 state = np.stack((last[:, 0] + h * v, v), axis=-1)
         states.append(state)
-    found = np.stack(states)
-    return found[..., 0], found[..., 1]
+    path = np.stack(states)
+    return path[..., 0], path[..., 1]
 
 
 def _shift(goal: Array) -> Array:

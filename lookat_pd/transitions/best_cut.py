@@ -83,14 +83,14 @@ class CutSearch:
         left[:history] = np.inf
         left[:, max(left.shape[1] - room, 0) :] = np.inf
         np.putmask(left, left > _lowest(_lowest(left, spacing).T, spacing).T, np.inf)
-        found: list[Cut] = []
-        while len(found) < n and left.size:
+        cuts: list[Cut] = []
+        while len(cuts) < n and left.size:
             i, j = (int(index) for index in np.unravel_index(np.argmin(left), left.shape))
             if left[i, j] == np.inf:
                 break
-            found.append(Cut(i, j, float(left[i, j])))
+            cuts.append(Cut(i, j, float(left[i, j])))
             left[max(i - spacing, 0) : i + spacing + 1, max(j - spacing, 0) : j + spacing + 1] = np.inf
-        return found
+        return cuts
 
 
 def _lowest(values: Array, reach: int) -> Array:

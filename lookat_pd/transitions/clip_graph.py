@@ -44,11 +44,11 @@ class ClipGraph:
 
     def pairs(self) -> list[ClipCut]:
         """The best cut of each ordered pair of different clips that has one, best first."""
-        found: dict[tuple[int, int], ClipCut] = {}
+        by_pair: dict[tuple[int, int], ClipCut] = {}
         for cut in self.cuts:
             if cut.source != cut.destination:
-                found.setdefault((cut.source, cut.destination), cut)
-        return list(found.values())
+                by_pair.setdefault((cut.source, cut.destination), cut)
+        return list(by_pair.values())
 
     def cheapest(
         self,
@@ -150,7 +150,7 @@ def comparing(
     checks.check_memory(24.0 * max(lengths) * int(ends[-1]))
     level, high, squares = _stacked(points)
     touching = None if contacts is None else _touching(contacts, lengths)
-    found: list[ClipCut] = []
+    candidates: list[ClipCut] = []
     for source, first in enumerate(ends[:-1]):
         rows = slice(int(first), int(ends[source + 1]))
         across = level[rows].conj() @ level.T
@@ -174,10 +174,10 @@ def comparing(
                 first, second = leave.get(source, slice(None)), enter.get(destination, slice(None))
                 within = search.best(per_pair, spacing=spacing, room=max(spare, 1), source=first, destination=second)
                 best = list(dict.fromkeys((*best, *within)))
-            found += [ClipCut(source, destination, cut.i, cut.j, cut.cost) for cut in best]
+            candidates += [ClipCut(source, destination, cut.i, cut.j, cut.cost) for cut in best]
         yield (source + 1) / len(lengths)
-    exact = _exactly(found, points, contacts, weights, ends)
-    cuts = (cut._replace(cost=cost) for cut, cost in zip(found, exact.tolist(), strict=True))
+    exact = _exactly(candidates, points, contacts, weights, ends)
+    cuts = (cut._replace(cost=cost) for cut, cost in zip(candidates, exact.tolist(), strict=True))
     return ClipGraph(tuple(lengths), tuple(sorted(cuts, key=lambda cut: cut.cost)))
 
 

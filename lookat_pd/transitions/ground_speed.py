@@ -83,11 +83,11 @@ def ground_speed(feet: ArrayLike, dt: float, size: float, *, turns: bool = False
 def _fitted(columns: Array, wanted: Array, share: Array, spread: float) -> tuple[Array, float]:
     """The solution of columns (n, 2, 3) @ (vx, vy, turn) = wanted (n, 2) that most samples agree on, by their shares
     (n,): first with a wide spread, so that the begin does not decide."""
-    found, off = np.zeros(3), np.zeros(len(wanted))
+    motion, off = np.zeros(3), np.zeros(len(wanted))
     for turn in range(_ROUNDS):
         weights = np.sqrt(share / (1.0 + (off / max(spread, _WIDE * 0.8**turn * spread)) ** 2))[:, None]
-        found = np.linalg.lstsq(
+        motion = np.linalg.lstsq(
             (weights[..., None] * columns).reshape(-1, 3), (weights * wanted).reshape(-1), rcond=None
         )[0]
-        off = np.linalg.norm(columns @ found - wanted, axis=-1)
-    return found[:2], float(found[2])
+        off = np.linalg.norm(columns @ motion - wanted, axis=-1)
+    return motion[:2], float(motion[2])

@@ -43,10 +43,10 @@ def ground_turn(feet: ArrayLike, dt: float, size: float) -> tuple[Array, Array]:
         return velocity, np.full(count, turn)
     basis = _splines(count, max(_KNOTS / dt, 2.0, count / _MOST))
     fit = _Fit(stances, basis, dt, size)
-    found = np.concatenate((velocity, np.full(basis.shape[1], turn)))
+    motion = np.concatenate((velocity, np.full(basis.shape[1], turn)))
     for round_ in range(_ROUNDS):
-        found = fit.improved(found, max(1.0, 50.0 * 0.6**round_))
-    return found[:2], basis @ found[2:]
+        motion = fit.improved(motion, max(1.0, 50.0 * 0.6**round_))
+    return motion[:2], basis @ motion[2:]
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ class _Fit:
     dt: float
     size: float
 
-    def improved(self, found: Array, spread: float) -> Array:
+    def improved(self, motion: Array, spread: float) -> Array:
         """One step of the fit. spread: by which samples count less, in `_SPREAD`."""
-        residual, slope = self._linear(found)
+        residual, slope = self._linear(motion)
         share = self.stances.share
         off = np.linalg.norm(self.stances.centered(residual, share), axis=-1) / (spread * _SPREAD * self.size)
         weights = share / (1.0 + off**2)
@@ -109,16 +109,16 @@ class _Fit:
         wanted = -(root * self.stances.centered(residual, weights)).reshape(-1) / self.size
         rows = (root[..., None] * self.stances.centered(slope, weights)).reshape(-1, slope.shape[-1]) / self.size
         # Solved for the whole and not for the step, because the whole is to be smooth.
-        return _smoothest(rows, wanted + rows @ found)
+        return _smoothest(rows, wanted + rows @ motion)
 
-    def _linear(self, found: Array) -> tuple[Array, Array]:
+    def _linear(self, motion: Array) -> tuple[Array, Array]:
         """Places of the samples in the world (n, 2), and their derivatives (n, 2, 2 + K)."""
         rows, places, dt = self.stances.rows, self.stances.places, self.dt
         turned = _integral(self.basis, dt)
-        angle = turned @ found[2:]
+        angle = turned @ motion[2:]
         cos, sin = np.cos(angle), np.sin(angle)
         frame = np.stack((np.stack((cos, -sin), axis=-1), np.stack((sin, cos), axis=-1)), axis=-2)
-        velocity = frame @ found[:2]
+        velocity = frame @ motion[:2]
         quarter = np.array([[0.0, -1.0], [1.0, 0.0]])
         path = _integral(velocity, dt)
         moved = _integral(frame.reshape(len(frame), -1), dt).reshape(frame.shape)

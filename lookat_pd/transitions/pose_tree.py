@@ -34,12 +34,12 @@ def order(anchors: Anchors) -> list[int]:
     above: dict[int, list[int]] = {}
     for row, anchor in enumerate(anchors.tolist()):
         above.setdefault(anchor, []).append(row)
-    found, waiting = [], list(reversed(above.get(-1, [])))
+    rows, waiting = [], list(reversed(above.get(-1, [])))
     while waiting:
         row = waiting.pop()
-        found.append(row)
+        rows.append(row)
         waiting.extend(reversed(above.get(row, [])))
-    return found
+    return rows
 
 
 def relative(matrices: Array, anchors: Anchors) -> RelativePoses:

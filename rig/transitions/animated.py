@@ -64,7 +64,7 @@ class Contents:
 
 def contents(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Contents:
     seen: set[tuple[str, int]] = set()
-    found: dict[Channel, None] = {}
+    channels: dict[Channel, None] = {}
     bones: dict[str, bool] = {}
     for curve in actions.curves(action, slot):
         path = curve.data_path
@@ -77,9 +77,9 @@ def contents(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.typ
             bones[bone] = bone in armature.pose.bones
         channel = _channel(armature, path, index) if bones.get(bone, True) else None
         if channel is not None:
-            found[channel] = None
+            channels[channel] = None
     fitting, missing = [n for n, has in bones.items() if has], [n for n, has in bones.items() if not has]
-    return Contents(list(found), fitting, missing)
+    return Contents(list(channels), fitting, missing)
 
 
 def channels_of(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> list[Channel]:

@@ -68,18 +68,18 @@ def find(
     if body.feet:
         first, second = (body.contacts(clip, dt) for clip in positions)
         contacts = first, second
-    found = best_cut.search(positions[0], positions[1], dt, root=body.root, contacts=contacts)
+    costs = best_cut.search(positions[0], positions[1], dt, root=body.root, contacts=contacts)
     # The source is cut after the matching frame, and the destination entered after its own.
     within = [
         rows((item.action.name, item.first, item.last), frames) for item, frames in zip(used, ranges, strict=True)
     ]
     best = [
         (used[0].first + pair.i + 1, used[1].first + pair.j + 1, pair.cost)
-        for pair in found.best(
+        for pair in costs.best(
             count, spacing=max(round(SPACING / dt), 1), room=max(room, 1), source=within[0], destination=within[1]
         )
     ]
-    return Found(best, found.cost, (used[0].first, used[1].first))
+    return Found(best, costs.cost, (used[0].first, used[1].first))
 
 
 def rows(clip: tuple[str, int, int], frames: Range) -> slice:
@@ -139,10 +139,10 @@ def _ends(armature: bpy.types.Object, item: sequence.Used, used: Sequence[sequen
     return clips.read(armature, item.action, item.slot, frames, keyed)
 
 
-def picture(found: Found) -> bpy.types.Image:
+def picture(search: Found) -> bpy.types.Image:
     """A heat map as an image: the source's frames upwards, the destination's to the right, yellow for small
     differences, white for the best cuts. An existing image is overwritten."""
-    pixels = _painted(found)
+    pixels = _painted(search)
     height, width = pixels.shape[:2]
     image = bpy.data.images.get(PICTURE)
     if image is None:
@@ -155,9 +155,9 @@ def picture(found: Found) -> bpy.types.Image:
     return image
 
 
-def _painted(found: Found) -> Array:
+def _painted(search: Found) -> Array:
     """Pixels (height, width, 4), the lowest row first."""
-    cost = found.cost
+    cost = search.cost
     # Costs are squares, most of them large: ranks show small differences as well.
     order = np.empty(cost.size)
     order[np.argsort(cost, axis=None)] = np.linspace(0.0, 1.0, cost.size)
@@ -166,7 +166,7 @@ def _painted(found: Found) -> Array:
     pixels = np.ones((*cost.shape, 4))
     for n in range(3):
         pixels[..., n] = np.interp(share, places, _COLOURS[:, n])
-    for out, into, _ in found.cuts:
-        pixels[out - 1 - found.first[0], into - 1 - found.first[1], :3] = 1.0
+    for out, into, _ in search.cuts:
+        pixels[out - 1 - search.first[0], into - 1 - search.first[1], :3] = 1.0
     times = max(1, int(np.ceil(_PIXELS / max(cost.shape))))
     return pixels.repeat(times, axis=0).repeat(times, axis=1)

@@ -28,9 +28,9 @@ class BlendProfile:
     def row(self, channel: Channel) -> ProfileRow | None:
         """The row of a channel; None if it blends as all others."""
         if self.curves:
-            found = profiles.first(self.curves, "CURVES", channel.path, property_name(channel.path))
-            if found is not None:
-                return found
+            curve = profiles.first(self.curves, "CURVES", channel.path, property_name(channel.path))
+            if curve is not None:
+                return curve
         return self.bones.get(channel.bone)
 
     def factor(self, bone: str) -> float:
@@ -89,13 +89,13 @@ def fitted(rows: Sequence[ProfileRow], armature: bpy.types.Object) -> BlendProfi
     if not rows:
         return NONE
     named = _named(rows, armature)
-    found = dict(named)
+    rows_by_bone = dict(named)
     if named and limb_controls.is_generated(armature):
         others = [name for name in armature.pose.bones.keys() if name not in named]
         for name, control in limb_controls.controls_of(armature, others).items():
             if control in named:
-                found[name] = named[control]
-    return BlendProfile(found, tuple(row for row in rows if row.kind == "CURVES"))
+                rows_by_bone[name] = named[control]
+    return BlendProfile(rows_by_bone, tuple(row for row in rows if row.kind == "CURVES"))
 
 
 def _named(rows: Sequence[ProfileRow], armature: bpy.types.Object) -> dict[str, ProfileRow]:

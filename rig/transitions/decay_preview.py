@@ -56,11 +56,11 @@ def preview(scene: bpy.types.Scene, armature: bpy.types.Object) -> DecayPreview 
     key = (armature.name, *how, dt, *numbers, *contents)
     if _last.get("key") != key:
         try:
-            found = _preview(armature, source, destination, settings, dt)
+            decays = _preview(armature, source, destination, settings, dt)
         except LookAtError:
-            found = None
-        _last.update(key=key, found=found)
-    return _last["found"]  # type: ignore[return-value]
+            decays = None
+        _last.update(key=key, decays=decays)
+    return _last["decays"]  # type: ignore[return-value]
 
 
 def _content(armature: bpy.types.Object, action: bpy.types.Action) -> tuple[str, int]:
@@ -86,7 +86,7 @@ def _preview(armature, source, destination, settings, dt: float) -> DecayPreview
     profile = blend_profiles.fitted(profiles.read_text(profile_settings.used(settings)), armature)
     going_on = None
     parts = _parts(armature)
-    found: list[Mapping[str, Array]] = []
+    curves: list[Mapping[str, Array]] = []
     labels = []
     for method in (settings.method, settings.compare):
         if methods.of_identifier(method) is None:
@@ -95,10 +95,10 @@ def _preview(armature, source, destination, settings, dt: float) -> DecayPreview
         blend = splice.with_method(blend, before, after, dt)
         if going_on is None and (blend.how.plays_both or profile.source_time() > 0.0):
             going_on = _rotations(armature, source, cut + np.arange(count), list(after.raw))
-        found.append(_deviations(splice.splice(before, after, dt, blend, going_on), after, parts))
+        curves.append(_deviations(splice.splice(before, after, dt, blend, going_on), after, parts))
         labels.append(blend.how.label)
     times = dt * np.arange(1, count + 1)
-    return DecayPreview(times, found[0], found[1] if len(found) > 1 else None, (labels[0], labels[-1]))
+    return DecayPreview(times, curves[0], curves[1] if len(curves) > 1 else None, (labels[0], labels[-1]))
 
 
 def _deviations(blended: Clip, after: Clip, parts: Mapping[str, str]) -> dict[str, Array]:

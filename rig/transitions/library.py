@@ -99,14 +99,14 @@ class CutGraph:
         first, last = names.index(ends.start), names.index(ends.goal)
         leave, enter = self.clips[first].leave(ends.ranges[0]), self.clips[last].enter(ends.ranges[1])
         stay = max(round(_STAY / self.dt), 1)
-        found = self.graph.cheapest(first, last, leave=leave, enter=enter, stay=stay, cut_cost=cut_cost)
-        if not found:
+        cheapest = self.graph.cheapest(first, last, leave=leave, enter=enter, stay=stay, cut_cost=cut_cost)
+        if not cheapest:
             raise RigError(
                 "No cuts lead from '{source}' to '{destination}'; add actions to the library, or choose other frames.",
                 source=ends.start,
                 destination=ends.goal,
             )
-        return [self._cut(cut) for cut in found]
+        return [self._cut(cut) for cut in cheapest]
 
     def _cut(self, cut: ClipCut) -> LibraryCut:
         source, destination = self.clips[cut.source], self.clips[cut.destination]
@@ -157,7 +157,7 @@ def choose(
     """
     editable.check_armature(armature)
     every = [action for action in moving_actions.moving(armature) if _can_be_cut(armature, action)]
-    found = {action.name: action for action in needed}
+    chosen = {action.name: action for action in needed}
     for pattern in _patterns(patterns):
         here = {action.name: action for action in every if fnmatchcase(action.name, pattern)}
         if not here:
@@ -168,16 +168,16 @@ def choose(
                 frames=_SHORTEST,
                 pattern=pattern,
             )
-        found |= here
-    if len(found) < 2:
+        chosen |= here
+    if len(chosen) < 2:
         raise RigError(
             "A library needs two actions that animate '{armature}', with {frames} frames or more each; there is only "
             "{count}.",
             armature=armature.name,
             frames=_SHORTEST,
-            count=len(found),
+            count=len(chosen),
         )
-    return [found[name] for name in sorted(found)]
+    return [chosen[name] for name in sorted(chosen)]
 
 
 def _patterns(words: str) -> list[str]:

@@ -59,20 +59,20 @@ def preview(armature: bpy.types.Object, settings, ends: PathEnds, cut_cost: floa
 
 
 def _preview(key: Hashable, settings, path: Sequence[LibraryCut]) -> LibraryPreview:
-    found = [(pair.source, pair.destination) for pair in settings.pairs]
+    pairs = [(pair.source, pair.destination) for pair in settings.pairs]
     on_path = [path[0].source, *(cut.destination for cut in path)] if path else []
-    names = tuple(sorted({name for pair in found for name in pair} | set(on_path)))
+    names = tuple(sorted({name for pair in pairs for name in pair} | set(on_path)))
     rows = {name: n for n, name in enumerate(names)}
     angles = 0.5 * np.pi - 2.0 * np.pi * np.arange(len(names)) / len(names)
     drawn: dict[str, int] = {}
     cuts = []
-    for n, (source, destination) in enumerate(found):
+    for n, (source, destination) in enumerate(pairs):
         drawn[source] = drawn.get(source, 0) + 1
         if drawn[source] <= DRAWN:
-            cuts.append((rows[source], rows[destination], n / len(found)))
+            cuts.append((rows[source], rows[destination], n / len(pairs)))
     pair = None
-    if 0 <= settings.pair_index < len(found):
-        source, destination = found[settings.pair_index]
+    if 0 <= settings.pair_index < len(pairs):
+        source, destination = pairs[settings.pair_index]
         pair = rows[source], rows[destination]
     return LibraryPreview(
         key,

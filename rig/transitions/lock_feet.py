@@ -134,7 +134,7 @@ class FootHold:
         footing, known, planted = footing.part(rows), [item.part(rows) for item in known], [planted[n] for n in rows]
         begin = clips[1].at
         release = int(np.ceil((foot_lock.RELEASE + foot_lock.SMOOTH) / dt)) + 1
-        last = min(max(stance.last for found in planted for stance in found) + release, clips[-1].end)
+        last = min(max(stance.last for stances in planted for stance in stances) + release, clips[-1].end)
         return cls(footing, known, planted, begin - 2, last, begin, dt)
 
     def plan(self, feet: Sequence[Foot], samples: Samples) -> list[FootPlan]:
@@ -142,10 +142,10 @@ class FootHold:
         cuts = [item.clip.at - self.first for item in self.known[1:] if item.clip.at <= self.last]
         unmoved = [frame for cut in cuts for frame in (cut - 2, cut - 1)]
         plans = []
-        for number, (foot, found) in enumerate(zip(feet, self.planted, strict=True)):
+        for number, (foot, of_foot) in enumerate(zip(feet, self.planted, strict=True)):
             places = foot.touch(samples)
             size = foot.length(samples)
-            landings = [_landing(item, number, size, places, self) for item in found]
+            landings = [_landing(item, number, size, places, self) for item in of_foot]
             stances = [landing.stance for landing in landings if landing is not None]
             moved = foot_lock.displacements(places, stances, self.dt, begin=self.begin - self.first, unmoved=unmoved)
             for landing in landings:
@@ -195,15 +195,15 @@ def sample(scene: bpy.types.Scene, armature: bpy.types.Object, footing: Footing,
     frames = np.arange(clip.begin, clip.end + 1) - clip.at + clip.frame
     with clip.playing(armature), Sampler(scene, armature, footing.sampled) as sampler:
         samples = run(sampler.sample(frames.tolist()))
-    found = footing.contacts(samples, seconds_per_frame(scene), Detection())
-    shifted = [[[(clip.begin + a, clip.begin + b) for a, b in point] for point in foot] for foot in found]
+    contacts = footing.contacts(samples, seconds_per_frame(scene), Detection())
+    shifted = [[[(clip.begin + a, clip.begin + b) for a, b in point] for point in foot] for foot in contacts]
     return SampledClip(clip, [foot.touch(samples) for foot in footing.feet], shifted)
 
 
 def _planted(known: Sequence[SampledClip], foot: int, dt: float) -> list[FootStance]:
     """The stances of a foot that transitions change, in frames of the result."""
     gap = max(int(INTERRUPTED / dt), 1)
-    found: list[FootStance] = []
+    stances: list[FootStance] = []
     for n in range(1, len(known)):
         clip = known[n].clip
         end = known[n + 1].clip.at - 1 if n + 1 < len(known) else clip.end
@@ -215,12 +215,12 @@ def _planted(known: Sequence[SampledClip], foot: int, dt: float) -> list[FootSta
                 continue
             here = FootStance(begins, ends, stance.touching).cut(clip.at, end)
             if was_down and here.first <= clip.at + gap:
-                found.append(_continued(found, here, clip.at))
+                stances.append(_continued(stances, here, clip.at))
             elif here.last > blended:
-                found.append(here.cut(here.first, blended, blended))
+                stances.append(here.cut(here.first, blended, blended))
             else:
-                found.append(here)
-    return found
+                stances.append(here)
+    return stances
 
 
 def _from(begin: int, contacts: Sequence[Interval]) -> list[Interval]:
@@ -231,11 +231,11 @@ def _count(clip: PlayedClip) -> int:
     return clip.end - clip.begin + 1
 
 
-def _continued(found: list[FootStance], stance: FootStance, cut: int) -> FootStance:
+def _continued(stances: list[FootStance], stance: FootStance, cut: int) -> FootStance:
     """A stance that began before the cut; one that lasts until the cut is removed from those found."""
     touching = np.concatenate((np.full(stance.first - cut + 1, stance.touching[0]), stance.touching))
-    if found and found[-1].last >= cut - 1:
-        before = found.pop()
+    if stances and stances[-1].last >= cut - 1:
+        before = stances.pop()
         return FootStance(
             before.first,
             stance.last,

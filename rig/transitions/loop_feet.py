@@ -85,15 +85,15 @@ class LoopFeet:
         footing = foot_bones.find(armature, hands=True)
         known = lock_feet.sample(scene, armature, footing, clip)
         gap = max(int(lock_feet.INTERRUPTED / dt), 1)
-        found = [
+        touching = [
             _cyclic(
                 [[(a - clip.begin, b - clip.begin) for a, b in point] for point in foot], clip.end - clip.begin, gap
             )
             for foot in known.contacts
         ]
-        rows = [n for n, foot in enumerate(footing.feet) if not foot.hand or np.any(found[n] != FREE)]
-        footing, found = footing.part(rows), [found[n] for n in rows]
-        return cls(footing, found, _frames(clip.blend, dt), ends, dt)
+        rows = [n for n, foot in enumerate(footing.feet) if not foot.hand or np.any(touching[n] != FREE)]
+        footing, touching = footing.part(rows), [touching[n] for n in rows]
+        return cls(footing, touching, _frames(clip.blend, dt), ends, dt)
 
     def blended(self, seconds: float) -> "LoopFeet":
         """With another length of the blend [s]."""
@@ -159,13 +159,13 @@ class LoopFeet:
         if travels and np.all(touching != FREE):
             return []
         tiled = np.concatenate((np.tile(touching, cycles), touching[:1]))
-        found = []
+        stances = []
         for a, b in runs(tiled != FREE):
             # Of a contact at an end of all cycles only a part is known.
             if (a == 0) != (b == len(tiled) - 1):
                 continue
-            found += self._changed(FootStance(a, b, tiled[a : b + 1]), count)
-        return found
+            stances += self._changed(FootStance(a, b, tiled[a : b + 1]), count)
+        return stances
 
     def _changed(self, stance: FootStance, count: int) -> list[FootStance]:
         """What of a stance has to be held."""
@@ -230,17 +230,17 @@ def _frames(blend: float, dt: float) -> int:
 
 def _cyclic(contacts: Sequence[Sequence[tuple[int, int]]], count: int, gap: int) -> Array:
     """The point (count,) that touches at each frame. gap: frames without contact at the seam up to which it is one."""
-    found = np.full(count + 1, FREE)
+    touching = np.full(count + 1, FREE)
     for stance in foot_lock.stances(contacts, count + 1):
-        found[stance.first : stance.last + 1] = stance.touching
-    if found[0] == FREE:
-        found[0] = found[count]
-    found = found[:count]
-    down = np.flatnonzero(found != FREE)
+        touching[stance.first : stance.last + 1] = stance.touching
+    if touching[0] == FREE:
+        touching[0] = touching[count]
+    touching = touching[:count]
+    down = np.flatnonzero(touching != FREE)
     if len(down) and down[0] + count - 1 - down[-1] <= gap:
-        found[: down[0]] = found[down[0]]
-        found[down[-1] + 1 :] = found[down[-1]]
-    return found
+        touching[: down[0]] = touching[down[0]]
+        touching[down[-1] + 1 :] = touching[down[-1]]
+    return touching
 
 
 def _away(places: Array, stance: FootStance) -> float:

@@ -67,13 +67,13 @@ class _Course:
 
     def at(self, distance: Array) -> Array:
         """Places (F, 3); beyond its ends the path goes straight on."""
-        found = np.stack([np.interp(distance, self.along, self.places[:, k]) for k in range(3)], axis=-1)
+        places = np.stack([np.interp(distance, self.along, self.places[:, k]) for k in range(3)], axis=-1)
         for row, sign in ((0, -1.0), (-1, 1.0)):
             end = 0.0 if row == 0 else self.along[-1]
             beyond = np.maximum(sign * (distance - end), 0.0)
             step = self.places[1] - self.places[0] if row == 0 else self.places[-1] - self.places[-2]
-            found = found + sign * beyond[:, None] * rotation.normalize(step)
-        return found
+            places = places + sign * beyond[:, None] * rotation.normalize(step)
+        return places
 
 
 def follow(

@@ -33,7 +33,7 @@ class SmoothedAction:
 def smooth(
     scene: bpy.types.Scene,
     armature: bpy.types.Object,
-    found: Mapping[int, Collection[str] | None],
+    bones_by_frame: Mapping[int, Collection[str] | None],
     blend: Blend,
     *,
     into: str = "NEW",
@@ -43,10 +43,10 @@ def smooth(
 ) -> Generator[float, None, SmoothedAction]:
     """Smooth pops of the current action, which has a slot; yields the completed fraction.
 
-    found: the bones to smooth by the first frame after each pop, None for those that jump there. into: "CURRENT" for
-    its keys, "NEW" for a copy called `name`, which the armature plays then. lock_feet: keep planted feet on their
-    places. shorten: a blend that is longer than the rest of the action is shortened. Raises LookAtError, after which
-    nothing has changed.
+    bones_by_frame: the bones to smooth by the first frame after each pop, None for those that jump there. into:
+    "CURRENT" for its keys, "NEW" for a copy called `name`, which the armature plays then. lock_feet: keep planted
+    feet on their places. shorten: a blend that is longer than the rest of the action is shortened. Raises
+    LookAtError, after which nothing has changed.
     """
     data = armature.animation_data
     original, slot = data.action, data.action_slot
@@ -54,8 +54,8 @@ def smooth(
     own = copy.slots[slot.identifier]
     try:
         made = {
-            frame: _smooth(scene, armature, copy, own, frame, found[frame], blend, original.name, shorten)
-            for frame in sorted(found)
+            frame: _smooth(scene, armature, copy, own, frame, bones_by_frame[frame], blend, original.name, shorten)
+            for frame in sorted(bones_by_frame)
         }
         locked = None
         yield 0.1

@@ -51,7 +51,7 @@ def detect(clip: Clip, *, outlier: float = OUTLIER) -> list[Pop]:
     if len(clip.frames) < 5:
         return []
     size = skeleton_size(clip.armature)
-    found: dict[tuple[float, str], float] = {}
+    strengths: dict[tuple[float, str], float] = {}
     for channel, values in clip.values.items():
         if channel.kind == "switch":
             continue
@@ -62,8 +62,8 @@ def detect(clip: Clip, *, outlier: float = OUTLIER) -> list[Pop]:
         usual = max(usual, least / outlier)
         for k in np.flatnonzero(leaps > outlier * usual):
             at = (float(clip.frames[k + 1]), channel.bone)
-            found[at] = max(found.get(at, 0.0), float(leaps[k] / usual))
-    return sorted((Pop(*at, strength) for at, strength in found.items()), key=lambda pop: -pop.strength)
+            strengths[at] = max(strengths.get(at, 0.0), float(leaps[k] / usual))
+    return sorted((Pop(*at, strength) for at, strength in strengths.items()), key=lambda pop: -pop.strength)
 
 
 def _leaps(channel: Channel, values: Array) -> tuple[Array, float]:
@@ -121,8 +121,8 @@ def by_frame(pops: Sequence[Pop]) -> dict[float, list[Pop]]:
 
 def bones_by_frame(pops: Sequence[Pop], bones: Collection[str] | None = None) -> dict[int, set[str]]:
     """The bones that jump by frame, in order of time. bones: only these; None for all."""
-    found = {int(frame): {pop.bone for pop in here} for frame, here in by_frame(pops).items()}
-    chosen = {frame: here if bones is None else here & set(bones) for frame, here in found.items()}
+    by_frame_of_clip = {int(frame): {pop.bone for pop in here} for frame, here in by_frame(pops).items()}
+    chosen = {frame: here if bones is None else here & set(bones) for frame, here in by_frame_of_clip.items()}
     return {frame: here for frame, here in chosen.items() if here}
 
 

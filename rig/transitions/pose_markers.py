@@ -60,14 +60,14 @@ def of_sequence(played: ClipSequence) -> list[Marker]:
     A clip has those from its entry to the frame before the next clip. One that is repeated ends with the pose with
     which it begins again: what is marked there belongs to that frame.
     """
-    found: list[Marker] = []
+    marks: list[Marker] = []
     steps = played.steps
     for number, (step, item) in enumerate(zip(steps, played.used, strict=True)):
         following = steps[number + 1] if number + 1 < len(steps) else None
         end = float(item.last)
         if following is not None:
             end = step.clip.frame + following.at - step.at - (0 if following.again else 1)
-        found += [
+        marks += [
             (step.at + round(frame - step.clip.frame), name) for frame, name in read(item.action, step.clip.frame, end)
         ]
-    return sorted(dict.fromkeys(found))
+    return sorted(dict.fromkeys(marks))

@@ -110,13 +110,13 @@ class Ground:
         if self._moves(bone.name):
             return [bone.name]
         keyed = bone.name in self._transforms
-        found = [name for child in bone.children for name in self._handles_below(child, below_keys or keyed)]
+        handles = [name for child in bone.children for name in self._handles_below(child, below_keys or keyed)]
         if keyed or (below_keys and not self.armature.pose.bones[bone.name].constraints):
             # A connected bone cannot be moved without its parent.
-            bound = any(self.armature.data.bones[name].use_connect for name in found)
-            if bound or not any(self._moves(name, ("location",)) for name in found):
+            bound = any(self.armature.data.bones[name].use_connect for name in handles)
+            if bound or not any(self._moves(name, ("location",)) for name in handles):
                 return [bone.name]
-        return found
+        return handles
 
     def _moves(self, name: str, kinds: Sequence[str] = ("location", "rotation", "scale")) -> bool:
         """Whether a bone's location, rotation or scale changes in one of the clips, or from one to the next."""
@@ -206,10 +206,10 @@ class Ground:
 
     def root_handle(self) -> str | None:
         """The handle of the root: a bone, or "" for the object; None if it has no location."""
-        found = {handle.bone for handle in self.handles if handle.location is not None}
+        located = {handle.bone for handle in self.handles if handle.location is not None}
         bone = None if self.by_object or not self.root else self.armature.data.bones[self.root]
         chain = [""] if bone is None else [bone.name, *(above.name for above in bone.parent_recursive)]
-        return next((name for name in chain if name in found), None)
+        return next((name for name in chain if name in located), None)
 
     def step(self, clip: Clip, row: int, *, upwards: bool = False) -> Array:
         """The step (3,) of the handle of the root from a frame to the next, over the ground or with height."""

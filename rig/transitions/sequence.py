@@ -162,25 +162,25 @@ def _key_ends(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[flo
 
 def fitting(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> animated.Contents:
     """What an action animates on the armature. Raises RigError if the armature has less than half of its bones."""
-    found = animated.contents(armature, action, slot)
-    if len(found.fitting) < len(found.missing):
-        have = Message("only {fitting}", fitting=_listed(found.fitting)) if found.fitting else "none of them"
+    contents = animated.contents(armature, action, slot)
+    if len(contents.fitting) < len(contents.missing):
+        have = Message("only {fitting}", fitting=_listed(contents.fitting)) if contents.fitting else "none of them"
         raise RigError(
             "Action '{action}' belongs to another rig: of its {bones} bones, '{armature}' has "
             "{have} but not {missing}; choose an action of this rig.",
             action=action.name,
-            bones=len(found.fitting) + len(found.missing),
+            bones=len(contents.fitting) + len(contents.missing),
             armature=armature.name,
             have=Message(have),
-            missing=_listed(found.missing),
+            missing=_listed(contents.missing),
         )
-    if not found.fitting:
+    if not contents.fitting:
         raise RigError(
             "Action '{action}' does not animate any bone of '{armature}'; choose an action of this rig.",
             action=action.name,
             armature=armature.name,
         )
-    return found
+    return contents
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -46,9 +46,9 @@ class Blend:
     @property
     def how(self) -> TransitionMethod:
         """The row of the method."""
-        found = methods.of_identifier(self.method)
-        assert found is not None
-        return found
+        method = methods.of_identifier(self.method)
+        assert method is not None
+        return method
 
     @property
     def glide(self) -> float | None:

@@ -42,8 +42,8 @@ class _Placed:
 def selected(armature: bpy.types.Object) -> list[bpy.types.NlaStrip]:
     """The selected strips of an armature, by start frame."""
     data = armature.animation_data
-    found = [strip for track in (data.nla_tracks if data else []) for strip in track.strips if strip.select]
-    return sorted(found, key=lambda strip: (strip.frame_start, strip.frame_end))
+    chosen = [strip for track in (data.nla_tracks if data else []) for strip in track.strips if strip.select]
+    return sorted(chosen, key=lambda strip: (strip.frame_start, strip.frame_end))
 
 
 def join(
@@ -190,8 +190,8 @@ def _check_fades(a: _Placed, b: _Placed, cut: int, frames: int) -> None:
 def _read(armature: bpy.types.Object, a: _Placed, b: _Placed, cut: int, frames: int) -> tuple[Clip, Clip, Clip]:
     """Two frames before the cut, those from the cut, and those without the second strip, as the NLA shows them."""
     used = (a.strip, b.strip)
-    found = [animated.channels_of(armature, strip.action, strip.action_slot) for strip in used]
-    keyed = list(dict.fromkeys((*found[0], *found[1])))
+    channels = [animated.channels_of(armature, strip.action, strip.action_slot) for strip in used]
+    keyed = list(dict.fromkeys((*channels[0], *channels[1])))
     after = np.arange(cut, cut + frames, dtype=float)
     # On another track, a strip still plays at the frame of its end.
     is_over = a.strip.extrapolation == "NOTHING" and a.strip.frame_end <= cut
