@@ -4,7 +4,8 @@ import bpy
 
 from ..lookat_pd.message import Message
 from ..rig.animation import bake_options
-from ..rig.pd_follow import follow_bake
+from ..rig.layers import layer_bake
+from ..rig.pd_follow.follow_kind import FollowKind, instance_of
 from ..rig.sampling import scene_time
 from ..translations import messages
 from . import job, pd_follow, reporting
@@ -41,12 +42,14 @@ class LOOKAT_PD_OT_pd_follow_bake(job.Bake, bpy.types.Operator):
         first, last = scene_time.key_range(context.scene)
         played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
         options = bake_options.BakeOptions(self.frame_start, self.frame_end, self.into, played=played)
-        self.job = follow_bake.bake(context.scene, pd_follow.owner(context), options)
+        owner = pd_follow.owner(context)
+        self.label = owner.label
+        self.job = layer_bake.bake(context.scene, FollowKind, [instance_of(owner)], options)
 
-    def finish(self, context: bpy.types.Context, result: follow_bake.FollowBake) -> None:
+    def finish(self, context: bpy.types.Context, result: object) -> None:
         summary = Message(
             "Baked PD Follow of '{name}', frames {first} to {last}, into {where} ({took} s).",
-            name=result.owner.label,
+            name=self.label,
             first=self.frame_start,
             last=self.frame_end,
             where=job.INTO[self.into],

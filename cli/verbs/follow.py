@@ -8,7 +8,9 @@ import bpy
 
 from ...lookat_pd.errors import RigError
 from ...rig.animation.bake_options import BakeOptions
-from ...rig.pd_follow import follow_bake, follow_edit, owners
+from ...rig.layers import layer_bake
+from ...rig.pd_follow import follow_edit, owners
+from ...rig.pd_follow.follow_kind import FollowKind, instance_of
 from ...rig.pd_follow.owners import Owner
 from ...rig.pd_follow.settings import PDFollowSettings
 from .. import arguments as words
@@ -71,7 +73,9 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row
     _set(options, scene, followers)
     rig = followers[0].object
     if all(owner.bone and owner.object == rig for owner in followers):
-        task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(follow_bake.BAKED))
+        task = each_action.ActionTask(
+            options, job, row, console, [rig], into, baking.named(layer_bake.ending(FollowKind))
+        )
         each_action.run(task, lambda own: _bake(options, scene, job, followers, own, console))
         return
     if options.action or options.all_actions:
@@ -156,24 +160,26 @@ def _bake(
     for number, owner in enumerate(followers):
         owner.settings.mute = False
         with console.portion(number, len(followers)):
-            steps = follow_bake.bake(scene, owner, BakeOptions(first, last, baking.INTO[options.into]))
-            results.append(baking.work(steps, console, "baking"))
+            how = BakeOptions(first, last, baking.INTO[options.into])
+            steps = layer_bake.bake(scene, FollowKind, [instance_of(owner)], how)
+            results.append((owner, baking.work(steps, console, "baking")[owner.object]))
     if job.output.suffix.lower() == ".glb":
-        for result in results:
-            baking.trim(result.action, extents[result.owner.object.name], first, last)
+        for owner, action in results:
+            baking.trim(action, extents[owner.object.name], first, last)
     row["rig"], row["bone"], row["frames"] = followers[0].object.name, followers[0].label, [first, last]
-    row["action"] = results[0].action.name
-    row["follows"] = [_summary(result) for result in results]
-    return results[0].action
+    action = results[0][1]
+    row["action"] = action.name
+    row["follows"] = [_summary(*result) for result in results]
+    return action
 
 
-def _summary(result: follow_bake.FollowBake) -> dict[str, object]:
-    s, target = result.owner.settings, result.owner.target
+def _summary(owner: Owner, action: bpy.types.Action) -> dict[str, object]:
+    s, target = owner.settings, owner.target
     return {
-        "name": result.owner.label,
+        "name": owner.label,
         "target": None if target is None else target.label,
         "location": s.use_location,
         "turn": s.turn,
         "settle_time": round(s.settle_time, 6),
-        "action": result.action.name,
+        "action": action.name,
     }

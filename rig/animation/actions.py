@@ -133,9 +133,10 @@ def check_curves(armature: bpy.types.Object, bones: Mapping[str, str], into: str
 
 
 _OF_BONE = {
-    "location": "The location of bone '{bone}' has a driver; delete the driver, or disable the body "
-    "layer that moves the bone.",
-    "rotation": "The rotation of bone '{bone}' has a driver; delete the driver, or remove the bone from the chain.",
+    "location": "The location of bone '{bone}' has a driver; delete the driver, or choose settings that do not move "
+    "the bone.",
+    "rotation": "The rotation of bone '{bone}' has a driver; delete the driver, or choose settings that do not turn "
+    "the bone.",
     "changed": "An F-curve of bone '{bone}' is muted or has a modifier; bake into a new action or a layer.",
     "locked": "The F-curves of bone '{bone}' are locked; unlock them in the Graph editor, or bake into a new "
     "action or a layer.",

@@ -41,6 +41,16 @@ def settle_time(description: str) -> object:
     )
 
 
+def aim_axis(description: str, automatic: str) -> object:
+    """automatic: what is chosen by *Automatic*."""
+    axes = [
+        (f"{sign}_{axis}", f"{minus}{axis}", f"The {word}{axis} axis of the bone or object")
+        for sign, minus, word in (("POS", "", ""), ("NEG", "-", "negative "))
+        for axis in "XYZ"
+    ]
+    return setting.choice("Aim Axis", description, (("AUTO", "Automatic", automatic), *axes))
+
+
 class ControllerSettings:
     """Base of a property group that has a controller; the group adds its own `settle_time`."""
 
@@ -66,6 +76,9 @@ class ControllerSettings:
         "Method of integrating the controller over time",
         tuple((row.identifier, row.label, row.description) for row in integrators.INTEGRATORS.values()),
         integrators.default().identifier,
+    )
+    feed_forward: setting.factor(
+        "Lag Compensation", "Part of the lag behind a moving target that is removed; at 1 it keeps up with the target"
     )
 
 

@@ -5,7 +5,7 @@ shows, saves and restores them; all that is done once, for all kinds. A kind say
 how, and where in the stacks they stand.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -14,6 +14,7 @@ import bpy
 
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
+from ..animation.unkeyed_pose import Channels
 from ..sampling import own_data
 from ..sampling.sampler import Sampler
 from ..sampling.targets import Target
@@ -40,6 +41,12 @@ class Added(Protocol):
     def rows(self) -> list[Row]: ...
 
     def same_as(self, other: Any) -> bool: ...
+
+    def channels(
+        self, s: Any, frames: Array, baked: Mapping[Channels, Array], weights: Array
+    ) -> dict[Channels, tuple[Array, Array]]:
+        """What a bake keys, see `Track.channels`."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -230,6 +237,10 @@ class Kind:
     def places(self, instance: Instance) -> list[tuple[str, str]]:
         """The places of its rows."""
         return list(instance.rows)
+
+    def baked(self, instance: Instance) -> list[tuple[str, str]]:
+        """The places that a bake keys. Raises LookAtError where keys cannot show what is seen."""
+        return self.places(instance)
 
     def installed(self, instance: Instance) -> Layer:
         """The layer with its constraints in place."""

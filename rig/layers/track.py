@@ -1,12 +1,15 @@
 """What a layer adds to the bones of an armature over time, as a solver found it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
+from ..animation import channels
 from ..animation.channels import LOCATION
+from ..animation.unkeyed_pose import Channels
+from ..sampling.sampler import Samples
 from .layer import ROTATION, Layer, Place, Row
 
 
@@ -80,6 +83,42 @@ class Track:
         mixing = Layer.ways[ROTATION][1 if self.uneven else 0]
         rows = [Row(bone, ROTATION, self.offsets[:, n], mixing) for n, bone in enumerate(self.turned)]
         return rows + [Row(bone, LOCATION, self.moves[:, n]) for n, bone in enumerate(self.moved)]
+
+    def channels(
+        self, s: Samples, frames: Array, baked: Mapping[Channels, Array], weights: Array
+    ) -> dict[Channels, tuple[Array, Array]]:
+        """What to key at some of its frames (n,): a bone and the kind of its channels to their values (n, 3 or 4), and
+        to their values before.
+
+        s: has the channels of its bones at all frames. baked: channels to which other layers have added. weights: (n,)
+        how much of it.
+        """
+        first = int(frames[0] - self.first)
+        chosen = slice(first, first + len(frames))
+        rows = {bone: n for n, bone in enumerate(s.bones)}
+        result = {}
+        for n, bone in enumerate(self.turned):
+            mode = s.modes[rows[bone]]
+            before = baked.get((bone, mode))
+            if before is None:
+                before = s.raw[mode if mode in s.raw else "EULER"][chosen, rows[bone]]
+            result[bone, mode] = channels.turned(before, mode, part(self.offsets[chosen, n], weights)), before
+        for n, bone in enumerate(self.moved):
+            before = baked.get((bone, LOCATION))
+            if before is None:
+                before = s.raw[LOCATION][chosen, rows[bone]]
+            result[bone, LOCATION] = before + weights[:, None] * self.moves[chosen, n], before
+        return result
+
+
+def part(offsets: Array, weights: Array) -> Array:
+    """Parts of rotations (n, 4), those with a weight of 1 to the last bit."""
+    blended = weights < 1.0
+    if not blended.any():
+        return offsets
+    result = offsets.copy()
+    result[blended] = rotation.slerp(rotation.IDENTITY, offsets[blended], weights[blended])
+    return result
 
 
 def places(turned: Sequence[str], moved: Sequence[str] = ()) -> list[Place]:

@@ -5,7 +5,15 @@ Every setting is an input; nothing here is simulation state. No postponed annota
 
 import bpy
 
-from ..layers.controller_settings import EDITABLE, SETTLE_TIME, ControllerSettings, changed, setting, settle_time
+from ..layers.controller_settings import (
+    EDITABLE,
+    SETTLE_TIME,
+    ControllerSettings,
+    aim_axis,
+    changed,
+    setting,
+    settle_time,
+)
 from ..sampling import suspend
 from ..settings import Properties
 from . import gains, saved_settings, world_up
@@ -127,22 +135,8 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
         max=36000.0,
         soft_max=720.0,
     )
-    feed_forward: setting.factor(
-        "Lag Compensation",
-        "Part of the lag behind a moving target that is removed; at 1 the look-at keeps up with the target",
-    )
-    aim_axis: setting.choice(
-        "Aim Axis",
-        "Axis of the bone that is pointed at the target",
-        (
-            ("AUTO", "Automatic", "Direction in which the character faces in the rest pose"),
-            ("POS_X", "X", "The X axis of the bone"),
-            ("POS_Y", "Y", "The Y axis of the bone, from its head to its tail"),
-            ("POS_Z", "Z", "The Z axis of the bone"),
-            ("NEG_X", "-X", "The negative X axis of the bone"),
-            ("NEG_Y", "-Y", "The negative Y axis of the bone"),
-            ("NEG_Z", "-Z", "The negative Z axis of the bone"),
-        ),
+    aim_axis: aim_axis(
+        "Axis of the bone that is pointed at the target", "Direction in which the character faces in the rest pose"
     )
     facing: _hidden.vector(
         "Forward and Up",

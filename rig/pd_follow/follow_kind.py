@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 import bpy
 
-from ...lookat_pd.errors import LookAtError
+from ...lookat_pd.errors import LookAtError, RigError
 from ..layers import kinds, live
 from ..layers.kinds import SETTINGS, Instance, Kind, LayerSolve, SolveRange
 from ..layers.layer import Place
@@ -15,9 +15,14 @@ from .follow_layer import FollowLayer
 from .follow_solve import FollowMotion
 from .owners import Owner
 
-NAME = "PD_FOLLOW"
+NAME = "FOLLOW"
 _AT_ONCE = 0.1
 """Seconds that solving may take for the window to wait for it at every step of a drag."""
+
+
+def instance_of(owner: Owner) -> Instance:
+    """What follows, as a layer that can be baked."""
+    return Instance(owner.object, owner.bone, resolved=owner)
 
 
 class FollowSolve(LayerSolve):
@@ -48,7 +53,7 @@ class FollowKind(Kind):
                 continue
             try:
                 owners.check(owner)
-                yield Instance(owner.object, owner.bone, resolved=owner)
+                yield instance_of(owner)
             except LookAtError as error:
                 FollowLayer(owner).hide()
                 yield Instance(owner.object, owner.bone, error=str(error))
@@ -101,6 +106,21 @@ class FollowKind(Kind):
 
     def failed(self, solve: LayerSolve) -> None:
         solve.samples = None
+
+    def baked(self, instance: Instance) -> list[Place]:
+        owner = Owner(instance.owner, instance.bone)
+        owners.check(owner)
+        if others := FollowLayer(owner).others():
+            raise RigError(
+                "'{name}' also has the constraint '{constraint}', which keys cannot replace; apply it first (Object > "
+                "Animation > Bake Action, with Visual Keying), or mute it.",
+                name=owner.label,
+                constraint=others[0].name,
+            )
+        return [(owner.bone, what) for what in owner.used]
+
+    def mute(self, instance: Instance) -> None:
+        Owner(instance.owner, instance.bone).settings.mute = True
 
     def read(self, solve: LayerSolve, first: int, last: int) -> FollowMotion | None:
         return FollowMotion.read(self.layer_of(solve.instance), first, last)

@@ -1,6 +1,6 @@
 """Sampling what follows and what is followed, and solving the motion that is added."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -12,8 +12,11 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.pd import offsets
 from ...lookat_pd.rotation import Array
+from ..animation import channels
 from ..animation.channels import LOCATION, channel
+from ..animation.unkeyed_pose import Channels
 from ..layers.layer import ROTATION, Row, disabled
+from ..layers.track import part
 from ..sampling import fingerprint, suspend
 from ..sampling.sampler import Sampler
 from ..sampling.targets import Target
@@ -24,20 +27,30 @@ from .settings import AXES, KEYABLE, controller
 
 @dataclass
 class FollowSamples:
-    """What follows over F frames, as it is without PD Follow.
+    """What follows over F frames, as it is without PD Follow."""
 
-    own, target: (F, 4, 4) world matrices; target None where it follows its own motion. use, influence: (F,). raw:
-    its rotation channels (F, 3 or 4) and, as LOCATION, those of its location. frames_of_location: (F, 3, 3), what these
-    move it by in the world.
-    """
-
+    label: str
     frames: Array
     own: Array
+    """(F, 4, 4) in the world."""
     target: Array | None
+    """(F, 4, 4) in the world, None where it follows its own motion."""
     use: Array
+    """(F,)"""
     influence: Array
+    """(F,)"""
     raw: dict[str, Array]
+    """Its rotation channels (F, 3 or 4), by their mode, and those of its `LOCATION`."""
     frames_of_location: Array
+    """(F, 3, 3), what its location channels move it by in the world."""
+
+    def check(self) -> None:
+        """Raise RigError where the parents or the own scale leave no room for a motion."""
+        sizes = np.linalg.det(self.own[:, :3, :3])
+        if np.any(np.abs(np.linalg.det(self.frames_of_location)) < 1e-18) or np.any(np.abs(sizes) < 1e-18):
+            raise RigError("'{name}' or its parent has a scale of 0; set a scale above 0.", name=self.label)
+        if np.any(sizes < 0.0):
+            raise RigError("'{name}' or its parent has a negative scale; set a positive scale.", name=self.label)
 
 
 @dataclass(frozen=True)
@@ -49,6 +62,8 @@ class FollowMotion:
     turns: Array
     bone: str = ""
     """The bone that follows, "" for the object."""
+    used: tuple[str, ...] = (LOCATION, ROTATION)
+    """What of it may change."""
 
     def rows(self) -> list[Row]:
         """What the layer adds."""
@@ -60,6 +75,24 @@ class FollowMotion:
             return False
         pairs = (self.moves, other.moves), (self.turns, other.turns)
         return all(np.abs(one - same).max(initial=0.0) <= FollowLayer.tolerance for one, same in pairs)
+
+    def channels(
+        self, s: FollowSamples, frames: Array, baked: Mapping[Channels, Array], weights: Array
+    ) -> dict[Channels, tuple[Array, Array]]:
+        """What a bake keys, see `Track.channels`. Raises RigError where parents or the own scale leave no room."""
+        chosen = slice(int(frames[0]) - self.first, int(frames[-1]) + 1 - self.first)
+        s.check()
+        moves, to_channels = self.moves[chosen], s.frames_of_location[chosen]
+        added = np.linalg.solve(to_channels, weights[:, None, None] * moves[..., None])[..., 0]
+        result = {}
+        for kind, every in s.raw.items():
+            before = baked.get((self.bone, kind), every[chosen])
+            if kind == LOCATION and LOCATION in self.used:
+                result[self.bone, kind] = np.where(moves == 0.0, before, before + added), before
+            elif kind != LOCATION and ROTATION in self.used:
+                turns = part(self.turns[chosen], weights)
+                result[self.bone, kind] = channels.turned(before, kind, turns), before
+        return result
 
     @classmethod
     def read(cls, layer: FollowLayer, first: int, last: int) -> "FollowMotion | None":
@@ -89,6 +122,7 @@ def sample(scene: bpy.types.Scene, owner: Owner, first: int, last: int) -> Gener
     keyed = any(fingerprint.animates(owner.object, owner.settings_path + name) for name in KEYABLE)
     worlds = np.empty((count, len(watched), 4, 4))
     found = FollowSamples(
+        owner.label,
         frames,
         worlds[:, 0],
         worlds[:, -1] if target is not None else None,
@@ -172,7 +206,7 @@ def solve(owner: Owner, s: FollowSamples, dt: float) -> FollowMotion:
         turns = offsets.rotation_offsets(turned, goal_turns, s.use, dt, tuning)
         part = s.influence < 1.0
         turns[part] = rotation.exp(rotation.log(turns[part]) * s.influence[part, None])
-    return FollowMotion(int(s.frames[0]), moves, turns, owner.bone)
+    return FollowMotion(int(s.frames[0]), moves, turns, owner.bone, owner.used)
 
 
 def _goals(owner: Owner, s: FollowSamples, turned: Array) -> tuple[Array | None, Array | None]:

@@ -7,7 +7,9 @@ import bpy
 
 from ...lookat_pd.errors import RigError
 from ..animation import data_paths
+from ..animation.channels import LOCATION
 from ..animation.editable import check_bones, check_local
+from ..layers.layer import ROTATION
 from ..sampling import targets
 from ..sampling.targets import Target
 from .settings import PDFollowSettings
@@ -42,6 +44,12 @@ class Owner:
     @property
     def key(self) -> tuple[int, str]:
         return self.object.session_uid, self.bone
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """In what it follows."""
+        s = self.settings
+        return (*((LOCATION,) if s.use_location else ()), *((ROTATION,) if s.turn != "NONE" else ()))
 
     @property
     def target(self) -> Target | None:
@@ -119,7 +127,7 @@ def check(owner: Owner) -> None:
             "Bone '{name}' is connected to its parent and cannot be moved; disable Location, or disconnect the bone.",
             name=owner.bone,
         )
-    if not s.use_location and s.turn == "NONE":
+    if not owner.used:
         raise RigError("'{name}' follows neither in location nor in rotation; enable one of them.", name=owner.label)
 
 

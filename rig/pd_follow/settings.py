@@ -8,7 +8,15 @@ from collections.abc import Callable
 import bpy
 
 from ...lookat_pd.pd.offsets import Controller
-from ..layers.controller_settings import EDITABLE, ControllerSettings, changed, damping_ratio, setting, settle_time
+from ..layers.controller_settings import (
+    EDITABLE,
+    ControllerSettings,
+    aim_axis,
+    changed,
+    damping_ratio,
+    setting,
+    settle_time,
+)
 from ..settings import Properties, pointer
 
 AXES = {
@@ -52,18 +60,8 @@ class PDFollowSettings(ControllerSettings, bpy.types.PropertyGroup):
             ("AIM", "Aim", "Point an axis at the target"),
         ),
     )
-    aim_axis: setting.choice(
-        "Aim Axis",
-        "Own axis that is pointed at the target",
-        (
-            ("AUTO", "Automatic", "-Z of cameras and lights, Y of bones, -Y of other objects"),
-            ("POS_X", "X", "The own X axis"),
-            ("POS_Y", "Y", "The own Y axis"),
-            ("POS_Z", "Z", "The own Z axis"),
-            ("NEG_X", "-X", "The opposite of the own X axis"),
-            ("NEG_Y", "-Y", "The opposite of the own Y axis"),
-            ("NEG_Z", "-Z", "The opposite of the own Z axis"),
-        ),
+    aim_axis: aim_axis(
+        "Own axis that is pointed at the target", "-Z of cameras and lights, Y of bones, -Y of other objects"
     )
     keep_offset: setting.switch(
         "Keep Offset", "Stay as far from the target as when the offset was set; otherwise go to the target itself", True
@@ -86,10 +84,6 @@ class PDFollowSettings(ControllerSettings, bpy.types.PropertyGroup):
         0.0,
         max=36000.0,
         soft_max=720.0,
-    )
-    feed_forward: setting.factor(
-        "Lag Compensation",
-        "Part of the lag behind a moving target that is removed; at 1 the follower keeps up with the target",
     )
     use: setting.switch(
         "Follow",

@@ -13,9 +13,10 @@ from ..scenes import figure
 bake_options = load("rig.animation.bake_options")
 errors = load("lookat_pd.errors")
 finish = load("lookat_pd.progress").drain
-follow_bake = load("rig.pd_follow.follow_bake")
 follow_edit = load("rig.pd_follow.follow_edit")
+follow_kind = load("rig.pd_follow.follow_kind")
 follow_solve = load("rig.pd_follow.follow_solve")
+layer_bake = load("rig.layers.layer_bake")
 live = load("rig.layers.live")
 look_at_edit = load("rig.look_at.edit")
 owners = load("rig.pd_follow.owners")
@@ -65,8 +66,9 @@ def seen(owner: Owner, frames=FRAMES) -> np.ndarray:
     return np.array(found)
 
 
-def options(**given):
-    return bake_options.BakeOptions(1, LAST, **given)
+def bake(owner: Owner, **given) -> None:
+    options = bake_options.BakeOptions(1, LAST, **given)
+    finish(layer_bake.bake(bpy.context.scene, follow_kind.FollowKind, [follow_kind.instance_of(owner)], options))
 
 
 def jumping() -> bpy.types.Object:
@@ -193,7 +195,7 @@ def test_the_bake_shows_what_was_live(ball, maker, turn, into):
     owner.settings.turn, owner.settings.damping = turn, "RESPONSIVE"
     live = seen(owner)
     assert np.abs(live - plain).max() > 0.3
-    finish(follow_bake.bake(bpy.context.scene, owner, options(into=into)))
+    bake(owner, into=into)
     assert owner.settings.mute
     assert_allclose(seen(owner), live, atol=2e-5)
 
@@ -365,16 +367,15 @@ def test_what_cannot_be_baked_is_refused_and_nothing_changes(ball):
     animate(box)
     follow_edit.add(Owner(box), ball)
     live = seen(Owner(box))
-    bake = lambda: finish(follow_bake.bake(bpy.context.scene, Owner(box), options()))  # noqa: E731
     box.constraints.new("LIMIT_LOCATION").name = "Fence"
-    assert "'Fence'" in refusal(bake)
+    assert "'Fence'" in refusal(bake, Owner(box))
     box.constraints.remove(box.constraints["Fence"])
     driver = box.driver_add("location", 0)
     driver.driver.expression = "1.0"
-    assert "driver on 'location'" in refusal(bake)
+    assert "location of object 'Box' has a driver" in refusal(bake, Owner(box))
     box.driver_remove("location", 0)
     box.scale.x = -1.0
-    assert "negative scale" in refusal(bake)
+    assert "negative scale" in refusal(bake, Owner(box))
     box.scale.x = 1.0
     assert not box.lookat_pd_follow.mute
     assert_allclose(seen(Owner(box)), live, atol=1e-6)

@@ -17,7 +17,7 @@ gaze_solving = load("rig.look_at.gaze_solving")
 verification = load("rig.look_at.verification")
 working = load("rig.animation.bake_transaction")
 look_at = load("rig.look_at.resolve")
-layer_bake = load("rig.layers.layer_bake")
+track = load("rig.layers.track")
 sample = load("rig.sampling.sampler")
 rotation = load("lookat_pd.rotation")
 errors = load("lookat_pd.errors")
@@ -103,7 +103,7 @@ WRITING = {"keys", "commit", "layer", "curves"}
 """Places where it matters into what a bake goes."""
 PLACES = {
     "solver": (gaze_solving.gaze, "solve_samples"),
-    "channels": (layer_bake.channels, "turned"),
+    "channels": (track.channels, "turned"),
     "coupling": (verification.control_coupling, "realize"),
     "keys": (working.keys.Keys, "write"),
     "sampler": (sample.Sampler, "_fill"),
