@@ -6,7 +6,7 @@ from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.ik import bake as ik_bake
-from ..rig.ik import goals
+from ..rig.ik import effector_goal
 from ..rig.ik import setup as ik_setup
 from ..translations import messages
 from . import job, polling, reporting, selection
@@ -56,7 +56,7 @@ class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
         settings, bone = context.scene.lookat_pd_ik, selection.bone(context)
         chain = ik_setup.chain(selection.armature(context), bone.name, settings)
         goal = ik_setup.goal(chain, settings)
-        goals.check(chain, goal)
+        effector_goal.check(chain, goal)
         options = BakeOptions(self.frame_start, self.frame_end, self.into)
         self.job = ik_bake.bake_goal(context.scene, chain, goal, ik_setup.tuning(settings), options)
 

@@ -18,7 +18,7 @@ from ...rig.ik import bake as ik_bake
 from ...rig.ik import contacts
 from ...rig.ik import settings as ik_settings
 from ...rig.ik.chain_solve import IKTuning
-from ...rig.ik.goals import Goal
+from ...rig.ik.effector_goal import Goal
 from ...rig.sampling.targets import Target
 from .. import arguments as words
 from .. import (

@@ -21,7 +21,9 @@ from tools.figures import rigs as files
 bake, body_joints, chains = (
     load(f"rig.{name}") for name in ("ik.bake", "detection.body_joints", "detection.joint_chain")
 )
-bake_options, goals, limbs = (load(f"rig.{name}") for name in ("animation.bake_options", "ik.goals", "detection.limbs"))
+bake_options, effector_goal, limbs = (
+    load(f"rig.{name}") for name in ("animation.bake_options", "ik.effector_goal", "detection.limbs")
+)
 contacts, contacts_found, body_settings = (
     load(f"{name}") for name in ("rig.ik.contacts", "lookat_pd.body.contacts", "rig.ik.body_settings")
 )
@@ -217,7 +219,7 @@ def follow(
     points = path(chain, animated, width, np.random.default_rng(seed))
     target = target_on(rig, worlds, points, frames)
     options = bake_options.BakeOptions(frames[0], frames[-1], "NEW")
-    goal = goals.Goal(targets.Target(target))
+    goal = effector_goal.Goal(targets.Target(target))
     try:
         with files.restored(rig):
             drain(bake.bake_goal(bpy.context.scene, chain, goal, chain_solve.IKTuning(), options))

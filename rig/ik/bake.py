@@ -30,7 +30,7 @@ from ..sampling.targets import Target, world_matrix
 from . import chain_solve
 from .chain_on_controls import ChainOnControls, ShownChain, solve_chosen
 from .chain_solve import IKTuning, Objectives, Turns
-from .goals import Following, Goal, check
+from .effector_goal import Following, Goal, check
 from .pose import Seen
 
 BAKED = " IK"

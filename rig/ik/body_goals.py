@@ -19,7 +19,7 @@ from ..sampling.sampler import Samples, seen_from
 from ..sampling.scene_time import seconds_per_frame
 from ..sampling.targets import Target, rides_at
 from . import body as bodies
-from . import body_balance, goals
+from . import body_balance, effector_goal
 from .bake import from_armature, in_world
 from .body import PRIORITIES, BodyEffector, JointTree
 from .body_balance import Weighed
@@ -247,7 +247,7 @@ class BodyGoals:
         alone would bring it near its target at a third already, and 0 at the ends of a range that is eased."""
         if effector.is_pin or effector.contact is not None:
             return np.ones(len(self.frames))
-        ease = goals.ease_in_and_out(len(self.frames), self.tuning.ease / seconds_per_frame(self.scene))
+        ease = effector_goal.ease_in_and_out(len(self.frames), self.tuning.ease / seconds_per_frame(self.scene))
         return ease * self.weight_of(effector)
 
     def errors_of(self, objectives: Objectives, errors: Array) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from ...lookat_pd.errors import RigError
 from ..detection.joint_chain import UNDETECTED, JointChain, limb, resolve
 from ..sampling.targets import Target
 from .chain_solve import IKTuning
-from .goals import Goal
+from .effector_goal import Goal
 
 
 def chain(armature: bpy.types.Object, bone: str, settings: Any) -> JointChain:

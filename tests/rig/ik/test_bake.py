@@ -13,7 +13,7 @@ from .. import scenes
 
 ik_bake = load("rig.ik.bake")
 ik_chain = load("rig.detection.joint_chain")
-goals = load("rig.ik.goals")
+effector_goal = load("rig.ik.effector_goal")
 pose = load("rig.ik.pose")
 solving = load("rig.ik.chain_solve")
 bake = load("rig.look_at.bake")
@@ -57,7 +57,7 @@ def run(chain: Any, goal: Any, *, into: str = "NEW", last: int = 40, **tuning: A
 
 
 def at(item: bpy.types.Object) -> Any:
-    return goals.Goal(targets.Target(item))
+    return effector_goal.Goal(targets.Target(item))
 
 
 def misses(
@@ -131,7 +131,7 @@ def test_what_is_at_its_target_stays_as_it_is_to_the_last_bit() -> None:
         places.append(seen.pose.bones["palm.L"].head[:])
     before = scenes.poses(armature, FRAMES)
     chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
-    run(chain, goals.Goal(path=(np.array(FRAMES), np.array(places))))
+    run(chain, effector_goal.Goal(path=(np.array(FRAMES), np.array(places))))
     assert np.array_equal(scenes.poses(armature, FRAMES), before)
 
 
@@ -151,10 +151,10 @@ def test_orientations() -> None:
     before = scenes.poses(armature, FRAMES, ("palm.L",))[:, 0, :3, :3]
     keep = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False, turn_effector=True)
     action = armature.animation_data.action
-    run(keep, goals.Goal(targets.Target(ball), orientation="KEEP"))
+    run(keep, effector_goal.Goal(targets.Target(ball), orientation="KEEP"))
     assert np.abs(scenes.poses(armature, FRAMES, ("palm.L",))[:, 0, :3, :3] - before).max() < 1e-4
     armature.animation_data.action, armature.animation_data.action_slot = action, action.slots[0]
-    run(keep, goals.Goal(targets.Target(ball), orientation="TARGET"))
+    run(keep, effector_goal.Goal(targets.Target(ball), orientation="TARGET"))
     after = scenes.poses(armature, FRAMES, ("palm.L",))[:, 0, :3, :3]
     assert np.abs(after - np.array(ball.matrix_world)[:3, :3]).max() < 1e-4
 
@@ -164,7 +164,7 @@ def test_the_offset_of_the_first_frame_can_be_kept() -> None:
     seen = armature.evaluated_get(scenes.goto(1))
     away = seen.pose.bones["palm.L"].head - scenes.place_of(ball)(bpy.context.evaluated_depsgraph_get())
     chain = ik_chain.resolve(armature, "palm.L", length=3, at_tip=False)
-    result = run(chain, goals.Goal(targets.Target(ball), offset=True))
+    result = run(chain, effector_goal.Goal(targets.Target(ball), offset=True))
     place = scenes.place_of(ball)
     found = misses(armature, "palm.L", lambda depsgraph: place(depsgraph) + away)
     assert np.median(found[result.in_reach]) < 1e-3
@@ -173,7 +173,7 @@ def test_the_offset_of_the_first_frame_can_be_kept() -> None:
 def test_a_chain_bends_towards_its_pole() -> None:
     armature, ball, pole = hero(), scenes.ball((0.4, -0.2, 1.5)), scenes.ball((0.4, 0.0, 5.0), "Pole")
     chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
-    goal = goals.Goal(targets.Target(ball), pole=targets.Target(pole))
+    goal = effector_goal.Goal(targets.Target(ball), pole=targets.Target(pole))
     run(chain, goal)
     seen = armature.evaluated_get(scenes.goto(20))
     up = seen.pose.bones["forearm.L"].head.z
@@ -189,7 +189,7 @@ def test_an_eased_pole_turns_an_almost_straight_arm_evenly(height) -> None:
     ball, pole = scenes.ball(tuple(hand)), scenes.ball((0.4, 0.0, height), "Pole")
     chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
     animated = scenes.poses(armature, FRAMES, ("arm.L",))[:, 0, :3, :3]
-    run(chain, goals.Goal(targets.Target(ball), pole=targets.Target(pole), ease=0.5))
+    run(chain, effector_goal.Goal(targets.Target(ball), pole=targets.Target(pole), ease=0.5))
     found = rotation.from_matrix(scenes.poses(armature, FRAMES, ("arm.L",))[:, 0, :3, :3])
     turned = rotation.distance(found, rotation.from_matrix(animated)).max()
     ease = 0.5 * bpy.context.scene.render.fps
@@ -204,7 +204,7 @@ def test_the_target_takes_effect_between_the_ends_of_the_range(orientation) -> N
     keys = armature.animation_data.action
     animated = scenes.poses(armature, range(1, 41))
     chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
-    goal = goals.Goal(targets.Target(ball), orientation=orientation, pole=targets.Target(pole), ease=0.4)
+    goal = effector_goal.Goal(targets.Target(ball), orientation=orientation, pole=targets.Target(pole), ease=0.4)
     result = run(chain, goal)
     assert armature.animation_data.action == result.action != keys
     ease = int(np.ceil(0.4 * bpy.context.scene.render.fps))
@@ -249,7 +249,7 @@ def test_scaled_and_mirrored_armatures(scale) -> None:
     place = armature.matrix_world @ scenes.Vector((0.45, -0.3, 1.5))
     ball = scenes.ball(place)
     chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False, turn_effector=True)
-    run(chain, goals.Goal(targets.Target(ball), orientation="KEEP"))
+    run(chain, effector_goal.Goal(targets.Target(ball), orientation="KEEP"))
     size = np.abs(np.linalg.det(np.array(armature.matrix_world)[:3, :3])) ** (1 / 3)
     assert misses(armature, "palm.L", scenes.place_of(ball)).max() < 1e-3 * size
 
@@ -461,9 +461,9 @@ def test_a_target_that_a_lower_bone_of_the_chain_moves_is_refused() -> None:
     armature = hero()
     chain = ik_chain.resolve(armature, "palm.L", length=4, at_tip=False)
     with pytest.raises(errors.RigError, match="moves with the IK chain"):
-        run(chain, goals.Goal(targets.Target(armature, "head")))
+        run(chain, effector_goal.Goal(targets.Target(armature, "head")))
     shorter = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
-    result = run(shorter, goals.Goal(targets.Target(armature, "head")))
+    result = run(shorter, effector_goal.Goal(targets.Target(armature, "head")))
     found = misses(armature, "palm.L", scenes.place_of(armature, "head"))
     assert result.in_reach.any() and found[result.in_reach].max() < 1e-3
 

@@ -13,7 +13,7 @@ from .. import scenes
 
 ik_bake = load("rig.ik.bake")
 ik_chain = load("rig.detection.joint_chain")
-goals = load("rig.ik.goals")
+effector_goal = load("rig.ik.effector_goal")
 pose = load("rig.ik.pose")
 solving = load("rig.ik.chain_solve")
 contacts = load("rig.ik.contacts")
@@ -69,7 +69,7 @@ def run(chain, target, **goal):
     steps = ik_bake.bake_goal(
         bpy.context.scene,
         chain,
-        goals.Goal(targets.Target(target), **goal),
+        effector_goal.Goal(targets.Target(target), **goal),
         solving.IKTuning(),
         bake_options.BakeOptions(FRAMES[0], FRAMES[-1]),
     )

@@ -24,8 +24,8 @@ conversation_table = load("rig.look_at.directing.conversation_table")
 detection = load("lookat_pd.body.contacts")
 drain = load("lookat_pd.progress").drain
 files = load("lookat_pd.conversation.files")
+effector_goal = load("rig.ik.effector_goal")
 follow = load("rig.look_at.live_follow.live_follow_session")
-goals = load("rig.ik.goals")
 has_engine = load("lookat_pd.dynamics").available
 ik_bake = load("rig.ik.bake")
 ik_chain = load("rig.detection.joint_chain")
@@ -269,7 +269,7 @@ class FeatureOperations(Stage):
         armature, item = self.character(n), self.item(towards)
         with suppress(LookAtError):
             found = ik_chain.resolve(armature, "hand.L", length=2)
-            goal = goals.Goal(targets.Target(item))
+            goal = effector_goal.Goal(targets.Target(item))
             options = bake_options.BakeOptions(1, LAST, into)
             drain(ik_bake.bake_goal(bpy.context.scene, found, goal, ik_solving.IKTuning(iterations=5), options))
 
