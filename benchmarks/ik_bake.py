@@ -15,7 +15,7 @@ from .extension import finish, registered
 from .rows import SPEEDUP, Goal, Row
 from .timing import shortest
 
-ik_bake, goals, chain_solve = (load(f"rig.ik.{name}") for name in ("bake", "goals", "chain_solve"))
+ik_bake, effector_goal, chain_solve = (load(f"rig.ik.{name}") for name in ("bake", "effector_goal", "chain_solve"))
 joint_chain, look_at_edit = load("rig.detection.joint_chain"), load("rig.look_at.edit")
 targets, bake_options = load("rig.sampling.targets"), load("rig.animation.bake_options")
 
@@ -61,7 +61,7 @@ def result(made: Any, method: str, *, verify: bool = False) -> Any:
         ik_bake.bake_goal(
             bpy.context.scene,
             chain,
-            goals.Goal(targets.Target(made.target)),
+            effector_goal.Goal(targets.Target(made.target)),
             chain_solve.IKTuning(method, ITERATIONS),
             bake_options.BakeOptions(1, FRAMES),
             verify=verify,

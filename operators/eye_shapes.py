@@ -3,7 +3,7 @@
 import bpy
 
 from ..lookat_pd.message import Message
-from ..rig.look_at.body import control_probe, shape_table
+from ..rig.look_at.body import face_controls, shape_table
 from . import polling, reporting, selection
 
 
@@ -54,7 +54,7 @@ class LOOKAT_PD_OT_eye_shapes_detect(polling.OfLookAt, bpy.types.Operator):
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
-        probed = control_probe.fill_table(context.scene, bone.id_data, bone.name)
+        probed = face_controls.fill_table(context.scene, bone.id_data, bone.name)
         rows = shape_table.rows(bone.lookat_pd.eyes)
         shapes = sum(1 for row in rows if row.shape_key)
         reporting.report_controls(self, probed)

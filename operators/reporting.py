@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ..lookat_pd.errors import LookAtError
-from ..rig.look_at.body import control_probe
+from ..rig.look_at.body import face_controls
 from ..translations import messages
 
 
@@ -39,12 +39,12 @@ def report_info(operator: bpy.types.Operator, text: str) -> None:
 
 def take_over_eyes(operator: bpy.types.Operator, scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> None:
     """Let the control bones of a face turn the eyes of the look-at on a bone, where nothing else can; report them."""
-    measured = control_probe.take_over(scene, armature, bone)
+    measured = face_controls.take_over(scene, armature, bone)
     if measured is not None:
         report_controls(operator, measured)
 
 
-def report_controls(operator: bpy.types.Operator, measured: control_probe.Measured) -> None:
+def report_controls(operator: bpy.types.Operator, measured: face_controls.Measured) -> None:
     """Report which control bones turn and close the eyes, and which do not."""
     for note in measured.notes:
         operator.report({"WARNING"}, messages.translate(note))

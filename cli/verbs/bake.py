@@ -15,7 +15,7 @@ from ...rig.animation import bake_options, editable
 from ...rig.detection import vrm
 from ...rig.look_at import bake
 from ...rig.look_at import resolve as look_at
-from ...rig.look_at.body import control_probe, gaze_shifts, layers, vrm_eyes
+from ...rig.look_at.body import face_controls, gaze_shifts, layers, vrm_eyes
 from ...rig.look_at.directing import shot_keys
 from ...rig.look_at.directing.conversation import looking_bone
 from ...rig.look_at.presets import apply as apply_preset
@@ -192,7 +192,7 @@ def _bake_action(
         if bone in rig.pose.bones:
             _set(request, rig.pose.bones[bone].lookat_pd)
             _take_over_eyes(job, rig, bone, row)
-            controls = control_probe.take_over(scene, rig, bone)
+            controls = face_controls.take_over(scene, rig, bone)
             row["warnings"] += controls.notes if controls is not None else ()
     look_ats = [_resolve(request, scene, rig, bone) for rig, bone in places]
     if job.source is not None:

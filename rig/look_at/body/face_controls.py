@@ -3,7 +3,7 @@
 Bones are found by their names; what they do is measured, on eye bones or on shape keys that turn the eyes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +17,9 @@ from ....lookat_pd import rotation
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.eyes import shape_gaze, turn_order
 from ....lookat_pd.message import Message
+from ....lookat_pd.progress import drain
 from ....lookat_pd.rotation import Array
+from ...controls import coupling
 from ...detection import eye_shapes, limbs, shape_keys, stance
 from ...detection import vocabulary as words
 from ...detection.face import EyeControlName
@@ -44,6 +46,8 @@ _SHARED = 0.5
 _ALIKE = np.radians(1.0)
 _GRID = (-1.0, -0.5, 0.0, 0.5, 1.0)
 _TINY = 1e-9
+_Distances = Mapping[tuple[str, int], float]
+"""How far controls are moved, by bone and axis."""
 
 
 @dataclass(frozen=True)
@@ -259,8 +263,7 @@ class _Stage:
             self._sampler.scene.frame_set(whole, subframe=self._frame - whole)
             for bone in self.bones:
                 self._open.callback(setattr, bone, "location", bone.location.copy())
-                bone.location = (0.0, 0.0, 0.0)
-            self._rest = self._pose()
+            (self._rest,) = self._probed([{}])
         except BaseException:
             self._open.close()
             raise
@@ -399,6 +402,21 @@ class _Stage:
 
     # Moving the controls
 
+    def _probed(self, poses: Sequence[_Distances]) -> list[dict[Any, Any]]:
+        """What the rig shows in each of these poses of the controls."""
+
+        def evaluate(_: int) -> Generator[float, None, dict[Any, Any]]:
+            yield 1.0
+            return self._pose()
+
+        return [seen for _, _, seen in drain(coupling.probing(poses, 1, self._place, evaluate))]
+
+    def _place(self, poses: Sequence[_Distances]) -> None:
+        for bone in self.bones:
+            bone.location = (0.0, 0.0, 0.0)
+        for (name, axis), distance in poses[0].items():
+            self.armature.pose.bones[name].location[axis] = distance
+
     def turns(self, bone: str) -> Iterator[_Move]:
         """The moves of a control that turn an eye."""
         for move in self._moves(bone, self._turn, lambda seen: float(np.linalg.norm(seen)), _FAR):
@@ -422,12 +440,11 @@ class _Stage:
                 continue
 
             def at(distance: float, axis: int = axis, sign: float = sign) -> tuple[float, dict[Any, Any]]:
-                bone.location[axis] = sign * distance
-                seen = see(self._pose())
+                (pose,) = self._probed([{(name, axis): sign * distance}])
+                seen = see(pose)
                 return max(map(size, seen.values())), seen
 
             reached = self._reach(at, bone.bone.length, _limit(bone, axis, sign), far)
-            bone.location[axis] = 0.0
             if reached is not None:
                 yield _Move(name, axis, sign * reached[0], reached[1])
 
@@ -467,19 +484,10 @@ class _Stage:
         """The order in which the table is nearest to the rig, and its largest error [rad]."""
         errors = dict.fromkeys((*turn_order.ORDERS, STRAIGHT), 0.0)
         own = {side: {row.direction: row for row in rows if row.eye in ("BOTH", eye)} for side, eye in _SIDES}
-        for across, upright in product(_GRID, _GRID):
-            values = np.maximum((across, -across, upright, -upright), 0.0)
-            for eye in own.values():
-                for row in eye.values():
-                    bone = self.armature.pose.bones[row.control]
-                    bone.location[shape_table.AXES.index(row.axis)] = 0.0
-            for eye in own.values():
-                for where, value in zip(shape_gaze.DIRECTIONS, values, strict=True):
-                    row = eye[where]
-                    if value:
-                        bone = self.armature.pose.bones[row.control]
-                        bone.location[shape_table.AXES.index(row.axis)] = value * row.distance
-            seen = self._gaze(self._pose())
+        grid = [np.maximum((x, -x, y, -y), 0.0) for x, y in product(_GRID, _GRID)]
+        poses = [_distances(own.values(), values) for values in grid]
+        for values, pose in zip(grid, self._probed(poses), strict=True):
+            seen = self._gaze(pose)
             for side, order in product(own, errors):
                 wanted = shape_eyes.of_rows([own[side][where] for where in shape_gaze.DIRECTIONS], self.axes, order)
                 off = float(rotation.angle_between(wanted.direction(values, self.axes), seen[side]))
@@ -488,6 +496,17 @@ class _Stage:
 
 
 _SIDES = tuple(shape_eyes.SIDES.items())
+
+
+def _distances(eyes: Iterable[Mapping[str, ShapeRow]], values: Array) -> _Distances:
+    """How far the controls go that turn the eyes by values (4,) of the directions. eyes: rows by direction."""
+    found = {}
+    for own in eyes:
+        for where, value in zip(shape_gaze.DIRECTIONS, values.tolist(), strict=True):
+            if value:
+                row = own[where]
+                found[row.control, shape_table.AXES.index(row.axis)] = value * row.distance
+    return found
 
 
 def _limit(bone: bpy.types.PoseBone, axis: int, sign: float) -> float | None:

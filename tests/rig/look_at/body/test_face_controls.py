@@ -11,7 +11,7 @@ from . import boards, bodies, faces
 
 errors = load("lookat_pd.errors")
 look_at = load("rig.look_at.resolve")
-probe = load("rig.look_at.body.control_probe")
+probe = load("rig.look_at.body.face_controls")
 rotation = load("lookat_pd.rotation")
 shape_table = load("rig.look_at.body.shape_table")
 
