@@ -10,7 +10,9 @@ import numpy as np
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
 from ....lookat_pd.transitions.pose_tree import Anchors, RelativePoses
-from ...sampling.sampler import Sampler
+from ...animation.channels import LOCATION, family
+from ...sampling.records import PoseRecord
+from ...sampling.sampler import Sampler, Samples
 
 OBJECT = ""
 """Stands for the armature object among the bones."""
@@ -129,6 +131,27 @@ class PoseReader:
         """Poses at a few frames, of the whole rig."""
         poses = [_read(self._sampler, self.armature, self.bones, self._sampler.step(frame)) for frame in frames]
         return EvaluatedPoses(self.armature, np.asarray(frames, dtype=float), self.bones, np.array(poses), self.anchors)
+
+    def channels(self, bones: Sequence[str], frames: Array) -> Samples:
+        """The channels of any bones of the armature; of the samples nothing else is known."""
+        pose, count = self.armature.pose.bones, (len(frames), len(bones))
+        rows = {name: row for row, name in enumerate(pose.keys())}
+        modes = tuple(pose[name].rotation_mode for name in bones)
+        order = np.array([rows[name] for name in bones], dtype=int)
+        record = PoseRecord.of(len(frames), len(rows), order, {*map(family, modes), LOCATION})
+        for k, frame in enumerate(frames.tolist()):
+            record.read_pose(k, self.step(frame).pose.bones, scales=False)
+        return Samples(
+            frames=frames,
+            bones=tuple(bones),
+            modes=modes,
+            rotations=np.empty((*count, 4)),
+            positions=np.empty((*count, 3)),
+            sizes=np.empty(count),
+            targets=np.empty((0, len(frames), 3)),
+            worlds=np.empty((len(frames), 4, 4)),
+            raw={mode: values.astype(float) for mode, values in record.channels.items()},
+        )
 
     def read_many(self, frames: Sequence[int]) -> Generator[float, None, EvaluatedPoses]:
         """Poses at many frames, of a cut-down rig where there can be one; yields the completed fraction."""
