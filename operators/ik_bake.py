@@ -2,7 +2,6 @@
 
 import bpy
 
-from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.ik import bake as ik_bake
@@ -20,11 +19,7 @@ def why_no_chain(context: bpy.types.Context) -> str | None:
     bone = selection.bone(context)
     if bone is None:
         return "Select the bone to move, such as a hand"
-    try:
-        ik_setup.chain(selection.armature(context), bone.name, context.scene.lookat_pd_ik)
-    except LookAtError as error:
-        return messages.translate(str(error))
-    return None
+    return polling.refusal(ik_setup.chain, selection.armature(context), bone.name, context.scene.lookat_pd_ik)
 
 
 def why_not(context: bpy.types.Context) -> str | None:

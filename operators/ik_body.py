@@ -3,7 +3,6 @@
 import bpy
 import numpy as np
 
-from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.ik import body, body_bake, body_settings
@@ -20,11 +19,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     effectors = body_settings.effectors(armature, np.array([context.scene.frame_current]))
     if not effectors:
         return "Add the bones to move, such as hands and feet"
-    try:
-        body.resolve(armature, effectors)
-    except LookAtError as error:
-        return messages.translate(str(error))
-    return None
+    return polling.refusal(body.resolve, armature, effectors)
 
 
 class LOOKAT_PD_OT_ik_effector_add(bpy.types.Operator):

@@ -5,7 +5,6 @@ from typing import Any
 
 import bpy
 
-from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.controls import limb_switch
@@ -28,11 +27,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     bones = _bones(context)
     if not bones:
         return "Select a control of the arm or leg"
-    try:
-        limb_switch.limbs_of(selection.armature(context), bones)
-    except LookAtError as error:
-        return messages.translate(str(error))
-    return None
+    return polling.refusal(limb_switch.limbs_of, selection.armature(context), bones)
 
 
 def arguments(context: bpy.types.Context, armature: bpy.types.Object, bone: str, state: str) -> dict[str, Any]:

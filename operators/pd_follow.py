@@ -2,13 +2,12 @@
 
 import bpy
 
-from ..lookat_pd.errors import LookAtError, RigError
+from ..lookat_pd.errors import RigError
 from ..rig.animation import actions
 from ..rig.pd_follow import follow_edit, owners
 from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
 from ..rig.settings import text
-from ..translations import messages
 from . import key, polling, reporting, selection
 
 
@@ -31,11 +30,7 @@ def why_no_owner(context: bpy.types.Context) -> str | None:
         return "Select an object, or a bone in pose mode"
     if context.mode.startswith("EDIT"):
         return "Leave edit mode"
-    try:
-        owners.check_owner(owner(context))
-    except LookAtError as error:
-        return messages.translate(str(error))
-    return None
+    return polling.refusal(lambda: owners.check_owner(owner(context)))
 
 
 def why_no_follow(context: bpy.types.Context) -> str | None:

@@ -18,8 +18,13 @@ def why_no_armature(context: bpy.types.Context) -> str | None:
         return "Select the character's armature"
     if context.mode.startswith("EDIT"):
         return "Leave edit mode"
+    return refusal(editable.check_armature, item)
+
+
+def refusal(check: Callable[..., object], *arguments: object) -> str | None:
+    """The sentence of the LookAtError that a check raises; None if it raises none."""
     try:
-        editable.check_armature(item)
+        check(*arguments)
     except LookAtError as error:
         return messages.translate(str(error))
     return None

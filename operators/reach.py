@@ -26,14 +26,15 @@ def why_not(context: bpy.types.Context) -> str | None:
         return "Choose a goal for the reach"
     if settings.both_hands and settings.method != "OPTIMAL":
         return "Both hands need the method Optimal"
-    try:
-        setup.chain(context.scene, selection.armature(context), bone.name)
-        other = other_hand(context)
-        if other:
-            setup.chain(context.scene, selection.armature(context), other)
-    except LookAtError as error:
-        return messages.translate(str(error))
-    return None
+    return polling.refusal(_check_chains, context, bone.name)
+
+
+def _check_chains(context: bpy.types.Context, bone: str) -> None:
+    """Raises LookAtError where a hand cannot reach."""
+    setup.chain(context.scene, selection.armature(context), bone)
+    other = other_hand(context)
+    if other:
+        setup.chain(context.scene, selection.armature(context), other)
 
 
 def other_hand(context: bpy.types.Context) -> str:
