@@ -12,8 +12,8 @@ import numpy as np
 from ..lookat_pd.progress import drain
 from ..rig.transitions import library
 from ..rig.transitions.library import Library, LibraryCut, PathEnds
-from . import arguments as words
-from . import motion_plots
+from ..rig.transitions.library_settings import LibrarySettings
+from . import motion_plots, setting_flags
 from .arguments import Misuse
 from .console import Console, one_line
 
@@ -39,13 +39,9 @@ def add_arguments(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def add_path_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--cut-cost",
-        type=words.number(0.0, 1000.0),
-        metavar="C",
-        help="with --library: added to the difference of each cut; a larger cost leads over fewer actions "
-        f"(default: {library.CUT_COST:g})",
-    )
+    help = "with --library: added to the difference of each cut; a larger cost leads over fewer actions "
+    help += f"(default: {library.CUT_COST:g})"
+    setting_flags.add(parser, "--cut-cost", LibrarySettings, "cut_cost", "C", help=help, stored=True)
 
 
 def check(options: argparse.Namespace) -> None:

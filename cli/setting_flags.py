@@ -30,8 +30,8 @@ def add(
 ) -> None:
     """Add a flag for a setting.
 
-    owner: the registered class that has it. help: instead of the tooltip. stored: what the flag does not say stays as
-    in the file. more: further arguments of argparse.
+    owner: the registered class that has it. help: instead of the tooltip. stored: what the flag does not say is None,
+    and stays as in the file. more: further arguments of argparse.
     """
     prop = owner.bl_rna.properties[name]
     default = _default(prop)
@@ -97,7 +97,8 @@ def _degrees(value: float) -> float:
 
 
 def _is_angle(prop: Any) -> bool:
-    return prop.subtype == "ANGLE"
+    # Blender warns where the subtype of a property with another unit is read.
+    return prop.unit == "ROTATION"
 
 
 def _word(identifier: str) -> str:

@@ -4,6 +4,7 @@ The same for methods of inverse kinematics is in `operators/test_ik_drag.py`.
 """
 
 import argparse
+import importlib
 import importlib.util
 import inspect
 import re
@@ -191,9 +192,25 @@ def test_a_method_of_transitions_is_in_every_menu(jump, fresh) -> None:
     assert "CUT" not in registered(owners[-1], "method").items
 
 
-def test_a_method_of_transitions_is_on_the_command_line(jump, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def registered_jump(jump, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    """The same, while the settings are registered with it."""
+    settings = load("rig.transitions.settings")
+
+    def again() -> None:
+        settings.unregister()
+        importlib.reload(settings)
+        settings.register()
+
+    again()
+    yield jump
+    monkeypatch.undo()
+    again()
+
+
+def test_a_method_of_transitions_is_on_the_command_line(registered_jump, capsys: pytest.CaptureFixture[str]) -> None:
     options = parsed("inertialize", "a.blend", "--to", "Walk", "--output", "b.blend", "--method", "jump")
-    assert load("cli.verbs.inertialize.task").method(options) is jump
+    assert load("cli.verbs.inertialize.task").method(options) is registered_jump
     assert "cross-fade, none, automatic choice, a damped spring" in help_of("inertialize", capsys)
     assert "or a jump (default: inertial)" in help_of("inertialize", capsys)
 

@@ -47,6 +47,8 @@ LOOP_END_ITEMS = (
     ("END", "End Only", "Keep the start as it is, for an action that others lead into, and change the end"),
     ("START", "Start Only", "Keep the end as it is, and change the start"),
 )
+LONGEST_BLEND = 60.0
+"""Longest blend time [s]."""
 
 PRESETS = {
     "SNAPPY": ("Snappy", "Very short blend, for games", {"use_auto_blend": False, "blend": 0.15, "method": "INERTIAL"}),
@@ -74,7 +76,7 @@ class VisualPopItem(bpy.types.PropertyGroup):
 
 def blend_time(description: str, default: float = 0.3) -> Any:
     """The property of the blend time."""
-    return number("Blend", description, default, max=60.0, soft_max=1.0)
+    return number("Blend", description, default, max=LONGEST_BLEND, soft_max=1.0)
 
 
 def blend_method(items: tuple) -> Any:

@@ -5,7 +5,7 @@ No `from __future__ import annotations` here: Blender reads the annotations.
 
 import bpy
 
-from ..settings import choice, number, pointer, switch
+from ..settings import angle, choice, number, pointer, switch
 from .path_following import EASE
 
 REMOVED_ITEMS = (
@@ -37,19 +37,11 @@ class Travelling:
 class Turning:
     """Mixin of the settings and of the operator: where a clip travels."""
 
-    direction: number(
-        "Direction",
-        "Direction of travel from where the character faces, to the left",
-        max=6.2832,
-        min=-6.2832,
-        subtype="ANGLE",
+    direction: angle(
+        "Direction", "Direction of travel from where the character faces, to the left", max=360.0, min=-360.0
     )
-    turn_speed: number(
-        "Turn Speed",
-        "Angle per second by which the character turns, to the left",
-        max=62.832,
-        min=-62.832,
-        subtype="ANGLE",
+    turn_speed: angle(
+        "Turn Speed", "Angle per second by which the character turns, to the left", max=3600.0, min=-3600.0
     )
     use_feet_turn: switch("Turn from Feet", "Measure from the feet how fast the character turns at each frame")
 

@@ -742,7 +742,7 @@ def test_a_file_of_clips_is_no_output(tools, call, tmp_path) -> None:
         (["--smooth-pops", "--visual", "--name", "X"], "--name means nothing with --smooth-pops --visual"),
         (["--loop", "--best-cut"], "--best-cut means nothing without --to"),
         (["--loop", "--repeat", "2"], "--repeat means nothing without --to"),
-        (["--to", "Walk", "--repeat", "0"], "number of times from 1"),
+        (["--to", "Walk", "--repeat", "0"], "a number from 1 to 1000"),
         (["--to", "Walk", "--repeat", "2", "--until", "90"], "leave --repeat out"),
         (["--to", "Walk", "--source-range", "1", "9"], "--source-range means nothing without --best-cut"),
         (["--to", "Walk", "--loop-ends", "end"], "--loop-ends means nothing without --loop"),

@@ -2,13 +2,15 @@
 
 import argparse
 from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 from ....lookat_pd.errors import FileError
-from ....lookat_pd.transitions import methods, spring
+from ....lookat_pd.transitions import methods
 from ....rig.transitions import profile_settings
+from ....rig.transitions import settings as transition_settings
 from ... import arguments as words
-from ... import each_file, jobs, profile_file
+from ... import each_file, jobs, profile_file, setting_flags
 from ...arguments import Misuse
 from ...console import Console
 from ...jobs import FileJob
@@ -54,7 +56,6 @@ clip with the smallest differences at the cuts.
 --range keeps only these frames of the result; with --loop it is the range that loops, and with --smooth-pops the
 range in which pops are detected or feet cleaned."""
 
-_ROOTS = ("none", "position", "heading", "all")
 _AUTO = "auto"
 _BESIDE = {"write_to": ("visual",)}
 
@@ -83,22 +84,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="S|auto",
         help="time in seconds in which the difference decays (default: derived from poses and speeds)",
     )
-    parser.add_argument(
-        "--root",
-        choices=_ROOTS,
-        help="root motion that continues from the previous clip (default: heading, which includes position)",
-    )
-    parser.add_argument(
-        "--method",
-        choices=tuple(methods.METHODS),
-        help=f"{_listed(row.summary for row in methods.METHODS.values())} (default: {methods.default().id})",
-    )
-    parser.add_argument(
-        "--damping-ratio",
-        type=words.number(*spring.DAMPING_RATIOS),
-        metavar="Z",
-        help="with --method spring: 1 has no overshoot, below 1 overshoots (default: 1)",
-    )
+    add = partial(setting_flags.add, parser, stored=True)
+    help = "root motion that continues from the previous clip (default: heading, which includes position)"
+    add("--root", transition_settings.TransitionSettings, "root", help=help)
+    help = f"{_listed(row.summary for row in methods.METHODS.values())} (default: {methods.default().id})"
+    add("--method", transition_settings.TransitionSettings, "method", help=help)
+    help = "with --method spring: 1 has no overshoot, below 1 overshoots (default: 1)"
+    add("--damping-ratio", transition_settings.TransitionSettings, "damping_ratio", "Z", help=help)
     parser.add_argument(
         "--profile",
         metavar="FILE|NAME",
@@ -119,7 +111,7 @@ def _listed(items: Iterable[str]) -> str:
 
 
 def _blend(word: str) -> float | str:
-    return _AUTO if word == _AUTO else words.number(0.0, clip_list.LONGEST_BLEND)(word)
+    return _AUTO if word == _AUTO else words.number(0.0, transition_settings.LONGEST_BLEND)(word)
 
 
 def run(options: argparse.Namespace, console: Console) -> int:

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ....rig.transitions.settings import LONGEST_BLEND
 from ... import json_list
 from ...arguments import LAST_FRAME
 from ...json_list import quoted
 
-LONGEST_BLEND = 60.0
 _KEYS = ("clip", "frame", "at", "blend")
 
 

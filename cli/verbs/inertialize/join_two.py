@@ -4,13 +4,13 @@ import argparse
 
 import numpy as np
 
-from ....lookat_pd.checks import shown
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.transitions import inertialization
 from ....rig.sampling import scene_time
 from ....rig.transitions import best_cut, join, sequence
+from ....rig.transitions import settings as transition_settings
 from ... import arguments as words
-from ... import rigs
+from ... import rigs, setting_flags
 from ...arguments import Misuse
 from . import played
 from .made import Made
@@ -34,9 +34,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="with --to: frame of the other clip that plays at the cut (default: its first)",
     )
-    parser.add_argument(
-        "--repeat", type=_times, metavar="N", help="with --to: how many times the other clip plays (default: 1)"
-    )
+    help = "with --to: how many times the other clip plays (default: 1)"
+    setting_flags.add(parser, "--repeat", transition_settings.TransitionSettings, "repeat", "N", help=help, stored=True)
     parser.add_argument(
         "--until", type=words.frame, metavar="N", help="with --to: last frame; the other clip is repeated until it"
     )
@@ -49,15 +48,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             metavar=("A", "B"),
             help=f"with --best-cut or --library: the frames of {role} at which the cut may be",
         )
-
-
-def _times(word: str) -> int:
-    count = words.whole(word)
-    if not 1 <= count <= sequence.MOST_TIMES:
-        raise argparse.ArgumentTypeError(
-            f"{shown(word)} is out of range; give a number of times from 1 to {sequence.MOST_TIMES}"
-        )
-    return count
 
 
 def check(options: argparse.Namespace) -> None:

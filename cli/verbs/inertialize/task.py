@@ -13,8 +13,10 @@ from ....lookat_pd.transitions import methods
 from ....lookat_pd.transitions.methods import TransitionMethod
 from ....lookat_pd.transitions.profiles import ProfileRow
 from ....rig.animation import actions
+from ....rig.settings import default
 from ....rig.transitions import blend_profiles, join, sequence
 from ....rig.transitions.sequence import ClipRef
+from ....rig.transitions.settings import Blending
 from ....rig.transitions.splice import Blend
 from ....rig.transitions.visual import visual_join, visual_keys
 from ... import rigs
@@ -92,7 +94,7 @@ class ModeTask:
             None if isinstance(seconds, str) else seconds,
             method(self.options).identifier,
             blend_profiles.fitted(self.request.profile, self.rig),
-            1.0 if self.options.damping_ratio is None else self.options.damping_ratio,
+            default(Blending, "damping_ratio") if self.options.damping_ratio is None else self.options.damping_ratio,
         )
 
     def joined(self, make: Callable[[Blend], join.Joined], blends: Sequence[Blend] = ()) -> join.Joined:
@@ -107,7 +109,7 @@ class ModeTask:
     def placing(self) -> dict[str, Any]:
         """Arguments of `join.join` and `join.chain`."""
         return {
-            "root": (self.options.root or "heading").upper(),
+            "root": self.options.root or default(Blending, "root"),
             "name": self.name,
             "lock_feet": self.options.lock_feet and not self.options.visual,
             "scene": self.scene,
@@ -127,7 +129,7 @@ class ModeTask:
 
 def method(options: argparse.Namespace) -> TransitionMethod:
     """The method that is chosen, or the usual one."""
-    return methods.METHODS[options.method or methods.default().id]
+    return methods.of_identifier(options.method or "") or methods.default()
 
 
 def check_method(options: argparse.Namespace, flag: str) -> None:

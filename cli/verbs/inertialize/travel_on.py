@@ -1,11 +1,11 @@
 """`--travel`: a clip that moves over the ground with the speed of its planted feet, or with a given one."""
 
 import argparse
-
-import numpy as np
+from functools import partial
 
 from ....rig.transitions import locomotion
-from ... import arguments as words
+from ....rig.transitions.travel_settings import TravelSettings
+from ... import setting_flags
 from ...arguments import Misuse
 from . import speed
 from .made import Made
@@ -16,22 +16,15 @@ _FEET = "feet"
 
 
 def _speed_or_feet(word: str) -> float | str:
-    return _FEET if word == _FEET else words.number(0.0, 1e6)(word)
+    return _FEET if word == _FEET else setting_flags.number(TravelSettings.bl_rna.properties["speed"])(word)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--direction",
-        type=words.number(-360.0, 360.0),
-        metavar="DEG",
-        help="with --travel SPEED: direction of travel from where the character faces, to the left (default: 0)",
-    )
-    parser.add_argument(
-        "--turning",
-        type=words.number(-3600.0, 3600.0),
-        metavar="DEG",
-        help="with --travel SPEED: degrees per second by which the character turns to the left (default: 0)",
-    )
+    add = partial(setting_flags.add, parser, stored=True)
+    help = "with --travel SPEED: direction of travel from where the character faces, to the left (default: 0)"
+    add("--direction", TravelSettings, "direction", "DEG", help=help)
+    help = "with --travel SPEED: degrees per second by which the character turns to the left (default: 0)"
+    add("--turning", TravelSettings, "turn_speed", "DEG", help=help, dest="turning")
 
 
 def check(options: argparse.Namespace) -> None:
@@ -50,7 +43,7 @@ def _speed(options: argparse.Namespace) -> locomotion.Speed | None:
     """The speed of the command line, None for that of the feet."""
     if options.travel == _FEET:
         return None
-    return locomotion.Speed(options.travel, np.radians(options.direction or 0.0), np.radians(options.turning or 0.0))
+    return locomotion.Speed(options.travel, options.direction or 0.0, options.turning or 0.0)
 
 
 MODE = Mode(

@@ -2,12 +2,14 @@
 
 import argparse
 import dataclasses
+from functools import partial
 
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.progress import drain
 from ....rig.transitions import path_following
 from ....rig.transitions.locomotion import Speed
-from ... import arguments as words
+from ....rig.transitions.travel_settings import TravelSettings
+from ... import setting_flags
 from . import speed
 from .made import Made
 from .mode import EACH_ACTION, Mode
@@ -15,19 +17,11 @@ from .task import ModeTask
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--speed",
-        type=words.number(0.0, 1e6),
-        metavar="S",
-        help="with --along: speed of --action in m/s (default: its own or, in place, that of its planted feet)",
-    )
-    parser.add_argument(
-        "--ease",
-        type=words.number(0.0, 60.0),
-        metavar="S",
-        help="with --along: time in seconds over which the heading follows a turn of the path (default: "
-        f"{path_following.EASE:g})",
-    )
+    add = partial(setting_flags.add, parser, stored=True)
+    help = "with --along: speed of --action in m/s (default: its own or, in place, that of its planted feet)"
+    add("--speed", TravelSettings, "speed", "S", help=help)
+    help = "with --along: time in seconds over which the heading follows a turn of the path (default: "
+    add("--ease", TravelSettings, "ease", "S", help=f"{help}{path_following.EASE:g})")
 
 
 def make(task: ModeTask) -> Made:
