@@ -17,6 +17,7 @@ from .timing import shortest
 
 ik_bake, effector_goal, chain_solve = (load(f"rig.ik.{name}") for name in ("bake", "effector_goal", "chain_solve"))
 joint_chain, look_at_edit = load("rig.detection.joint_chain"), load("rig.look_at.edit")
+METHODS = load("lookat_pd.ik").METHODS
 targets, bake_options = load("rig.sampling.targets"), load("rig.animation.bake_options")
 
 FRAMES, LENGTH, REPEATS = 1_000, 5, 3
@@ -62,7 +63,7 @@ def result(made: Any, method: str, *, verify: bool = False) -> Any:
             bpy.context.scene,
             chain,
             effector_goal.Goal(targets.Target(made.target)),
-            chain_solve.IKTuning(method, ITERATIONS),
+            chain_solve.IKTuning(method=method, iterations=ITERATIONS),
             bake_options.BakeOptions(1, FRAMES),
             verify=verify,
         )
@@ -114,11 +115,11 @@ def _methods() -> list[Row]:
     made = character()
     bpy.context.scene.frame_set(1)
     theirs = blenders(made)
-    times = shortest({"blender": theirs, **{method: ours(made, method) for method in chain_solve.METHODS}}, REPEATS)
+    times = shortest({"blender": theirs, **{method: ours(made, method) for method in METHODS}}, REPEATS)
     group = f"IK of {LENGTH} bones over {FRAMES:,} frames"
     error = f"median error {1e3 * theirs.errors['constraint']:.3f} mm"
     rows = [Row("ik_bake.blender", THEIRS, times["blender"], group=group, also=error)]
-    for method in chain_solve.METHODS:
+    for method in METHODS:
         baked, ratio = _verified(made, method), times[method] / times["blender"]
         within = float(np.mean(baked.error[baked.in_reach] < 1e-3))
         also = f"median error {1e3 * baked.median_error:.3f} mm, within 1 mm {within:.1%}"

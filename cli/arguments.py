@@ -159,24 +159,6 @@ def shards(word: str) -> Shards:
     return Shards(first, last, count)
 
 
-def add_chain(parser: argparse.ArgumentParser, tip: str, *, limb: bool = False) -> None:
-    """The flags that say which bones above the effector turn. tip: what --tip does. limb: whether the default is the
-    detected limb."""
-    parser.add_argument(
-        "--base",
-        metavar="NAME",
-        help=f"first bone of the chain (default: {'that of the detected limb' if limb else 'given by --length'})",
-    )
-    parser.add_argument(
-        "--length",
-        type=whole,
-        metavar="N",
-        default=None if limb else 2,
-        help=f"number of bones in the chain, 0 for all up to the root (default: {'the detected limb' if limb else 2})",
-    )
-    parser.add_argument("--tip", action="store_true", help=tip)
-
-
 def whole_number(least: int, most: int) -> Callable[[str], int]:
     """A type for argparse: a whole number in that range, not negative."""
 

@@ -6,17 +6,17 @@ from collections.abc import Mapping, Sequence
 import bpy
 import numpy as np
 
-from ..lookat_pd.body.contacts import Detection, Interval
+from ..lookat_pd.body.contacts import Interval
 from ..lookat_pd.checks import shown
 from ..rig.animation.bake_options import BakeOptions
-from ..rig.feet.contact_plan import Contact
 from ..rig.ik import contacts
 from ..rig.ik import settings as ik_settings
+from ..rig.ik import setup as ik_setup
 from ..rig.ik.body_bake import BodyBakeResult
 from ..rig.ik.contacts import ContactsResult, Touch
 from ..rig.sampling.targets import Target
 from . import arguments as words
-from . import baking, rigs, setting_flags
+from . import baking, effectors, rigs, setting_flags
 from .arguments import Misuse
 from .console import Console
 from .report import Row
@@ -53,10 +53,12 @@ def check(options: argparse.Namespace, others: Sequence[str]) -> None:
     if options.contact and others:
         raise Misuse(f"--contact holds bones where they are; leave out --{others[0]}")
     held = [flag for flag in ("contact", "contacts") if getattr(options, flag) is not None]
-    for flag in ("pole", "keep_offset", *(("base", "length", "tip") if options.contact else ())):
-        value = getattr(options, flag)
+    unused = {"pole": options.pole, "keep-offset": options.use_offset}
+    if options.contact:
+        unused |= {flag: getattr(options, flag) for flag in ("base", "length", "tip")}
+    for flag, value in unused.items():
         if held and value is not None and value is not False:
-            raise Misuse(f"--{held[0]} does not use --{flag.replace('_', '-')}; leave it out")
+            raise Misuse(f"--{held[0]} does not use --{flag}; leave it out")
     names = [name for name, _ in options.contact or ()]
     words.check_once(names, "--contact", "list its contacts as A-B,A-B")
     for name, _ in options.surface or ():
@@ -93,8 +95,7 @@ def given(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Ob
 
 def touch(options: argparse.Namespace, marked: Sequence[Interval], target: Target | None = None) -> Touch:
     """Contacts with the world or a target. marked: their frames; none where they are detected."""
-    frames = marked or Detection(options.contact_speed, options.contact_height)
-    return Touch(Contact(frames, options.contact_blend), target)
+    return Touch(ik_setup.contact(options, marked), target)
 
 
 def bake(
@@ -107,7 +108,7 @@ def bake(
     console: Console,
 ) -> bpy.types.Action:
     """Clean up onto what the rig plays."""
-    steps = contacts.clean_up_body(scene, rig, touches, range_, lower_hips=options.move_hips)
+    steps = contacts.clean_up_body(scene, rig, touches, range_, lower_hips=effectors.moves_hips(options))
     result = baking.work(steps, console, "baking")
     row["action"] = result.baked.action.name
     if isinstance(result.baked, BodyBakeResult):

@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -11,8 +12,9 @@ from ..rig.animation.bake_options import BakeOptions
 from ..rig.detection import limb_controls
 from ..rig.ik import body_bake, body_settings
 from ..rig.ik.body import PRIORITIES, BodyEffector
-from ..rig.ik.body_bake import BodyTuning
+from ..rig.ik.body_goals import BodyTuning
 from ..rig.ik.body_settings import IKBody
+from ..rig.ik.settings import BodySolving
 from ..rig.sampling.targets import Target
 from . import arguments as words
 from . import baking, rigs, setting_flags
@@ -68,7 +70,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     help = "keep the centre of mass above the feet, 0 to 1; feet are pinned"
     setting_flags.add(group, "--balance", IKBody, "balance", "W", help=help, stored=True)
     setting_flags.add(group, "--ease", IKBody, "ease", "S", stored=True)
-    setting_flags.add(group, "--keep-hips", IKBody, "move_hips", help="do not change the location of the hips")
+    help = "do not change the location of the hips"
+    setting_flags.add(group, "--keep-hips", IKBody, "move_hips", help=help, stored=True)
+
+
+def moves_hips(options: argparse.Namespace) -> bool:
+    """Whether the hips may change their location."""
+    return options.move_hips is not False
 
 
 def wanted(options: argparse.Namespace) -> bool:
@@ -127,12 +135,7 @@ def bake(
     frames = np.arange(range_.first, range_.last + 1)
     effectors = body_settings.effectors(rig, frames) if options.listed else _effectors(options, scene, rig)
     tuning = body_settings.tuning(rig) if options.listed else BodyTuning()
-    tuning = BodyTuning(
-        tuning.balance if options.balance is None else options.balance,
-        tuning.move_hips and options.move_hips,
-        tuning.ease if options.ease is None else options.ease,
-        options.iterations,
-    )
+    tuning = replace(tuning, iterations=options.iterations, **setting_flags.given(options, BodySolving))
     steps = body_bake.bake(scene, rig, effectors, tuning, range_)
     result = baking.work(steps, console, "baking")
     _fill(row, result)
@@ -151,17 +154,13 @@ def _effectors(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.typ
         pole = Target(*rigs.find_target(scene, poles[name])) if name in poles else None
         return {"weight": weights.get(name, 1.0), "priority": priorities.get(name, usual), "pole": pole}
 
-    wanted = []
+    wanted, of_goals = [], {name: getattr(options, name) for name in ("orientation", "use_offset")}
     for name, target in placed:
-        orientation = options.orientation
-        wanted.append(
-            BodyEffector(
-                name, rigs.place(scene, target), orientation=orientation, offset=options.keep_offset, **common(name)
-            )
-        )
+        wanted.append(BodyEffector(name, rigs.place(scene, target), **common(name), **of_goals))
     wanted += [BodyEffector(name, **common(name)) for name in options.pin or ()]
     for name, target in looking:
-        wanted.append(BodyEffector(name, rigs.place(scene, target), position=False, orientation="AIM", **common(name)))
+        aim = {"use_position": False, "orientation": "AIM"}
+        wanted.append(BodyEffector(name, rigs.place(scene, target), **common(name), **aim))
     return wanted
 
 

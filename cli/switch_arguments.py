@@ -20,8 +20,8 @@ FIELDS = ("limbs",)
 """What a report of switched limbs has beside the fields of `ik`."""
 
 
-_IDLE = ("base", "length", "tip", "pole", "keep_offset", "surface")
-"""Flags of effectors and contacts, without a use here."""
+_IDLE = {name: name for name in ("base", "length", "tip", "pole", "surface")} | {"use_offset": "keep-offset"}
+"""Flags of effectors and contacts, without a use here, by the names of their values."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,7 +45,7 @@ def check(options: argparse.Namespace, others: Sequence[str]) -> None:
         if options.limb:
             raise Misuse("--limb names a limb for --switch; give --switch fk or --switch ik as well")
         return
-    others = [*others, *(flag for flag in _IDLE if getattr(options, flag))]
+    others = [*others, *(flag for name, flag in _IDLE.items() if getattr(options, name))]
     if others:
         raise Misuse(f"--switch keeps the pose; leave out --{others[0].replace('_', '-')}")
     if options.into == "layer":

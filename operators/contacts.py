@@ -1,7 +1,5 @@
 """Contacts: hold feet and hands in world space, or on what they touch, and all feet that skate."""
 
-from collections.abc import Sequence
-
 import bpy
 
 from ..lookat_pd.body import foot_lock
@@ -42,9 +40,10 @@ class _Contacts(job.Bake):
         column.prop(self, "contact_start")
         column.prop(self, "contact_end")
 
-    def contact_frames(self, detection: Detection) -> Detection | Sequence[Interval]:
-        """The marked contact, or how contacts are detected."""
-        return [(self.contact_start, self.contact_end)] if self.where == "MARKED" else detection
+    @property
+    def marked(self) -> list[Interval]:
+        """The contact that is marked; none where contacts are detected."""
+        return [(self.contact_start, self.contact_end)] if self.where == "MARKED" else []
 
 
 def _bones(context: bpy.types.Context) -> list[str]:
@@ -97,8 +96,7 @@ class LOOKAT_PD_OT_ik_contacts(_Contacts, bpy.types.Operator):
         """Raises LookAtError."""
         self.take_frames(context)
         settings, armature, bones = context.scene.lookat_pd_ik, selection.armature(context), _bones(context)
-        frames = self.contact_frames(Detection(settings.contact_speed, settings.contact_height))
-        touch = contacts.Touch(Contact(frames, settings.contact_blend), ik_setup.contact_surface(settings))
+        touch = contacts.Touch(ik_setup.contact(settings, self.marked), ik_setup.contact_surface(settings))
         options = BakeOptions(self.frame_start, self.frame_end, self.into)
         if contacts.is_body(armature, bones, lower_hips=self.lower_hips):
             self.job = contacts.clean_up_body(
@@ -191,7 +189,7 @@ class LOOKAT_PD_OT_clean_foot_skate(_Contacts, bpy.types.Operator):
         """Raises LookAtError."""
         self.take_frames(context)
         options = BakeOptions(self.frame_start, self.frame_end, self.into)
-        contact = Contact(self.contact_frames(Detection(self.speed, self.height)), self.release)
+        contact = Contact(self.marked or Detection(self.speed, self.height), self.release)
         self.job = skate.clean(context.scene, selection.armature(context), options, contact)
 
     def finish(self, context: bpy.types.Context, result: skate.FootLockResult) -> None:

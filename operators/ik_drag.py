@@ -288,7 +288,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
             return reporting.report_error(self, error)
         # The next drag and the bake use what was chosen during this one.
         settings = context.scene.lookat_pd_ik
-        settings.method = session.tuning.method.upper()
+        settings.method = session.tuning.method
         if session.length_changed:
             settings.length = session.length
         self._end(context)
@@ -364,7 +364,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         if session.asked != name:
             name = iface_("{} (for {})").format(name, session.asked)
         solver = [
-            iface_(methods.METHODS[session.tuning.method].label),
+            iface_(session.tuning.solver.label),
             iface_("{} bones").format(session.length),
         ]
         if clicked.is_hidden(*control_drag.moved_item(session)):
@@ -462,7 +462,7 @@ def press(handle: ik_handle.Handle, session: control_drag.Session, kind: str, *,
     elif sign is not None:
         method = methods.of_key(sign)
         if method is not None:
-            session.use(method.id)
+            session.use(method.identifier)
         return False
     elif kind in ("WHEELUPMOUSE", "PAGE_UP", "WHEELDOWNMOUSE", "PAGE_DOWN"):
         session.lengthen(1 if kind in ("WHEELUPMOUSE", "PAGE_UP") else -1)

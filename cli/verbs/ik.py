@@ -17,12 +17,13 @@ from ...rig.detection.joint_chain import UNDETECTED, WHOLE, JointChain, limb, re
 from ...rig.ik import bake as ik_bake
 from ...rig.ik import contacts
 from ...rig.ik import settings as ik_settings
-from ...rig.ik.chain_solve import IKTuning
+from ...rig.ik import setup as ik_setup
 from ...rig.ik.effector_goal import Goal
 from ...rig.sampling.targets import Target
 from .. import arguments as words
 from .. import (
     baking,
+    chain_arguments,
     contact_arguments,
     each_action,
     each_file,
@@ -91,21 +92,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="found|A-B,A-B...",
         help="keep the effector fixed in world space during detected contacts, or from frame A to B",
     )
-    words.add_chain(parser, "place the tip of the effector on the target instead of its head", limb=True)
+    help = "place the tip of the effector on the target instead of its head"
+    chain_arguments.add_arguments(parser, ik_settings.IKSettings, help, limb=True)
     setting_flags.add(parser, "--orientation", ik_settings.IKSettings, "orientation")
-    setting_flags.add(parser, "--keep-offset", ik_settings.IKSettings, "use_offset", dest="keep_offset")
+    setting_flags.add(parser, "--keep-offset", ik_settings.IKSettings, "use_offset")
     parser.add_argument(
         "--pole",
         action="append",
         metavar="[EFFECTOR=]NAME[:BONE]",
         help="object towards which the chain bends; repeatable with several effectors, whose bone comes first",
     )
-    parser.add_argument(
-        "--method",
-        choices=[row.word for row in methods.METHODS.values()],
-        default=methods.default().word,
-        help="solver (default: %(default)s)",
-    )
+    help = f"solver (default: {methods.default().word})"
+    setting_flags.add(parser, "--method", ik_settings.IKSettings, "method", help=help)
     setting_flags.add(parser, "--iterations", ik_settings.IKSettings, "iterations", "N")
     setting_flags.add(parser, "--as-published", ik_settings.IKSettings, "as_published")
     setting_flags.add(parser, "--smoothness", ik_settings.IKSettings, "smoothness", "S")
@@ -203,13 +201,7 @@ def _bake_chain(
         turn_effector=options.orientation != "FREE" or options.contacts is not None,
     )
     row["chain"] = list(reversed(chain.bones))
-    tuning = IKTuning(
-        options.method.replace("-", "_"),
-        options.iterations,
-        smoothness=options.smoothness,
-        published=options.as_published,
-    )
-    result = baking.work(_steps(request, scene, chain, tuning, range_), console, "baking")
+    result = baking.work(_steps(request, scene, chain, range_), console, "baking")
     if isinstance(result, contacts.ContactsResult):
         contact_arguments.fill(row, result)
         assert isinstance(result.baked, ik_bake.IKBakeResult)
@@ -225,25 +217,24 @@ def _touches(request: _Wish, scene: bpy.types.Scene, rig: bpy.types.Object) -> d
         return contact_arguments.given(options, scene, rig)
     if options.contacts is None or options.base is not None or options.length is not None:
         return {}
-    if options.bone in rig.pose.bones and contacts.is_body(rig, [options.bone], lower_hips=options.move_hips):
+    lower_hips = effectors.moves_hips(options)
+    if options.bone in rig.pose.bones and contacts.is_body(rig, [options.bone], lower_hips=lower_hips):
         return {options.bone: contact_arguments.touch(options, request.intervals)}
     return {}
 
 
 def _steps(
-    request: _Wish, scene: bpy.types.Scene, chain: JointChain, tuning: IKTuning, range_: BakeOptions
+    request: _Wish, scene: bpy.types.Scene, chain: JointChain, range_: BakeOptions
 ) -> Generator[float, None, Any]:
-    options = request.options
+    options, tuning = request.options, ik_setup.tuning(request.options)
     if options.contacts is not None:
         touch = contact_arguments.touch(options, request.intervals)
         return contacts.clean_up(scene, chain, touch, tuning, range_, verify=True)
     goal = Goal(
         target=_target(scene, options),
         path=_path(request.path) if request.path else None,
-        offset=options.keep_offset,
-        orientation=options.orientation,
         pole=Target(*rigs.find_target(scene, options.pole[0])) if options.pole else None,
-        ease=options.ease or 0.0,
+        **setting_flags.given(options, ik_settings.GoalFollowing),
     )
     return ik_bake.bake_goal(scene, chain, goal, tuning, range_, verify=True)
 

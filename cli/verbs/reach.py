@@ -12,7 +12,7 @@ from ...rig.dynamics.reaching import ReachResult
 from ...rig.dynamics.settings import DynamicsSettings, ReachSettings
 from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs, setting_flags
+from .. import baking, chain_arguments, dynamics_arguments, dynamics_plots, each_action, each_file, rigs, setting_flags
 from ..arguments import Misuse
 from ..console import Console
 from ..jobs import FileJob
@@ -53,7 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="waypoint and its time as a fraction of the duration, such as 0.4,-0.3,1.2@0.5, for an effector NAME; "
         "without a name for --bone or, with --hand, for the middle between the effectors; can be repeated",
     )
-    words.add_chain(parser, "bring the tip of the effector to the goal instead of its head")
+    help = "bring the tip of the effector to the goal instead of its head"
+    chain_arguments.add_arguments(parser, DynamicsSettings, help)
     parser.add_argument(
         "--palm",
         action="store_true",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import bpy
 import numpy as np
@@ -11,6 +12,7 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import editable
 from ..sampling import plain_chain, posed_bones
+from ..settings import integer
 from . import body_joints, limb_controls, other_ik
 from . import bone_limits as limits
 
@@ -19,6 +21,12 @@ WHOLE = 0
 UNDETECTED = 2
 """A chain's length if no limb is detected."""
 _MECHANISM = ("MCH-", "ORG-", "DEF-")
+
+
+def length_of_chain(**own: Any) -> Any:
+    """The property of the number of bones in a chain. own: further keywords of `bpy.props`."""
+    description = "Number of bones in the chain; 0 for all up to the root or to a pinned bone"
+    return integer("Chain Length", description, UNDETECTED, max=1000, min=WHOLE, soft_max=20, **own)
 
 
 @dataclass(frozen=True)

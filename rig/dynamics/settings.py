@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ..detection.joint_chain import length_of_chain
 from ..settings import Properties, choice, collection, factor, integer, number, pointer, switch, text
 
 SHAPE_ITEMS = (
@@ -263,14 +264,7 @@ class InterpolationSettings(WeightedMotion):
 class ReachSettings(WeightedMotion):
     """How an effector reaches: the settings of a request."""
 
-    length: integer(
-        "Chain Length",
-        "Number of bones in the chain; 0 for all up to the root or to a pinned bone",
-        2,
-        max=1000,
-        min=0,
-        soft_max=20,
-    )
+    length: length_of_chain()
     duration: number("Duration", "Duration of the reach in seconds", 1.0, max=LONGEST, min=0.01, soft_max=5.0)
     method: choice("Method", "Method of finding the motion", METHOD_ITEMS)
     passes: integer("Passes", "Maximum number of smoothing passes", 50, max=1000, min=1)

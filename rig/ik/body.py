@@ -18,6 +18,8 @@ from ..detection.limb_controls import LimbControls
 from ..feet.contact_plan import Contact
 from ..sampling import plain_chain, targets
 from ..sampling.targets import Target
+from ..settings import plain
+from .settings import EffectorFollowing
 
 PRIORITIES = {"HIGH": HIGH, "NORMAL": NORMAL, "LOW": LOW}
 ORIENTATIONS = ("FREE", "KEEP", "TARGET", "AIM")
@@ -25,27 +27,21 @@ _FAR = 1e12
 
 
 @dataclass(frozen=True)
-class BodyEffector:
-    """A bone and what it is to do.
-
-    target: None pins the bone where it is animated. position: whether its head, or its `tip`, is placed on the target.
-    orientation:
-    "FREE", "KEEP" as animated, "TARGET", or "AIM" for pointing at the target. weight: 0 to 1, a number or (F,).
-    priority: a key of PRIORITIES. offset: keep the offset from the target at the first frame. contact: when the bone
-    touches the target, or the world without one: it keeps place and orientation relative to that, instead of all else.
-    pole: what the limb that ends with the bone bends towards.
-    """
+class BodyEffector(plain(EffectorFollowing)):
+    """A bone and what it is to do, with the settings of `EffectorFollowing` under their names. Its weight is a number
+    or (F,)."""
 
     bone: str
+    """Bone that follows the target."""
     target: Target | None = None
-    position: bool = True
-    orientation: str = "FREE"
-    weight: float | Array = 1.0
-    priority: str = "NORMAL"
-    offset: bool = False
+    """What it follows; None pins the bone where it is animated."""
     contact: Contact | None = None
+    """When the bone touches the target, or the world without one: it keeps place and orientation relative to that,
+    instead of all else."""
     tip: bool = False
+    """Place the tip on the target, not the head."""
     pole: Target | None = None
+    """What the limb that ends with the bone bends towards."""
 
     @property
     def is_pin(self) -> bool:
@@ -239,7 +235,7 @@ def _twice(bone: str, other: str) -> RigError:
 def _check(armature: bpy.types.Object, effector: BodyEffector) -> None:
     """Raise RigError if there is nothing that the effector can do."""
     target = effector.target
-    if effector.contact is None and not effector.position and effector.orientation == "FREE":
+    if effector.contact is None and not effector.use_position and effector.orientation == "FREE":
         raise RigError(
             "Effector '{bone}' has neither position nor orientation; enable one, or remove the effector.",
             bone=effector.bone,

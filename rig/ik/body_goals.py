@@ -18,6 +18,7 @@ from ..feet.contact_plan import Surface
 from ..sampling.sampler import Samples, seen_from
 from ..sampling.scene_time import seconds_per_frame
 from ..sampling.targets import Target, rides_at
+from ..settings import default, plain
 from . import body as bodies
 from . import body_balance, effector_goal
 from .bake import from_armature, in_world
@@ -25,23 +26,21 @@ from .body import PRIORITIES, BodyEffector, JointTree
 from .body_balance import Weighed
 from .body_errors import Objectives
 from .body_pose import BodyPose
+from .settings import BodySolving, ChainSolving
 
 _SOFT = 1.5
 """Largest angular acceleration of a knee whose foot is held, as a factor of the animated one."""
 
 
 @dataclass(frozen=True)
-class BodyTuning:
-    """balance: weight of the centre of mass above the feet, 0 for none. move_hips: let the first joint change its
-    location. ease: [s], over which targets take effect at the start of the range and end at its end. iterations: most
-    steps of the solver. still: only the limbs of the effectors turn, and the hips are lowered, smoothly and if they may
-    move, where a leg does not reach."""
+class BodyTuning(plain(BodySolving)):
+    """How a body is solved, with the settings of `BodySolving` under their names."""
 
-    balance: float = 0.0
-    move_hips: bool = True
-    ease: float = 0.0
-    iterations: int = 100
+    iterations: int = default(ChainSolving, "iterations")
+    """Most steps of the solver."""
     still: bool = False
+    """Only the limbs of the effectors turn, and the hips are lowered, smoothly and if they may move, where a leg does
+    not reach."""
 
 
 @dataclass
@@ -88,7 +87,7 @@ class BodyGoals:
                 target, lying = self._held(k, samples, pose, None if effector.target is None else (target, turn))
             elif effector.target is not None:
                 turn = rotation.multiply(rotation.inverse(worlds), rotation.from_matrix(turn))
-                if effector.offset:
+                if effector.use_offset:
                     away = rotation.rotate(worlds[0], place[0] - target[0])
                     target = target + rotation.rotate(rotation.inverse(worlds), away)
             point = self.tip(joint, samples) if effector.tip else np.zeros(3)
@@ -98,7 +97,7 @@ class BodyGoals:
                 ahead = place + np.linalg.norm(target - place, axis=-1, keepdims=True) * seen
                 here, turn = place + rotation.rotate(lying, point), rotation.slerp(lying, turn, ease[:, 0])
                 target, aimed = here + ease * (target - here), ahead + ease * (target - ahead)
-            if effector.position or effector.contact is not None:
+            if effector.use_position or effector.contact is not None:
                 found.append((k, ik.BodyPosition(joint, target, point, **common)))
                 moved[self.body.shown[joint]] = np.broadcast_to(np.asarray(weight)[..., None], (len(place), 1)) * (
                     target - place

@@ -14,25 +14,15 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..detection import limb_controls, limbs
 from ..sampling.targets import Target
-from ..settings import choice, collection, factor, integer, pointer, switch, text
-from . import settings as chain_settings
+from ..settings import collection, integer, pointer, text, values
 from .body import BodyEffector
-from .body_bake import BodyTuning
+from .body_goals import BodyTuning
+from .settings import BodySolving, EffectorFollowing
 
-PRIORITY_ITEMS = (
-    ("HIGH", "High", "Reached first, as feet on the ground"),
-    ("NORMAL", "Normal", "Reached as far as effectors of high priority and the balance allow"),
-    ("LOW", "Low", "Reached as far as all others allow"),
-)
-ORIENTATION_ITEMS = (
-    ("FREE", "Free", "Let the effector turn with the body"),
-    *chain_settings.ORIENTATION_ITEMS[1:],
-    ("AIM", "Point at Target", "Point the effector at the target; the head and the spine look at it"),
-)
 _WEIGHT = re.compile(r"^lookat_pd_ik_body\.effectors\[(\d+)\]\.weight$")
 
 
-class IKEffector(bpy.types.PropertyGroup):
+class IKEffector(EffectorFollowing, bpy.types.PropertyGroup):
     """A bone and what it is to do."""
 
     bone: text("Bone", "Bone that follows the target or stays where it is animated")
@@ -40,31 +30,16 @@ class IKEffector(bpy.types.PropertyGroup):
         bpy.types.Object, "Target", "Object that the bone follows; leave empty to pin the bone where it is animated"
     )
     subtarget: text("Target Bone", "Bone of the target armature that the bone follows")
-    use_position: switch("Position", "Place the head of the bone on the target", True)
-    orientation: choice("Effector Orientation", "Orientation of the effector", ORIENTATION_ITEMS)
-    use_offset: chain_settings.kept_offset()
     pole: pointer(
         bpy.types.Object, "Pole Target", "Object towards which the elbow or knee points; leave empty for none"
     )
-    weight: factor(
-        "Weight",
-        "1 reaches the target, 0 has no effect; between, the bone is between animation and target and "
-        "gives way to all effectors with a weight of 1",
-        1.0,
-    )
-    priority: choice("Priority", "Which effectors are reached where not all can be", PRIORITY_ITEMS, "NORMAL")
 
 
-class IKBody(bpy.types.PropertyGroup):
+class IKBody(BodySolving, bpy.types.PropertyGroup):
     """Several effectors of one armature."""
 
     effectors: collection(IKEffector, "Effectors")
     effectors_index: integer("Active Effector", max=1000, min=0, options={"SKIP_SAVE"})
-    balance: factor(
-        "Balance", "Keep the centre of mass above the feet; 0 for no balance. Feet that are no effectors are pinned"
-    )
-    move_hips: switch("Move Hips", "Let the hips change their location, as in a squat", True)
-    ease: chain_settings.ease_time()
 
 
 def add(armature: bpy.types.Object, bones: Iterable[str]) -> None:
@@ -120,18 +95,9 @@ def effectors(armature: bpy.types.Object, frames: Array) -> list[BodyEffector]:
         target = None
         if item.target is not None:
             target = Target(item.target, item.subtarget if item.target.type == "ARMATURE" else "")
-        found.append(
-            BodyEffector(
-                item.bone,
-                target,
-                item.use_position,
-                item.orientation,
-                _weights(armature, index, frames),
-                item.priority,
-                item.use_offset,
-                pole=None if item.pole is None else Target(item.pole),
-            )
-        )
+        pole = None if item.pole is None else Target(item.pole)
+        chosen = values(item, EffectorFollowing) | {"weight": _weights(armature, index, frames)}
+        found.append(BodyEffector(item.bone, target, pole=pole, **chosen))
     return found
 
 
@@ -149,8 +115,7 @@ def _weights(armature: bpy.types.Object, index: int, frames: Array) -> Array:
 
 def tuning(armature: bpy.types.Object) -> BodyTuning:
     """The solver settings."""
-    settings = armature.lookat_pd_ik_body
-    return BodyTuning(settings.balance, settings.move_hips, settings.ease)
+    return BodyTuning(**values(armature.lookat_pd_ik_body, BodySolving))
 
 
 _register, _unregister = bpy.utils.register_classes_factory((IKEffector, IKBody))

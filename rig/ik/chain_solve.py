@@ -9,13 +9,15 @@ import numpy as np
 
 from ...lookat_pd import ik, rotation
 from ...lookat_pd.ik import bend, methods
+from ...lookat_pd.ik.methods import Method
 from ...lookat_pd.rotation import Array
 from ..animation import channels
 from ..detection.joint_chain import JointChain
+from ..settings import plain
 from . import continuation
 from .pose import Seen
+from .settings import ChainSolving
 
-METHODS = ik.METHODS
 _NEARLY_NOTHING = 1e-7
 """A rotation [rad] below which a bone keeps its raw values: the precision of Blender's numbers."""
 _IN_REACH = 0.999
@@ -23,15 +25,16 @@ _IN_REACH = 0.999
 
 
 @dataclass(frozen=True)
-class IKTuning:
-    """Solver settings. tolerance: largest error of the effector, as a fraction of the chain's length. smoothness: [s],
-    over which the rotations of a bake are smoothed, 0 for none. published: the plain iterations of the publications."""
+class IKTuning(plain(ChainSolving)):
+    """How a chain is solved, with the settings of `ChainSolving` under their names."""
 
-    method: str = methods.default().id
-    iterations: int = 100
     tolerance: float = 1e-5
-    smoothness: float = 0.0
-    published: bool = False
+    """Largest error of the effector, as a fraction of the chain's length."""
+
+    @property
+    def solver(self) -> Method:
+        """The method of solving."""
+        return methods.METHODS[self.method.lower()]
 
 
 @dataclass(frozen=True)
@@ -85,12 +88,12 @@ def solve(
     """Rotate the chain so that its effector reaches the target, each frame starting from its own pose."""
     start = seen.local
     found = _solve(chain, seen, objectives, tuning, start, history=history)
-    if dt > 0.0 and METHODS[tuning.method].settles:
+    if dt > 0.0 and tuning.solver.settles:
         found = _without_snaps(chain, seen, objectives, tuning, found)
     if tuning.smoothness > 0.0 and dt > 0.0 and len(start) > 1:
         # The rotations are smoothed over time, then solved again from there. A method that settles stays near the pose
         # that it starts from, so that this must be free of the noise of the animation as well.
-        origin = rotation.identity(*start.shape[:2]) if METHODS[tuning.method].settles else start
+        origin = rotation.identity(*start.shape[:2]) if tuning.solver.settles else start
         turns = rotation.align_hemisphere(rotation.multiply(rotation.inverse(origin), found.rotations))
         evened = rotation.normalize(continuation.averaged(turns, tuning.smoothness / dt))
         evened = _allowed(chain, start, rotation.multiply(origin, evened))
@@ -116,7 +119,7 @@ def _solve(
         lengths,
         start,
         objectives.target,
-        method=tuning.method,
+        method=tuning.solver.id,
         iterations=tuning.iterations,
         tolerance=tuning.tolerance * scale,
         limits=chain.limits,
@@ -124,13 +127,13 @@ def _solve(
         objectives=objectives.beside_target(chain),
         posture=_posture(chain, seen) if posture is None else posture,
         history=history,
-        published=tuning.published,
+        published=tuning.as_published,
     )
 
 
 def bent_to(chain: JointChain, seen: Seen, tuning: IKTuning) -> Array:
     """The unit directions (F, 3) to which the animated chain bends, as its pole measures them."""
-    posture = _posture(chain, seen) if METHODS[tuning.method].settles else None
+    posture = _posture(chain, seen) if tuning.solver.settles else None
     return rotation.rotate(seen.parent, bend.sides(posture, seen.local, seen.offsets))
 
 

@@ -12,28 +12,25 @@ from ..detection.joint_chain import JointChain
 from ..sampling import targets
 from ..sampling.sampler import Samples, seen_from
 from ..sampling.targets import Target
+from ..settings import plain
 from . import chain_solve
 from .chain_solve import IKTuning, Objectives
 from .pose import Seen
+from .settings import GoalFollowing
 
 _FAR = 1e12
 
 
 @dataclass(frozen=True)
-class Goal:
-    """What an effector follows: a target, or a path of points of the world, (F, 3) at frames (F,).
-
-    offset: keep the offset of the first frame. orientation: "FREE", "KEEP" as animated, or "TARGET". pole: the point
-    towards which the chain bends. ease: [s], over which the target and the pole take effect at the start of the range
-    and end at its end.
-    """
+class Goal(plain(GoalFollowing)):
+    """What an effector follows: a target or a path, with the settings of `GoalFollowing` under their names."""
 
     target: Target | None = None
+    """What it follows."""
     path: tuple[Array, Array] | None = None
-    offset: bool = False
-    orientation: str = "FREE"
+    """Instead of the target, frames (F,) and points (F, 3) of the world."""
     pole: Target | None = None
-    ease: float = 0.0
+    """The point towards which the chain bends."""
 
 
 def ease_in_and_out(frames: int, length: float) -> Array:
@@ -96,8 +93,8 @@ class Following:
         if self._animated is None:
             # As animated, not after a first pass.
             self._animated = seen
-            self._away = (worlds[0, :3, :3] @ (seen.end[0] - target[0])) if goal.offset else np.zeros(3)
-        if goal.offset:
+            self._away = (worlds[0, :3, :3] @ (seen.end[0] - target[0])) if goal.use_offset else np.zeros(3)
+        if goal.use_offset:
             target = (
                 target
                 + np.linalg.solve(worlds[:, :3, :3], np.broadcast_to(self._away, target.shape)[..., None])[..., 0]

@@ -7,9 +7,12 @@ from typing import Any
 
 import bpy
 
+from ...lookat_pd.body.contacts import Detection
 from ...lookat_pd.ik import methods
 from ..detection import body_joints
-from ..settings import angle, choice, integer, number, pointer, switch, switches, text
+from ..detection.joint_chain import length_of_chain
+from ..feet.contact_plan import Contact
+from ..settings import angle, choice, factor, integer, number, pointer, switch, switches, text
 
 METHOD_ITEMS = tuple((row.identifier, row.label, row.description) for row in methods.METHODS.values())
 POINT_ITEMS = (
@@ -20,6 +23,16 @@ ORIENTATION_ITEMS = (
     ("FREE", "Free", "Let the effector turn with the chain"),
     ("KEEP", "Keep", "Keep the animated orientation of the effector"),
     ("TARGET", "Match Target", "Match the orientation of the target"),
+)
+EFFECTOR_ORIENTATION_ITEMS = (
+    ("FREE", "Free", "Let the effector turn with the body"),
+    *ORIENTATION_ITEMS[1:],
+    ("AIM", "Point at Target", "Point the effector at the target; the head and the spine look at it"),
+)
+PRIORITY_ITEMS = (
+    ("HIGH", "High", "Reached first, as feet on the ground"),
+    ("NORMAL", "Normal", "Reached as far as effectors of high priority and the balance allow"),
+    ("LOW", "Low", "Reached as far as all others allow"),
 )
 FOLLOW_ITEMS = (
     ("TARGET", "Target", "Follow an object, or a bone of an armature"),
@@ -74,12 +87,17 @@ def _of_part(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> N
         settings.minimum, settings.maximum = part.bend
 
 
-def kept_offset() -> Any:
+def _orientation(items: tuple) -> Any:
+    """The property of the orientation that an effector has."""
+    return choice("Effector Orientation", "Orientation of the effector", items)
+
+
+def _kept_offset() -> Any:
     """The property of whether an effector stays as far from its target as it is."""
     return switch("Keep Offset", "Keep the offset from the target that the effector has at the first frame")
 
 
-def ease_time() -> Any:
+def _ease_time() -> Any:
     """The property of the time in which a target takes effect."""
     return number(
         "Ease",
@@ -105,34 +123,70 @@ class IKJoint(bpy.types.PropertyGroup):
     maximum: angle("Maximum Bend", "Largest angle of a hinge; 0 is straight", 180.0, max=180.0, min=-180.0)
 
 
-class IKSettings(bpy.types.PropertyGroup):
-    """Settings of the next drag, bake or contact clean-up."""
+class ChainSolving:
+    """How a chain is solved: the settings of `IKTuning`."""
 
-    point: choice("Effector Point", "Point of the effector that is placed on the target", POINT_ITEMS)
-    extent: choice("Chain", "The bones that turn", EXTENT_ITEMS)
-    length: integer(
-        "Chain Length",
-        "Number of bones in the chain; 0 for all up to the root or to a pinned bone",
-        2,
-        max=1000,
-        min=0,
-        soft_max=20,
-        update=_is_counted,
-    )
-    orientation: choice("Effector Orientation", "Orientation of the effector", ORIENTATION_ITEMS)
-    follow: choice("Follow", "What the effector follows", FOLLOW_ITEMS)
-    target: pointer(
-        bpy.types.Object, "Target", "Object that the effector follows; for an armature, choose a bone as well"
-    )
-    subtarget: text("Bone", "Bone of the target armature that the effector follows")
-    use_offset: kept_offset()
-    pole: pointer(bpy.types.Object, "Pole Target", "Object towards which the chain bends; leave empty for none")
     method: choice("Solver", "Method of solving the chain", METHOD_ITEMS, methods.default().identifier)
     as_published: switch(
         "As Published",
         "Run the solver as published, to compare: without overshoot beyond the target, which speeds up "
         "convergence, and with one sweep of the particles",
     )
+    iterations: integer("Iterations", "Maximum number of passes of the solver over the chain", 100, max=1000, min=1)
+    smoothness: number(
+        "Smoothness",
+        "Time in seconds over which baked rotations are smoothed; the effector stays on its target",
+        0.0,
+        max=60.0,
+        soft_max=1.0,
+    )
+
+
+class GoalFollowing:
+    """How the effector of a chain follows its target: the settings of `Goal`."""
+
+    orientation: _orientation(ORIENTATION_ITEMS)
+    use_offset: _kept_offset()
+    ease: _ease_time()
+
+
+class BodySolving:
+    """How a body with several effectors is solved: the settings of `BodyTuning`."""
+
+    balance: factor(
+        "Balance", "Keep the centre of mass above the feet; 0 for no balance. Feet that are no effectors are pinned"
+    )
+    move_hips: switch("Move Hips", "Let the hips change their location, as in a squat", True)
+    ease: _ease_time()
+
+
+class EffectorFollowing:
+    """How one of several effectors follows its target: the settings of `BodyEffector`."""
+
+    use_position: switch("Position", "Place the head of the bone on the target", True)
+    orientation: _orientation(EFFECTOR_ORIENTATION_ITEMS)
+    use_offset: _kept_offset()
+    weight: factor(
+        "Weight",
+        "1 reaches the target, 0 has no effect; between, the bone is between animation and target and "
+        "gives way to all effectors with a weight of 1",
+        1.0,
+    )
+    priority: choice("Priority", "Which effectors are reached where not all can be", PRIORITY_ITEMS, "NORMAL")
+
+
+class IKSettings(ChainSolving, GoalFollowing, bpy.types.PropertyGroup):
+    """Settings of the next drag, bake or contact clean-up."""
+
+    point: choice("Effector Point", "Point of the effector that is placed on the target", POINT_ITEMS)
+    extent: choice("Chain", "The bones that turn", EXTENT_ITEMS)
+    length: length_of_chain(update=_is_counted)
+    follow: choice("Follow", "What the effector follows", FOLLOW_ITEMS)
+    target: pointer(
+        bpy.types.Object, "Target", "Object that the effector follows; for an armature, choose a bone as well"
+    )
+    subtarget: text("Bone", "Bone of the target armature that the effector follows")
+    pole: pointer(bpy.types.Object, "Pole Target", "Object towards which the chain bends; leave empty for none")
     compare: switch(
         "Compare Solvers",
         "Show where up to four solvers place the chain, each in its color, while dragging or at this frame",
@@ -149,20 +203,11 @@ class IKSettings(bpy.types.PropertyGroup):
         "hips take part. B switches it during the drag",
         True,
     )
-    iterations: integer("Iterations", "Maximum number of passes of the solver over the chain", 100, max=1000, min=1)
-    smoothness: number(
-        "Smoothness",
-        "Time in seconds over which baked rotations are smoothed; the effector stays on its target",
-        0.0,
-        max=60.0,
-        soft_max=1.0,
-    )
-    ease: ease_time()
     contact_blend: number(
         "Blend",
         "Shortest time in seconds of the transitions into and out of a contact; they take longer where a "
         "foot or hand is displaced far",
-        0.15,
+        Contact.blend,
         max=60.0,
         soft_max=1.0,
     )
@@ -173,13 +218,18 @@ class IKSettings(bpy.types.PropertyGroup):
     )
     contact_bone: text("Bone", "Bone of the armature that is touched")
     contact_speed: number(
-        "Speed", "Largest speed of a contact, in chain lengths per second", 0.3, max=1000.0, min=0.001, soft_max=2.0
+        "Speed",
+        "Largest speed of a contact, in chain lengths per second",
+        Detection.speed,
+        max=1000.0,
+        min=0.001,
+        soft_max=2.0,
     )
     contact_height: number(
         "Height",
         "Largest height of a contact above the lowest position, in chain lengths; 0 for any. With "
         "a surface any height is allowed",
-        0.1,
+        Detection.height,
         max=1000.0,
         soft_max=1.0,
     )

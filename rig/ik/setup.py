@@ -1,15 +1,20 @@
 """From the settings of inverse kinematics to chain, goal and tuning, with all errors about settings."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
 import numpy as np
 
+from ...lookat_pd.body.contacts import Detection, Interval
 from ...lookat_pd.errors import RigError
 from ..detection.joint_chain import UNDETECTED, JointChain, limb, resolve
+from ..feet.contact_plan import Contact
 from ..sampling.targets import Target
+from ..settings import values
 from .chain_solve import IKTuning
 from .effector_goal import Goal
+from .settings import ChainSolving, GoalFollowing
 
 
 def chain(armature: bpy.types.Object, bone: str, settings: Any) -> JointChain:
@@ -41,6 +46,11 @@ def contact_surface(settings: Any) -> Target | None:
     return Target(item, settings.contact_bone if item.type == "ARMATURE" else "")
 
 
+def contact(settings: Any, marked: Sequence[Interval] = ()) -> Contact:
+    """The contacts of an effector: in the frames that are marked, or as they are detected where none are."""
+    return Contact(marked or Detection(settings.contact_speed, settings.contact_height), settings.contact_blend)
+
+
 def extent(armature: bpy.types.Object, bone: str, settings: Any, *, at_tip: bool) -> dict[str, Any]:
     """The arguments of `resolve` for the bones that turn: the detected limb, or their number."""
     if settings.extent == "LENGTH":
@@ -51,21 +61,18 @@ def extent(armature: bpy.types.Object, bone: str, settings: Any, *, at_tip: bool
 
 def tuning(settings: Any) -> IKTuning:
     """The solver settings."""
-    return IKTuning(
-        settings.method.lower(), settings.iterations, smoothness=settings.smoothness, published=settings.as_published
-    )
+    return IKTuning(**values(settings, ChainSolving))
 
 
 def goal(found: JointChain, settings: Any) -> Goal:
     """What the effector of a chain follows. Raises RigError."""
-    pole = None if settings.pole is None else Target(settings.pole)
+    pole, chosen = None if settings.pole is None else Target(settings.pole), values(settings, GoalFollowing)
     if settings.follow == "PATH":
-        path = _motion_path(found)
-        return Goal(None, path, settings.use_offset, settings.orientation, pole, settings.ease)
+        return Goal(None, _motion_path(found), pole, **chosen)
     if settings.target is None:
         raise RigError("The effector has no target; choose an object for it to follow.")
     target = Target(settings.target, settings.subtarget if settings.target.type == "ARMATURE" else "")
-    return Goal(target, None, settings.use_offset, settings.orientation, pole, settings.ease)
+    return Goal(target, None, pole, **chosen)
 
 
 def _motion_path(found: JointChain) -> tuple[np.ndarray, np.ndarray]:

@@ -16,6 +16,7 @@ ik_chain = load("rig.detection.joint_chain")
 effector_goal = load("rig.ik.effector_goal")
 pose = load("rig.ik.pose")
 solving = load("rig.ik.chain_solve")
+METHODS = load("lookat_pd.ik").METHODS
 bake = load("rig.look_at.bake")
 sample = load("rig.sampling.sampler")
 errors = load("lookat_pd.errors")
@@ -77,7 +78,7 @@ def misses(
 
 
 @pytest.mark.every_blender
-@pytest.mark.parametrize("method", solving.METHODS)
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("at_tip", [False, True], ids=["head", "tip"])
 def test_the_evaluated_effector_is_at_its_target(method, at_tip) -> None:
     armature, ball = hero(), flight(scenes.ball())
@@ -164,7 +165,7 @@ def test_the_offset_of_the_first_frame_can_be_kept() -> None:
     seen = armature.evaluated_get(scenes.goto(1))
     away = seen.pose.bones["palm.L"].head - scenes.place_of(ball)(bpy.context.evaluated_depsgraph_get())
     chain = ik_chain.resolve(armature, "palm.L", length=3, at_tip=False)
-    result = run(chain, effector_goal.Goal(targets.Target(ball), offset=True))
+    result = run(chain, effector_goal.Goal(targets.Target(ball), use_offset=True))
     place = scenes.place_of(ball)
     found = misses(armature, "palm.L", lambda depsgraph: place(depsgraph) + away)
     assert np.median(found[result.in_reach]) < 1e-3
@@ -294,7 +295,7 @@ def angles(armature: bpy.types.Object, chain: Any, frames: Iterable[float] = FRA
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", solving.METHODS)
+@pytest.mark.parametrize("method", METHODS)
 def test_blenders_limits_are_kept(method) -> None:
     armature, ball = hero(size=0.05), flight(scenes.ball(), size=0.25)
     elbow, upper = (armature.pose.bones[name] for name in ("forearm.L", "arm.L"))

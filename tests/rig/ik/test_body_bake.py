@@ -132,7 +132,7 @@ def test_an_object_that_is_scaled_turned_and_moved() -> None:
 def test_the_head_looks_at_its_target() -> None:
     armature = hero()
     item = moving((0.8, -2.0, 1.4), "Ball")
-    run(armature, [*pins(), to(item, "head", position=False, orientation="AIM")])
+    run(armature, [*pins(), to(item, "head", use_position=False, orientation="AIM")])
     away = followed(item) - places(armature, "head")
     rest = rotation.from_matrix(np.array(armature.data.bones["head"].matrix_local)[:3, :3])
     forward = rotation.rotate(axes(armature, "head"), rotation.rotate(rotation.inverse(rest), [0.0, -1.0, 0.0]))
@@ -158,8 +158,8 @@ def test_directions_and_orientations_ease_in_too() -> None:
     item = moving((0.8, -2.0, 1.4), "Ball")
     item.rotation_euler = (0.4, 0.2, 1.0)
     before = [axes(armature, name) for name in ("head", "hand.L")]
-    wanted = [to(item, "head", position=False, orientation="AIM")]
-    wanted += [to(item, "hand.L", position=False, orientation="TARGET")]
+    wanted = [to(item, "head", use_position=False, orientation="AIM")]
+    wanted += [to(item, "hand.L", use_position=False, orientation="TARGET")]
     run(armature, [*pins(), *wanted], ease=8.0 / 24.0)
     for name, old in zip(("head", "hand.L"), before, strict=True):
         turned = rotation.distance(axes(armature, name), old)
@@ -240,7 +240,7 @@ def test_nothing_to_do_gives_the_same_animation() -> None:
         (lambda item: [to(item, "hand.L"), to(item, "hand.L")], "'hand.L' is listed twice"),
         (lambda item: [to(item, "wing.L")], "wing.L"),
         (lambda item: [bodies.BodyEffector("hand.L", orientation="AIM")], "no target to turn to"),
-        (lambda item: [to(item, "hand.L", position=False)], "neither position nor orientation"),
+        (lambda item: [to(item, "hand.L", use_position=False)], "neither position nor orientation"),
         (
             lambda item: [bodies.BodyEffector("hand.L", targets.Target(point=(0, 0, 1)), orientation="TARGET")],
             "A point has no orientation",

@@ -135,7 +135,7 @@ def test_a_weight_below_one_goes_no_further_by_corrections(human, monkeypatch) -
 def test_balance_and_a_look(human) -> None:
     target("L").animation_data_clear()
     target("L").location = (0.3, -0.55, 0.6)
-    look = to(target("R"), "head", position=False, orientation="AIM")
+    look = to(target("R"), "head", use_position=False, orientation="AIM")
     found = run(human, [to(target("L"), "hand_ik.L"), look], balance=1.0)
     assert [effector.bone for effector in found.effectors[2:]] == ["foot_fk.L", "foot_fk.R"]
     assert found.in_reach.all() and np.max(found.unbalanced) < 5e-3

@@ -148,7 +148,7 @@ def body_dragged_with_pins(hands: Hands) -> Waiting:
 
 def _methods() -> list[str]:
     rows = load("lookat_pd.ik.methods").METHODS.values()
-    return [row.id for row in sorted(rows, key=lambda row: row.key)]
+    return [row.identifier for row in sorted(rows, key=lambda row: row.key)]
 
 
 @script(needs=DRAG)
