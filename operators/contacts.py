@@ -122,7 +122,7 @@ class LOOKAT_PD_OT_ik_contacts(_Contacts, bpy.types.Operator):
         reporting.report_info(
             self,
             Message(
-                "'{bone}' is off by at most {missed:.2f} mm, {share:.2f} % of its limb, at frame {frame}.",
+                "'{bone}' misses its contact by up to {missed:.2f} mm, {share:.2f} % of its limb, at frame {frame}.",
                 bone=bone,
                 frame=frame,
                 missed=unit * slip,

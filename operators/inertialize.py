@@ -38,7 +38,7 @@ def why_not(context: bpy.types.Context) -> str | None:
 
 
 class Joining(Blended, FootLocking, PoseSource, ModalJob):
-    """Mixin of operators that join actions, of keys or of the evaluated pose."""
+    """Mixin of operators that join actions, of keys or of the visual pose."""
 
     @property
     def locks_keys(self) -> bool:

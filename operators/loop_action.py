@@ -109,7 +109,7 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
     def _loop_visual(
         self, scene: bpy.types.Scene, armature: bpy.types.Object, blend: Blend
     ) -> Generator[float, None, Message]:
-        """Close the evaluated pose, and return what was done. Raises LookAtError."""
+        """Close the visual pose, and return what was done. Raises LookAtError."""
         first, last = scene_time.key_range(scene)
         if self.use_range:
             first, last = self.frame_start, self.frame_end

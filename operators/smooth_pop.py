@@ -149,7 +149,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
         return Smoothed([SmoothedPop(frame, how.how.label) for frame, how in made.blends.items()], made.feet)
 
     def _smooth_visual(self, context: bpy.types.Context) -> Generator[float, None, Smoothed]:
-        """Smooth the evaluated pose. Raises LookAtError, as `_smooth_keys`."""
+        """Smooth the visual pose. Raises LookAtError, as `_smooth_keys`."""
         armature = selection.armature(context)
         scene, bones = context.scene, self._bones(armature)
         first, last = scene_time.key_range(scene)

@@ -1,4 +1,4 @@
-"""Pops of the evaluated pose: find them, and edit the transitions that smooth them."""
+"""Pops of the visual pose: find them, and edit the transitions that smooth them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -26,7 +26,7 @@ def why_no_transitions(context: bpy.types.Context) -> str | None:
 
 
 class LOOKAT_PD_OT_find_visual_pops(ModalJob, bpy.types.Operator):
-    """List the frames at which the evaluated pose jumps, with the bone that jumps most and the cause"""
+    """List the frames at which the visual pose jumps, with the bone that jumps most and the cause"""
 
     bl_idname = "lookat_pd.find_visual_pops"
     bl_label = "Find Visual Pops"

@@ -1,4 +1,4 @@
-"""Transitions of the evaluated pose: the pops that were found, why, and the transitions that smooth them."""
+"""Transitions of the visual pose: the pops that were found, why, and the transitions that smooth them."""
 
 import bpy
 
@@ -13,7 +13,7 @@ _METHODS = {identifier for identifier, *_ in POP_ITEMS}
 
 
 class LOOKAT_PD_UL_visual_pops(bpy.types.UIList):
-    """The pops of the evaluated pose, in order of time."""
+    """The pops of the visual pose, in order of time."""
 
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         row = layout.split(factor=0.2)

@@ -67,7 +67,7 @@ def _lines(text: str) -> list[Line]:
         match = _LINE.match(row)
         if match is None:
             raise FileError(
-                "Line {number} is no turn; write a time and a name, such as 1.5 Anna: hello.", number=number
+                "Line {number} is not a turn; write a time and a name, such as 1.5 Anna: hello.", number=number
             )
         seconds = 0.0
         for part in match["time"].replace(",", ".").split(":"):
@@ -99,7 +99,7 @@ def _csv(text: str) -> list[Line]:
             _row({key.strip().lower(): value for key, value in row.items() if key}, n) for n, row in enumerate(rows, 1)
         ]
     except csv.Error as error:
-        raise FileError("The file of turns is no table: {error}.", error=str(error)) from None
+        raise FileError("The file of turns is not a table: {error}.", error=str(error)) from None
 
 
 def _json(text: str) -> list[Line]:

@@ -190,7 +190,7 @@ def pieces(events: Sequence[Event], last: float, count: int) -> list[tuple[Event
             raise InvalidArgument("The time of an event is not a number.")
         if event.target is not None and not (isinstance(event.target, int | np.integer) and 0 <= event.target < count):
             raise InvalidArgument(
-                "An event names target {target}, but there are {count}.", target=event.target, count=count
+                "An event names target {target}, but there are only {count} targets.", target=event.target, count=count
             )
     ordered = sorted(events, key=lambda event: event.time)
     early = [event for event in ordered if event.time < -INSTANT]

@@ -44,7 +44,8 @@ class ProfileRow:
     def __post_init__(self) -> None:
         if self.kind not in KINDS or self.filter not in FILTERS:
             raise InvalidArgument(
-                "A row of a profile is of kind {kinds} with filter {filters}, not '{kind}' with '{filter}'.",
+                "The kind of a row must be one of {kinds} and its filter one of {filters}, not '{kind}' and "
+                "'{filter}'.",
                 kinds=", ".join(KINDS),
                 filters=", ".join(FILTERS),
                 kind=checks.shown(self.kind),
@@ -100,7 +101,7 @@ def parsed(entries: Any) -> tuple[ProfileRow, ...]:
     `filter`. Raises InvalidArgument, which names the row that is wrong."""
     if not isinstance(entries, list) or len(entries) > MOST_ROWS:
         raise InvalidArgument(
-            "A profile is a list of at most {most} rows, {example}.",
+            "A profile must be a list of at most {most} rows, such as {example}.",
             most=MOST_ROWS,
             example='[{"bones": "*arm*", "factor": 1.5}, …]',
         )
@@ -141,10 +142,10 @@ def _numbered(number: int, entry: Any) -> ProfileRow:
 
 def _row(entry: Any) -> ProfileRow:
     if not isinstance(entry, dict) or not set(entry) <= set(_KEYS):
-        raise InvalidArgument("A row is an object in braces with keys of {keys}.", keys=", ".join(_KEYS))
+        raise InvalidArgument("A row must be an object in braces, with keys from {keys}.", keys=", ".join(_KEYS))
     kinds = [kind for kind, key in KINDS.items() if key in entry]
     if len(kinds) != 1:
-        raise InvalidArgument("A row has exactly one of {kinds}.", kinds=", ".join(KINDS.values()))
+        raise InvalidArgument("A row must have exactly one of {kinds}.", kinds=", ".join(KINDS.values()))
     pattern = entry[KINDS[kinds[0]]]
     if not isinstance(pattern, str) or len(pattern) > _LONGEST_PATTERN:
         raise InvalidArgument("The names of a row are one text, separated by commas.")

@@ -116,9 +116,9 @@ class LookAtSolve(LayerSolve):
         link = body.anchors[body.sampled.index(body.legs[leg].upper)]
         return [
             Message(
-                "At frame {frame} the leg of '{foot}' is too short for the turn of the body, and the foot is "
-                "{percent:.1f}% of the leg's length off; if it should stand there, reduce the share of '{bone}' in the "
-                "chain.",
+                "At frame {frame} the leg of '{foot}' is too short for the turn of the body, and the foot misses "
+                "its place by {percent:.1f}% of the leg's length; if it should stand there, reduce the share of "
+                "'{bone}' in the chain.",
                 frame=int(self.samples.frames[frame]),
                 foot=body.legs[leg].foot,
                 percent=100.0 * float(missed[frame, leg]),

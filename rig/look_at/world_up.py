@@ -53,8 +53,8 @@ def of(armature: bpy.types.Object, bones: tuple[str, ...], settings, own: Array)
         return WorldUp(kind, tuple(own.tolist()))
     if item is None:
         raise RigError(
-            "The look-at on '{bone}' takes its World Up from an object, but there is none; choose an object, or "
-            "another World Up.",
+            "The World Up of the look-at on '{bone}' is set to Object, but no object is chosen; choose an object, "
+            "or another World Up.",
             bone=bones[0],
         )
     if item != armature:

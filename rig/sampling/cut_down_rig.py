@@ -111,7 +111,9 @@ def check_alone(
     for armature in armatures:
         if armature in seen:
             raise CannotCutDown(
-                Message("Something that '{armature}' depends on follows it in turn.", armature=armature.name)
+                Message(
+                    "'{armature}' depends on something that depends on '{armature}' itself.", armature=armature.name
+                )
             )
 
 

@@ -250,7 +250,7 @@ class Sampler:
                 if not same.all():
                     raise cut_down_rig.CannotCutDown(
                         Message(
-                            "Bone '{bone}' of '{armature}' depends on something that cannot be followed.",
+                            "Bone '{bone}' of '{armature}' depends on data that the copy of the rig cannot contain.",
                             bone=sorted(names)[int(np.argmin(same))],
                             armature=armature.name,
                         )

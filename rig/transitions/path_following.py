@@ -211,7 +211,7 @@ def _motion(known: TravelClip, path: bpy.types.Object) -> Generator[float, None,
     data = path.animation_data
     if path == known.armature or data is None or data.action is None:
         raise RigError(
-            "'{path}' is no path: choose a curve, or another object with keys on its location.", path=path.name
+            "'{path}' is not a path; choose a curve, or another object with keys on its location.", path=path.name
         )
     first, last = sequence.key_range(data.action, data.action_slot)
     check_frames(first, last)

@@ -38,7 +38,7 @@ POSE_SOURCE_ITEMS = (
     (
         "VISUAL",
         "Visual Pose",
-        "Read the evaluated pose, with constraints, drivers and NLA, and add the difference with constraints",
+        "Read the visual pose, with constraints, drivers and NLA, and add the difference with constraints",
     ),
 )
 
@@ -66,7 +66,7 @@ class TransitionCut(CutFrames, bpy.types.PropertyGroup):
 
 
 class VisualPopItem(bpy.types.PropertyGroup):
-    """A pop of the evaluated pose that was found. bone: the one that jumps most. cause: a sentence."""
+    """A pop of the visual pose that was found. bone: the one that jumps most. cause: a sentence."""
 
     frame: integer("Frame")
     bone: text("Bone")
@@ -187,7 +187,7 @@ class TransitionSettings(TwoActions, CutRange, Blending, Repeating, bpy.types.Pr
     profile_index: integer("Highlighted Row", options={"HIDDEN"})
     cuts: collection(TransitionCut, "Found Cuts", "Candidates for the cut, the best one first")
     cut_index: integer("Highlighted Cut", options={"HIDDEN"}, update=lambda self, context: use_cut(self))
-    visual_pops: collection(VisualPopItem, "Found Pops", "Pops of the evaluated pose, in order of time")
+    visual_pops: collection(VisualPopItem, "Found Pops", "Pops of the visual pose, in order of time")
     visual_pop_index: integer(
         "Highlighted Pop", options={"HIDDEN"}, update=lambda self, context: show_pop(self, context)
     )

@@ -1,4 +1,4 @@
-"""The operators for pops of the evaluated pose, as a script would call them and as an animator's undo sees them."""
+"""The operators for pops of the visual pose, as a script would call them and as an animator's undo sees them."""
 
 import bpy
 import pytest

@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--visual",
         "--as-seen",
         action="store_true",
-        help="blend the evaluated pose, with constraints, drivers and NLA, and add the difference with constraints "
+        help="blend the visual pose, with constraints, drivers and NLA, and add the difference with constraints "
         "(not with --loop)",
     )
     parser.add_argument(
@@ -158,7 +158,7 @@ def _check(options: argparse.Namespace) -> Mode:
 
 
 def _check_visual(options: argparse.Namespace, mode: Mode) -> None:
-    """Raise Misuse where options do not fit the evaluated pose, of which there is one."""
+    """Raise Misuse where options do not fit the visual pose, of which there is one."""
     if options.all_actions or len(options.action or ()) > 1:
         raise Misuse("--visual smooths what the rig plays; give one --action")
     check_method(options, "--visual")

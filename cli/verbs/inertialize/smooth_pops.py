@@ -69,7 +69,7 @@ def make_visual(task: ModeTask, row: Row) -> None:
         for pop, _ in smoothed
     ]
     if not smoothed:
-        row["warnings"].append(f"No pop was found in the evaluated pose of '{rig.name}' from frame {first} to {last}.")
+        row["warnings"].append(f"No pop was found in the visual pose of '{rig.name}' from frame {first} to {last}.")
 
 
 def check(options: argparse.Namespace) -> None:

@@ -200,8 +200,8 @@ def find_feet(request: BodyRequest, body: BodyRig) -> BodyRig:
     if unknown:
         notes.append(
             Message(
-                "Some feet cannot be planted, because it is not known what moves their legs; remove '{bone}' and the "
-                "bones after it from the chain if the feet slide.",
+                "Some feet cannot be planted, because the bones that move their legs are unknown; if the feet "
+                "slide, remove '{bone}' and the bones after it from the chain.",
                 bone=unknown[0],
             )
         )

@@ -105,8 +105,8 @@ def measure(scene: bpy.types.Scene, armature: bpy.types.Object, head: str) -> Me
         if error > ACCURATE:
             notes.append(
                 Message(
-                    "The control bone '{bone}' does not turn the eyes evenly, so the gaze is off by up to {degrees}°; "
-                    "move it less, or choose other bones.",
+                    "The control bone '{bone}' does not turn the eyes evenly, so the gaze misses the target by up "
+                    "to {degrees}°; move it less, or choose other bones.",
                     bone=rows[0].control,
                     degrees=f"{np.degrees(error):.0f}",
                 )

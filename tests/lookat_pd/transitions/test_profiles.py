@@ -70,11 +70,11 @@ def test_the_first_row_that_fits_counts() -> None:
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ({}, "A profile is a list"),
-        ([7], "Row 1 of the profile: A row is an object in braces"),
-        ([{"bones": "*"}, {"factor": 1.0}], "Row 2 of the profile: A row has exactly one of bones, collection, curves"),
+        ({}, "A profile must be a list"),
+        ([7], "Row 1 of the profile: A row must be an object in braces"),
+        ([{"bones": "*"}, {"factor": 1.0}], "Row 2 of the profile: A row must have exactly one of bones, "),
         ([{"bones": "*", "curves": "*"}], "exactly one"),
-        ([{"bones": "*", "weight": 1.0}], "with keys of bones"),
+        ([{"bones": "*", "weight": 1.0}], "with keys from bones"),
         ([{"bones": " , "}], "has no names"),
         ([{"bones": ["hand"]}], "one text"),
         ([{"bones": "*", "factor": -1}], "from 0 to 10"),

@@ -190,8 +190,8 @@ def test_what_cannot_be_a_path(walker) -> None:
     for path, message in (
         (curve([(0, 0, 0), (0, 0, 2)]), "no length on the ground"),
         (curve([(0, 0, 0), (0.03, 0, 0)]), "shorter than the distance of two frames"),
-        (empty, "is no path"),
-        (walker, "is no path"),
+        (empty, "is not a path"),
+        (walker, "is not a path"),
     ):
         with pytest.raises(RigError, match=message):
             drain(path_following.follow(scene(), walker, action(), path))

@@ -1,4 +1,4 @@
-"""Pops of the evaluated pose, from the panel: found with their cause, smoothed, listed, removed, undone."""
+"""Pops of the visual pose, from the panel: found with their cause, smoothed, listed, removed, undone."""
 
 import bpy
 from character import armature, select
