@@ -130,7 +130,7 @@ class LOOKAT_PD_OT_inertialize(TwoActions, Blending, Repeating, Played, Joining,
         if not self.properties.is_property_set("source_frame"):
             self.source_frame = context.scene.frame_current
         if not self.properties.is_property_set("destination_frame"):
-            self.destination_frame = sequence.reach(armature, sequence.ClipRef(destination, 0))[0]
+            self.destination_frame = sequence.frame_range(armature, sequence.ClipRef(destination, 0))[0]
         self.check_feet(context)
         refs = join.ClipRef(source, self.source_frame), join.ClipRef(destination, self.destination_frame)
         options = {

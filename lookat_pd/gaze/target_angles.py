@@ -94,7 +94,7 @@ class TargetAngles:
 
     def weight(self, distribution: tuple[TurnDistribution, TurnDistribution, TurnDistribution]) -> Array:
         """Weight of the yaw: 0 if the target is too near, and straight above or below, where yaw is undefined."""
-        fade = self._from_pole(distribution[1].reach, distribution[2].reach)
+        fade = self._from_pole(distribution[1].largest_turn, distribution[2].largest_turn)
         return self.near * (1.0 - cubic_step(fade))
 
     def _from_pole(self, up: float, down: float) -> Array:
@@ -109,12 +109,12 @@ class TargetAngles:
         edge: float,
     ) -> Array:
         """Whether the head, last of the chain, can make the remaining turn within its limits."""
-        across, up, down = (max(s.reach - edge, 0.0) + 1e-9 for s in distribution)
+        across, up, down = (max(s.largest_turn - edge, 0.0) + 1e-9 for s in distribution)
         return (
             (np.abs(yaw) <= across)
             & (np.where(pitch > 0.0, pitch <= up, -pitch <= down))
             & (self.near >= 1.0)
-            & (self._from_pole(distribution[1].reach, distribution[2].reach) <= 0.0)
+            & (self._from_pole(distribution[1].largest_turn, distribution[2].largest_turn) <= 0.0)
         )
 
 

@@ -147,12 +147,12 @@ class TurnDistribution:
         return _share_out(tuple(np.asarray(shares, float).tolist()), tuple(np.asarray(limits, float).tolist()), edge)
 
     @property
-    def reach(self) -> float:
+    def largest_turn(self) -> float:
         """The largest turn [rad] of all bones together."""
         return float(self.sums[-1])
 
     def divide(self, turn: Array, count: int | None = None) -> Array:
-        """Turns (...) >= 0 [rad] to turns of the bones (..., n), which add up to the turn or to the reach.
+        """Turns (...) >= 0 [rad] to turns of the bones (..., n), which add up to the turn or to the largest one.
 
         count: of so many bones only, the first ones.
         """

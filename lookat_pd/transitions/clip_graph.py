@@ -81,7 +81,7 @@ class ClipGraph:
         total, previous = np.full(len(self.cuts), np.inf), np.full(len(self.cuts), -1)
         queue: list[tuple[float, int]] = []
 
-        def reach(clip: int, frames: range, cost: float, cut: int) -> None:
+        def push_cuts(clip: int, frames: range, cost: float, cut: int) -> None:
             leaving, at = self._leaving[clip]
             later = leaving[np.searchsorted(at, frames.start) : np.searchsorted(at, frames.stop)]
             better = later[cost + costs[later] < total[later]]
@@ -89,7 +89,7 @@ class ClipGraph:
             for n in better.tolist():
                 heapq.heappush(queue, (float(total[n]), n))
 
-        reach(start, leaves, 0.0, -1)
+        push_cuts(start, leaves, 0.0, -1)
         while queue:
             cost, n = heapq.heappop(queue)
             if cost > total[n]:
@@ -97,7 +97,7 @@ class ClipGraph:
             cut = self.cuts[n]
             if cut.destination == goal and cut.j in enters:
                 return self._path(n, previous)
-            reach(cut.destination, range(cut.j + 1 + stay, self.lengths[cut.destination]), cost, n)
+            push_cuts(cut.destination, range(cut.j + 1 + stay, self.lengths[cut.destination]), cost, n)
         return []
 
     @cached_property

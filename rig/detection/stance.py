@@ -19,7 +19,7 @@ from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton, forward
 from ..animation import actions, channels
 from ..sampling import own_data
-from . import axes, axis_votes, detect, limb_chains, rest, travel
+from . import axes, axis_votes, detect, limb_chains, rest, walking_direction
 from .anatomy import Anatomy
 from .axes import Axes
 from .axis_votes import Vote
@@ -151,7 +151,7 @@ def _with_steps(
     if trunk < 0:
         return doubtful
     feet = [plain.index(leg[2]) for leg in legs]
-    ahead = travel.direction(plain, trunk, feet, doubtful.up, before, after)
+    ahead = walking_direction.of_steps(plain, trunk, feet, doubtful.up, before, after)
     return doubtful if ahead is None else axes.also(doubtful, Vote(axis_votes.TRAVEL, ahead, 1.5))
 
 

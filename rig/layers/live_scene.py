@@ -244,7 +244,7 @@ class LiveScene:
         everything: dict[tuple[str, str], bpy.types.ID] = {}
         reach = {}
         for key, solve in self.solves.items():
-            items = [fingerprint.reach(scene, items) for items in self.kind_of(solve).inputs(solve.instance)]
+            items = [fingerprint.dependencies(scene, items) for items in self.kind_of(solve).inputs(solve.instance)]
             for found in items:
                 everything.update(found)
             reach[key] = set(items[0]), set(items[1])
@@ -379,7 +379,7 @@ class LiveScene:
 
     def _reach_of(self, scene: bpy.types.Scene, kind: Kind, solve: LayerSolve) -> tuple[set, set]:
         if solve.key not in self.reach:
-            body, targets = (set(fingerprint.reach(scene, items)) for items in kind.inputs(solve.instance))
+            body, targets = (set(fingerprint.dependencies(scene, items)) for items in kind.inputs(solve.instance))
             self.reach[solve.key] = body, targets
         return self.reach[solve.key]
 

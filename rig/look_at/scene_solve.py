@@ -200,8 +200,8 @@ class SceneSolve:
 
     def _find_needs(self, solve: LookAtSolve) -> tuple[dict[LookAtSolve, bool], dict[LookAtSolve, bool]]:
         armature = solve.look_at.armature
-        body = fingerprint.reach(self.scene, [armature])
-        targets = fingerprint.reach(self.scene, solve.look_at.surroundings)
+        body = fingerprint.dependencies(self.scene, [armature])
+        targets = fingerprint.dependencies(self.scene, solve.look_at.surroundings)
         before = self.solves[: self.solves.index(solve)]
         own: dict[LookAtSolve, bool] = {}
         seen: dict[LookAtSolve, bool] = {}

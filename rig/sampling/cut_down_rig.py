@@ -106,7 +106,7 @@ def check_alone(
     seen: set[bpy.types.ID] = set()
     waiting = list(items)
     while waiting:
-        seen.update(fingerprint.reach(scene, waiting).values())
+        seen.update(fingerprint.dependencies(scene, waiting).values())
         waiting = [other for item in seen for other in _modified_by(item) if other not in seen]
     for armature in armatures:
         if armature in seen:

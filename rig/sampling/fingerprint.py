@@ -60,7 +60,7 @@ def changed_kinds(scene: bpy.types.Scene, kinds: Iterable[str]) -> set[str]:
     return set().union(*changed) if changed and all(changed) else set() if changed else set(kinds)
 
 
-def reach(scene: bpy.types.Scene, items: Iterable[bpy.types.ID | None]) -> dict[tuple[str, str], bpy.types.ID]:
+def dependencies(scene: bpy.types.Scene, items: Iterable[bpy.types.ID | None]) -> dict[tuple[str, str], bpy.types.ID]:
     """Everything that the motion of these objects depends on, themselves included, by kind and full name."""
     items_by_key: dict[tuple[str, str], bpy.types.ID] = {}
     waiting = [item for item in items if item is not None]

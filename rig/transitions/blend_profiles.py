@@ -43,7 +43,7 @@ class BlendProfile:
         """All rows that are used."""
         return [*dict.fromkeys(self.bones.values()), *self.curves]
 
-    def reach(self, seconds: float) -> float:
+    def duration(self, seconds: float) -> float:
         """The time [s] from the cut until only the destination plays, if the blend time is `seconds`. Rows of the
         source do not count."""
         blended = [row for row in self.rows if row.filter == "BLEND"]

@@ -18,7 +18,7 @@ def from_markers(armature: bpy.types.Object, scene: bpy.types.Scene, blend: Blen
         name, _, enter = (part.strip() for part in marker.name.rpartition("@"))
         action = bpy.data.actions.get(marker.name)
         if action is not None:
-            begin: float = sequence.reach(armature, ClipRef(action, 0))[0]
+            begin: float = sequence.frame_range(armature, ClipRef(action, 0))[0]
         elif name in bpy.data.actions and _is_number(enter):
             action, begin = bpy.data.actions[name], float(enter)
         else:

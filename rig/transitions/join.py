@@ -69,7 +69,7 @@ def join(
     plays as often as needed, instead. assign: assign the result to the armature; the
     current action is kept. lock_feet: keep planted feet on their places. Raises LookAtError before any change.
     """
-    first, last = sequence.reach(armature, source)
+    first, last = sequence.frame_range(armature, source)
     if source.frame != round(source.frame):
         raise RigError(
             "The cut of '{action}' must be at a whole frame, not {frame:g}.",
@@ -177,7 +177,7 @@ def _clips(played: ClipSequence) -> list[PlayedClip]:
             item.last,
             step.clip.frame,
             step.at,
-            step.blend.profile.reach(blend) if blend else 0.0,
+            step.blend.profile.duration(blend) if blend else 0.0,
         )
         for item, step, blend in zip(played.used, played.steps, (0.0, *played.blends), strict=True)
     ]

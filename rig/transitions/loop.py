@@ -157,10 +157,10 @@ def check_ends(ends: str) -> None:
 
 def check_blend(blend: Blend, half: float) -> None:
     """Raise RigError if a blend is longer than half of the loop [s]."""
-    reach = blend.profile.reach(blend.seconds or 0.0)
-    if blend.seconds is not None and not reach <= half + 1e-6:
+    duration = blend.profile.duration(blend.seconds or 0.0)
+    if blend.seconds is not None and not duration <= half + 1e-6:
         raise RigError(
-            "The blend must be 0 to {half:.2f} s, half of the loop, not {seconds:g} s.", half=half, seconds=reach
+            "The blend must be 0 to {half:.2f} s, half of the loop, not {seconds:g} s.", half=half, seconds=duration
         )
 
 
@@ -190,7 +190,7 @@ def cyclic(
         blend = replace(blend, seconds=min(blend.profile.longest_blend(half), length))
     result, locked = closed(clip, again, lambda part: moved(part, False), dt, blend, ends), None
     if feet is not None:
-        feet = feet.blended(blend.profile.reach(blend.seconds or 0.0))
+        feet = feet.blended(blend.profile.duration(blend.seconds or 0.0))
     # Feet that walk are planted where the character travels, those that stand where it does not.
     if feet is not None and not (in_place and feet.stand):
         result, locked = feet.lock(result, moved, locking)

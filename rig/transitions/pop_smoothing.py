@@ -60,8 +60,8 @@ def smooth(
         locked = None
         yield 0.1
         if lock_feet and made:
-            reaches = [(frame, used.profile.reach(used.seconds or 0.0)) for frame, used in made.items()]
-            clips = feet.divided(original, slot, *sequence.key_range(original, slot), reaches)
+            durations = [(frame, used.profile.duration(used.seconds or 0.0)) for frame, used in made.items()]
+            clips = feet.divided(original, slot, *sequence.key_range(original, slot), durations)
             locked = yield from subrange(feet.lock_feet(scene, armature, copy, own, clips), 0.1, 1.0)
     except BaseException:
         bpy.data.actions.remove(copy)

@@ -159,12 +159,12 @@ def smooth(
     if blend.seconds is None:
         length = splice.blend_time(before, after, dt, size)
         blend = replace(blend, seconds=min(blend.profile.longest_blend(left), length))
-    reach = blend.profile.reach(blend.seconds or 0.0)
-    if reach > left + 1e-6:
+    duration = blend.profile.duration(blend.seconds or 0.0)
+    if duration > left + 1e-6:
         raise RigError(
             "The blend of {duration:g} s is longer than the remaining {left:.2f} s of '{action}' "
             "from frame {frame}; shorten the blend.",
-            duration=reach,
+            duration=duration,
             left=left,
             action=called,
             frame=frame,

@@ -70,11 +70,11 @@ class Used:
     @classmethod
     def of(cls, armature: bpy.types.Object, clip: ClipRef) -> "Used":
         slot = clip.slot or actions.find_slot(armature, clip.action)
-        first, last = reach(armature, clip)
+        first, last = frame_range(armature, clip)
         return cls(clip.action, slot, fitting(armature, clip.action, slot), first, last)
 
 
-def reach(armature: bpy.types.Object, clip: ClipRef) -> tuple[int, int]:
+def frame_range(armature: bpy.types.Object, clip: ClipRef) -> tuple[int, int]:
     """First and last whole frame of a clip. Raises RigError if there are none."""
     first, last = key_range(clip.action, clip.slot or actions.find_slot(armature, clip.action))
     return first, last if clip.last is None else int(np.ceil(clip.last))
@@ -211,7 +211,7 @@ def check_lengths(steps: Sequence[ClipStep], used: Sequence[Used], dt: float) ->
     step, item = steps[-1], used[-1]
     left = (np.floor(item.last - step.clip.frame + 1e-6) + 1) * dt
     blends = step.blend.how.blends and not step.blend.hard
-    length = step.blend.profile.reach(step.blend.seconds or 0.0) if blends else 0.0
+    length = step.blend.profile.duration(step.blend.seconds or 0.0) if blends else 0.0
     if len(steps) > 1 and length > left + 1e-6:
         raise RigError(
             "The blend of {duration:g} s is longer than the remaining {left:.2f} s of '{action}' "
@@ -277,7 +277,7 @@ class ClipSequence:
         after = self.steps[number + 1]
         end, profile = after.at + 1, after.blend.profile
         if after.blend.how.plays_both:
-            seconds = profile.reach(1.0 if after.blend.seconds is None else after.blend.seconds)
+            seconds = profile.duration(1.0 if after.blend.seconds is None else after.blend.seconds)
             end += int(np.ceil(seconds / self.dt))
         if profile.source_time() > 0.0:
             frames = np.ceil(min(profile.source_time() / self.dt, self._end(number + 1) - after.at))

@@ -76,13 +76,13 @@ def join(
         length = splice.blend_time(before, after, dt, pops.skeleton_size(armature))
         blend = replace(blend, seconds=min(length, blend.profile.longest_blend(left * dt)))
     seconds = blend.seconds or 0.0
-    reach = blend.profile.reach(seconds)
-    frames = max(1, int(np.ceil(reach / dt - 1e-6)))
+    duration = blend.profile.duration(seconds)
+    frames = max(1, int(np.ceil(duration / dt - 1e-6)))
     if frames > left:
         raise RigError(
             "The blend of {duration:g} s is longer than the {left:.2f} s that strip '{strip}' "
             "plays; shorten the blend.",
-            duration=reach,
+            duration=duration,
             left=left * dt,
             strip=second.name,
         )

@@ -71,7 +71,7 @@ def make(task: ModeTask) -> Made:
 def _frames(task: ModeTask, source: ModeClip, destination: ModeClip) -> tuple[int, int]:
     """Frame of the source at which the destination takes over, and that of the destination which plays there."""
     options = task.options
-    (first, last), (begin, end) = (sequence.reach(task.rig, clip.at(0.0)) for clip in (source, destination))
+    (first, last), (begin, end) = (sequence.frame_range(task.rig, clip.at(0.0)) for clip in (source, destination))
     if options.best_cut:
         return _best_cut(task, source, destination, end - begin)
     cut = max(last, first + 1) if options.source_frame is None else options.source_frame

@@ -48,7 +48,7 @@ def _steps(task: ModeTask, entries: Sequence[Entry], played: Sequence[ModeClip])
     before = end = None
     for number, (entry, clip) in enumerate(zip(entries, played, strict=True), 1):
         with _numbered(number):
-            first, last = sequence.reach(task.rig, clip.at(0.0))
+            first, last = sequence.frame_range(task.rig, clip.at(0.0))
             frame = float(first) if entry.frame is None else entry.frame
             if not first <= frame <= last:
                 raise RigError(

@@ -348,7 +348,7 @@ def tune_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:
     assert aim is not None
     limits = eyes.yaw_limit, eyes.pitch_up_limit, eyes.pitch_down_limit
     if body.looks:
-        limits = tuple(map(min, limits, shape_eyes.reach(body.looks)))
+        limits = tuple(map(min, limits, shape_eyes.largest_turns(body.looks)))
     ocular = Eyes(
         forward=np.tile(aim[0], (len(body.looks), 1))
         if body.looks

@@ -89,7 +89,7 @@ class ShapeEye:
         return np.stack([shape_gaze.shift(forward, turn, float(angle)) for turn, angle in turns])
 
     @property
-    def reach(self) -> tuple[float, float, float]:
+    def largest_turns(self) -> tuple[float, float, float]:
         """How far [rad] the eye turns to the lesser of both sides, up and down."""
         angles = self._angles.tolist()
         return min(angles[:2]), angles[2], angles[3]
@@ -483,7 +483,7 @@ def animated_values(lid: Lid, frames: Array) -> Array:
     return np.array([curve.evaluate(frame) for frame in frames])
 
 
-def reach(eyes: Sequence[ShapeEye]) -> tuple[float, float, float]:
+def largest_turns(eyes: Sequence[ShapeEye]) -> tuple[float, float, float]:
     """How far [rad] all of the eyes turn to either side, up and down."""
-    every = np.array([eye.reach for eye in eyes])
+    every = np.array([eye.largest_turns for eye in eyes])
     return tuple(every.min(axis=0).tolist())

@@ -74,7 +74,8 @@ def joined(
 def _lasting(clips: Sequence[PlayedClip], seconds: Sequence[float], profile: BlendProfile) -> list[PlayedClip]:
     """The clips with transitions that last so long."""
     return [
-        replace(clip, blend=profile.reach(blend) if blend else 0.0) for clip, blend in zip(clips, seconds, strict=True)
+        replace(clip, blend=profile.duration(blend) if blend else 0.0)
+        for clip, blend in zip(clips, seconds, strict=True)
     ]
 
 

@@ -155,7 +155,7 @@ def _frames(frame: int, blend: Blend, dt: float) -> range:
     """Those needed to detect the jump and to blend."""
     near = visual_pops.around(frame)
     seconds = inertialization.BLEND_TIMES[1] if blend.seconds is None else blend.seconds
-    return range(near.start, max(near.stop, frame + int(np.ceil(blend.profile.reach(seconds) / dt)) + 2))
+    return range(near.start, max(near.stop, frame + int(np.ceil(blend.profile.duration(seconds) / dt)) + 2))
 
 
 def _deviations(poses: EvaluatedPoses, cut_at: int, dt: float) -> tuple[Array, Array]:

@@ -61,9 +61,9 @@ def test_the_shares_of_a_turn_sum_to_it_or_to_the_reach(chain, edge, turn):
     shares, most = chain
     sharing = TurnDistribution.of(shares, most, edge)
     parts = sharing.divide(np.array(turn))
-    assert parts.sum() == pytest.approx(min(turn, sharing.reach), abs=0.01 * edge * len(shares) + 1e-9)
+    assert parts.sum() == pytest.approx(min(turn, sharing.largest_turn), abs=0.01 * edge * len(shares) + 1e-9)
     assert np.all((parts >= 0.0) & (parts <= most + 1e-12))
-    assert sharing.reach == pytest.approx(most.sum())
+    assert sharing.largest_turn == pytest.approx(most.sum())
 
 
 @given(chains, edges)
@@ -78,7 +78,7 @@ def test_a_small_turn_is_divided_in_proportion_to_the_shares(chain, edge):
 @given(chains, edges)
 def test_a_larger_turn_never_turns_a_bone_less(chain, edge):
     sharing = TurnDistribution.of(*chain, edge)
-    parts = sharing.divide(np.linspace(0.0, 1.2 * sharing.reach, 500))
+    parts = sharing.divide(np.linspace(0.0, 1.2 * sharing.largest_turn, 500))
     assert np.all(np.diff(parts, axis=0) >= -1e-12)
 
 

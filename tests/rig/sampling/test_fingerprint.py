@@ -19,7 +19,7 @@ Track = load("rig.layers.track").Track
 
 def everything(scene: scenes.Scene) -> dict:
     """Fingerprints of all that the character and its target depend on."""
-    found = inputs.reach(bpy.context.scene, [scene.armature, scene.target])
+    found = inputs.dependencies(bpy.context.scene, [scene.armature, scene.target])
     return {identity: inputs.fingerprint(item) for identity, item in found.items()}
 
 
@@ -65,7 +65,7 @@ def scene() -> scenes.Scene:
 
 
 def test_reach_holds_all_that_the_motion_depends_on(scene) -> None:
-    found = {name for _, name in inputs.reach(bpy.context.scene, [scene.armature, scene.target])}
+    found = {name for _, name in inputs.dependencies(bpy.context.scene, [scene.armature, scene.target])}
     assert {"Hero", "Ball", "Pole", "Path", "Sway", "Under", "BallAction"} <= found
 
 
@@ -73,7 +73,7 @@ def test_circles_of_dependency_come_to_an_end() -> None:
     one, other = ball(name="One"), ball(name="Other")
     for a, b in ((one, other), (other, one)):
         a.constraints.new("COPY_LOCATION").target = b
-    assert len(inputs.reach(bpy.context.scene, [one, None])) == 2
+    assert len(inputs.dependencies(bpy.context.scene, [one, None])) == 2
 
 
 def test_the_same_at_every_frame(scene) -> None:

@@ -55,7 +55,7 @@ def load_rig(path):
 
 
 def ranges(armature, action):
-    return timeline.reach(armature, timeline.ClipRef(action, 0))
+    return timeline.frame_range(armature, timeline.ClipRef(action, 0))
 
 
 def cases(armature, count=PAIRS, seed=0):

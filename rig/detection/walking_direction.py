@@ -17,7 +17,7 @@ _LIFT = 0.03
 """Of the skeleton's size: how far at least feet are lifted."""
 
 
-def direction(
+def of_steps(
     skeleton: Skeleton,
     trunk: int,
     feet: Sequence[int],
