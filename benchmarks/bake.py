@@ -16,7 +16,7 @@ from .extension import finish, registered
 from .rows import SPEEDUP, Goal, Row
 from .timing import Times, shortest
 
-bake = load("rig.look_at.bake")
+bake = load("rig.look_at.look_at_bake")
 bake_options = load("rig.animation.bake_options")
 sampler = load("rig.sampling.sampler")
 transaction = load("rig.animation.bake_transaction")

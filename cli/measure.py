@@ -9,7 +9,7 @@ from ..lookat_pd import rotation
 from ..lookat_pd.message import Message
 from ..lookat_pd.rotation import Array
 from ..rig.look_at import mixing
-from ..rig.look_at.bake import BakeResult
+from ..rig.look_at.look_at_bake import BakeResult
 from ..rig.look_at.resolve import LookAt
 from ..rig.look_at.setting_paths import setting_path
 from ..rig.sampling.sampler import Sampler, Samples

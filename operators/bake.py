@@ -7,7 +7,7 @@ import bpy
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.animation import bake_options
-from ..rig.look_at import bake
+from ..rig.look_at import look_at_bake
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.directing import looks
 from ..rig.sampling import scene_time
@@ -104,10 +104,10 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
             blend_in=self.blend_in,
             blend_out=self.blend_out,
         )
-        self.job = bake.bake(context.scene, look_ats, options)
+        self.job = look_at_bake.bake(context.scene, look_ats, options)
         self.listed = "\n".join(_names(chosen))
 
-    def finish(self, context: bpy.types.Context, result: list[bake.BakeResult]) -> None:
+    def finish(self, context: bpy.types.Context, result: list[look_at_bake.BakeResult]) -> None:
         bones = sum(len(item.look_at.bones) for item in result)
         what = "1 bone" if bones == 1 else Message("{bones} bones", bones=bones)
         first, last, bone = self.frame_start, self.frame_end, result[0].look_at.bone

@@ -175,7 +175,7 @@ def _build(build):
 
 
 def _bake(scene: bpy.types.Scene, ready: list) -> list:
-    bake, options = load("rig.look_at.bake"), load("rig.animation.bake_options")
+    bake, options = load("rig.look_at.look_at_bake"), load("rig.animation.bake_options")
     return load("lookat_pd.progress").drain(
         bake.bake(scene, ready, options.BakeOptions(scene.frame_start, scene.frame_end))
     )

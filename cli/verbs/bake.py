@@ -13,7 +13,7 @@ from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.progress import drain
 from ...rig.animation import bake_options, editable
 from ...rig.detection import vrm
-from ...rig.look_at import bake
+from ...rig.look_at import look_at_bake
 from ...rig.look_at import resolve as look_at
 from ...rig.look_at.body import face_controls, gaze_shifts, layers, vrm_eyes
 from ...rig.look_at.directing import shot_keys
@@ -172,7 +172,9 @@ def _bake_file(request: _Request, scene: bpy.types.Scene, job: FileJob, row: Row
             own[conversation_file.FIELD] = conversation_file.make(scene, request.talk, people, *frames)
         return _bake_action(request, scene, job, places, frames, own, console)
 
-    task = each_action.ActionTask(request.options, job, row, console, armatures, request.into, baking.named(bake.BAKED))
+    task = each_action.ActionTask(
+        request.options, job, row, console, armatures, request.into, baking.named(look_at_bake.BAKED)
+    )
     each_action.run(task, one)
 
 
@@ -199,7 +201,7 @@ def _bake_action(
         job.source.check_meshes(any(one.shapes for one in look_ats))
     row["aim_axis"], row["chain"] = list(look_ats[0].aim_axis), list(look_ats[0].bones)
     extents = {rig.name: rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last) for rig, _ in places}
-    steps = bake.bake(scene, look_ats, bake_options.BakeOptions(first, last, request.into))
+    steps = look_at_bake.bake(scene, look_ats, bake_options.BakeOptions(first, last, request.into))
     results = drain(steps, lambda fraction: console.progress(0.1 + 0.65 * fraction, "baking"))
     steps = measure.settled_errors(scene, results)
     errors = drain(steps, lambda fraction: console.progress(0.75 + 0.2 * fraction, "verifying"))
@@ -292,7 +294,7 @@ def _target(scene: bpy.types.Scene, event: GazeEntry) -> Target:
     return Target(*rigs.find_target(scene, event.target))
 
 
-def fill(row: Row, results: Sequence[bake.BakeResult], errors: Sequence[float | None]) -> None:
+def fill(row: Row, results: Sequence[look_at_bake.BakeResult], errors: Sequence[float | None]) -> None:
     """Put into a row what was baked, and how well."""
     first = results[0]
     for result in results:
@@ -307,7 +309,7 @@ def fill(row: Row, results: Sequence[bake.BakeResult], errors: Sequence[float | 
     row["warnings"] += dict.fromkeys(measure.why_no_error(result) for result in missing)
 
 
-def _summary(result: bake.BakeResult, error: float | None) -> dict[str, Any]:
+def _summary(result: look_at_bake.BakeResult, error: float | None) -> dict[str, Any]:
     one = result.look_at
     return {
         "rig": one.armature.name,
@@ -321,7 +323,7 @@ def _summary(result: bake.BakeResult, error: float | None) -> dict[str, Any]:
     }
 
 
-def _body_of(result: bake.BakeResult) -> dict[str, Any]:
+def _body_of(result: look_at_bake.BakeResult) -> dict[str, Any]:
     """The bones of the body response, and how the gaze shifts; None where only the chain turns."""
     body = result.look_at.body
     if body is None:

@@ -21,7 +21,7 @@ from tools.figures import rigs as files
 
 bake, bake_options, edit, limbs, look_at = (
     load(f"rig.{name}")
-    for name in ("look_at.bake", "animation.bake_options", "look_at.edit", "detection.limbs", "look_at.resolve")
+    for name in ("look_at.look_at_bake", "animation.bake_options", "look_at.edit", "detection.limbs", "look_at.resolve")
 )
 rest, stance = load("rig.detection.rest"), load("rig.detection.stance")
 

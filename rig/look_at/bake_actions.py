@@ -14,8 +14,8 @@ from ..animation.bake_options import BakeOptions
 from ..detection import moving_actions
 from ..detection.moving_actions import Playing
 from ..sampling import suspend
-from . import bake, resolve
-from .bake import BAKED, BakeResult
+from . import look_at_bake, resolve
+from .look_at_bake import BAKED, BakeResult
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _one(
     moving_actions.play(armature, action, "NEW")
     try:
         look_ats = [resolve.resolve(armature, bone) for bone in bones]
-        return (yield from bake.bake(scene, look_ats, BakeOptions(*whole_frames(action), "NEW")))
+        return (yield from look_at_bake.bake(scene, look_ats, BakeOptions(*whole_frames(action), "NEW")))
     except LookAtError as error:
         raise RigError("Action '{name}': {error}", name=action.name, error=error) from None
 

@@ -8,7 +8,7 @@ import pytest
 
 from extension import load
 
-bake = load("rig.look_at.bake")
+bake = load("rig.look_at.look_at_bake")
 conversation = load("assets.demo.conversation")
 directing = load("rig.look_at.directing.looks")
 limbs = load("rig.detection.limbs")

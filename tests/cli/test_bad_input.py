@@ -181,7 +181,7 @@ def test_unexpected_exception_becomes_one_line(walk, call, tmp_path, monkeypatch
     def fail(*_, **__):
         raise ZeroDivisionError("a bug\nof two lines")
 
-    monkeypatch.setattr(load("rig.look_at.bake"), "bake", fail)
+    monkeypatch.setattr(load("rig.look_at.look_at_bake"), "bake", fail)
     outcome = call("bake", walk, "--output", tmp_path / "out.blend", "--point=0,-2,1.6")
     assert outcome.code == 1
     assert outcome.row["error"] == "unexpected: ZeroDivisionError: a bug of two lines; please report"
@@ -194,7 +194,7 @@ def test_interruption_ends_the_run_and_is_in_the_report(walk, walk_glb, call, tm
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(load("rig.look_at.bake"), "bake", interrupt)
+    monkeypatch.setattr(load("rig.look_at.look_at_bake"), "bake", interrupt)
     walk_glb = walk_glb.rename(tmp_path / "second.glb")
     outcome = call("bake", walk, walk_glb, "--output", tmp_path / "out", "--point=0,-2,1.6")
     assert outcome.code == 130 and len(outcome.errors) == 1
@@ -221,7 +221,7 @@ def not_ignored() -> Iterator[None]:
 @signals
 def test_signals_end_the_run_alike(number, walk, walk_glb, call, tmp_path, monkeypatch) -> None:
     """What is done stays done, the file at hand is left out, and the report tells of all."""
-    bake = load("rig.look_at.bake")
+    bake = load("rig.look_at.look_at_bake")
     original, before = bake.bake, [signal.getsignal(item) for item in SIGNALS]
     inputs = [walk, shutil.copy(walk, tmp_path / "second.blend"), walk_glb.rename(tmp_path / "third.glb")]
 
@@ -243,7 +243,7 @@ def test_signals_end_the_run_alike(number, walk, walk_glb, call, tmp_path, monke
 @signals
 def test_a_signal_that_blender_swallows_ends_the_run_after_the_file(number, walk, call, tmp_path, monkeypatch) -> None:
     """An exception within a handler or a driver goes no further; the file at hand is finished then."""
-    bake = load("rig.look_at.bake")
+    bake = load("rig.look_at.look_at_bake")
     original = bake.bake
     second = shutil.copy(walk, tmp_path / "second.blend")
 
@@ -288,7 +288,7 @@ def test_two_signals_at_once_do_not_cost_the_report(walk, call, tmp_path, monkey
         finally:
             signal.raise_signal(signal.SIGTERM)
 
-    monkeypatch.setattr(load("rig.look_at.bake"), "bake", ended)
+    monkeypatch.setattr(load("rig.look_at.look_at_bake"), "bake", ended)
     outcome = call("bake", walk, "--output", tmp_path / "out.blend", "--point=0,-2,1.6")
     assert outcome.code == 129 and outcome.row["error"].startswith("Interrupted")
 
@@ -296,7 +296,7 @@ def test_two_signals_at_once_do_not_cost_the_report(walk, call, tmp_path, monkey
 @pytest.mark.skipif(not hasattr(signal, "SIGHUP"), reason="this system has no SIGHUP")
 def test_what_the_caller_ignores_stays_ignored(walk, call, tmp_path, monkeypatch) -> None:
     """As nohup does with SIGHUP."""
-    bake = load("rig.look_at.bake")
+    bake = load("rig.look_at.look_at_bake")
     original = bake.bake
 
     def on(*words):

@@ -94,7 +94,7 @@ def test_same_keys_as_the_bake_called_directly(walk, call, tools, tmp_path) -> N
     rig = scene.objects["Hero"]
     target = load("rig.sampling.targets").Target(scene.objects["Ball"])
     one = load("rig.look_at.resolve").resolve(rig, "head", [target], ((10, 0), (35, None)))
-    bake = load("rig.look_at.bake")
+    bake = load("rig.look_at.look_at_bake")
     for _ in bake.bake(scene, [one], load("rig.animation.bake_options").BakeOptions(1, 60)):
         pass
     assert np.array_equal(from_shell, tools.poses(rig, bones, frames))
@@ -498,7 +498,7 @@ def test_every_preset_that_ships_fits_the_settings(walk, call, tools, tmp_path) 
 
 def test_aim_is_measured_on_the_rig_that_was_baked(walk, call, tmp_path, monkeypatch) -> None:
     """A bake that goes wrong unknown to the solver must show in the report."""
-    bake = load("rig.look_at.bake")
+    bake = load("rig.look_at.look_at_bake")
     original = bake.bake
 
     def spoiled(scene, look_ats, options):

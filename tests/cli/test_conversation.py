@@ -12,7 +12,7 @@ from extension import load
 conversation = load("rig.look_at.directing.conversation")
 conversation_settings = load("rig.look_at.directing.conversation_settings")
 look_at = load("rig.look_at.resolve")
-bake = load("rig.look_at.bake")
+bake = load("rig.look_at.look_at_bake")
 bake_options = load("rig.animation.bake_options")
 
 TURNS = "0 Anna: where were you?\n1.5 Bo: out\n2.5 Anna: out?\n4 Bo: yes\n"

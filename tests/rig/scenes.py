@@ -12,7 +12,7 @@ from mathutils import Euler, Matrix, Vector
 from extension import load
 
 actions = load("rig.animation.actions")
-bake = load("rig.look_at.bake")
+bake = load("rig.look_at.look_at_bake")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
 sample = load("rig.sampling.sampler")

@@ -6,7 +6,7 @@ import numpy as np
 
 from ....lookat_pd import rotation
 from ....lookat_pd.rotation import Array
-from ..bake import BakeResult
+from ..look_at_bake import BakeResult
 
 _UNDER_WAY = 0.02
 """Fraction of its turn that defines the onset of a bone."""

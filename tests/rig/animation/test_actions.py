@@ -10,7 +10,7 @@ from .. import scenes
 from ..scenes import CHAIN, LAST, MODES, aim, animate, ball, figure, keyed, run_bake, swaying
 
 actions = load("rig.animation.actions")
-bake = load("rig.look_at.bake")
+bake = load("rig.look_at.look_at_bake")
 look_at = load("rig.look_at.resolve")
 errors = load("lookat_pd.errors")
 

@@ -9,7 +9,7 @@ from extension import load
 from .. import scenes
 
 look_at_edit = load("rig.look_at.edit")
-bake = load("rig.look_at.bake")
+bake = load("rig.look_at.look_at_bake")
 look_at = load("rig.look_at.resolve")
 bake_options = load("rig.animation.bake_options")
 

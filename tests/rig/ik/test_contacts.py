@@ -15,7 +15,7 @@ detection = load("lookat_pd.body.contacts")
 ik_chain = load("rig.detection.joint_chain")
 pose = load("rig.ik.pose")
 solving = load("rig.ik.chain_solve")
-bake = load("rig.look_at.bake")
+bake = load("rig.look_at.look_at_bake")
 errors = load("lookat_pd.errors")
 bake_options = load("rig.animation.bake_options")
 

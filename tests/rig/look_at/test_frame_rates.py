@@ -9,7 +9,7 @@ from extension import load
 
 from .. import scenes
 
-bake = load("rig.look_at.bake")
+bake = load("rig.look_at.look_at_bake")
 look_at = load("rig.look_at.resolve")
 sample = load("rig.sampling.sampler")
 rotation = load("lookat_pd.rotation")

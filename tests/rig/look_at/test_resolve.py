@@ -13,7 +13,7 @@ from .. import scenes
 from ..scenes import CHAIN, aim, animate, ball, error, figure, place_of, run_bake, swaying
 
 actions = load("rig.animation.actions")
-bake = load("rig.look_at.bake")
+bake = load("rig.look_at.look_at_bake")
 detect = load("rig.detection.detect")
 rest = load("rig.detection.rest")
 look_at = load("rig.look_at.resolve")

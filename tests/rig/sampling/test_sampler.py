@@ -12,7 +12,7 @@ from .. import scenes
 from ..scenes import CHAIN, aim, ball, figure, run_bake, swaying
 
 actions = load("rig.animation.actions")
-bake = load("rig.look_at.bake")
+bake = load("rig.look_at.look_at_bake")
 gaze_solving = load("rig.look_at.gaze_solving")
 verification = load("rig.look_at.verification")
 working = load("rig.animation.bake_transaction")

@@ -10,7 +10,7 @@ from ... import scenes
 from . import bodies
 from .bodies import CHAIN, EYES, FEET, differences
 
-bake = load("rig.look_at.bake")
+bake = load("rig.look_at.look_at_bake")
 body = load("rig.look_at.body.layers")
 live = load("rig.layers.live")
 look_at = load("rig.look_at.resolve")

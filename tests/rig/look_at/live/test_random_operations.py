@@ -25,7 +25,7 @@ from . import fresh_process
 from .feature_operations import LAST, FeatureOperations, Stage, number, whole
 from .test_live import ours
 
-bake = load("rig.look_at.bake")
+bake = load("rig.look_at.look_at_bake")
 bake_options = load("rig.animation.bake_options")
 clock = load("rig.layers.clock")
 copying = load("rig.look_at.copy")

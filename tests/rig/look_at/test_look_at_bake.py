@@ -12,7 +12,7 @@ from extension import load
 from .. import scenes
 from ..scenes import CHAIN, LAST, MODES, Scene, aim, animate, ball, error, figure, keyed, place_of, run_bake, swaying
 
-bake = load("rig.look_at.bake")
+bake = load("rig.look_at.look_at_bake")
 look_at = load("rig.look_at.resolve")
 sample = load("rig.sampling.sampler")
 errors = load("lookat_pd.errors")
