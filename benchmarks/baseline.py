@@ -17,11 +17,12 @@ WORSE = 1.3
 
 @dataclass(frozen=True)
 class Baseline:
-    """Figures of one run of all benchmarks. tables: rows by the benchmark's name, in the order of the run."""
+    """Figures of one run of all benchmarks."""
 
     date: str
     machine: str
     tables: Mapping[str, tuple[Row, ...]]
+    """Rows by the benchmark's name, in the order of the run."""
 
     def write(self, path: Path = FILE) -> None:
         data = {

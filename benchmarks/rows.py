@@ -9,10 +9,11 @@ SECONDS, RATIO, SPEEDUP = "seconds", "ratio", "speedup"
 
 @dataclass(frozen=True)
 class Goal:
-    """A limit that a row should keep. of: SECONDS or RATIO, at most `limit`; SPEEDUP, at least `limit`."""
+    """A limit that a row should keep."""
 
     limit: float
     of: str = RATIO
+    """SECONDS or RATIO, at most `limit`; SPEEDUP, at least `limit`."""
 
     def __str__(self) -> str:
         if self.of == SECONDS:
@@ -22,23 +23,25 @@ class Goal:
 
 @dataclass(frozen=True)
 class Row:
-    """A figure of a table.
-
-    key: unique among all benchmarks, and the same in every run: by it runs are compared. group, what: what is measured;
-    rows of one group stand together. seconds: the time, `per` what. ratio: that time as a multiple of the
-    time of `peer`, which was measured in the same run; `faster` shows it the other way round. also: further figures.
-    """
+    """A figure of a table."""
 
     key: str
+    """Unique among all benchmarks, and the same in every run: by it runs are compared."""
     what: str
+    """What is measured."""
     seconds: float | None = None
+    """The time, `per` what."""
     ratio: float | None = None
+    """That time as a multiple of the time of `peer`, which was measured in the same run; `faster` shows it the other
+    way round."""
     peer: str = ""
     goal: Goal | None = None
     group: str = ""
+    """Rows of one group stand together."""
     per: str = ""
     faster: bool = False
     also: str = ""
+    """Further figures."""
 
     @property
     def title(self) -> str:

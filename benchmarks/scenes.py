@@ -24,12 +24,13 @@ _KEY_EVERY = 6
 
 @dataclass(frozen=True)
 class Character:
-    """An armature with an action of its own and what it looks at. bones: the chain's names, head first."""
+    """An armature with an action of its own and what it looks at."""
 
     armature: bpy.types.Object
     action: bpy.types.Action
     target: bpy.types.Object
     bones: tuple[str, ...]
+    """The chain's names, head first."""
 
     @property
     def look_at(self):

@@ -62,16 +62,16 @@ def late_slope(t: Array) -> tuple[Array, Array, Array]:
 
 @dataclass(frozen=True)
 class Between:
-    """Samples at m times between the frames, where a curve through the frames would be wrong.
-
-    indices: (m,) of the samples that `refined` makes. rotations: (m, b, 4), positions: (m, b, 3), targets:
-    (n, m, 3), as in `GazeSamples`.
-    """
+    """Samples at m times between the frames, where a curve through the frames would be wrong."""
 
     indices: Array
+    """(m,) indices of the samples that `refined` makes."""
     rotations: Array
+    """(m, b, 4) as in `GazeSamples`."""
     positions: Array
+    """(m, b, 3) as in `GazeSamples`."""
     targets: Array
+    """(n, m, 3) as in `GazeSamples`."""
 
 
 def doubtful(rotations: Array, positions: Array, targets: Array) -> Array:

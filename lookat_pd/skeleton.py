@@ -15,18 +15,19 @@ from .rotation import Array
 
 @dataclass(frozen=True)
 class Skeleton:
-    """Named bones in rest pose, in the space of their armature.
-
-    names: n unique names. parents: (n,) index of each bone's parent, -1 for a root; parents are listed before their
-    children. rotations: (n, 4) rest orientation of each bone, +Y along the bone. heads, tails: (n, 3) its ends. Raises
-    InvalidArgument if the shapes or the order are wrong.
-    """
+    """Named bones in rest pose, in the space of their armature. Raises InvalidArgument if the shapes or the order are
+    wrong."""
 
     names: Sequence[str]
+    """n unique names."""
     parents: Array
+    """(n,) index of each bone's parent, -1 for a root; parents are listed before their children."""
     rotations: Array
+    """(n, 4) rest orientation of each bone, +Y along the bone."""
     heads: Array
+    """(n, 3) begin of each bone."""
     tails: Array
+    """(n, 3) end of each bone."""
 
     def __post_init__(self) -> None:
         n = len(self.names)

@@ -59,26 +59,30 @@ ARMS, REACHES, LIFTS = (
 
 @dataclass(frozen=True)
 class Swing:
-    """An arm between poses. path: (F, 3) of the hand at frames from 1 on [m]. keys: frames of its poses."""
+    """An arm between poses."""
 
     name: str
     seconds: float
     load: float
     path: np.ndarray
+    """(F, 3) path [m] of the hand at frames from 1 on."""
     keys: list[float]
+    """Frames of its poses."""
     missed: int
 
 
 @dataclass(frozen=True)
 class Reaching:
-    """A reach. costs: of the straight path, by *Smoothing* if the engine is there, and of the result [N²m²/s]. passes:
-    the cost of each pass. path, straight: (F, 3) of the hand and of the straight path, from the goal [m]."""
+    """A reach."""
 
     side: str
     costs: dict[str, float]
+    """Costs [N²m²/s] of the straight path, by *Smoothing* if the engine is there, and of the result."""
     passes: np.ndarray
+    """The cost of each pass."""
     path: np.ndarray
     straight: np.ndarray
+    """(F, 3) of the hand and of the straight path, from the goal [m]."""
 
 
 @dataclass(frozen=True)

@@ -28,14 +28,16 @@ KEYS, REACH_TIME = (1, 28, 58, 90), 1.0
 
 @dataclass(frozen=True)
 class Lifting:
-    """costs: of the straight paths and of the result [N²m²/s]. paths: (F, 3) of both palms in the world [m]. missed:
-    [m], largest distance of a palm from its place on arrival."""
+    """Two arms that lift a box, and what the reach cost."""
 
     arm: bpy.types.Object
     box: bpy.types.Object
     costs: tuple[float, float]
+    """Costs [N²m²/s] of the straight paths and of the result."""
     paths: tuple[np.ndarray, ...]
+    """(F, 3) of both palms in the world [m]."""
     missed: float
+    """Largest distance [m] of a palm from its place on arrival."""
 
     def report(self) -> dict:
         """What was measured, for the report."""

@@ -22,14 +22,17 @@ _SIDE, _UP = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 @dataclass(frozen=True)
 class _Seen:
-    """One of them as baked. turns: yaw [deg] of eyes, head and chest over the frames; target: of what is looked at, nan
-    where that is nothing; looks: its name, "" for none; hips: way [cm] to the left."""
+    """One of them as baked."""
 
     name: str
     turns: Sequence[Array]
+    """Yaw [deg] of eyes, head and chest over the frames."""
     target: Array
+    """Yaw [deg] of what is looked at, nan for nothing."""
     looks: Sequence[str]
+    """Name of what is looked at, "" for none."""
     hips: Array
+    """Way [cm] to the left."""
     blinks: Array
 
 

@@ -42,14 +42,16 @@ HEADS = (HEAD,)
 
 @dataclass
 class Row:
-    """What was measured of a file. cells: by preset, and of reach and hit. wrong: what is not as it should be."""
+    """What was measured of a file."""
 
     name: str
     bones: tuple[str, ...] = ()
     mass: str = ""
     heaviest: str = ""
     cells: list[str] = field(default_factory=list)
+    """Cells by preset, then those of reach and hit."""
     wrong: list[str] = field(default_factory=list)
+    """What is not as it should be."""
 
 
 def limb_of(rig: bpy.types.Object) -> tuple[str, ...]:

@@ -60,13 +60,15 @@ HEADS = HEAD, CONTACTS
 
 @dataclass
 class Row:
-    """What was measured of one kind of limb. end: [°] of the wrist from its animated rotation. speed: of the fastest
-    joint, as a factor of the needed one. error: as a fraction of the length."""
+    """What was measured of one kind of limb."""
 
     paths: int = 0
     end: float = 0.0
+    """Rotation [°] of the wrist from its animated rotation."""
     speed: float = 0.0
+    """Speed of the fastest joint, as a factor of the needed one."""
     error: float = 0.0
+    """Error as a fraction of the length."""
     refused: set[str] = field(default_factory=set)
 
     def add(self, end: float, speed: float, error: float) -> None:

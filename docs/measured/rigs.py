@@ -35,16 +35,18 @@ HEADS = (HEAD,)
 
 @dataclass
 class Row:
-    """What was measured of a file. error: [°] of forward and up. aim: largest settled error [°]. planted, lifted:
-    largest distances [mm] of feet from the animation, with the clip, the side and the foot."""
+    """What was measured of a file."""
 
     name: str
     error: float = 0.0
+    """Errors [°] of forward and up."""
     confidence: float = 0.0
     clips: int = 0
     aim: float = 0.0
+    """Largest settled error [°]."""
     planted: tuple[float, str] = (0.0, "")
     lifted: tuple[float, str] = (0.0, "")
+    """Largest distances [mm] of feet from the animation, with the clip, the side and the foot."""
     legs: int = 0
     notes: set[str] = field(default_factory=set)
 

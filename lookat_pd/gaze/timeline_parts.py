@@ -14,13 +14,14 @@ INSTANT = 1e-9
 
 
 class TimelinePart(NamedTuple):
-    """From start to end [s]. yaw: of the target at the frame at or before the start, with its multiple of 2 pi.
-    teleported: whether the target teleports at the end."""
+    """From start to end [s]."""
 
     start: float
     end: float
     yaw: float
+    """Yaw of the target at the frame at or before the start, with its multiple of 2 pi."""
     teleported: bool
+    """Whether the target teleports at the end."""
 
 
 def frames_of(start: float, end: float, dt: float) -> slice:

@@ -20,12 +20,13 @@ from .look_at_bake import BAKED, BakeResult
 
 @dataclass(frozen=True)
 class BakedAction:
-    """What came of one action. results: of each look-at."""
+    """What came of one action."""
 
     source: bpy.types.Action
     action: bpy.types.Action
     slot: bpy.types.ActionSlot
     results: list[BakeResult]
+    """The result of each look-at."""
 
 
 def bake_actions(

@@ -28,7 +28,7 @@ _EDGES = np.array([(0, n) for n in range(1, 5)] + [(5, n) for n in range(1, 5)] 
 @dataclass(frozen=True)
 class Ghost:
     """The bones of a plain animation from frame `first` on, in armature space: orientations (F, n, 4), positions (F, n,
-    3) and lengths (F, n) [m]. made_from: digest of the animation. of_bake: whether a bake was playing."""
+    3) and lengths (F, n) [m]."""
 
     bones: tuple[str, ...]
     first: int
@@ -36,7 +36,9 @@ class Ghost:
     positions: Array
     lengths: Array
     made_from: bytes
+    """Digest of the animation."""
     of_bake: bool
+    """Whether a bake was playing."""
 
     def outline(self, frame: float, world: Array) -> Array:
         """The bones as octahedra at a frame: lines (k, 2, 3) in the world. world: (4, 4) of the armature."""

@@ -27,17 +27,15 @@ from .settings import AIM_AXES
 
 @dataclass(frozen=True)
 class _Plan:
-    """A look-at to be made or changed: on which bone, with which chain, aim axis, targets and bones of the body.
-
-    targets: by number, an empty one for an empty row; None to keep those that are there. named: what of the settings of
-    body and eyes names bones or shape keys.
-    """
+    """A look-at to be made or changed: on which bone, with which chain, aim axis, targets and bones of the body."""
 
     bone: str
     links: list[ChainDefault]
     aim_axis: str
     targets: list[Target] | None
+    """Targets by number, an empty one for an empty row; None to keep those that are there."""
     named: dict[str, str]
+    """Settings of body and eyes that name bones or shape keys."""
 
 
 def copy(

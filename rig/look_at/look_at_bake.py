@@ -35,24 +35,24 @@ BAKED = " look-at"
 
 @dataclass(frozen=True)
 class BakeResult:
-    """What was baked of one look-at.
-
-    solution: as solved for the last write. settled_error: largest angle [rad] between aim axis and target over frames
-    that are settled with the target in reach, nan where there is none; measured on the evaluated rig where `measured`,
-    else predicted. response: of the rest of the body, None where there is none. dt: seconds a frame. notes: as of
-    `LookAtSolve`.
-    """
+    """What was baked of one look-at."""
 
     look_at: LookAt
     action: bpy.types.Action
     solution: gaze.Solution
+    """The solution of the last write."""
     frames: Array
     settled_error: float
+    """Largest angle [rad] between aim axis and target over frames that are settled with the target in reach, nan where
+    there is none; measured on the evaluated rig where `measured`, else predicted."""
     measured: bool
     passes: int
     response: BodyResponse | None
+    """The response of the rest of the body, None where there is none."""
     dt: float
+    """Seconds a frame."""
     notes: tuple[str, ...] = ()
+    """As of `LookAtSolve`."""
 
 
 def bake(

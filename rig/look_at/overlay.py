@@ -34,11 +34,14 @@ _MOST_KEPT = 64
 
 @dataclass(frozen=True)
 class Fan:
-    """Where the look can turn in one plane. apex: (3,). rim: (n, 3). strength: (n,), 1 inside, fading to the limits."""
+    """Where the look can turn in one plane."""
 
     apex: Array
+    """(3,) tip of the fan."""
     rim: Array
+    """(n, 3) points of its rim."""
     strength: Array
+    """(n,), 1 inside, fading to the limits."""
 
     @property
     def triangles(self) -> Array:
@@ -80,20 +83,26 @@ class Arc:
 
 @dataclass(frozen=True)
 class _AtRest:
-    """bones: the chain, head first. forward, up: (b, 3) unit axes in each bone's own frame. detected: the chain's links
-    where the settings name none. lengths: (b,) of the bones. legs: the bones of each leg. eyes: of the eyes. facing:
-    forward and up (3,) of the character in the frame of the first bone. other: the forward that is in question beside
-    it, None where it is certain."""
+    """What the overlay draws of a look-at that the pose does not change."""
 
     bones: tuple[str, ...]
+    """The chain, head first."""
     forward: Array
+    """(b, 3) unit forward axes in each bone's own frame."""
     up: Array
+    """(b, 3) unit up axes in each bone's own frame."""
     detected: tuple[ChainDefault, ...]
+    """The chain's links where the settings name none."""
     lengths: Array
+    """(b,) lengths of the bones."""
     legs: tuple[tuple[str, ...], ...]
+    """The bones of each leg."""
     eyes: tuple[str, ...]
+    """Bones of the eyes."""
     facing: tuple[Array, Array]
+    """Forward and up (3,) of the character in the frame of the first bone."""
     other: Array | None
+    """The other candidate for forward, None where the axis is certain."""
 
 
 def posed(armature: bpy.types.Object, bone: str) -> "Posed | None":

@@ -30,24 +30,26 @@ Schedule = tuple[tuple[float, int | None], ...]
 
 @dataclass(frozen=True)
 class LookAt:
-    """A look-at ready to be solved. bones: names, head first. schedule: None where the settings and their keys decide.
-
-    body: its response, None for none. notes: what of the detection is doubtful or unknown. world_up: to what
-    the chain levels the head. occluders: objects behind which targets are let go.
-    plain: forward kinematics from bone to bone predicts the pose, so nothing needs to be verified.
-    """
+    """A look-at ready to be solved."""
 
     armature: bpy.types.Object
     bones: tuple[str, ...]
+    """Names of the bones of the chain, head first."""
     chain: gaze.Chain
     tuning: Tuning
     targets: tuple[Target, ...]
     schedule: Schedule | None
+    """None where the settings and their keys decide."""
     plain: bool
+    """Whether forward kinematics from bone to bone predicts the pose, so that nothing needs to be verified."""
     body: BodyRig | None = None
+    """The body response, None for none."""
     notes: tuple[str, ...] = ()
+    """What is doubtful or unknown in the detection."""
     world_up: WorldUp = field(default_factory=WorldUp)
+    """The direction to which the chain levels the head."""
     occluders: tuple[bpy.types.Object, ...] = ()
+    """Objects behind which targets are let go."""
 
     @property
     def mixes(self) -> bool:

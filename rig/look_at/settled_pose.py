@@ -38,11 +38,11 @@ def places(look_at_targets: tuple[Target, ...], depsgraph: bpy.types.Depsgraph) 
 
 @dataclass(frozen=True)
 class SettledPose:
-    """The pose in which a look-at settles, as a track. place: (3,) of the world that it should aim at, None for none
-    or for one out of reach."""
+    """The pose in which a look-at settles, as a track."""
 
     track: Track
     place: Array | None
+    """(3,) of the world that it should aim at, None for none or for one out of reach."""
 
 
 @dataclass(frozen=True)

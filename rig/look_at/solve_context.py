@@ -17,17 +17,17 @@ Playing = Sequence[tuple[bpy.types.Object, Track]]
 
 @dataclass(frozen=True)
 class SolveContext:
-    """The scene and the frames over which look-ats are solved.
-
-    frames: (F,) consecutive whole frames. dt: seconds per frame. install: gives a look-at of a number its constraints
-    for as long as the scene solve lasts. playing: the look-ats on which the one being solved depends.
-    """
+    """The scene and the frames over which look-ats are solved."""
 
     scene: bpy.types.Scene
     frames: Array
+    """(F,) consecutive whole frames."""
     dt: float
+    """Seconds per frame."""
     install: Callable[[LookAt, int], None]
+    """Gives a look-at of a number its constraints for as long as the scene solve lasts."""
     playing: Playing = ()
+    """The look-ats on which the one being solved depends."""
 
     @property
     def begin(self) -> float:

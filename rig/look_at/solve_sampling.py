@@ -27,15 +27,13 @@ _STILL, _MOST_SHARE = np.radians(0.1), 2.0
 
 @dataclass(frozen=True)
 class Learned:
-    """What an evaluated rig has shown beyond the model: what to expect of a next solution before it is verified.
-
-    correction: (F, b, 4) as `control_coupling.correct` gives it, with the controls turned by `turns` (F, b) [rad].
-    shift: (F, 3) that the aiming bone moves beyond the model and the hips.
-    """
+    """What an evaluated rig has shown beyond the model: what to expect of a next solution before it is verified."""
 
     correction: Array
+    """(F, b, 4) as `control_coupling.correct` gives it, with the controls turned by `turns` (F, b) [rad]."""
     turns: Array
     shift: Array
+    """(F, 3) displacement of the aiming bone beyond the model and the hips."""
 
     def correction_for(self, turns: Array) -> Array:
         """The correction (F, b, 4) to expect where the controls turn by other angles (F, b) [rad]."""
@@ -58,26 +56,28 @@ _NUMBERS = 40
 
 @dataclass
 class KeptSamples:
-    """What is known of a look-at's rig and targets, kept for as long as these do not change.
-
-    samples: of all frames, None until they are complete. between: of moments between frames, None where none are
-    needed. coupling: (b, b), how controls turn each other,
-    None until then. passes: how often all frames were sampled. doubtful: samples, and the frames after which `between`
-    is needed. prepared: targets and `between`, and what `gaze.prepare` made of them. learned: by the last verification.
-    hidden: (n, F) targets behind occluders, None without these.
-    cut_down, whole_because: as `Sampler` has them.
-    """
+    """What is known of a look-at's rig and targets, kept for as long as these do not change."""
 
     samples: Samples | None = None
+    """Samples of all frames, None until they are complete."""
     between: curves.Between | None = None
+    """Samples of moments between frames, None where none are needed."""
     coupling: Array | None = None
+    """(b, b) how controls turn each other, None until it is measured."""
     passes: int = 0
+    """Number of times that all frames were sampled."""
     doubtful: tuple[Samples, Array] | None = None
+    """Samples, and the frames after which `between` is needed."""
     prepared: tuple[Array, curves.Between | None, gaze.GazeSamples] | None = None
+    """Targets and `between`, and what `gaze.prepare` made of them."""
     learned: Learned | None = None
+    """Learned by the last verification."""
     hidden: Array | None = None
+    """(n, F) whether targets are behind occluders, None without occluders."""
     cut_down: CutDown | None = None
+    """As `Sampler` has it."""
     whole_because: Message | None = None
+    """As `Sampler` has it."""
 
     def chain(self, count: int) -> tuple[Array, Array]:
         """Orientations (F, b, 4) and positions (F, b, 3) of the first `count` sampled bones, which are the chain."""

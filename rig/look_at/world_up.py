@@ -19,11 +19,14 @@ KINDS = (
 
 @dataclass(frozen=True)
 class WorldUp:
-    """kind: of `KINDS`. own: up of the character (3,) in armature space. item: the object, None for the other kinds."""
+    """The direction that counts as up for a level head."""
 
     kind: str = "SCENE"
+    """One of `KINDS`."""
     own: tuple[float, ...] = (0.0, 0.0, 1.0)
+    """Up of the character (3,) in armature space."""
     item: bpy.types.Object | None = None
+    """The object, None for the other kinds."""
 
     @property
     def points(self) -> tuple[Target, ...]:

@@ -13,14 +13,14 @@ from ..animation.channels import channel
 
 @dataclass
 class PoseRecord:
-    """What Blender gave at the F frames of a block, as it gave it.
-
-    matrices: (F, b, 4, 4) of the pose. scales: (F, b, 3). channels: per rotation mode in use (F, b, 4 or 3).
-    """
+    """What Blender gave at the F frames of a block, as it gave it."""
 
     matrices: Array
+    """(F, b, 4, 4) matrices of the pose."""
     scales: Array
+    """(F, b, 3) scales."""
     channels: dict[str, Array]
+    """Channels (F, b, 4 or 3) of each rotation mode in use."""
     _rows: Array
     _reads: list[tuple[str, Array, Array, Array]]
 
@@ -53,16 +53,15 @@ class PoseRecord:
 
 @dataclass
 class WorldRows:
-    """Where the matrices of p objects are in what a view layer gives: all at once is faster than one by one.
-
-    matrices: (m + p, 16) room for those of the m objects of the view layer, `numbers`, and of each of the p. order:
-    (p,) rows of it that hold them. hidden: rows of objects that are not in the view layer, to be read by themselves.
-    """
+    """Where the matrices of p objects are in what a view layer gives: all at once is faster than one by one."""
 
     matrices: Array
+    """(m + p, 16) room for those of the m objects of the view layer, `numbers`, and of each of the p."""
     numbers: Array
     order: Array
+    """(p,) rows of it that hold them."""
     hidden: list[tuple[int, bpy.types.Object]]
+    """Rows of objects that are not in the view layer, to be read by themselves."""
 
     @classmethod
     def of(cls, names: Sequence[str], wanted: Sequence[bpy.types.Object | None]) -> "WorldRows":

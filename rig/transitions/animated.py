@@ -16,19 +16,19 @@ _VECTORS = {"location": 3, "scale": 3}
 
 @dataclass(frozen=True)
 class Channel:
-    """One animated property. kind: "rotation", "vector" (location, scale), "scalar" (any other number), or "switch"
-    (on or off, a choice, a whole number: something that has no values in between).
-
-    index: of a scalar or switch within its property, -1 if the numbers of the property are used together. bone: "" for
-    properties of the object. mode: how a rotation is stored ("QUATERNION", "AXIS_ANGLE", "XYZ" …).
-    """
+    """One animated property."""
 
     path: str
     index: int
+    """Index of a scalar or switch within its property, -1 if the numbers of the property are used together."""
     size: int
     kind: str
+    """"rotation", "vector" (location, scale), "scalar" (any other number), or "switch" (on or off, a choice, a whole
+    number: something that has no values in between)."""
     bone: str = ""
+    """Name of the bone, "" for properties of the object."""
     mode: str = ""
+    """How a rotation is stored ("QUATERNION", "AXIS_ANGLE", "XYZ" …)."""
 
     def __hash__(self) -> int:
         # A string caches its hash: channels are mainly used as keys.
@@ -53,13 +53,14 @@ class Channel:
 class Contents:
     """What an action animates on an armature: rotations in the current mode, vectors and single numbers.
 
-    F-curves of bones that the armature lacks, and of other rotation modes, are omitted. fitting, missing: names of the
-    animated bones that the armature has and lacks.
+    F-curves of bones that the armature lacks, and of other rotation modes, are omitted.
     """
 
     channels: list[Channel]
     fitting: list[str]
+    """Names of the animated bones that the armature has."""
     missing: list[str]
+    """Names of the animated bones that the armature lacks."""
 
 
 def contents(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Contents:

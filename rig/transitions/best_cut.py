@@ -32,13 +32,11 @@ _UP = np.array([0.0, 0.0, 1.0])
 
 @dataclass(frozen=True)
 class Found:
-    """Places to cut, best first: frame of the source and of the destination for `join.ClipRef`, and the cost.
-
-    cost: (F1, F2) of all pairs of frames, starting at the frames `first` of both clips.
-    """
+    """Places to cut, best first: frame of the source and of the destination for `join.ClipRef`, and the cost."""
 
     cuts: list[tuple[int, int, float]]
     cost: Array
+    """(F1, F2) costs of all pairs of frames, starting at the frames `first` of both clips."""
     first: tuple[int, int]
 
 

@@ -15,10 +15,12 @@ from .animated import Channel
 
 @dataclass(frozen=True)
 class BlendProfile:
-    """A profile for the bones of a rig. bones: the row of each that has one; curves: rows of curves."""
+    """A profile for the bones of a rig."""
 
     bones: Mapping[str, ProfileRow] = field(default_factory=dict)
+    """The row of each bone that has one."""
     curves: Sequence[ProfileRow] = ()
+    """Rows of curves."""
 
     @classmethod
     def of_factors(cls, factors: Mapping[str, float]) -> "BlendProfile":

@@ -22,14 +22,12 @@ from .animated import channels_of as channels_of  # read with the clip
 
 @dataclass
 class Clip:
-    """Channels of an armature over F frames.
-
-    raw: numbers as stored in F-curves (F, size), so that unchanged values are written back exactly.
-    """
+    """Channels of an armature over F frames."""
 
     armature: bpy.types.Object
     frames: Array
     raw: dict[Channel, Array] = field(default_factory=dict)
+    """Numbers as stored in F-curves (F, size), so that unchanged values are written back exactly."""
 
     @cached_property
     def values(self) -> dict[Channel, Array]:

@@ -25,14 +25,16 @@ _last: dict[str, object] = {}
 
 @dataclass(frozen=True)
 class DecayPreview:
-    """Deviations from the destination after a cut. times: (F,) [s]. parts: for each part of the body the mean deviation
-    (F,) [deg]; compared: the same with the method to compare with, None without one. methods: the label of the method,
-    and of that one; of an automatic choice those that were chosen."""
+    """Deviations from the destination after a cut."""
 
     times: Array
+    """(F,) times [s]."""
     parts: Mapping[str, Array]
+    """For each part of the body the mean deviation (F,) [deg]."""
     compared: Mapping[str, Array] | None
+    """The same with the method to compare with, None without one."""
     methods: tuple[str, str]
+    """Labels of both methods; of an automatic choice those that were chosen."""
 
 
 def preview(scene: bpy.types.Scene, armature: bpy.types.Object) -> DecayPreview | None:

@@ -31,16 +31,15 @@ _STANCE = np.radians(30.0)
 @dataclass(frozen=True)
 class Heading:
     """Angles [rad] about up at one frame of a clip, from the forward axis of the rest pose: the mean direction of the
-    root, and that of travel, None where the character does not go forwards.
-
-    ahead: whether it stays in place, and its root or its head faces all but forward. Hips that are twisted below a head
-    that looks ahead are a stance. speed: of a turn [rad/s].
-    """
+    root, and that of travel, None where the character does not go forwards."""
 
     faced: float
     gone: float | None = None
     ahead: bool = False
+    """Whether it stays in place, and its root or its head faces all but forward. Hips that are twisted below a head
+    that looks ahead are a stance."""
     speed: float = 0.0
+    """Speed [rad/s] of a turn."""
 
     def turn(self, other: "Heading") -> float:
         """The angle from another heading to this one, from what both have."""

@@ -25,27 +25,29 @@ from .splice import Blend
 
 @dataclass(frozen=True)
 class Joined:
-    """The result. cuts: first frame of each clip in it but the first; begins: the frame of each clip, the first
-    included, with which it begins; blends: length of each transition [s]; methods: id of its method, which for an
-    automatic choice is the one that was chosen.
-
-    root: the bone that places clips, "" for the object or none; missing: bones of the actions that the armature lacks.
-    feet: what locking the feet did, None where they are not locked or not planted. played: the clips as they play.
-    """
+    """The result of a join."""
 
     action: bpy.types.Action
     slot: bpy.types.ActionSlot
     first: int
     last: int
     cuts: tuple[int, ...]
+    """First frame in it of each clip but the first."""
     blends: tuple[float, ...]
+    """Length of each transition [s]."""
     bones: int
     root: str
+    """The bone that places clips, "" for the object or none."""
     missing: tuple[str, ...]
+    """Bones of the actions that the armature lacks."""
     methods: tuple[str, ...] = ()
+    """Id of the method of each transition; of an automatic choice the one that was chosen."""
     begins: tuple[float, ...] = ()
+    """The frame of each clip, the first included, with which it begins."""
     feet: FootLockResult | None = None
+    """What locking the feet did, None where they are not locked or not planted."""
     played: tuple[PlayedClip, ...] = ()
+    """The clips as they play."""
 
 
 def join(

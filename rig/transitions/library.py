@@ -43,15 +43,13 @@ class LibraryCut:
 
 @dataclass(frozen=True)
 class PathEnds:
-    """The actions from and to which a path leads, by name.
-
-    ranges: first and last frame at which the start may be left and the goal be entered; by default the second half of
-    the start and the first half of the goal.
-    """
+    """The actions from and to which a path leads, by name."""
 
     start: str
     goal: str
     ranges: tuple[best_cut.Range, best_cut.Range] = (None, None)
+    """First and last frame at which the start may be left and the goal be entered; by default the second half of the
+    start and the first half of the goal."""
 
 
 class ClipFrames(NamedTuple):
@@ -73,12 +71,14 @@ class ClipFrames(NamedTuple):
 
 @dataclass(frozen=True)
 class CutGraph:
-    """The cuts between actions, without data of Blender. number: a unique one for each; dt: seconds per frame."""
+    """The cuts between actions, without data of Blender."""
 
     number: int
+    """A unique number for each."""
     clips: tuple[ClipFrames, ...]
     graph: ClipGraph
     dt: float
+    """Seconds per frame."""
 
     def pairs(self) -> list[LibraryCut]:
         """The best cut of each ordered pair of different actions, best first."""

@@ -18,20 +18,21 @@ _last: dict[str, tuple[Hashable, "LibraryPreview"]] = {}
 
 @dataclass(frozen=True)
 class LibraryPreview:
-    """A graph of n actions. key: changes with it. places: (n, 2) on the unit circle, by name, the first on top and
-    clockwise.
-
-    cuts: source, destination and rank, 0 for the smallest difference and 1 for the largest, of the best cuts of each
-    action. pair: source and destination of the highlighted cut, None for none. path: the cuts of the cheapest path;
-    steps: their actions by number.
-    """
+    """A graph of n actions."""
 
     key: Hashable
+    """A value that changes with the graph."""
     places: Array
+    """(n, 2) on the unit circle, by name, the first on top and clockwise."""
     cuts: tuple[tuple[int, int, float], ...]
+    """Source, destination and rank, 0 for the smallest difference and 1 for the largest, of the best cuts of each
+    action."""
     pair: tuple[int, int] | None
+    """Source and destination of the highlighted cut, None for none."""
     path: tuple[LibraryCut, ...]
+    """The cuts of the cheapest path."""
     steps: tuple[int, ...]
+    """Numbers of the actions of the path."""
 
 
 def preview(armature: bpy.types.Object, settings, ends: PathEnds, cut_cost: float) -> LibraryPreview | None:

@@ -43,18 +43,19 @@ INTERRUPTED = 0.05
 
 @dataclass(frozen=True)
 class PlayedClip:
-    """A clip as it plays in a result: frame `frame` of the action at frame `at`. first, last: its own frames.
-
-    action: None for whatever the armature plays. blend: [s] of the transition at its beginning, from frame `at` on.
-    """
+    """A clip as it plays in a result: frame `frame` of the action at frame `at`."""
 
     action: bpy.types.Action | None
+    """None for whatever the armature plays."""
     slot: bpy.types.ActionSlot | None
     first: int
+    """First of the clip's own frames that play."""
     last: int
+    """Last of the clip's own frames that play."""
     frame: float
     at: int
     blend: float
+    """Length [s] of the transition at its beginning, from frame `at` on."""
 
     @property
     def begin(self) -> int:
@@ -106,15 +107,18 @@ class SampledClip:
 
 @dataclass(frozen=True)
 class FootHold:
-    """What holds the feet of clips that are joined: which of them are planted when. footing: all feet, and the hands
-    that are planted. first, last: the frames of the result that may change; begin: the first cut."""
+    """What holds the feet of clips that are joined: which of them are planted when."""
 
     footing: Footing
+    """All feet, and the hands that are planted."""
     known: Sequence[SampledClip]
     planted: Sequence[Sequence[FootStance]]
     first: int
+    """First frame of the result that may change."""
     last: int
+    """Last frame of the result that may change."""
     begin: int
+    """The first cut."""
     dt: float
 
     @classmethod
@@ -247,11 +251,12 @@ def _continued(stances: list[FootStance], stance: FootStance, cut: int) -> FootS
 
 @dataclass(frozen=True)
 class _Landing:
-    """A stance as indices of samples. step: height [units of the world] of a step from frame `lifted` to it; else 0."""
+    """A stance as indices of samples."""
 
     stance: FootStance
     lifted: int = 0
     step: float = 0.0
+    """Height [units of the world] of a step from frame `lifted` to it; else 0."""
 
     def lift(self, moved: Array) -> None:
         """Add the step to the displacements (F, 3) of a foot."""

@@ -47,26 +47,25 @@ class GroundPath:
 @dataclass(frozen=True)
 class Speed:
     """Velocity over the ground in the frame of the character: [m/s] along `direction` [rad] from where it faces, to the
-    left, and turning speed [rad/s].
-
-    turns: (F,) turning speed at each frame of a clip, of which `turn` is the mean; None where it is constant.
-    """
+    left, and turning speed [rad/s]."""
 
     speed: float
     direction: float = 0.0
     turn: float = 0.0
     turns: Array | None = field(default=None, compare=False)
+    """(F,) turning speed at each frame of a clip, of which `turn` is the mean; None where it is constant."""
 
 
 @dataclass(frozen=True)
 class Travelled:
-    """The result. speed: what was given to the clip, or what was removed from it."""
+    """The clip that was made, and its speed."""
 
     action: bpy.types.Action
     slot: bpy.types.ActionSlot
     first: int
     last: int
     speed: Speed
+    """The speed that was given to the clip, or removed from it."""
 
 
 class TravelClip:

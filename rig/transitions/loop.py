@@ -35,21 +35,20 @@ _ROUNDING = 1e-4
 
 @dataclass(frozen=True)
 class Looped:
-    """The result. blend: length [s] at each end. turn: angle [rad] about the up axis by which the root turns in a
-    cycle.
-
-    cycles: whether the F-curves have Cycles modifiers. feet: what locking the feet did, None where they are not locked
-    or not planted.
-    """
+    """A loop that was made."""
 
     action: bpy.types.Action
     slot: bpy.types.ActionSlot
     first: int
     last: int
     blend: float
+    """Length [s] at each end."""
     turn: float
+    """Angle [rad] about the up axis by which the root turns in a cycle."""
     cycles: bool
+    """Whether the F-curves have Cycles modifiers."""
     feet: LoopLockResult | None = None
+    """What locking the feet did, None where they are not locked or not planted."""
 
 
 def loop(

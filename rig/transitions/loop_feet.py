@@ -39,12 +39,14 @@ foot before and after."""
 
 @dataclass(frozen=True)
 class LoopLockResult:
-    """What was locked. before, drift: largest distance [units of the world] between two places of a point while it
-    touches, unlocked and locked. stances: number of stances in a cycle."""
+    """What locking the feet of a loop did."""
 
     before: float
+    """Largest distance [units of the world] between two places of a point while it touches, unlocked."""
     drift: float
+    """The same, locked."""
     stances: int
+    """Number of stances in a cycle."""
 
 
 def by_keys(scene: bpy.types.Scene, armature: bpy.types.Object) -> Locking:
@@ -65,17 +67,17 @@ def by_keys(scene: bpy.types.Scene, armature: bpy.types.Object) -> Locking:
 
 @dataclass(frozen=True)
 class LoopFeet:
-    """The feet of a clip of N + 1 frames, the last of which shows the first one again.
-
-    touching: for each foot (N,) the point that touches at each frame, FREE at none of them. blend: frames of the blend
-    at each end. ends: which of them change, see `loop.SHARES`. dt: [s] per frame.
-    """
+    """The feet of a clip of N + 1 frames, the last of which shows the first one again."""
 
     footing: Footing
     touching: Sequence[Array]
+    """For each foot (N,) the point that touches at each frame, FREE at none of them."""
     blend: int
+    """Frames of the blend at each end."""
     ends: str
+    """Which of them change, see `loop.SHARES`."""
     dt: float
+    """Seconds per frame."""
 
     @classmethod
     def of(

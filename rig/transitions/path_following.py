@@ -39,27 +39,30 @@ _CLOSE = 1e-9
 
 @dataclass(frozen=True)
 class PathFollowed:
-    """The result. speed: of the clip [m/s]; distance: covered on the path [m]; cycles: how often the clip plays.
-
-    feet: what locking the feet did, None where they are not locked or never planted.
-    """
+    """A clip that was made to follow a path."""
 
     action: bpy.types.Action
     slot: bpy.types.ActionSlot
     first: int
     last: int
     speed: float
+    """Speed [m/s] of the clip."""
     distance: float
+    """Distance [m] covered on the path."""
     cycles: float
+    """Number of cycles that the clip plays."""
     feet: FootLockResult | None = None
+    """What locking the feet did, None where they are not locked or never planted."""
 
 
 @dataclass(frozen=True)
 class _Course:
-    """A path on the ground as a polyline. places: (N, 3); along: (N,) the distance from its begin."""
+    """A path on the ground as a polyline."""
 
     places: Array
+    """(N, 3) points of the path."""
     along: Array
+    """(N,) distances from its beginning."""
 
     @classmethod
     def of(cls, places: Array) -> "_Course":

@@ -19,15 +19,14 @@ INTO = ("CURRENT", "NEW")
 
 @dataclass(frozen=True)
 class SmoothedAction:
-    """The result. blends: that of each pop, by frame, with its length and its method as chosen.
-
-    feet: what locking the feet did, None where they are not locked or not planted.
-    """
+    """A copy of an action, or the action, without its pops."""
 
     action: bpy.types.Action
     slot: bpy.types.ActionSlot
     blends: Mapping[int, Blend]
+    """The blend of each pop by frame, with its length and its method as chosen."""
     feet: FootLockResult | None = None
+    """What locking the feet did, None where they are not locked or not planted."""
 
 
 def smooth(

@@ -31,14 +31,13 @@ _SMALLEST_CHANGE = 0.02  # of scales and properties
 
 @dataclass(frozen=True)
 class Pop:
-    """A pop between the frame before `frame` and `frame`. bone: "" for the object.
-
-    strength: factor of the usual change of acceleration of this bone.
-    """
+    """A pop between the frame before `frame` and `frame`."""
 
     frame: float
     bone: str
+    """Name of the bone, "" for the object."""
     strength: float
+    """Factor of the usual change of acceleration of this bone."""
 
 
 def detect(clip: Clip, *, outlier: float = OUTLIER) -> list[Pop]:

@@ -54,12 +54,13 @@ class Placement:
 class GroundHandle:
     """A bone, or with "" the object, that moves part of the character and has no moving or placed ancestor.
 
-    Its position is linear @ location + offset, its orientation frame @ rotation. location: None if it cannot move.
+    Its position is linear @ location + offset, its orientation frame @ rotation.
     """
 
     bone: str
     rotation: Channel
     location: Channel | None
+    """None if it cannot move."""
     frame: Array
     linear: Array
     offset: Array

@@ -27,29 +27,27 @@ _ROUNDING = 1e-3
 
 @dataclass(frozen=True)
 class ClipRef:
-    """A clip and a frame of it. slot: None for that of the armature.
-
-    frame: where the clip is cut. last: the last frame to play, None for the end of its keys; it may be later, where a
-    clip with cycles continues and any other one holds its last pose.
-    """
+    """A clip and a frame of it."""
 
     action: bpy.types.Action
     frame: float
+    """Where the clip is cut."""
     slot: bpy.types.ActionSlot | None = None
+    """Slot of the action, None for that of the armature."""
     last: float | None = None
+    """The last frame to play, None for the end of its keys; it may be later, where a clip with cycles continues and any
+    other one holds its last pose."""
 
 
 @dataclass(frozen=True)
 class ClipStep:
-    """A clip of a chain that plays from its `frame` at frame `at` of the result, which must be whole.
-
-    again: whether it is the clip before it once more, and goes on from the pose with which that ends.
-    """
+    """A clip of a chain that plays from its `frame` at frame `at` of the result, which must be whole."""
 
     clip: ClipRef
     at: int
     blend: Blend = field(default_factory=Blend)
     again: bool = False
+    """Whether it is the clip before it once more, and goes on from the pose with which that ends."""
 
 
 @dataclass(frozen=True)

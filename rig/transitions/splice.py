@@ -20,18 +20,18 @@ from .clips import Clip
 
 @dataclass(frozen=True)
 class Blend:
-    """Settings of a blend. seconds: its length, None for automatic.
-
-    method: an identifier of `lookat_pd.transitions.methods`, such as "INERTIAL" (the difference decays). profile: bones
-    and curves that blend differently. damping_ratio: for methods that have one. hard: clips are placed for
-    the blend and cut, and what is seen is blended later.
-    """
+    """Settings of a blend."""
 
     seconds: float | None = None
+    """Length of the blend, None for automatic."""
     method: str = methods.default().identifier
+    """Identifier of one of `lookat_pd.transitions.methods`, such as "INERTIAL" (the difference decays)."""
     profile: BlendProfile = blend_profiles.NONE
+    """Bones and curves that blend differently."""
     damping_ratio: float = 1.0
+    """Damping ratio, for methods that have one."""
     hard: bool = False
+    """Clips are placed for the blend and cut, and what is seen is blended later."""
 
     def __post_init__(self) -> None:
         if methods.of_identifier(self.method) is None:

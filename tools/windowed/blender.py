@@ -32,13 +32,15 @@ class NoWindow(Exception):
 
 @dataclass(frozen=True)
 class Result:
-    """What became of one script; outcome: passed, failed or skipped. output: what Blender printed meanwhile."""
+    """The result of one script."""
 
     name: str
     outcome: str
+    """Passed, failed or skipped."""
     text: str
     seconds: float
     output: str = ""
+    """What Blender printed meanwhile."""
 
 
 def why_no_window() -> str | None:

@@ -24,17 +24,17 @@ _RESTS_ALIKE = 2.0  # degrees
 
 @dataclass(frozen=True)
 class _Kept:
-    """The actions of a file, aside in a .blend.
-
-    rate: what they are made for. modes: rotation modes of its bones; rests: their orientations (4,) at rest.
-    """
+    """The actions of a file, aside in a .blend."""
 
     source: Path
     file: Path
     names: tuple[str, ...]
     rate: float
+    """Frame rate for which the actions are made."""
     modes: dict[str, str]
+    """Rotation modes of its bones."""
     rests: dict[str, Array]
+    """Their orientations (4,) at rest."""
 
 
 class ClipFiles:

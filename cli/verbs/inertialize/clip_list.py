@@ -14,15 +14,13 @@ _KEYS = ("clip", "frame", "at", "blend")
 
 @dataclass(frozen=True)
 class Entry:
-    """From frame `at` of the result on, `clip` plays from its own `frame`; None for what is usual.
-
-    blend: seconds, "auto", or None for that of the command line.
-    """
+    """From frame `at` of the result on, `clip` plays from its own `frame`; None for what is usual."""
 
     clip: str
     frame: float | None = None
     at: int | None = None
     blend: float | str | None = None
+    """Length of the transition in seconds, "auto", or None for that of the command line."""
 
 
 def read(path: Path) -> tuple[Entry, ...]:

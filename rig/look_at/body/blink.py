@@ -21,14 +21,14 @@ from ...sampling import targets
 
 @dataclass(frozen=True)
 class Lid:
-    """A shape key that closes eyes. keys: the shape keys of its mesh; name: of the shape key.
-
-    adds: the look-at adds to the animator's value, as to turn an eye; otherwise it closes what that leaves open.
-    """
+    """A shape key that closes eyes."""
 
     keys: bpy.types.Key
+    """The shape keys of its mesh."""
     name: str
+    """Name of the shape key."""
     adds: bool = field(default=False, compare=False)
+    """The look-at adds to the animator's value, as to turn an eye; otherwise it closes what that leaves open."""
 
     @property
     def block(self) -> bpy.types.ShapeKey | None:

@@ -32,33 +32,33 @@ _AT_EYE = 0.12
 
 @dataclass(frozen=True)
 class BodyRig:
-    """The bones of the body response to a look-at, and its parameters. Fields of disabled layers are empty.
-
-    hips_control: the bone that moves the hips and everything above them, "" for none. lids, shapes: bones and shape
-    keys that close the eyes; lid_points: bones that close them by their location, for each eye; closers: control bones
-    that do. looks: eyes that shape keys or control bones turn. legs, arms: without those that the rig's own inverse
-    kinematics holds; reaching: all legs. shoulders: collar bones, each with the upper arm at its end. handles: bones
-    that hold feet by it, which are put back where the chain moves them. missed: goals of legs with the deforming bones
-    that they miss, which are brought back by moving the goal. turned, moved: bones beyond the chain that get offsets
-    and displacements. sampled: bones to sample beyond the chain; anchors: for each the index in the chain of the bone
-    that moves it, -1 for none. forward: of the character in the rest frame of the hips control; upright: up in armature
-    space. plain: forward kinematics predicts where the chain moves all of these. responses: what adds to a
-    `response.BodyMotion` what each enabled layer does, in order. notes: what was not found.
-    """
+    """The bones of the body response to a look-at, and its parameters. Fields of disabled layers are empty."""
 
     hips_control: str = ""
+    """The bone that moves the hips and everything above them, "" for none."""
     legs: tuple[LegBones, ...] = ()
+    """Legs except those that the rig's own inverse kinematics holds."""
     reaching: tuple[LegBones, ...] = ()
+    """All legs."""
     handles: tuple[str, ...] = ()
+    """Bones that hold feet by it, which are put back where the chain moves them."""
     missed: tuple[tuple[str, str], ...] = ()
+    """Goals of legs with the deforming bones that they miss, which are brought back by moving the goal."""
     arms: tuple[ArmBones, ...] = ()
+    """Arms except those that the rig's own inverse kinematics holds."""
     shoulders: tuple[tuple[str, str], ...] = ()
+    """Collar bones, each with the upper arm at its end."""
     eyes: tuple[EyeBone, ...] = ()
     lids: tuple[str, ...] = ()
+    """Bones that close the eyes."""
     lid_points: tuple[LidPoints, ...] = ()
+    """For each eye, bones that close the lids by their location."""
     closers: tuple[EyeControl, ...] = ()
+    """Control bones that close the lids."""
     shapes: tuple[blink.Lid, ...] = ()
+    """Shape keys that close the eyes."""
     looks: tuple[ShapeEye, ...] = ()
+    """Eyes that shape keys or control bones turn."""
     shift: WeightShift | None = None
     recoil: Recoil | None = None
     breathing: Breathing | None = None
@@ -69,15 +69,24 @@ class BodyRig:
     drift: float = 0.0
     seed: int = 0
     turned: tuple[str, ...] = ()
+    """Bones beyond the chain that get offsets."""
     moved: tuple[str, ...] = ()
+    """Bones beyond the chain that get displacements."""
     sampled: tuple[str, ...] = ()
+    """Bones to sample beyond the chain."""
     anchors: tuple[int, ...] = ()
+    """For each sampled bone the index in the chain of the bone that moves it, -1 for none."""
     forward: tuple[float, float, float] = (0.0, -1.0, 0.0)
+    """Forward of the character in the rest frame of the hips control."""
     upright: tuple[float, float, float] = (0.0, 0.0, 1.0)
+    """Up in armature space."""
     leg_length: float = 1.0
     plain: bool = True
+    """Whether forward kinematics predicts where the chain moves all of these."""
     responses: tuple[Callable[..., None], ...] = ()
+    """For each enabled layer, in order, the function that adds its response to a `response.BodyMotion`."""
     notes: tuple[str, ...] = ()
+    """What was not found."""
 
     @property
     def lid_bones(self) -> tuple[str, ...]:
@@ -105,16 +114,18 @@ def left_to_others(settings, with_eyes: bool) -> dict[str, object]:
 
 @dataclass
 class BodyRequest:
-    """What a look-at asks of its body. chain: its bones, head first. aim: its forward and up (3,) in the frame of the
-    first of them, known once the chain is. axes: forward and up (3,) of the character in armature space. notes: what
-    was not found."""
+    """What a look-at asks of its body."""
 
     armature: bpy.types.Object
     chain: Sequence[str]
+    """Bones of the chain, head first."""
     settings: Any
     aim: tuple[Array, Array] | None = None
+    """Forward and up (3,) in the frame of the aiming bone, known once the chain is."""
     axes: tuple[Array, Array] | None = None
+    """Forward and up (3,) of the character in armature space."""
     notes: list[str] = field(default_factory=list)
+    """What was not found."""
 
     @cached_property
     def skeleton(self) -> Skeleton:

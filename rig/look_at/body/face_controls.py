@@ -52,13 +52,16 @@ _Distances = Mapping[tuple[str, int], float]
 
 @dataclass(frozen=True)
 class Measured:
-    """rows: of the table of a look-at's eyes. order: a `control_order`. error: of the gaze [rad], the largest between
-    values that were measured and the table. notes: what was found and is not used."""
+    """What the control bones of a face do to the eyes."""
 
     rows: tuple[ShapeRow, ...] = ()
+    """Rows of the table of a look-at's eyes."""
     order: str = turn_order.FICK
+    """A `control_order`."""
     error: float = 0.0
+    """Largest error [rad] of the gaze between measured values and the table."""
     notes: tuple[Message, ...] = ()
+    """Controls that were found and are not used."""
 
     @property
     def controls(self) -> tuple[str, ...]:

@@ -15,20 +15,24 @@ _ARRIVED, _STILL = np.radians(0.5), np.radians(0.1)
 
 @dataclass(frozen=True)
 class Onsets:
-    """A gaze shift; all times in seconds from the first frame, nan for parts that do not move.
-
-    time: of the event. eyes, head, torso: onset of each. duration: of the saccade; amplitude: rotation of the eyes in
-    it [rad]. arrival: of the gaze at its target, and error: the largest one afterwards [rad]; nan without a target.
-    """
+    """A gaze shift; all times in seconds from the first frame, nan for parts that do not move."""
 
     time: float
+    """Time of the event."""
     eyes: float
+    """Onset of the eyes."""
     head: float
+    """Onset of the head."""
     torso: float
+    """Onset of the torso."""
     duration: float
+    """Duration of the saccade."""
     amplitude: float
+    """Rotation of the eyes in it [rad]."""
     arrival: float
+    """Time at which the gaze arrives at its target; nan without a target."""
     error: float
+    """Largest error [rad] of the gaze after that; nan without a target."""
 
 
 def onsets(result: BakeResult) -> list[Onsets]:

@@ -22,32 +22,37 @@ def _nothing(request: BodyRequest, body: BodyRig) -> BodyRig:
 
 @dataclass(frozen=True)
 class BodyLayer:
-    """A part of the body that responds.
-
-    id: the word on the command line. group, switch: the group of the look-at's settings, "body" or "eyes", and the
-    property in it that enables the layer. label, description: name and tooltip of the switch. find: puts the bones
-    that it needs into a `BodyRig`, and a note into the request if there are none; a layer without a field of its
-    own puts them into `turned` or `moved`. respond: functions that add to the offsets and displacements of a
-    `BodyMotion`; one that several layers name runs once. tune: the amounts among the settings as parameters of the
-    solver. amounts: names of these settings, in the order of the panel, the main one first. report, reported: the
-    layer's field in the report and its value. needs: id of a layer without which it does nothing, or "". default:
-    whether it is on by default. whole: whether *Whole Body* includes it; otherwise it is chosen by itself.
-    """
+    """A part of the body that responds."""
 
     id: str
+    """The word on the command line."""
     group: str
+    """Group of the look-at's settings, "body" or "eyes"."""
     switch: str
+    """Property in the group that enables the layer."""
     label: str
+    """Name of the switch."""
     description: str
+    """Tooltip of the switch."""
     find: Callable[[BodyRequest, BodyRig], BodyRig]
+    """Puts the bones that it needs into a `BodyRig`, and a note into the request if there are none; a layer without a
+    field of its own puts them into `turned` or `moved`."""
     respond: Sequence[Callable[[BodyMotion], None]]
+    """Functions that add to the offsets and displacements of a `BodyMotion`; one that several layers name runs once."""
     report: str
+    """Field of the layer in the report."""
     reported: Callable[[BodyRig], object]
+    """Value of that field."""
     tune: Callable[[BodyRequest, BodyRig], BodyRig] = _nothing
+    """Turns the amounts among the settings into parameters of the solver."""
     amounts: tuple[str, ...] = ()
+    """Names of these settings, in the order of the panel, the main one first."""
     needs: str = ""
+    """Id of the layer without which it does nothing, or ""."""
     default: bool = False
+    """Whether it is on by default."""
     whole: bool = True
+    """Whether *Whole Body* includes it; otherwise it is chosen by itself."""
 
 
 # Bones are found, and their motion is computed, in this order.

@@ -28,19 +28,19 @@ Posed = dict[str, tuple[Array, Array]]
 
 @dataclass(frozen=True)
 class BodyResponse:
-    """Offsets (F, t, 4) and displacements (F, m, 3) of the bones `turned` and `moved` of a body.
-
-    gaze: solution of the eyes, None without eyes. closing: (F,) how far the lids are closed, 0 to 1, None without eyes.
-    shapes: (F, s) how much `body.all_shapes` change. missed: (F, l) by what part of its length each planted leg misses
-    the animated position of its foot, None without legs.
-    """
+    """Offsets (F, t, 4) and displacements (F, m, 3) of the bones `turned` and `moved` of a body."""
 
     offsets: Array
     moves: Array
     gaze: eyes.EyeSolution | None = None
+    """Solution of the eyes, None without eyes."""
     closing: Array | None = None
+    """(F,) how far the lids are closed, 0 to 1, None without eyes."""
     shapes: Array | None = None
+    """(F, s) change of each of `body.all_shapes`."""
     missed: Array | None = None
+    """(F, l) by what part of its length each planted leg misses the animated position of its foot, None without
+    legs."""
 
 
 def posed(body: BodyRig, samples: Samples) -> Posed:
@@ -109,39 +109,46 @@ def _legs(chosen: Sequence, posed: Posed) -> legs.Leg:
 
 @dataclass
 class BodyMotion:
-    """The input of the layers of a body, and the motion that they have added so far.
-
-    head, place: (F, 4) orientation and (F, 3) position of the aiming bone. animated, now: the bones as animated, and as
-    moved by the chain and the hips. displacement: (F, 3) of the hips, already in `now`. targets: (n, F, 3) in armature
-    space. begin: time [s] of the first frame, from which random motion comes. influence: (F,). shut: (F,) whether the
-    eyes are closed by a key. offsets: (F, 4) of each bone of `body.turned`, moves: (F, 3) of each of `body.moved`, both
-    written by the layers. gaze, closing: as in `BodyResponse`; closed: (F,) how far the lids do close. raised: (F,)
-    angle [rad] by which the eyes look up further in the head than in the animation. shapes: (F,) how much each shape
-    key changes.
-    """
+    """The input of the layers of a body, and the motion that they have added so far."""
 
     body: BodyRig
     samples: Samples
     head: Array
+    """(F, 4) orientation of the aiming bone."""
     place: Array
+    """(F, 3) position of the aiming bone."""
     animated: Posed
+    """The bones as animated."""
     now: Posed
+    """The bones as moved by the chain and the hips."""
     displacement: Array
+    """(F, 3) displacement of the hips, already in `now`."""
     targets: Array
+    """(n, F, 3) targets in armature space."""
     events: Sequence[gaze.Event]
     dt: float
     begin: float
+    """Time [s] of the first frame, from which random motion comes."""
     influence: Array
+    """(F,) influence of the look-at."""
     shut: Array
+    """(F,) whether the eyes are closed by a key."""
     offsets: dict[str, Array]
+    """(F, 4) offsets of each bone of `body.turned`, written by the layers."""
     moves: dict[str, Array]
+    """(F, 3) displacements of each bone of `body.moved`, written by the layers."""
     gaze: eyes.EyeSolution | None = None
+    """As in `BodyResponse`."""
     closing: Array | None = None
+    """As in `BodyResponse`."""
     closed: Array | None = None
+    """(F,) how far the lids do close."""
     raised: Array | None = None
+    """(F,) angle [rad] by which the eyes look up further in the head than in the animation."""
     centers: Array | None = None
     missed: Array | None = None
     shapes: dict[Lid, Array] = field(default_factory=dict)
+    """(F,) how much each shape key changes."""
 
 
 def respond(

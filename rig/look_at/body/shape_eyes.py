@@ -54,19 +54,20 @@ class EyeControl:
 
 @dataclass(frozen=True)
 class ShapeEye:
-    """An eye that shape keys or control bones turn. side: "L" or "R". center: (3,) in the frame of the aiming bone.
-
-    lids, controls: the shape keys and the bones of each of `shape_gaze.DIRECTIONS`. turns: for each the rotation vector
-    (3,) [rad] at value 1. order: of `turn_order.ORDERS` where control bones turn it by angles, "" where the pupil moves
-    on straight lines.
-    """
+    """An eye that shape keys or control bones turn."""
 
     side: str
+    """"L" or "R"."""
     center: tuple[float, float, float]
+    """(3,) in the frame of the aiming bone."""
     lids: tuple[tuple[Lid, ...], ...]
+    """Shape keys of each of `shape_gaze.DIRECTIONS`."""
     turns: tuple[tuple[float, float, float], ...]
+    """For each of `shape_gaze.DIRECTIONS` the rotation vector (3,) [rad] at value 1."""
     controls: tuple[tuple[EyeControl, ...], ...] = ((),) * 4
+    """Control bones of each of `shape_gaze.DIRECTIONS`."""
     order: str = ""
+    """One of `turn_order.ORDERS` where control bones turn it by angles, "" where the pupil moves on straight lines."""
 
     def direction(self, values: Array, axes: tuple[Array, Array]) -> Array:
         """Unit gaze directions (..., 3) of values (..., 4). axes: forward and up (3,) of the head."""

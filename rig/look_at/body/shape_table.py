@@ -18,17 +18,18 @@ _MOST = 1000
 
 
 class ShapeRow(NamedTuple):
-    """A row of the table. shape_key: its name, or "" where a bone does it.
-
-    eye, direction: what it does, to which eye. angle: at value 1 [rad], 0 to measure it. control: a control bone, whose
-    location on its own `axis` is `distance` where a shape key would have the value 1.
-    """
+    """A row of the table."""
 
     shape_key: str
+    """Name of the shape key, or "" for a control bone."""
     eye: str
+    """The eye that it turns or closes."""
     direction: str
+    """The direction in which it turns the eye, or that it closes it."""
     angle: float = 0.0
+    """Angle [rad] at value 1, 0 to measure it."""
     control: str = ""
+    """A control bone, whose location on its own `axis` is `distance` where a shape key would have the value 1."""
     axis: str = "X"
     distance: float = 1.0
 

@@ -39,21 +39,26 @@ Spoken = tuple[float, bpy.types.Object] | tuple[float, bpy.types.Object, bpy.typ
 
 @dataclass(frozen=True)
 class Options:
-    """manner: behavior of all people, or of each. replace: delete the animator's keys as well. end: last frame, None
-    for that of the scene. objects: common objects that may be looked at. eyes, body: enable these layers of the body
-    response where the rig has them. breathing: factor of the amount of breathing of those who begin to. whole: replace
-    generated keys at all frames, not only from the first turn on. faces: bones that others look at, where they are
-    known, which spares their detection."""
+    """Settings of a conversation."""
 
     manner: Manner | Sequence[Manner] = USUAL_MANNER
+    """Behavior of all people, or of each."""
     replace: bool = False
+    """Delete the animator's keys as well."""
     end: float | None = None
+    """Last frame, None for that of the scene."""
     objects: Sequence[bpy.types.Object] = ()
+    """Common objects that may be looked at."""
     eyes: bool = False
+    """Enable the layers of the eyes where the rig has them."""
     body: bool = False
+    """Enable the layers of the body where the rig has them."""
     breathing: float = 1.0
+    """Factor of the amount of breathing of those who begin to."""
     whole: bool = False
+    """Replace generated keys at all frames, not only from the first turn on."""
     faces: Mapping[bpy.types.Object, str] = field(default_factory=dict)
+    """Bones that others look at, where they are known, which spares their detection."""
 
 
 USUAL = Options()
@@ -61,26 +66,35 @@ USUAL = Options()
 
 @dataclass(frozen=True)
 class _Person:
-    """bone: of the existing or new look-at. face: the target for others."""
+    """A person in a conversation."""
 
     armature: bpy.types.Object
     bone: str
+    """Aiming bone of the existing or new look-at."""
     face: Target
+    """The target at which others look."""
 
 
 @dataclass(frozen=True)
 class Planned:
-    """A conversation before it is keyed. turns: with times [s]. looks, blinks, nods, tilts: of each of the people [s,
-    rad]. shares: as measured. seconds: from the first turn to the end. faces: bones that others look at, of each."""
+    """A conversation before it is keyed."""
 
     turns: list[Turn]
+    """Turns, with times [s]."""
     looks: list[list[conversation.Look]]
+    """Looks of each person [s, rad]."""
     blinks: list[list[float]]
+    """Blinks of each person [s]."""
     nods: list[list[conversation.Nod]]
+    """Nods of each person [s, rad]."""
     tilts: list[list[conversation.Tilt]]
+    """Tilts of each person's head [s, rad]."""
     shares: conversation.Shares
+    """Shares of the gaze, as measured."""
     seconds: float
+    """Time [s] from the first turn to the end."""
     faces: list[str]
+    """For each person the bone at which others look."""
 
 
 def converse(

@@ -22,12 +22,14 @@ _MOVED = 1e-6
 
 @dataclass(frozen=True)
 class _Inputs:
-    """What a look depends on at one frame. targets: (n, 3) in the world. pose: of the bones that matter, as the
-    animator has set it; world: (4, 4) of the armature."""
+    """What a look depends on at one frame."""
 
     targets: Array
+    """(n, 3) targets in the world."""
     pose: Array
+    """Pose of the bones that matter, as the animator has set it."""
     world: Array
+    """(4, 4) world matrix of the armature."""
 
     def same_targets(self, other: "_Inputs") -> bool:
         return (

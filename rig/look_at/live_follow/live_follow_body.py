@@ -44,16 +44,20 @@ class Shown:
 
 @dataclass(frozen=True)
 class _Moment:
-    """offsets: (b, 4) of the chain. goal: (3,) in the world; aimed: number of the path that it belongs to, None where
-    nothing is looked at. rotations, positions: of all sampled bones as measured, None where they are predicted."""
+    """What was shown at one moment, for the solution of the next."""
 
     time: float
     offsets: Array
+    """(b, 4) offsets of the chain."""
     goal: Array
+    """(3,) goal in the world."""
     aimed: int | None
+    """Number of the path to which the goal belongs, None where nothing is looked at."""
     influence: float
     rotations: Array | None = None
+    """Orientations of all sampled bones as measured, None where they are predicted."""
     positions: Array | None = None
+    """Positions of all sampled bones as measured, None where they are predicted."""
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,12 @@ from ..resolve import LookAt
 
 @dataclass(frozen=True)
 class VisualChain:
-    """The chain as Blender evaluates it, in armature space, head first: (b, 4) and (b, 3). world: of the armature."""
+    """The chain as Blender evaluates it, in armature space, head first: (b, 4) and (b, 3)."""
 
     rotations: Array
     positions: Array
     world: Array
+    """World matrix of the armature."""
     sheared: bool
 
 
