@@ -10,9 +10,11 @@ from ...lookat_pd.rotation import Array
 from ..sampling.sampler import Samples
 from . import coupling
 from .changes import Changes
+from .kept_probe import KeptProbe, RigState
 
 _AXIS = np.array([1.0, 0.0, 0.0])
 """About which controls are turned to measure what they pass on."""
+_kept: KeptProbe[Array] = KeptProbe()
 
 
 class TurnedControls:
@@ -23,6 +25,7 @@ class TurnedControls:
         # The coupling has children before their parents.
         self._rows = [samples.bones.index(name) for name in reversed(self.controls)]
         self._carried = [samples.bones.index(name) for name in carried]
+        self._names = self.controls[::-1] + tuple(carried)
         self._animated = samples.rotations[:, self._rows + self._carried]
         self.coupling = np.eye(len(self._rows) + len(self._carried), len(self._rows))
 
@@ -32,13 +35,20 @@ class TurnedControls:
         evaluate: Callable[[int], Generator[float, None, Samples]],
         parents: Sequence[int],
         posed: Collection[int] = (),
+        state: RigState | None = None,
     ) -> Generator[float, None, None]:
         """Measure what each control passes on; yields the completed fraction. Raises RigError where one does not
         respond.
 
         show: writes changes at the first frames, as many as it is told. evaluate: the same frames. parents: index of
         the control above each, -1 for none. posed: indices of those that constraints pose, which turn all below them.
+        state: of the rig, where what was measured in it before will do.
         """
+        question = self._names, tuple(parents), tuple(sorted(posed))
+        known = None if state is None else _kept.get(state, question)
+        if known is not None:
+            self.coupling = known
+            return
         last = len(self.controls) - 1
 
         def show_turns(turns: Array) -> None:
@@ -59,6 +69,8 @@ class TurnedControls:
                 if parents[n] in below:
                     below.append(n)
             self.coupling[[last - n for n in below], last - control] = 1.0
+        if state is not None:
+            _kept.keep(state, question, self.coupling)
 
     def received(self, carried: int) -> Array:
         """The part (n,) of the rotation of each control that another bone receives, by its index."""

@@ -11,11 +11,13 @@ from ...lookat_pd.rotation import Array
 from ..animation.bake_transaction import BakeTransaction
 from ..controls import coupling
 from ..controls.changes import AnimatedChannels, Changes
+from ..controls.kept_probe import KeptProbe, RigState
 from ..sampling import plain_chain
 from ..sampling.sampler import Sampler, Samples, sample_frames
 
 _FOLLOWS = 0.5
 """Fraction of a joint's rotation above which a bone counts as moving with it."""
+_kept: KeptProbe[Array] = KeptProbe()
 _HARMLESS = ("LIMIT_ROTATION", "LIMIT_LOCATION", "LIMIT_SCALE", "LIMIT_DISTANCE")
 
 
@@ -46,7 +48,25 @@ def by_turning(
 ) -> Array:
     """The same, measured on the evaluated rig: each joint is rotated a little at the first frame of `samples`, in a
     working action that is discarded. Joints of `posed`, which a constraint poses, and what is below them move with
-    their parents."""
+    their parents. What was measured before will do as long as the rig is the same.
+    """
+    rig = sampler.stand_in(armature).evaluated_get(sampler.step(float(samples.frames[0])))
+    state, question = RigState.of(sampler.scene, armature, rig), (tuple(joints), tuple(bones), tuple(sorted(posed)))
+    known = _kept.get(state, question)
+    if known is None:
+        known = _turned(sampler, armature, joints, bones, samples, posed)
+        _kept.keep(state, question, known)
+    return known.copy()
+
+
+def _turned(
+    sampler: Sampler,
+    armature: bpy.types.Object,
+    joints: Sequence[str],
+    bones: Sequence[str],
+    samples: Samples,
+    posed: Collection[str],
+) -> Array:
     rows = {name: n for n, name in enumerate(samples.bones)}
     chosen, frame = [rows[name] for name in bones], samples.frames[:1]
     before, found = samples.rotations[0, chosen], np.zeros((len(bones), len(joints)), dtype=bool)

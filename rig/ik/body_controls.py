@@ -13,6 +13,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import channels
 from ..controls.changes import AnimatedChannels, Changes, ChannelWriter
 from ..controls.goals import Carried, IKGoal
+from ..controls.kept_probe import RigState
 from ..controls.turned_controls import TurnedControls
 from ..sampling.sampler import Samples
 from .body import JointTree
@@ -67,6 +68,7 @@ class BodyControls:
         self,
         show: Callable[[Changes, int], object],
         evaluate: Callable[[int], Generator[float, None, Samples]],
+        state: RigState | None = None,
     ) -> Generator[float, None, None]:
         """Measure how the controls turn each other, as `TurnedControls.measure`. Raises RigError."""
         # Without inverse kinematics they are plain bones.
@@ -76,7 +78,7 @@ class BodyControls:
             for joint in joints
             if limb.direct and not self.turns[:, joint].all()
         }
-        yield from self._turned.measure(show, evaluate, self.body.parents, posed)
+        yield from self._turned.measure(show, evaluate, self.body.parents, posed, state)
         self._channels.forget()
 
     def realized(self, changes: Changes, seen: Samples, rotations: Array, positions: Array) -> Changes:

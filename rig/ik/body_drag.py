@@ -20,6 +20,7 @@ from ..animation import auto_keying
 from ..animation.bake_options import BakeOptions
 from ..animation.outside_controls import OutsideControl
 from ..controls.changes import AnimatedChannels, Changes
+from ..controls.kept_probe import RigState
 from ..controls.pose_writer import PoseWriter
 from ..controls.realize import Tolerance, realize
 from ..detection import limb_controls
@@ -161,7 +162,12 @@ class BodyDrag(drag.GivenChain):
             yield 1.0
             return self._look()
 
-        drain(controls.measure(lambda changes, frames: controls.write(self._writer, changes, frames), evaluate))
+        def show(changes: Changes, frames: int) -> None:
+            controls.write(self._writer, changes, frames)
+
+        # A drag begins at once where one of the same controls has been before.
+        rig = self.armature.evaluated_get(self.view_layer.depsgraph)
+        drain(controls.measure(show, evaluate, RigState.of(self.scene, self.armature, rig)))
         self._writer.restore()
         self._look()
 

@@ -86,6 +86,15 @@ def fingerprint(item: bpy.types.ID) -> bytes:
     return digest.digest()
 
 
+def structure(item: bpy.types.ID) -> bytes:
+    """A digest of how an item moves others, whatever plays and however it is posed."""
+    digest = blake2b(digest_size=16)
+    if not isinstance(item, bpy.types.Action):
+        for part in _parts(item, _animated(item), posed=False):
+            digest.update(part if isinstance(part, bytes) else repr(part).encode())
+    return digest.digest()
+
+
 def animates(armature: bpy.types.Object, path: str) -> bool:
     """Whether keys, in the current action or the NLA, or a driver move a property of an armature."""
     return path in _animated(armature)
@@ -175,14 +184,17 @@ def _still(values: Any, moving: set[int]) -> tuple[float, ...]:
     return tuple(0.0 if n in moving else value for n, value in enumerate(values))
 
 
-def _parts(item: bpy.types.ID, animated: Mapping[str, set[int]]) -> Iterator[object]:
+def _parts(item: bpy.types.ID, animated: Mapping[str, set[int]], *, posed: bool = True) -> Iterator[object]:
+    """posed: with what plays, and the transforms of objects and bones."""
     if isinstance(item, bpy.types.Action):
         yield from _action(item)
         return
-    yield from _animation(item)
+    if posed:
+        yield from _playback(item)
+    yield from _drivers(item)
     yield from _custom(item, "", animated)
     if isinstance(item, bpy.types.Object):
-        yield from _object(item, animated)
+        yield from _object(item, animated, posed=posed)
     elif isinstance(item, bpy.types.Armature):
         yield from _armature(item)
         for n, shot in enumerate(getattr(item, "lookat_pd_shot", ())):
@@ -228,7 +240,7 @@ def _curve(curve: bpy.types.FCurve) -> Iterator[object]:
         yield list(getattr(modifier, "coefficients", ()))
 
 
-def _animation(item: bpy.types.ID) -> Iterator[object]:
+def _playback(item: bpy.types.ID) -> Iterator[object]:
     data = getattr(item, "animation_data", None)
     if data is None:
         return
@@ -241,7 +253,11 @@ def _animation(item: bpy.types.ID) -> Iterator[object]:
         yield from _simple(strip, "", {})
         for curve in strip.fcurves:
             yield from _curve(curve)
-    for driver in data.drivers:
+
+
+def _drivers(item: bpy.types.ID) -> Iterator[object]:
+    data = getattr(item, "animation_data", None)
+    for driver in data.drivers if data is not None else ():
         yield driver.data_path, driver.array_index, driver.mute, driver.driver.type, driver.driver.expression
         for variable in driver.driver.variables:
             yield variable.name, variable.type
@@ -250,34 +266,40 @@ def _animation(item: bpy.types.ID) -> Iterator[object]:
                 yield target.transform_type, target.transform_space, target.rotation_mode
 
 
-def _object(item: bpy.types.Object, animated: Mapping[str, set[int]]) -> Iterator[object]:
+def _object(item: bpy.types.Object, animated: Mapping[str, set[int]], *, posed: bool) -> Iterator[object]:
     yield item.type, item.rotation_mode, item.parent.name_full if item.parent else "", item.parent_type
     yield item.parent_bone, tuple(v for row in item.matrix_parent_inverse for v in row)
-    for name in (*TRANSFORM_SIZES, *_DELTAS):
+    for name in (*TRANSFORM_SIZES, *_DELTAS) if posed else ():
         yield _still(getattr(item, name), animated.get(name, set()))
     yield tuple(item.parent_vertices)
     yield from _constraints(item.constraints, "", animated)
     if item.pose is None:
         return
     bones = item.pose.bones
+    yield bones.keys()
+    if posed:
+        yield from _transforms(bones, animated)
+    for bone in bones:
+        if len(bone.constraints):
+            yield from _constraints(bone.constraints, f"{bone_path(bone.name)}.", animated)
+        yield from _custom(bone, bone_path(bone.name), animated)
+    yield [bone.rotation_mode for bone in bones]
+
+
+def _transforms(bones: Any, animated: Mapping[str, set[int]]) -> Iterator[object]:
+    """The channels of bones that do not change with the frame."""
     rows = {bone_path(bone): n for n, bone in enumerate(bones.keys())}
     moving: dict[str, list[tuple[int, int]]] = {}
     for path, indices in animated.items():
         head, _, name = path.rpartition(".")
         if head in rows:
             moving.setdefault(name, []).extend((rows[head], index) for index in indices)
-    yield bones.keys()
     for name, size in TRANSFORM_SIZES.items():
         values = np.empty((len(bones), size), dtype=np.float32)
         bones.foreach_get(name, values.ravel())
         for row, index in moving.get(name, ()):
             values[row, index] = 0.0
         yield values.tobytes()
-    for bone in bones:
-        if len(bone.constraints):
-            yield from _constraints(bone.constraints, f"{bone_path(bone.name)}.", animated)
-        yield from _custom(bone, bone_path(bone.name), animated)
-    yield [bone.rotation_mode for bone in bones]
 
 
 def _constraints(stack: Any, path: str, animated: Mapping[str, set[int]]) -> Iterator[object]:

@@ -14,6 +14,7 @@ from .. import control_rigs, scenes
 from . import ik_figure
 
 actions = load("rig.animation.actions")
+coupling = load("rig.controls.coupling")
 hitting = load("rig.dynamics.hitting")
 errors = load("lookat_pd.errors")
 targets = load("rig.sampling.targets")
@@ -299,6 +300,21 @@ def test_controls_of_a_generated_rig() -> None:
     assert "head" in result.bones and not any(name.startswith(("DEF-", "ORG-", "MCH-")) for name in result.bones)
     with pytest.raises(errors.LookAtError, match="enable 'Switch Limbs to FK'"):
         run(armature, spec("hand_ik.L", frame=20), use_switch=False)
+
+
+@pytest.mark.slow
+def test_a_second_hit_does_not_measure_again_what_hangs_on_what(monkeypatch) -> None:
+    armature, probing, probes = kept.human(), coupling.probing, []
+    monkeypatch.setattr(coupling, "probing", lambda part, *args: probes.append(len(part)) or probing(part, *args))
+    run(armature, spec("chest", frame=20, impulse=30.0))
+    first = sum(probes)
+    probes.clear()
+    run(armature, spec("chest", frame=40, impulse=10.0))
+    assert sum(probes) < 0.5 * first
+    armature.pose.bones["DEF-spine.003"].constraints[0].influence = 0.9
+    probes.clear()
+    run(armature, spec("chest", frame=40, impulse=10.0))
+    assert sum(probes) == first
 
 
 @pytest.mark.slow

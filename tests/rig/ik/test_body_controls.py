@@ -13,10 +13,12 @@ from extension import load
 from .. import control_rigs, scenes
 from .test_body_bake import axes, bodies, body_bake, errors, options, targets, to
 
+body_settings = load("rig.ik.body_settings")
 body_on_controls = load("rig.ik.body_on_controls")
 contact_plan = load("rig.feet.contact_plan")
 contacts = load("rig.ik.contacts")
 control_drag = load("rig.ik.control_drag")
+coupling = load("rig.controls.coupling")
 rotation = load("lookat_pd.rotation")
 shear = load("rig.sampling.shear")
 solving = load("rig.ik.chain_solve")
@@ -209,6 +211,42 @@ def test_a_drag_moves_what_moves_the_clicked_bone(human, clicked: str, moved: st
         assert np.linalg.norm(head(human, shown) - start - away) < 1e-3 and session.error < 1e-3
     session.restore()
     assert [bone.matrix_basis for bone in human.pose.bones] == before
+
+
+def test_controls_are_probed_once_until_the_rig_or_a_switch_changes(human, monkeypatch) -> None:
+    """The second drag begins at once, and poses the same; a new pose and other keys change nothing of it."""
+    body_settings.add(human, ("foot_ik.L", "foot_ik.R", "hand_ik.L"))
+    measured, measure = [], coupling.measure
+    monkeypatch.setattr(coupling, "measure", lambda *args, **options: measured.append(1) or measure(*args, **options))
+
+    def drag(away: tuple[float, float, float] = (0.05, -0.1, 0.1)) -> np.ndarray:
+        session = dragged(human, "hand_ik.L", body=body_bake.BodyTuning())
+        session.move(session.place + away)
+        assert session.error < 1e-3 and session.held_error < 1e-3
+        shown = head(human, "DEF-hand.L")
+        session.restore()
+        return shown
+
+    np.testing.assert_allclose(drag(), drag(), atol=1e-4)
+    human.pose.bones["torso"].rotation_quaternion = rotation.exp(np.array((0.0, 0.0, 0.3)))
+    human.pose.bones["chest"].keyframe_insert("location", frame=1)
+    bpy.context.view_layer.update()
+    drag()
+    assert len(measured) == 1
+    human.pose.bones["torso"]["head_follow"] = 0.5
+    human.update_tag()
+    drag()
+    assert len(measured) == 2
+    human.pose.bones["DEF-spine"].constraints[0].influence = 0.9
+    drag()
+    assert len(measured) == 3
+    for frame, follow in ((1, 0.0), (LAST, 1.0)):
+        human.pose.bones["torso"]["neck_follow"] = follow
+        human.pose.bones["torso"].keyframe_insert('["neck_follow"]', frame=frame)
+    drag()
+    scenes.goto(LAST)
+    drag()
+    assert len(measured) == 5
 
 
 def test_a_drag_of_a_bone_that_ik_poses_is_refused_with_the_control(human) -> None:

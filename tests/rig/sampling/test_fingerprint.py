@@ -195,6 +195,46 @@ def test_another_after_what_may_move_something(scene, name) -> None:
     assert everything(scene) != truth
 
 
+STRUCTURE = (
+    "rotation mode",
+    "constraint",
+    "constraint's influence",
+    "weight of a parent",
+    "new constraint",
+    "custom property",
+    "driver",
+    "rest pose",
+    "inheritance",
+    "inherited scale",
+    "pose position",
+    "no parent",
+)
+PLAYED = (
+    "key",
+    "interpolation",
+    "removed key",
+    "no NLA",
+    "strip",
+    "unkeyed pose",
+    "unkeyed rotation",
+    "scaled bone",
+    "object",
+    "target's rotation",
+    "target's key",
+)
+
+
+@pytest.mark.parametrize("name", [*STRUCTURE, *PLAYED])
+def test_the_structure_is_another_only_after_what_may_change_how_bones_move_each_other(scene, name) -> None:
+    def structures() -> list[bytes]:
+        return [inputs.structure(item) for item in (scene.armature, scene.armature.data, scene.target)]
+
+    truth = structures()
+    SOMETHING[name](scene)
+    bpy.context.view_layer.update()
+    assert (structures() != truth) == (name in STRUCTURE)
+
+
 def test_the_same_where_a_curve_has_another_user(scene) -> None:
     truth = everything(scene)
     bpy.data.objects.new("Copy", bpy.data.curves["Path"])
