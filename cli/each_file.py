@@ -16,7 +16,7 @@ from . import gltf_edit, gltf_source, jobs, provenance, report, scene_files, wor
 from .console import Console, crash, one_line
 from .jobs import GLTF, FileJob
 from .report import Row
-from .scripts import DriversLeftOut
+from .untrusted_drivers import DriversLeftOut
 
 Item = TypeVar("Item")
 DONE, FAILED = 0, 1

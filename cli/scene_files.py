@@ -10,7 +10,7 @@ from pathlib import Path
 import bpy
 
 from ..lookat_pd.errors import FileError
-from . import bvh_axes, gltf, gltf_source, gltf_times, provenance, retime, scripts, still_pose, whole_file
+from . import bvh_axes, gltf, gltf_source, gltf_times, provenance, retime, still_pose, untrusted_drivers, whole_file
 from .console import Console
 
 _BLEND, _GZIP, _ZSTANDARD = b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
@@ -46,7 +46,7 @@ def load(
             with source.copied(clips) as copy:
                 _import_gltf(copy, rate or gltf_times.frame_rate(path), disable_bone_shape=True)
     if not trust:
-        scripts.tell_of_drivers()
+        untrusted_drivers.tell_of_drivers()
     return bpy.context.scene
 
 

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..rig.transitions import chains, join
+from ..rig.transitions import join, marker_clips
 from ..rig.transitions.settings import Blending, InSequence
 from . import drawing, inertialize, selection
 from .blending import Played, draw_method
@@ -36,7 +36,9 @@ class LOOKAT_PD_OT_chain_actions(InSequence, Blending, Played, inertialize.Joini
         armature, scene = selection.armature(context), context.scene
         self.check_feet(context)
         options = {"root": self.root, "assign": self.assign, "lock_feet": self.locks_keys, "scene": scene}
-        self.start_join(context, lambda how: join.chain(armature, chains.from_markers(armature, scene, how), **options))
+        self.start_join(
+            context, lambda how: join.chain(armature, marker_clips.from_markers(armature, scene, how), **options)
+        )
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_chain_actions,))

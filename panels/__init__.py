@@ -2,7 +2,7 @@
 
 from . import (
     blend_profile,
-    body,
+    body_response,
     compare_ghost,
     conversation,
     directing,
@@ -26,7 +26,7 @@ from . import (
 
 MODULES = (
     presets,
-    body,
+    body_response,
     look_at,
     conversation,
     directing,

@@ -10,7 +10,7 @@ from ..rig.look_at import facing
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
 from ..translations import messages
-from . import body, compare_ghost, controller, directing, keyed, plots, presets, status
+from . import body_response, compare_ghost, controller, directing, keyed, plots, presets, status
 
 
 class LOOKAT_PD_UL_chain(bpy.types.UIList):
@@ -238,14 +238,14 @@ class _Body(_SubPanel):
     bl_label = "Body"
 
     def draw(self, context: bpy.types.Context) -> None:
-        body.draw_body(self.prepared(), self.settings(context))
+        body_response.draw_body(self.prepared(), self.settings(context))
 
 
 class _Eyes(_SubPanel):
     bl_label = "Eyes"
 
     def draw(self, context: bpy.types.Context) -> None:
-        body.draw_eyes(self.prepared(), self.settings(context))
+        body_response.draw_eyes(self.prepared(), self.settings(context))
 
 
 class _Release(_SubPanel):

@@ -319,7 +319,7 @@ def test_a_layer_has_a_switch_and_a_place_in_the_panel(nod, fresh) -> None:
     assert "use_nod" in settings.BONES["body"] and settings.TUNING["body"].count("arm_recoil") == 2
     drawn: list[str] = []
     armature = bodies.person(moving=False)
-    load("panels.body").draw_body(Layout(drawn), scenes.aim(armature, scenes.ball()))
+    load("panels.body_response").draw_body(Layout(drawn), scenes.aim(armature, scenes.ball()))
     assert "use_nod" in drawn and drawn[drawn.index("use_nod") + 1] == "arm_recoil"
 
 

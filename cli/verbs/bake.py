@@ -30,11 +30,11 @@ from .. import (
     each_action,
     each_file,
     gaze_file,
-    measure,
     presets,
     retime,
     rigs,
     setting_flags,
+    settled_errors,
 )
 from ..console import Console
 from ..conversation_file import Talk
@@ -203,7 +203,7 @@ def _bake_action(
     extents = {rig.name: rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last) for rig, _ in places}
     steps = look_at_bake.bake(scene, look_ats, bake_options.BakeOptions(first, last, request.into))
     results = drain(steps, lambda fraction: console.progress(0.1 + 0.65 * fraction, "baking"))
-    steps = measure.settled_errors(scene, results)
+    steps = settled_errors.measure(scene, results)
     errors = drain(steps, lambda fraction: console.progress(0.75 + 0.2 * fraction, "verifying"))
     if job.output.suffix.lower() == ".glb":
         for result in results:
@@ -300,13 +300,13 @@ def fill(row: Row, results: Sequence[look_at_bake.BakeResult], errors: Sequence[
     for result in results:
         row["warnings"] += result.notes
     row["settled_error_deg"] = errors[0]
-    row["settled_frames"] = len(measure.settled_frames(first))
+    row["settled_frames"] = len(settled_errors.settled_frames(first))
     row["action"], row["passes"] = first.action.name, first.passes
     row |= _body_of(first)
     if len(results) > 1:
         row["look_ats"] = [_summary(result, error) for result, error in zip(results, errors, strict=True)]
     missing = [result for result, error in zip(results, errors, strict=True) if error is None]
-    row["warnings"] += dict.fromkeys(measure.why_no_error(result) for result in missing)
+    row["warnings"] += dict.fromkeys(settled_errors.why_no_error(result) for result in missing)
 
 
 def _summary(result: look_at_bake.BakeResult, error: float | None) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def _opened() -> None:
     panels.register()
 
 
-@script(needs=("panels.body",))
+@script(needs=("panels.body_response",))
 def body(hands: Hands) -> Waiting:
     """Hips, arms, feet and eyes of the character, and their settings."""
     _opened()

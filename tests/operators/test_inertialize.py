@@ -11,7 +11,7 @@ from ..rig.feet import walking
 from ..rig.transitions.motions import character, heads, use, walk
 
 actions = load("rig.animation.actions")
-chains = load("rig.transitions.chains")
+chains = load("rig.transitions.marker_clips")
 visual_join = load("rig.transitions.visual.visual_join")
 visual_offsets = load("rig.transitions.visual.visual_offsets")
 clips = load("rig.transitions.clips")

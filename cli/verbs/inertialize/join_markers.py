@@ -1,6 +1,6 @@
 """`--markers`: the clips that the timeline markers of the scene name, each at its own frame."""
 
-from ....rig.transitions import chains
+from ....rig.transitions import marker_clips
 from . import played
 from .clip_list import Entry
 from .made import Made
@@ -9,7 +9,7 @@ from .task import ModeTask
 
 
 def make(task: ModeTask) -> Made:
-    steps = chains.from_markers(task.rig, task.scene, task.blend())
+    steps = marker_clips.from_markers(task.rig, task.scene, task.blend())
     entries = [Entry(step.clip.action.name, step.clip.frame, step.at) for step in steps]
     return played.join_entries(task, entries)
 

@@ -10,7 +10,7 @@ from .. import scenes
 from .motions import character, poses, use, walk
 from .test_strips import place
 
-chains = load("rig.transitions.chains")
+chains = load("rig.transitions.marker_clips")
 join = load("rig.transitions.join")
 loop = load("rig.transitions.loop")
 markers = load("rig.transitions.pose_markers")

@@ -8,7 +8,7 @@ from extension import load
 from .. import scenes
 from .motions import character, use, walk
 
-chains = load("rig.transitions.chains")
+chains = load("rig.transitions.marker_clips")
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from ..rig.look_at.setting_paths import setting_path
 from ..rig.sampling.sampler import Sampler, Samples
 
 
-def settled_errors(scene: bpy.types.Scene, results: Sequence[BakeResult]) -> Generator[float, None, list[float | None]]:
+def measure(scene: bpy.types.Scene, results: Sequence[BakeResult]) -> Generator[float, None, list[float | None]]:
     """Largest angle [deg] between aim and target of each look-at over its settled frames with the target in reach.
 
     The aim is the gaze of the eyes where they look, else the aim axis of the bone; of eyes that shape keys turn it is
