@@ -14,7 +14,7 @@ from .rows import Goal, Row
 from .timing import clocked, shortest
 
 scene_solve = load("rig.look_at.scene_solve")
-look_at_solve = load("rig.look_at.solve")
+look_at_solve = load("rig.look_at.look_at_solve")
 
 FRAMES = (250, 1_000, 4_000, 10_000)
 REPEATS = 3

@@ -210,7 +210,7 @@ def registered_jump(jump, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def test_a_method_of_transitions_is_on_the_command_line(registered_jump, capsys: pytest.CaptureFixture[str]) -> None:
     options = parsed("inertialize", "a.blend", "--to", "Walk", "--output", "b.blend", "--method", "jump")
-    assert load("cli.verbs.inertialize.task").method(options) is registered_jump
+    assert load("cli.verbs.inertialize.mode_task").method(options) is registered_jump
     assert "cross-fade, none, automatic choice, a damped spring" in help_of("inertialize", capsys)
     assert "or a jump (default: inertial)" in help_of("inertialize", capsys)
 

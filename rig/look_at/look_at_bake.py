@@ -26,9 +26,9 @@ from .body import blink_bake
 from .body.blink import Lid
 from .body.response import BodyResponse
 from .directing import shot_keys
+from .look_at_solve import LookAtSolve
 from .resolve import LookAt
 from .scene_solve import SceneSolve
-from .solve import LookAtSolve
 
 BAKED = " look-at"
 

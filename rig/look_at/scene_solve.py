@@ -17,8 +17,8 @@ from ..layers.track import Track
 from ..sampling import fingerprint
 from ..sampling.scene_time import seconds_per_frame
 from . import look_at_layer as offsets
+from .look_at_solve import LookAtSolve
 from .resolve import LookAt
-from .solve import LookAtSolve
 from .solve_context import Playing, SolveContext
 
 ROUNDS = 3

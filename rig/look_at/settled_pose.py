@@ -12,8 +12,8 @@ from ..layers.track import Track
 from ..sampling.sampler import Samples, seen_from
 from ..sampling.targets import Target
 from .gaze_solving import GazeSolver
+from .look_at_solve import LookAtSolve
 from .resolve import LookAt
-from .solve import LookAtSolve
 from .solve_context import SolveContext
 from .solve_sampling import KeptSamples
 

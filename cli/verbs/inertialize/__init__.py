@@ -18,7 +18,7 @@ from ...report import Row
 from . import clip_list, made, modes, on_file
 from .clip_files import ClipFiles
 from .mode import Mode, flag
-from .task import WRITE_TO, TransitionRequest, check_method, method
+from .mode_task import WRITE_TO, TransitionRequest, check_method, method
 
 NAME = "inertialize"
 SUMMARY = "join clips, loop them, smooth pops, or keep planted feet on their places"

@@ -6,7 +6,7 @@ from ....rig.feet import skate
 from ....rig.transitions import sequence
 from .made import Made
 from .mode import EACH_ACTION, Mode
-from .task import ModeTask
+from .mode_task import ModeTask
 
 
 def make(task: ModeTask) -> Made:

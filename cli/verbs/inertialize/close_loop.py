@@ -10,7 +10,7 @@ from ...report import Row
 from . import made, velocity_jump
 from .made import Made
 from .mode import EACH_ACTION, Mode
-from .task import ModeTask
+from .mode_task import ModeTask
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

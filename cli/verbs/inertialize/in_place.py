@@ -4,7 +4,7 @@ from ....rig.transitions import locomotion
 from . import speed
 from .made import Made
 from .mode import EACH_ACTION, Mode
-from .task import ModeTask
+from .mode_task import ModeTask
 
 
 def make(task: ModeTask) -> Made:

@@ -5,7 +5,7 @@ from . import played
 from .clip_list import Entry
 from .made import Made
 from .mode import JOINING, Mode
-from .task import ModeTask
+from .mode_task import ModeTask
 
 
 def make(task: ModeTask) -> Made:

@@ -15,7 +15,7 @@ from .clip_list import Entry
 from .join_two import LONGEST_AUTO
 from .made import Made
 from .mode import Mode, flag, given
-from .task import ModeTask
+from .mode_task import ModeTask
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -15,7 +15,7 @@ from ...arguments import Misuse
 from . import played
 from .made import Made
 from .mode import JOINING, Mode
-from .task import ModeClip, ModeTask
+from .mode_task import ModeClip, ModeTask
 
 LONGEST_AUTO = inertialization.BLEND_TIMES[1]
 """Seconds that a blend of automatic length may take."""

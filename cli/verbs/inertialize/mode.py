@@ -7,7 +7,7 @@ from typing import Any
 
 from ...report import Row
 from .made import Made
-from .task import ModeTask
+from .mode_task import ModeTask
 
 EACH_ACTION = ("action", "all_actions")
 """Options of modes that make something of each action."""

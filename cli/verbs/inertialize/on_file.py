@@ -12,7 +12,7 @@ from ...jobs import FileJob
 from ...report import Row
 from . import made, velocity_jump
 from .mode import Mode
-from .task import ModeTask, TransitionRequest
+from .mode_task import ModeTask, TransitionRequest
 
 
 def run(mode: Mode, request: TransitionRequest, job: FileJob, row: Row, console: Console) -> None:

@@ -15,7 +15,7 @@ from ... import rigs
 from . import velocity_jump
 from .clip_list import Entry
 from .made import Made
-from .task import ModeClip, ModeTask
+from .mode_task import ModeClip, ModeTask
 
 
 def join_entries(task: ModeTask, entries: Sequence[Entry]) -> Made:

@@ -12,7 +12,7 @@ from ...report import Row
 from . import made, velocity_jump
 from .made import Made
 from .mode import EACH_ACTION, Mode
-from .task import ModeTask, check_method
+from .mode_task import ModeTask, check_method
 
 
 def make(task: ModeTask) -> Made:

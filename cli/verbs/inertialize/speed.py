@@ -6,7 +6,7 @@ import numpy as np
 
 from ....rig.transitions.locomotion import Speed
 from .made import Made
-from .task import ModeClip, ModeTask
+from .mode_task import ModeClip, ModeTask
 
 
 def made(task: ModeTask, clip: ModeClip, result: Any, speed: Speed, missing: list[str], **figures: float) -> Made:

@@ -10,7 +10,7 @@ from ...arguments import Misuse
 from . import speed
 from .made import Made
 from .mode import EACH_ACTION, Mode
-from .task import ModeTask
+from .mode_task import ModeTask
 
 _FEET = "feet"
 

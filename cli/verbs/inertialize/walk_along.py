@@ -13,7 +13,7 @@ from ... import setting_flags
 from . import speed
 from .made import Made
 from .mode import EACH_ACTION, Mode
-from .task import ModeTask
+from .mode_task import ModeTask
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,8 +13,8 @@ from .. import resolve as look_at
 from ..body import blink
 from ..directing import shot_keys
 from ..look_at_layer import LookAtLayer
+from ..look_at_solve import LookAtSolve
 from ..scene_solve import SceneSolve
-from ..solve import LookAtSolve
 from . import inputs
 from .playhead import PlayheadSolve, SeenFirst, frames_around
 from .previews import Previews

@@ -14,8 +14,8 @@ from ....lookat_pd.errors import LookAtError
 from ...layers.kinds import BODY, FRESH
 from ...layers.track import Track
 from ...sampling.scene_time import seconds_per_frame
+from ..look_at_solve import LookAtSolve
 from ..scene_solve import SceneSolve
-from ..solve import LookAtSolve
 
 _FORGOTTEN = 1.5
 """Settle times, divided by the damping ratio, after which a hundredth of a degree is left of how a controller began:

@@ -10,9 +10,9 @@ from ...animation.channels import TRANSFORM_SIZES
 from ...layers.kinds import Key
 from ...layers.track import Track
 from .. import settled_pose
+from ..look_at_solve import LookAtSolve
 from ..resolve import LookAt
 from ..settled_pose import ChainPose, SettledPose
-from ..solve import LookAtSolve
 from ..solve_context import SolveContext
 from .playhead import SeenFirst
 

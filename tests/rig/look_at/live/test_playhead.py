@@ -16,7 +16,7 @@ layers = load("rig.look_at.body.layers")
 live = load("rig.layers.live")
 playhead = load("rig.look_at.live.playhead")
 rotation = load("lookat_pd.rotation")
-solve = load("rig.look_at.solve")
+solve = load("rig.look_at.look_at_solve")
 suspend = load("rig.sampling.suspend")
 track = load("rig.layers.track")
 

@@ -15,7 +15,7 @@ live_scene = load("rig.layers.live_scene")
 offsets = load("rig.look_at.look_at_layer")
 rotation = load("lookat_pd.rotation")
 sampler = load("rig.sampling.sampler")
-solve = load("rig.look_at.solve")
+solve = load("rig.look_at.look_at_solve")
 suspend = load("rig.sampling.suspend")
 
 FRAME = 60
