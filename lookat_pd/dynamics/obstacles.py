@@ -114,6 +114,10 @@ class Clearance:
         """How deep [m] the arm is within an obstacle, or within another arm, at most."""
         return float(np.maximum(self._bare - self._distances(motion), 0.0).max(initial=0.0))
 
+    def is_clear(self, motion: Array) -> bool:
+        """Whether the arm touches nothing, or hardly."""
+        return self.depth(motion) <= TOUCHED
+
     def least(self, motion: Array) -> float | None:
         """The smallest distance [m] of the arm from an obstacle, negative within one; None without obstacles."""
         count = len(self._radii) - len(self._pairs)

@@ -21,7 +21,7 @@ _SPANS = 8
 _NUDGE = 1e-6
 """Step [rad] of the finite differences."""
 _CONVERGED, _RECENT = 5e-4, 4
-"""The search ends when so many iterations together gain less than this fraction of the cost."""
+"""The search ends when so many iterations together gain less than this fraction of the cost, by default."""
 _DAMPING = 1e-2
 """Damping of the first step: the fraction by which the diagonal of the system is increased."""
 _MORE_DAMPING, _MOST_TRIES = 5.0, 8
@@ -64,6 +64,7 @@ def optimized(
     line: ApproachLine | None = None,
     stops: Sequence[tuple[int, int]] = (),
     spans: int = _SPANS,
+    converged: float = _CONVERGED,
 ) -> Generator[tuple[Array, float], bool | None, None]:
     """Motion (N + 1, a, 4) and cost of each iteration, which never rises as long as obstacles and line are kept;
     arguments as for `smoothing.smoothed`.
@@ -71,7 +72,8 @@ def optimized(
     clearance: from obstacles that the arm goes around. kept: samples whose poses are kept. The motion must have the
     velocities of the arm at its ends; the last pose must be kept if the arm moves afterwards or has an orientation.
     line: on which the hand arrives. stops: samples and numbers of moving joints that keep the speed that they have in
-    the motion there. spans: number of polynomial segments.
+    the motion there. spans: number of polynomial segments. converged: fraction of the cost that the last iterations
+    must gain for the search to go on.
     """
     basis = _basis(len(motion), spans)
     problem = _Problem(arm, h, basis, fixed, motion, clearance, kept, line, stops)
@@ -93,7 +95,7 @@ def optimized(
                 allowed = problem.allowed(tried)
                 if allowed[1] < found[1] or not (problem.is_kept(numbers) and problem.is_kept(tried)):
                     break
-                if gained < _CONVERGED * cost:
+                if gained < converged * cost:
                     return
             tries, damping = tries + 1, _MORE_DAMPING * damping
         else:
@@ -105,7 +107,7 @@ def optimized(
             found = allowed
         yield found
         recent = [*recent[-_RECENT:], cost]
-        if len(recent) > _RECENT and recent[0] - cost < _CONVERGED * cost:
+        if len(recent) > _RECENT and recent[0] - cost < converged * cost:
             return
 
 

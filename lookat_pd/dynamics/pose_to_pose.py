@@ -42,6 +42,9 @@ _FAR = 2.6
 """Angle [rad] from the first pose of a part up to which rotation vectors are used."""
 _NUMBERS = 4000
 """For each joint at each step the search holds at most so many numbers at a time."""
+_CONVERGED = 2e-4
+"""Fraction of the cost that iterations must gain: near the optimum of a motion between poses its path changes much more
+than its cost."""
 _STILL = 1e-9
 """Speed [rad/s] below which a joint is at rest."""
 _NOTHING = 1e-7
@@ -193,7 +196,10 @@ class _Work:
         best, least = begun, arm.cost(begun, self.h)
         if rotation.distance(begun, begun[0]).max() > _NOTHING:
             spans = max(2 * _SPANS, _SPANS * (last - first))
-            for motion, cost in optimized(arm, begun, self.h, [], self.passes, kept=kept, stops=stops, spans=spans):
+            work = optimized(
+                arm, begun, self.h, [], self.passes, kept=kept, stops=stops, spans=spans, converged=_CONVERGED
+            )
+            for motion, cost in work:
                 if cost < least:
                     best, least = motion, cost
         return best, arm.torques(best, self.h)

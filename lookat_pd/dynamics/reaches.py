@@ -282,7 +282,7 @@ def _reaching(
         if arm.swings and not stop:
             work = search(by_joints(arm, best.motion, fixed, h), passes - first)
             best, stop = yield from again(best, work, costs, passes - first, halfway, end)
-        if clear is not None and not stop and not best.is_clear:
+        if clear is not None and not stop and not (best.is_clear and all(map(clear.is_clear, plain))):
             for begun in detours(arm, motion, plain, fixed, h, clear):
                 best, stop = yield from improved(best, search(begun, passes), costs, passes, 0.0, end)
                 if stop or best.is_clear:
