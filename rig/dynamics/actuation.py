@@ -16,15 +16,18 @@ _GRAVITY = 9.81
 
 @dataclass(frozen=True)
 class Actuation:
-    """Of n joints. residual: (n,) fraction of the distance that remains at the key. torque_limit: (n,) [N m], inf for
-    none. passive: (n,) bool. stiffness: (n,) [N m/rad] of passive ones, 0 for the others. damping: (n,) [N m s/rad], of
-    the others their friction."""
+    """How n joints are moved."""
 
     residual: Array
+    """(n,) fraction of the distance that remains at the key."""
     torque_limit: Array
+    """(n,) [N m], inf for none."""
     passive: Array
+    """(n,) whether joints have no muscles."""
     stiffness: Array
+    """(n,) [N m/rad] of passive joints, 0 for the others."""
     damping: Array
+    """(n,) [N m s/rad]; of joints that are not passive their friction."""
 
 
 def of(scene: bpy.types.Scene, body: Articulation) -> Actuation:

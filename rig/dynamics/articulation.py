@@ -20,23 +20,24 @@ from .masses import Masses
 
 @dataclass(frozen=True)
 class Articulation:
-    """bones: n joints, parents first. base: their common ancestor, "" for the object itself.
-
-    fixed: (n, 4), the rotation between a joint's parent and its own channel. moving: the joints and the bones with mass
-    that move with them. unit: metres of a unit of the armature's
-    space. assumed: the body for which the joints apply their torques, None if it is `body`. posed: joints that a
-    constraint poses: their own channels do not turn them.
-    """
+    """The bones of a rig as the joints of a body."""
 
     armature: bpy.types.Object
     bones: tuple[str, ...]
+    """Names of the n joints, parents first."""
     base: str
+    """Their common ancestor, "" for the object itself."""
     body: Body
     unit: float
+    """Metres of a unit of the armature's space."""
     fixed: Array = field(repr=False)
+    """(n, 4), the rotation between a joint's parent and its own channel."""
     assumed: Body | None = None
+    """The body for which the joints apply their torques, None if it is `body`."""
     moving: frozenset[str] = frozenset()
+    """The joints and the bones with mass that move with them."""
     posed: frozenset[str] = frozenset()
+    """Joints that a constraint poses: their own channels do not turn them."""
 
     def poses(self, samples: Samples) -> Array:
         """Local rotations (F, n, 4) from the channels of `samples`, or from the pose where a constraint gives it."""
@@ -52,24 +53,24 @@ class Articulation:
     def in_armature(self, local: Array, base: Array) -> Array:
         """Orientations (F, n, 4) in the armature's space from local rotations (F, n, 4). base: (F, n, 4), the frames
         from which joints without one above them hang."""
-        found = np.empty_like(local)
+        orientations = np.empty_like(local)
         for n, parent in enumerate(np.asarray(self.body.parents).tolist()):
-            above = base[:, n] if parent < 0 else found[:, parent]
-            found[:, n] = rotation.multiply(above, local[:, n])
-        return found
+            above = base[:, n] if parent < 0 else orientations[:, parent]
+            orientations[:, n] = rotation.multiply(above, local[:, n])
+        return orientations
 
     def values(self, samples: Samples, rotations: Array) -> dict[str, tuple[str, Array, Array]]:
         """For each bone that its channels turn its rotation mode, the channel values (F, 3 or 4) of local `rotations`
         (F, n, 4), and those that it has in `samples`."""
         offsets = rotation.multiply(rotation.inverse(self.poses(samples)), rotations)
         offsets[rotation.angle(offsets) < _NOTHING] = rotation.IDENTITY
-        found = {}
+        values = {}
         for n, name in enumerate(self.bones):
             if name in self.posed:
                 continue
             mode, raw = samples.channel(name)
-            found[name] = mode, channels.turned(raw, mode, offsets[:, n]), raw
-        return found
+            values[name] = mode, channels.turned(raw, mode, offsets[:, n]), raw
+        return values
 
     def gravity(self, scene: bpy.types.Scene, samples: Samples) -> tuple[float, float, float]:
         """The scene's gravity [m/s²] in the axes of the base at the first frame; none if it is disabled."""
@@ -180,10 +181,10 @@ def _with_mass(bones: Sequence[str], moves: Array, heavy: Collection[str], idle:
         rest = [k for k in range(moves.shape[1], len(bones)) if bones[k] in heavy]
         owners = bone_attachment.nearest(moves[[*order, *rest]][:, order])[len(order) :]
         loaded = {order[n] for n in owners if n >= 0} | {n for n in kept if bones[n] in heavy}
-        found = [n for n in kept if n in loaded or bones[n] not in idle]
-        if found == kept:
+        still_kept = [n for n in kept if n in loaded or bones[n] not in idle]
+        if still_kept == kept:
             return kept
-        kept = found
+        kept = still_kept
 
 
 def _pose_of(samples: Samples, bone: str) -> tuple[Array, Array]:

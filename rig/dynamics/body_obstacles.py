@@ -45,13 +45,14 @@ class BodyPart:
 
 @dataclass(frozen=True)
 class Ball:
-    """A sphere around a target, with a radius in the world. end: the other end of its axis, if it is a capsule. taken:
-    whether hands take it, and touch it."""
+    """A sphere around a target, with a radius in the world."""
 
     target: Target
     radius: float
     end: Target | None = None
+    """The other end of its axis, if it is a capsule."""
     taken: bool = False
+    """Whether hands take it, and touch it."""
 
     @property
     def targets(self) -> tuple[Target, ...]:
@@ -61,26 +62,26 @@ class Ball:
 
 def thickness(chains: Iterable[JointChain]) -> float:
     """The radius of the arms of several hands in units of the armature, from the length of their last bones."""
-    found = []
+    radii = []
     for chain in chains:
         before, last = (
             np.array(chain.armature.data.bones[name].head_local) for name in (chain.joints[-1], chain.effector)
         )
-        found.append(_THICK * float(np.linalg.norm(last - before)))
-    return min(found)
+        radii.append(_THICK * float(np.linalg.norm(last - before)))
+    return min(radii)
 
 
 def of_objects(items: Iterable[bpy.types.Object]) -> tuple[Ball, ...]:
     """A sphere around the origin of each object, as large as its largest dimension; of empties, as large as they are
     shown."""
-    found = []
+    balls = []
     for item in items:
         size = max(item.dimensions)
         if item.type == "EMPTY":
             size = 2.0 * item.empty_display_size * max(abs(s) for s in item.matrix_world.to_scale())
         if size > 0.0:
-            found.append(Ball(Target(item), 0.5 * size))
-    return tuple(found)
+            balls.append(Ball(Target(item), 0.5 * size))
+    return tuple(balls)
 
 
 def of_box(item: bpy.types.Object, low: Array, high: Array) -> tuple[Ball, ...]:
@@ -91,31 +92,31 @@ def of_box(item: bpy.types.Object, low: Array, high: Array) -> tuple[Ball, ...]:
     short, middle, long = np.argsort(sizes)
     radius = 0.5 * max(float(sizes[short]), _THIN * float(sizes[long]))
     count = int(np.clip(np.ceil(sizes[middle] / (2.0 * radius)), 1, _MOST_CAPSULES))
-    found = []
+    capsules = []
     for beside in np.linspace(-0.5, 0.5, count) * max(float(sizes[middle]) - 2.0 * radius, 0.0):
         ends = np.zeros((2, 3))
         ends[:, middle] = beside
         ends[:, long] = np.array((-1.0, 1.0)) * max(0.5 * float(sizes[long]) - radius, 0.0)
         points = 0.5 * (low + high) + ends / np.where(scale == 0.0, 1.0, np.abs(scale))
         start, end = (Target(item, point=tuple(point.tolist())) for point in points)
-        found.append(Ball(start, radius, end, taken=True))
-    return tuple(found)
+        capsules.append(Ball(start, radius, end, taken=True))
+    return tuple(capsules)
 
 
 def of_body(armature: bpy.types.Object, moving: Sequence[str]) -> tuple[BodyPart, ...]:
     """Head, neck, chest and pelvis of a human; none of other bodies, or if they move with the bones `moving`."""
     skeleton = with_ends(rest.skeleton(armature))
     anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
-    found = body_segments.human(anatomy, masses.heavy_rows(armature, skeleton))
-    if found is None:
+    segments = body_segments.human(anatomy, masses.heavy_rows(armature, skeleton))
+    if segments is None:
         return ()
-    low, high = (body_segments.middle(anatomy, found, name) for name in ("thigh", "upper_arm"))
-    size, spine = body_segments.stature(anatomy, found), high - low
+    low, high = (body_segments.middle(anatomy, segments, name) for name in ("thigh", "upper_arm"))
+    size, spine = body_segments.stature(anatomy, segments), high - low
     up = spine / max(float(np.linalg.norm(spine)), 1e-12)
-    middle = [bone for bone in found if not anatomy.names[bone].side]
+    middle = [bone for bone in segments if not anatomy.names[bone].side]
 
     def one(segment: str) -> list[int]:
-        return [bone for bone in middle if found[bone] == (segment, "")]
+        return [bone for bone in middle if segments[bone] == (segment, "")]
 
     head = next((bone for bone in one("head") if anatomy.names[bone].has(words.HEAD)), None)
     head = head if head is not None else next(iter(one("head")[-1:]), None)

@@ -29,13 +29,13 @@ def is_plain(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
 
 def by_parents(armature: bpy.types.Object, joints: Sequence[str], bones: Sequence[str]) -> Array:
     """(b, n) whether each bone moves with each joint; a joint moves with itself."""
-    pose, found = armature.pose.bones, np.zeros((len(bones), len(joints)), dtype=bool)
+    pose, attached = armature.pose.bones, np.zeros((len(bones), len(joints)), dtype=bool)
     places = {name: n for n, name in enumerate(joints)}
     for k, name in enumerate(bones):
         for bone in (pose[name], *pose[name].parent_recursive):
             if bone.name in places:
-                found[k, places[bone.name]] = True
-    return found
+                attached[k, places[bone.name]] = True
+    return attached
 
 
 def by_turning(

@@ -21,12 +21,14 @@ _RINGS = np.stack(
 
 @dataclass(frozen=True)
 class _Shown:
-    """key: the values it depends on. rings: (b, 3, 25, 3) around the `bones` with mass, in the frames of the bones."""
+    """What was drawn last."""
 
     key: object
+    """The values on which it depends."""
     masses: Masses
     bones: tuple[str, ...]
     rings: Array
+    """(b, 3, 25, 3) around the `bones` with mass, in the frames of the bones."""
 
 
 _kept: dict[int, _Shown] = {}
@@ -44,16 +46,16 @@ def summary(scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[Masses 
 def ellipsoids(scene: bpy.types.Scene, armature: bpy.types.Object) -> dict[str, Array]:
     """Lines (m, 2, 3) in world space around each bone with mass; none if masses are not available."""
     try:
-        found = _current(scene, armature)
+        shown = _current(scene, armature)
     except LookAtError:
         return {}
-    if not found.bones:
+    if not shown.bones:
         return {}
     pose = armature.pose.bones
-    matrices = np.array(armature.matrix_world) @ np.array([pose[name].matrix for name in found.bones])
-    points = found.rings @ matrices[:, None, :3, :3].swapaxes(-1, -2) + matrices[:, None, None, :3, 3]
+    matrices = np.array(armature.matrix_world) @ np.array([pose[name].matrix for name in shown.bones])
+    points = shown.rings @ matrices[:, None, :3, :3].swapaxes(-1, -2) + matrices[:, None, None, :3, 3]
     lines = np.stack((points[:, :, :-1], points[:, :, 1:]), axis=3).reshape(len(points), -1, 2, 3)
-    return dict(zip(found.bones, lines, strict=True))
+    return dict(zip(shown.bones, lines, strict=True))
 
 
 def forget() -> None:
@@ -66,13 +68,13 @@ def _current(scene: bpy.types.Scene, armature: bpy.types.Object) -> _Shown:
     key = _depends_on(scene, armature, id(measured))
     kept = _kept.get(armature.session_uid)
     if kept is None or kept.key != key:
-        found = masses.of(scene, armature, measured)
-        there = found.properties.mass > 0.0
-        weights = mass.MassProperties(*(column[there] for column in found.properties))
-        bones = tuple(name for name, weighs in zip(found.bones, there, strict=True) if weighs)
+        body = masses.of(scene, armature, measured)
+        there = body.properties.mass > 0.0
+        weights = mass.MassProperties(*(column[there] for column in body.properties))
+        bones = tuple(name for name, weighs in zip(body.bones, there, strict=True) if weighs)
         axes, turns = mass.ellipsoid(weights)
         rings = rotation.rotate(turns[:, None, None], _RINGS * axes[:, None, None]) + weights.center[:, None, None]
-        kept = _kept[armature.session_uid] = _Shown(key, found, bones, rings / masses.metres(scene, armature))
+        kept = _kept[armature.session_uid] = _Shown(key, body, bones, rings / masses.metres(scene, armature))
     return kept
 
 

@@ -26,22 +26,27 @@ _COPIES = ("COPY_ROTATION", "COPY_TRANSFORMS")
 
 @dataclass(frozen=True)
 class GoalLimb:
-    """A limb of two bones. owner: of the constraint. bones: those that the constraint poses, the upper one first. goal,
-    pole: bones to which it reaches and bends; no pole is "". end: the bone below that is turned by the goal, "" if
-    there is none. tip: (3,) in the frame of the lower bone at rest, the point that comes to the goal. bend: (3,) in the
-    frame of the upper bone, the direction that turns to the pole. pole_elsewhere: whether the pole is no bone of the
-    armature. turned: whether the constraint also gives the lower bone the orientation of the goal (*Rotation*)."""
+    """A limb of two bones."""
 
     owner: str
+    """Bone that has the constraint."""
     constraint: str
     bones: tuple[str, str]
+    """Bones that the constraint poses, the upper one first."""
     goal: str
+    """Bone to which it reaches."""
     pole: str
+    """Bone to which it bends, "" for no pole."""
     end: str
+    """The bone below that is turned by the goal, "" if there is none."""
     tip: tuple[float, float, float]
+    """(3,) in the frame of the lower bone at rest, the point that comes to the goal."""
     bend: tuple[float, float, float]
+    """(3,) in the frame of the upper bone, the direction that turns to the pole."""
     pole_elsewhere: bool = False
+    """Whether the pole is no bone of the armature."""
     turned: bool = False
+    """Whether the constraint also gives the lower bone the orientation of the goal (*Rotation*)."""
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -145,7 +150,7 @@ def find(
     """The limbs of which inverse kinematics poses one of the bones. refusal: the error for a bone whose constraint
     has no goal that can be keyed, which is raised. but: gives the names of the owner and of the constraint of those
     that are left out; called if there is any."""
-    asked, found = list(bones), []
+    asked, limbs = list(bones), []
     for owner, constraint in _constraints(armature):
         line = [armature.pose.bones[name] for name in posed_bones(owner, constraint)]
         ends = _turned_by(armature, constraint.subtarget, line[0]) if line else []
@@ -168,7 +173,7 @@ def find(
         own_pole = constraint.pole_subtarget if constraint.pole_target == armature else ""
         lower, angle = line[0].bone, constraint.pole_angle
         point = lower.tail_local if constraint.use_tail else owner.bone.head_local
-        found.append(
+        limbs.append(
             GoalLimb(
                 owner.name,
                 constraint.name,
@@ -182,7 +187,7 @@ def find(
                 constraint.use_rotation,
             )
         )
-    return found
+    return limbs
 
 
 def switches(armature: bpy.types.Object) -> list[tuple[str, str]]:

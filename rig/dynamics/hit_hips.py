@@ -65,5 +65,5 @@ def find(armature: bpy.types.Object, bones: Iterable[str]) -> HitHips | None:
         footing = foot_bones.find(armature)
     except LookAtError:
         return None
-    found = HitHips(footing)
-    return None if not footing.hips or found.turns(bones) else found
+    hips = HitHips(footing)
+    return None if not footing.hips or hips.turns(bones) else hips

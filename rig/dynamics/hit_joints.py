@@ -22,16 +22,20 @@ _SMALL = words.DIGIT | words.FACE | words.HELPER
 
 @dataclass(frozen=True)
 class HitJoints:
-    """Bones that turn by hits. hit: of each hit, the bone that turns for it. struck: of each hit, the bone in whose
-    middle it acts. line: the bones of `hit` and those above that give way. followers: bones below these that give way
-    as well. switched: limbs that switch between IK and FK. goals: limbs in IK without a switch."""
+    """Bones that turn by hits."""
 
     hit: tuple[str, ...]
+    """For each hit, the bone that turns because of it."""
     struck: tuple[str, ...]
+    """For each hit, the bone in whose middle it acts."""
     line: tuple[str, ...]
+    """The bones of `hit` and those above that give way."""
     followers: tuple[str, ...]
+    """Bones below these that give way as well."""
     switched: tuple[LimbControls, ...]
+    """Limbs that switch between IK and FK."""
     goals: tuple[GoalLimb, ...] = ()
+    """Limbs in IK without a switch."""
 
     @property
     def held(self) -> tuple[str, ...]:
@@ -100,8 +104,8 @@ def find(
     followers = _followers(armature, line, heavy) if follow else []
     concerned = {*line, *followers}
     # Limbs whose goals are moved need not switch.
-    found = (limb for limb in limb_controls.find(armature) if not posed & set(limb.turned))
-    switched = [limb for limb in found if concerned & set(limb.turned)]
+    switching = (limb for limb in limb_controls.find(armature) if not posed & set(limb.turned))
+    switched = [limb for limb in switching if concerned & set(limb.turned)]
     return HitJoints(tuple(hit), tuple(struck), tuple(line), tuple(followers), tuple(switched), tuple(goals))
 
 
@@ -128,14 +132,14 @@ def _below_hips(armature: bpy.types.Object, line: Sequence[str], legs: Sequence[
     def carries(name: str) -> bool:
         return name not in legs and len(legs) > 1 and all(bones[name] in bones[leg].parent_recursive for leg in legs)
 
-    found = []
+    names = []
     for name, read in zip(line, read_names(line), strict=True):
         if name == words.RIGIFY_HIPS or carries(name) or (bones[name].parent is None and read.has(words.ROOT)):
             break
-        found.append(name)
-    if found and not legs and len(found) > 1 and bones[found[-1]].parent is None:
-        found.pop()
-    return found
+        names.append(name)
+    if names and not legs and len(names) > 1 and bones[names[-1]].parent is None:
+        names.pop()
+    return names
 
 
 def _with_mass(armature: bpy.types.Object, line: list[str], moving: Collection[str]) -> list[str]:
@@ -152,8 +156,8 @@ def _followers(armature: bpy.types.Object, line: Iterable[str], heavy: Sequence[
     name, else all but small parts."""
     limb_bones: set[str] = set()
     with suppress(LookAtError):
-        for found in limbs.limb_lines(armature):
-            limb_bones.update(name for limb in found for name in limb)
+        for lines in limbs.limb_lines(armature):
+            limb_bones.update(name for limb in lines for name in limb)
     controls = dict.fromkeys(filter(None, limb_controls.controls_of(armature, heavy).values()))
     names, result = list(controls), []
     above = limb_controls.lines(armature, names)

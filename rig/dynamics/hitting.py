@@ -56,31 +56,37 @@ _FAR = 1e12
 
 @dataclass(frozen=True)
 class HitOutcome:
-    """What a hit does. impulse: (3,) [N s] in the world. factor: the part of the speed along it that the largest
-    angle leaves to what is hit. joint: the bone that turns most because of it; angle: how far [rad], without limits."""
+    """What a hit does."""
 
     frame: int
     bone: str
     impulse: Array
+    """(3,) impulse [N s] in the world."""
     factor: float
+    """The part of the speed along it that the largest angle leaves to what is hit."""
     joint: str
+    """The bone that turns most because of it."""
     angle: float
+    """The angle [rad] by which that bone turns, without limits."""
 
 
 @dataclass(frozen=True)
 class HitResult:
-    """The result of a bake. frames: (F,) keyed ones. angles: (F, n) [rad] by which the joints deviate from the
-    animation. bones: those with keys. shift: [m], the largest displacement of the hips. switched: the IK controls of
-    limbs that are in FK from the first hit to the end."""
+    """The result of a bake of hits."""
 
     tree: Articulation
     action: bpy.types.Action
     frames: Array
+    """(F,) keyed frames."""
     angles: Array
+    """(F, n) [rad] by which the joints deviate from the animation."""
     bones: tuple[str, ...]
+    """Bones with keys."""
     outcomes: tuple[HitOutcome, ...]
     shift: float
+    """Largest displacement [m] of the hips."""
     switched: tuple[str, ...] = ()
+    """IK controls of limbs that are in FK from the first hit to the end."""
 
     @property
     def reduced(self) -> tuple[HitOutcome, ...]:
@@ -90,11 +96,12 @@ class HitResult:
 
 @dataclass(frozen=True)
 class PlottedHits:
-    """Hits for display in a panel; number: a unique one for each bake. curves: by bone, the angles (F,)
-    [degrees] of those that turn most."""
+    """Hits for display in a panel."""
 
     number: int
+    """A unique number for each bake."""
     curves: dict[str, Array]
+    """By bone, the angles (F,) [degrees] of those that turn most."""
 
 
 _MOST_CURVES = 3
@@ -293,7 +300,7 @@ def _given(
     request: HitRequest, joints: HitJoints, samples: Samples, body: Articulation, dt: float, strength: float
 ) -> list[tuple[law.Hit, Array]]:
     """The hits as the solver needs them, each with its impulse (3,) [N s] in the world."""
-    found, sources = [], iter(samples.targets)
+    given, sources = [], iter(samples.targets)
     orientations, _ = body.base_pose(samples)
     worlds = rotation.from_matrix(samples.worlds[:, :3, :3])
     ends = with_ends(rest.skeleton(body.armature))
@@ -315,8 +322,8 @@ def _given(
         local = rotation.rotate(rotation.inverse(samples.rotations[k, end]), point - samples.positions[k, end])
         time = float(hit.frame - samples.frames[0]) * dt
         index = body.bones.index(joint)
-        found.append((law.Hit(time, index, body.unit * local, rotation.rotate(back, impulse)), impulse))
-    return found
+        given.append((law.Hit(time, index, body.unit * local, rotation.rotate(back, impulse)), impulse))
+    return given
 
 
 def _moves(impulses: Sequence[Array], request: HitRequest, factors: Array, samples: Samples, dt: float) -> Array:
@@ -335,14 +342,16 @@ def _outcomes(
     times = np.linspace(0.0, law.ENDS * request.settle_time, 401)
     shape = law.impulse_response(times, request.settle_time, request.damping_ratio, request.contact)
     most = float(np.abs(shape).max())
-    found = []
+    outcomes = []
     for hit, impulse, velocities, factor in zip(
         request.hits, impulses, response.velocities, response.factors, strict=True
     ):
         angles = most * np.linalg.norm(velocities, axis=-1)
         joint = int(np.argmax(angles))
-        found.append(HitOutcome(hit.frame, hit.bone, impulse, float(factor), body.bones[joint], float(angles[joint])))
-    return tuple(found)
+        outcomes.append(
+            HitOutcome(hit.frame, hit.bone, impulse, float(factor), body.bones[joint], float(angles[joint]))
+        )
+    return tuple(outcomes)
 
 
 def _curves(bones: Sequence[str], angles: Array) -> dict[str, Array]:

@@ -20,15 +20,19 @@ from .articulation import Articulation
 
 @dataclass(frozen=True)
 class Keyed:
-    """keys: (k, n, 4) at times (k,) [s]. owned: (k, n), those of each joint. kinds: (k, n), how the joints pass them;
-    None if all stop, as published. limits: of the joints. hinges: (n, 3), axes, 0 for ball joints."""
+    """Keys of joints that have some of their own."""
 
     keys: Array
+    """(k, n, 4) at times (k,) [s]."""
     times: Array
     owned: NDArray[np.bool_]
+    """(k, n), whether a key is one of a joint."""
     kinds: NDArray | None
+    """(k, n), how the joints pass them; None if all stop, as published."""
     limits: ik.Limits | None
+    """Limits of the joints."""
     hinges: Array
+    """(n, 3), axes, 0 for ball joints."""
 
 
 def can_be(powers: Actuation, inertia: str) -> bool:
@@ -76,12 +80,12 @@ def interpolating(
             limits=None if given.limits is None else joint_ranges.only(given.limits, np.isin(everything, joints)),
             hinges=given.hinges,
         )
-        found = yield from subrange(steps, done / len(beats), (done + 1) / len(beats))
+        motion = yield from subrange(steps, done / len(beats), (done + 1) / len(beats))
         at = (step * np.arange(count) - times[mine[0]]) / step
-        inside = np.flatnonzero((at > -1e-6) & (at < len(found.rotations) - 1 + 1e-6))
-        moved = between(found.rotations[:, joints], at[inside])
+        inside = np.flatnonzero((at > -1e-6) & (at < len(motion.rotations) - 1 + 1e-6))
+        moved = between(motion.rotations[:, joints], at[inside])
         rotations[np.ix_(inside, joints)] = moved
-        residuals[np.ix_(mine, joints)] = found.residuals[:, joints]
+        residuals[np.ix_(mine, joints)] = motion.residuals[:, joints]
     nothing = np.zeros(owned.shape)
     torques = _torques(body, rotations, step, gravity)
     return dynamics.Interpolation(step * np.arange(count), rotations, torques, nothing.max(axis=1), nothing, residuals)

@@ -82,17 +82,20 @@ class Miss:
 
 @dataclass(frozen=True)
 class InterpolationResult:
-    """The result of a bake. keys: (k,) frames of the keys to reach. frames: (F,) keyed frames. dt: seconds per frame.
-    misses: keys that were not reached, the worst first."""
+    """The result of a bake."""
 
     tree: Articulation
     action: bpy.types.Action
     source: bpy.types.Action
     keys: Array
+    """(k,) frames of the keys to reach."""
     frames: Array
+    """(F,) keyed frames."""
     dt: float
+    """Seconds per frame."""
     motion: dynamics.Interpolation
     misses: list[Miss]
+    """Keys that were not reached, the worst first."""
 
 
 def start(
@@ -100,25 +103,25 @@ def start(
 ) -> Generator[float, None, InterpolationResult]:
     """Check the request and return the generator. Raises LookAtError."""
     actions.check(armature, into)
-    found = find_keys(armature, scene, request)
-    modes = {bone: armature.pose.bones[bone].rotation_mode for bone in found.bones}
+    keys = find_keys(armature, scene, request)
+    modes = {bone: armature.pose.bones[bone].rotation_mode for bone in keys.bones}
     actions.check_curves(armature, modes, into)
-    return _work(scene, armature, request, found, into)
+    return _work(scene, armature, request, keys, into)
 
 
 def find_keys(armature: bpy.types.Object, scene: bpy.types.Scene, request: InterpolationRequest) -> KeyPoses:
     """The keys that the motion must reach. Raises RigError."""
     editable.check_posed(armature)
     if request.poses:
-        found = key_poses.at(armature, request.bones, request.poses)
+        keys = key_poses.at(armature, request.bones, request.poses)
     else:
-        found = key_poses.find(
+        keys = key_poses.find(
             armature, request.bones, first=request.first, last=request.last, selected=request.selected
         )
     if request.between == "TORQUE_CHANGE":
-        return found
-    others = [bone for bone in request.bones if bone not in found.bones and _is_passive(armature, scene, bone)]
-    return found.of((*found.bones, *others))
+        return keys
+    others = [bone for bone in request.bones if bone not in keys.bones and _is_passive(armature, scene, bone)]
+    return keys.of((*keys.bones, *others))
 
 
 def _is_passive(armature: bpy.types.Object, scene: bpy.types.Scene, bone: str) -> bool:
@@ -130,35 +133,35 @@ def _work(
     scene: bpy.types.Scene,
     armature: bpy.types.Object,
     request: InterpolationRequest,
-    found: KeyPoses,
+    keys: KeyPoses,
     into: str,
 ) -> Generator[float, None, InterpolationResult]:
     source = armature.animation_data.action
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     unit = masses.metres(scene, armature)
-    request = replace(request, settle=_settle(scene, armature, request, found))
-    plan = _Plan.of(found.frames, request.settle, seconds_per_frame(scene))
+    request = replace(request, settle=_settle(scene, armature, request, keys))
+    plan = _Plan.of(keys.frames, request.settle, seconds_per_frame(scene))
     with suspend.suspend_live():
-        with Sampler(scene, armature, tree.seen(armature, found.bones, weights.bones)) as sampler:
+        with Sampler(scene, armature, tree.seen(armature, keys.bones, weights.bones)) as sampler:
             samples = yield from subrange(sample_frames(sampler, plan.sampled), _WEIGHED, _SAMPLED)
             shown = request.weight if request.inertia == "TRUE" else 0.0
-            body = tree.build(armature, sampler, samples, found.bones, weights, unit, weight=shown)
-        found = found.of(body.bones)
-        motion = yield from subrange(_solving(scene, request, plan, samples, body, found), _SAMPLED, _SOLVED)
+            body = tree.build(armature, sampler, samples, keys.bones, weights, unit, weight=shown)
+        keys = keys.of(body.bones)
+        motion = yield from subrange(_solving(scene, request, plan, samples, body, keys), _SAMPLED, _SOLVED)
         passive = actuation.of(scene, body).passive & (request.between == "TENSION")
-        kept = found.owned & ~passive
+        kept = keys.owned & ~passive
         rotations = _rotations(plan, samples, body, motion, kept)
         with BakeTransaction(armature) as work:
             for bone, (mode, turned, raw) in body.values(samples, rotations).items():
                 values = joint_ranges.with_locks(armature.pose.bones[bone], turned, raw)
                 types = np.full(len(plan.frames), GENERATED, dtype=np.int32)
-                types[np.searchsorted(plan.frames, plan.keys)] = found.types[:, body.bones.index(bone)]
+                types[np.searchsorted(plan.frames, plan.keys)] = keys.types[:, body.bones.index(bone)]
                 work.write(bone, mode, plan.frames, values[plan.shown], raw[plan.shown], types)
             action = work.commit(into, actions.baked_name(armature, into, BAKED))
     if into == "NEW":
         armature.lookat_pd_body.before, armature.lookat_pd_body.after = source.name, action.name
-    misses = _misses(body, found.frames, motion.missed_joints)
-    return InterpolationResult(body, action, source, found.frames, plan.frames, plan.dt, motion, misses)
+    misses = _misses(body, keys.frames, motion.missed_joints)
+    return InterpolationResult(body, action, source, keys.frames, plan.frames, plan.dt, motion, misses)
 
 
 def _settle(
@@ -174,15 +177,19 @@ def _settle(
 
 @dataclass(frozen=True)
 class _Plan:
-    """The frames of an interpolation. keys: (k,). frames: (F,) keyed ones. sampled: (S,) all sampled ones. step: [s]
-    between the frames `solved`, (G,), of the motion. dt: seconds per frame."""
+    """The frames of an interpolation."""
 
     keys: Array
+    """(k,) frames of the keys."""
     frames: Array
+    """(F,) keyed frames."""
     sampled: Array
+    """(S,) all sampled frames."""
     solved: Array
     step: float
+    """Time [s] between the frames `solved`, (G,), of the motion."""
     dt: float
+    """Seconds per frame."""
 
     @classmethod
     def of(cls, keys: Array, settle: float, dt: float) -> "_Plan":
@@ -217,13 +224,13 @@ def _solving(
     plan: _Plan,
     samples: Samples,
     body: Articulation,
-    found: KeyPoses,
+    own: KeyPoses,
 ) -> Generator[float, None, dynamics.Interpolation]:
-    """The motion at the solved frames. found: the keys of each joint."""
+    """The motion at the solved frames. own: the keys of each joint."""
     if request.between == "TORQUE_CHANGE":
-        return _least_change(scene, request, plan, samples, body, found)
+        return _least_change(scene, request, plan, samples, body, own)
     powers = actuation.of(scene, body)
-    kinds = found.kinds if request.passes else None
+    kinds = own.kinds if request.passes else None
     keys = body.poses(samples)[np.searchsorted(plan.sampled, plan.keys)]
     keys[:, powers.passive] = keys[0, powers.passive]
     at = np.abs(plan.sampled[None] - plan.solved[:, None]).argmin(axis=1)
@@ -234,9 +241,9 @@ def _solving(
     limits = joint_ranges.limits(body.armature, body.bones, body.fixed, keys) if request.use_limits else None
     hinges = joint_ranges.hinges(body.armature, body.bones, keys)
     inertia = request.inertia.lower() if body.assumed is None else "reference"
-    if not found.owned.all() and independent_timing.can_be(powers, inertia):
+    if not own.owned.all() and independent_timing.can_be(powers, inertia):
         animated = body.poses(samples)[at]
-        given = independent_timing.Keyed(keys, times, found.owned, kinds, limits, hinges)
+        given = independent_timing.Keyed(keys, times, own.owned, kinds, limits, hinges)
         return independent_timing.interpolating(
             body, animated, given, plan.step, powers, gravity, settle, swing_past=swing_past
         )
@@ -270,7 +277,7 @@ def _least_change(
     plan: _Plan,
     samples: Samples,
     body: Articulation,
-    found: KeyPoses,
+    own: KeyPoses,
 ) -> Generator[float, None, dynamics.Interpolation]:
     """The motion at the solved frames with the least change of torque."""
     if np.any(np.abs(plan.keys - np.round(plan.keys)) > _SAME):
@@ -278,7 +285,7 @@ def _least_change(
             "Minimum Torque Change needs keys on whole frames; select the keys and snap them to the nearest frame."
         )
     keys = body.poses(samples)[np.searchsorted(plan.sampled, plan.keys)]
-    kinds = np.full(found.kinds.shape, "stop") if not request.passes else found.kinds
+    kinds = np.full(own.kinds.shape, "stop") if not request.passes else own.kinds
     return dynamics.connecting(
         body.body,
         keys,
@@ -322,9 +329,9 @@ def compared(armature: bpy.types.Object) -> tuple[bpy.types.Action, bpy.types.Ac
 
 def swap(armature: bpy.types.Object) -> None:
     """Assign the other one of the two."""
-    found = compared(armature)
-    assert found is not None, "asked for only where there are two"
-    before, after = found
+    results = compared(armature)
+    assert results is not None, "asked for only where there are two"
+    before, after = results
     data = armature.animation_data_create()
     action = before if data.action == after else after
     slot = actions.find_slot(armature, action)

@@ -17,9 +17,9 @@ class KeptResults(Generic[T]):
         self._found: defaultdict[int, list[T]] = defaultdict(list)
 
     def add(self, armature: bpy.types.Object, result: T) -> None:
-        found = self._found[armature.session_uid]
-        found.insert(0, result)
-        del found[_MOST:]
+        results = self._found[armature.session_uid]
+        results.insert(0, result)
+        del results[_MOST:]
 
     def of(self, armature: bpy.types.Object) -> tuple[T, ...]:
         """The last results of an armature, the newest first."""

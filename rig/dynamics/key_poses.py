@@ -23,13 +23,16 @@ _KINDS = np.array(["auto", "stop", "pass", "auto", "stop", "auto"])
 
 @dataclass(frozen=True)
 class KeyPoses:
-    """bones: those with keys. frames: (k,) of their keys, in order. owned: (k, b) whether a bone has the key. types:
-    (k, b) of the keys, as Blender numbers them; *Generated* where a bone has none."""
+    """Poses that an animator has keyed."""
 
     bones: tuple[str, ...]
+    """Bones with keys."""
     frames: Array
+    """(k,) frames of the keys, in order."""
     owned: NDArray[np.bool_]
+    """(k, b) whether a bone has the key."""
     types: NDArray[np.int32]
+    """(k, b) types of the keys, as Blender numbers them; *Generated* where a bone has none."""
 
     @property
     def kinds(self) -> NDArray:
@@ -71,9 +74,9 @@ def find(
     columns = {name: own for name, own in columns.items() if own.size}
     for name in columns:
         joint_ranges.check(armature.pose.bones[name])
-    found, frames = list(columns), [own[0] for own in columns.values()]
+    keyed, frames = list(columns), [own[0] for own in columns.values()]
     kind = "selected keys" if selected else "keys"
-    if not found:
+    if not keyed:
         raise RigError(
             "The rotation of the selected bones has no {kind} in the frame range; key at least two "
             "poses and select their keys.",
@@ -85,7 +88,7 @@ def find(
         raise RigError(
             "Bone '{bone}' has only one key in the frame range, at frame {frame:g}; key or select at least two poses, "
             "or extend the range.",
-            bone=found[0],
+            bone=keyed[0],
             frame=together[0],
         )
     near = [np.abs(together[:, None] - own) <= _SAME for own in frames]
@@ -95,19 +98,19 @@ def find(
     for kind in (keys.JITTER, keys.KEYFRAME, keys.BREAKDOWN, keys.MOVING_HOLD, keys.EXTREME):
         for n, (there, own) in enumerate(zip(near, columns.values(), strict=True)):
             types[(there & (own[1] == kind)).any(axis=1), n] = kind
-    return KeyPoses(tuple(found), together, owned, types)
+    return KeyPoses(tuple(keyed), together, owned, types)
 
 
 def at(armature: bpy.types.Object, bones: Sequence[str], frames: Sequence[float]) -> KeyPoses:
     """The poses at these frames, in order, of the bones whose rotation is animated. Raises RigError."""
-    found = [name for name in bones if has_keys(armature, name)]
-    if not found:
+    animated = [name for name in bones if has_keys(armature, name)]
+    if not animated:
         raise RigError("The chosen bones of '{armature}' have no keys; key at least two poses.", armature=armature.name)
-    for name in found:
+    for name in animated:
         joint_ranges.check(armature.pose.bones[name])
-    shape = len(frames), len(found)
+    shape = len(frames), len(animated)
     return KeyPoses(
-        tuple(found), np.array(frames, dtype=float), np.ones(shape, dtype=bool), np.zeros(shape, dtype=np.int32)
+        tuple(animated), np.array(frames, dtype=float), np.ones(shape, dtype=bool), np.zeros(shape, dtype=np.int32)
     )
 
 
@@ -155,9 +158,9 @@ def _frames(curve: Any, bone: str, selected: bool) -> Array:
         raise RigError("An F-curve of bone '{bone}' is muted; unmute it, or deselect the bone.", bone=bone)
     types = np.empty(len(points), dtype=np.int32)
     points.foreach_get("type", types)
-    found = np.stack((frames, types))
+    columns = np.stack((frames, types))
     if not selected:
-        return found
+        return columns
     chosen = np.empty(len(points), dtype=bool)
     points.foreach_get("select_control_point", chosen)
-    return found[:, chosen]
+    return columns[:, chosen]

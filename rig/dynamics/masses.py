@@ -37,15 +37,18 @@ _HEAVY_BODY, _HEAVY_BONE = 300.0, 60.0
 
 @dataclass(frozen=True)
 class Masses:
-    """bones: b names, parents first. properties: (b,) of each in its own frame, in metres. usual: (b,) masses [kg]
-    without those that single bones are given, such as that of a load. bearing: (b,) [kg], the usual mass of a bone or,
-    if it is nothing but a load, of the bone that bears it. human: whether the mass distribution is that of a human."""
+    """The masses of the bones of a rig."""
 
     bones: tuple[str, ...]
+    """Names of b bones, parents first."""
     properties: MassProperties
+    """(b,) mass properties of each bone in its own frame, in metres."""
     usual: Array
+    """(b,) masses [kg] without those that single bones are given, such as that of a load."""
     bearing: Array
+    """(b,) [kg], the usual mass of a bone or, if it is nothing but a load, of the bone that bears it."""
     human: bool
+    """Whether the mass distribution is that of a human."""
 
     @property
     def total(self) -> float:
@@ -69,17 +72,17 @@ class Masses:
         return None if np.allclose(factor, 1.0, rtol=0.0, atol=_LEAST) else _times(self.properties, factor)
 
 
-def warning(armature: bpy.types.Object, found: Masses) -> Message | None:
+def warning(armature: bpy.types.Object, body: Masses) -> Message | None:
     """What is probably wrong with masses that the animator has not set, as a sentence."""
-    bone, most = found.heaviest
-    if not armature.lookat_pd_body.total_mass and found.total > _HEAVY_BODY:
+    bone, most = body.heaviest
+    if not armature.lookat_pd_body.total_mass and body.total > _HEAVY_BODY:
         return Message(
             "'{armature}' weighs {total:,.0f} kg; set its total mass, its scale or the unit scale of the scene.",
             armature=armature.name,
-            total=found.total,
+            total=body.total,
         )
     is_given = bool(armature.pose.bones[bone].lookat_pd_body.mass)
-    if most > _HEAVY_BONE and not is_given and (found.human or _is_human(armature)):
+    if most > _HEAVY_BONE and not is_given and (body.human or _is_human(armature)):
         return Message(
             "Bone '{bone}' weighs {mass:,.0f} kg; set its mass, or the total mass of the body.", bone=bone, mass=most
         )
@@ -101,10 +104,10 @@ def metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:
         return unit
     skeleton = with_ends(rest.skeleton(armature))
     anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
-    found = body_segments.human(anatomy, heavy_rows(armature, skeleton))
-    if found is None:
+    segments = body_segments.human(anatomy, heavy_rows(armature, skeleton))
+    if segments is None:
         return unit * (_CENTIMETRE if _is_in_centimetres(armature, skeleton, unit) else 1.0)
-    height = body_segments.stature(anatomy, found)
+    height = body_segments.stature(anatomy, segments)
     return unit if _SMALLEST <= height * unit <= _TALLEST else _HUMAN_STATURE / height
 
 
@@ -150,24 +153,24 @@ def of(
             raise RigError("No mesh of '{armature}' encloses a volume; use capsules.", armature=armature.name)
         shapes = MassProperties(*(np.array(column) for column in zip(*parts, strict=True)))
     anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
-    found = body_segments.human(anatomy, rows) if settings.spread != "VOLUME" else None
-    if settings.spread == "HUMAN" and found is None:
+    segments = body_segments.human(anatomy, rows) if settings.spread != "VOLUME" else None
+    if settings.spread == "HUMAN" and segments is None:
         raise RigError(
             "The arms and legs of '{armature}' were not found; distribute the mass by volume.",
             armature=armature.name,
         )
     bones = [armature.pose.bones[skeleton.names[row]].lookat_pd_body for row in rows]
-    if found is not None:
-        kept = [row in found or bone.mass > 0.0 for row, bone in zip(rows, bones, strict=True)]
+    if segments is not None:
+        kept = [row in segments or bone.mass > 0.0 for row, bone in zip(rows, bones, strict=True)]
         rows, bones, shapes = _only(kept, rows), _only(kept, bones), _chosen(shapes, kept)
-        shapes = _as_human(shapes, [found.get(row) for row in rows], settings.build)
+        shapes = _as_human(shapes, [segments.get(row) for row in rows], settings.build)
     shapes = _times(shapes, np.full(len(rows), settings.density / mass.WATER))
     is_body = np.array([_is_body(armature, skeleton.names[row]) for row in rows])
     usual = _times(shapes, 1.0 * is_body)
     shapes = _times(shapes, np.array([bone.density for bone in bones]))
     total = settings.total_mass
-    if not total and found is not None:
-        total = _HUMAN_MASS * (body_segments.stature(anatomy, found) * unit / _HUMAN_STATURE) ** 3
+    if not total and segments is not None:
+        total = _HUMAN_MASS * (body_segments.stature(anatomy, segments) * unit / _HUMAN_STATURE) ** 3
         total *= settings.density / mass.WATER
     if total:
         shapes = mass.scaled_to(shapes, total)
@@ -180,7 +183,7 @@ def of(
         shapes,
         usual.mass,
         _bearing(skeleton, rows, usual.mass),
-        found is not None,
+        segments is not None,
     )
 
 
@@ -240,12 +243,12 @@ def capsules(skeleton: Skeleton, rows: Sequence[int], unit: float, radius: float
     # A bone without length, which scripts can create, has no mass; a joint that needs one raises an error.
     there = lengths > 1e-9
     thick = radius * np.where(there, lengths, 1.0)
-    found = mass.capsule(np.where(there, lengths, 1.0) - np.minimum(2.0 * thick, np.where(there, lengths, 1.0)), thick)
-    found.center[:, 1] += thick
+    solid = mass.capsule(np.where(there, lengths, 1.0) - np.minimum(2.0 * thick, np.where(there, lengths, 1.0)), thick)
+    solid.center[:, 1] += thick
     turn = rotation.shortest_arc(_BONE, np.where(there[:, None], along, _BONE))
     axes = rotation.to_matrix(turn)
-    inertia = axes @ found.inertia @ np.swapaxes(axes, -1, -2)
-    return _times(MassProperties(found.mass, rotation.rotate(turn, found.center), inertia), np.where(there, 1.0, 0.0))
+    inertia = axes @ solid.inertia @ np.swapaxes(axes, -1, -2)
+    return _times(MassProperties(solid.mass, rotation.rotate(turn, solid.center), inertia), np.where(there, 1.0, 0.0))
 
 
 def _as_human(shapes: MassProperties, found: Sequence[body_segments.Segment | None], build: str) -> MassProperties:

@@ -55,9 +55,9 @@ def measure(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[flo
         if digest not in _known:
             if len(_known) >= _MOST_KEPT:
                 _known.clear()
-            found = mass.mesh_parts(vertices, triangles, mine, len(rows))
-            solid = np.flatnonzero(found.mass).tolist()
-            _known[digest] = {n: MassProperties(*(part[n] for part in found)) for n in solid}
+            of_parts = mass.mesh_parts(vertices, triangles, mine, len(rows))
+            solid = np.flatnonzero(of_parts.mass).tolist()
+            _known[digest] = {n: MassProperties(*(part[n] for part in of_parts)) for n in solid}
         for n, part in _known[digest].items():
             pieces[n].append(part)
         yield (k + 1) / len(skins)

@@ -35,8 +35,7 @@ _STILL = 1e-4
 
 @dataclass(frozen=True)
 class ReachingHand:
-    """A hand of a reach. slot: of its goal among the targets that are sampled. palm: that comes to the goal, if it is
-    not the head or the tip of the effector.
+    """A hand of a reach.
 
     The frame from which its arm hangs is the base of the body; where the arms hang on bones of their own, such as
     collarbones that are animated, it moves with these, and is that of the base at the first frame.
@@ -45,7 +44,9 @@ class ReachingHand:
     chain: JointChain
     goal: Target
     slot: int
+    """Index of its goal among the sampled targets."""
     palm: Palm | None = None
+    """The palm that comes to the goal, if it is not the head or the tip of the effector."""
 
     @property
     def tip(self) -> Array:
@@ -223,11 +224,11 @@ def counterpart(armature: bpy.types.Object, bone: str) -> str:
 
 
 class Face(NamedTuple):
-    """A goal for a hand. normal: outward from the face of the goal in which it is, in the axes of the goal; None
-    without a face."""
+    """A goal for a hand."""
 
     goal: Target
     normal: tuple[float, float, float] | None = None
+    """Outward from the face of the goal in which it is, in the axes of the goal; None without a face."""
 
 
 def faces(
@@ -254,19 +255,19 @@ def faces(
         return [_face(goals[0], extent, axis, end, gap or 0.0) for end in (sign, -sign)]
     if gap is None:
         return [Face(goal) for goal in goals]
-    found = []
+    goals_with_faces = []
     for goal, hand in zip(goals, hands, strict=True):
         extent = _extent(goal)
         if extent is None:
-            found.append(Face(goal))
+            goals_with_faces.append(Face(goal))
             continue
         # The face through which the line from the middle of the box to the hand goes.
         matrix, half = np.array(goal.object.matrix_world), 0.5 * (extent[1] - extent[0])
         middle = matrix[:3, :3] @ (0.5 * (extent[0] + extent[1])) + matrix[:3, 3]
         along = _in_axes(goal, hand - middle) / np.maximum(np.linalg.norm(matrix[:3, :3], axis=0) * half, 1e-12)
         axis = int(np.argmax(np.abs(along)))
-        found.append(_face(goal, extent, axis, 1.0 if along[axis] >= 0.0 else -1.0, gap))
-    return found
+        goals_with_faces.append(_face(goal, extent, axis, 1.0 if along[axis] >= 0.0 else -1.0, gap))
+    return goals_with_faces
 
 
 def have_palms(armature: bpy.types.Object, bones: Sequence[str], goals: Sequence[Target]) -> bool:

@@ -39,34 +39,34 @@ _REMEMBERED = 3
 
 
 class Collisions(NamedTuple):
-    """clearance: the smallest distance [m] of the arms from an obstacle, negative within one; None without obstacles.
-    crossed: the frames in which two arms are within each other."""
+    """What a reach comes too close to."""
 
     clearance: float | None
+    """The smallest distance [m] of the arms from an obstacle, negative within one; None without obstacles."""
     crossed: tuple[int, ...]
+    """The frames in which two arms are within each other."""
 
 
 @dataclass(frozen=True)
 class ReachSolving:
-    """What a reach of k hands is solved from.
-
-    samples: at the K frames that are keyed, of which the reach takes the first `count`. beside: at the frames BEFORE
-    its first and AROUND its last one. axes: (k, K, 3, 3) of the goals in the world, if they matter. thickness: radius
-    [m] of arms that keep apart, 0 if they need not. enough: called between two passes; once it returns True, the best
-    pass so far is used.
-    """
+    """What a reach of k hands is solved from."""
 
     scene: bpy.types.Scene
     hands: Sequence[ReachingHand]
     request: ReachRequest
     samples: Samples
+    """Samples at the K frames that are keyed, of which the reach takes the first `count`."""
     beside: Samples
+    """Samples at the frames BEFORE its first and AROUND its last one."""
     axes: Array | None
+    """(k, K, 3, 3) axes of the goals in the world, if they matter."""
     count: int
     body: Articulation
     parts: Sequence[BodyPart]
     thickness: float
+    """Radius [m] of arms that keep apart, 0 if they need not."""
     enough: Callable[[], bool]
+    """Called between two passes; once it returns True, the best pass so far is used."""
 
     @property
     def _dt(self) -> float:
@@ -124,13 +124,13 @@ class ReachSolving:
         """The orientations (K, 4) of the goal of each hand, if the hands take them."""
         if self.axes is None or not self.request.turns:
             return None
-        found = []
+        orientations = []
         for n, (hand, own) in enumerate(zip(self.hands, self.axes, strict=True)):
             if self.request.is_faced:
                 normal = np.asarray(self.request.normals[n])
                 own = own @ hand.faced(self.samples, self.count - 1, own[self.count - 1], normal)
-            found.append(hand.orientations(self.body, self.samples, own))
-        return found
+            orientations.append(hand.orientations(self.body, self.samples, own))
+        return orientations
 
     def _obstacles(self, first: int) -> dynamics.Obstacles | None:
         """Those during a reach from the sampled frame `first` on."""
@@ -281,7 +281,7 @@ class ReachSolving:
     ) -> Generator[float, None, tuple[Array, dynamics.Reach | None]]:
         """The local rotations (K, n, 4) in all frames: a reach, the poses that are held, and what follows; and the
         reach back, if there is one."""
-        moved, found = [motion.rotations, held], None
+        moved, return_reach = [motion.rotations, held], None
         if self._returns:
             wanted = [self._wanted(n, place) for n, place in enumerate(motion.path[0])]
             begin = np.concatenate(moved)[-3:]
@@ -289,10 +289,12 @@ class ReachSolving:
             if any(hand.goal_velocity is not None for hand in wanted):
                 before = _velocities(begin[:-1], begin[-1], self._dt)
             back = [dynamics.Hand(hand.effector, hand.goal) for hand in wanted]
-            found = yield from self._reached(back, begin[-1], self._obstacles(self.count + len(held) - 1), before)
-            moved.append(_ending(found.rotations, self._pose)[1:])
+            return_reach = yield from self._reached(
+                back, begin[-1], self._obstacles(self.count + len(held) - 1), before
+            )
+            moved.append(_ending(return_reach.rotations, self._pose)[1:])
         made = np.concatenate(moved)[: len(self.samples.frames)]
-        return _joined(made, self.body.poses(self.samples), self._dt, self.request.blend), found
+        return _joined(made, self.body.poses(self.samples), self._dt, self.request.blend), return_reach
 
     def _reached(
         self,
@@ -324,8 +326,8 @@ class ReachSolving:
             approach=hand.approach,
             **given,
         )
-        found = yield from _until(work, self.enough)
-        return replace(found, path=found.path[:, None], minimum_jerk=found.minimum_jerk[:, None])
+        reached = yield from _until(work, self.enough)
+        return replace(reached, path=reached.path[:, None], minimum_jerk=reached.minimum_jerk[:, None])
 
 
 def _stalls(errors: Sequence[float]) -> bool:

@@ -46,26 +46,31 @@ _MISSED = 1e-3
 
 @dataclass(frozen=True)
 class ReachResult:
-    """The result of a bake. frames: (F,) of the reach. keyed: (K,), these and what follows the arrival. paths,
-    straights: (F, 3) of each hand in the world, in the result and in the initial minimum-jerk reach; path, straight: of
-    the first. costs: of each pass, starting with the minimum-jerk reach. cost: of the result. misses: distances (k,) of
-    the hands from their goals in the world, as Blender evaluates them; missed: the largest. clearance: smallest
-    distance [m] from an obstacle, negative within one; None without obstacles. crossed: the frames in which two arms
-    are within each other. Both are of the reach and of that back. scale: metres of a unit of the scene.
-    """
+    """The result of a bake of a reach."""
 
     tree: Articulation
     action: bpy.types.Action
     frames: Array
+    """(F,) frames of the reach."""
     keyed: Array
+    """(K,) keyed frames: these, and those after the arrival."""
     paths: tuple[Array, ...]
+    """(F, 3) path of each hand in the world."""
     straights: tuple[Array, ...]
+    """(F, 3) path of each hand in the initial minimum-jerk reach."""
     costs: Array
+    """Costs of each pass, starting with the minimum-jerk reach."""
     cost: float
+    """Cost of the result."""
     misses: Array
+    """Distances (k,) of the hands from their goals in the world, as Blender evaluates them."""
     clearance: float | None
+    """Smallest distance [m] from an obstacle, negative within one; None without obstacles. That of the reach and of the
+    one back."""
     crossed: tuple[int, ...] = ()
+    """Frames in which two arms are within each other, of the reach and of the one back."""
     scale: float = 1.0
+    """Metres of a unit of the scene."""
 
     @property
     def path(self) -> Array:
@@ -82,7 +87,7 @@ class ReachResult:
     @property
     def warnings(self) -> list[Message]:
         """What the animator should know."""
-        return [found for found in (self.held_back, self.collision, self.crossing) if found is not None]
+        return [warning for warning in (self.held_back, self.collision, self.crossing) if warning is not None]
 
     @property
     def held_back(self) -> Message | None:
@@ -125,14 +130,18 @@ class ReachResult:
 
 @dataclass(frozen=True)
 class Plotted:
-    """A reach for display in a panel; number: a unique one for each. cost, costs, paths, straights: as in
-    `ReachResult`."""
+    """A reach for display in a panel."""
 
     number: int
+    """A unique number for each."""
     cost: float
+    """As in `ReachResult`."""
     costs: Array
+    """As in `ReachResult`."""
     paths: tuple[Array, ...]
+    """As in `ReachResult`."""
     straights: tuple[Array, ...]
+    """As in `ReachResult`."""
 
 
 kept: KeptResults[Plotted] = KeptResults()
@@ -333,16 +342,16 @@ def _axes(
     sampler: Sampler, request: ReachRequest, hands: Sequence[ReachingHand], samples: Samples, count: int
 ) -> Array:
     """The axes (k, K, 3, 3) of the goals in the world, as columns, from their arrival on."""
-    found = np.tile(np.eye(3), (len(hands), len(samples.frames), 1, 1))
+    axes = np.tile(np.eye(3), (len(hands), len(samples.frames), 1, 1))
     turning = [hand for hand in hands if hand.goal.object is not None]
     if not turning:
-        return found
+        return axes
     held = len(samples.frames) if request.turns and request.follow_goal else count
     for k in range(count - 1, held):
         matrices = sampler.matrices(sampler.step(float(samples.frames[k])))
         for hand in turning:
-            found[hand.slot, k] = rotation.to_matrix(rotation.from_matrix(matrices[hand.slot, :3, :3]))
-    return found
+            axes[hand.slot, k] = rotation.to_matrix(rotation.from_matrix(matrices[hand.slot, :3, :3]))
+    return axes
 
 
 def _following(

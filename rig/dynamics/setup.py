@@ -46,10 +46,10 @@ def other_hand(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, se
     if not scene.lookat_pd_dynamics.both_hands:
         return ""
     others = [name for name in selected if name != bone]
-    found = others[0] if len(others) == 1 else reach_hands.counterpart(armature, bone)
-    if not found:
+    hand = others[0] if len(others) == 1 else reach_hands.counterpart(armature, bone)
+    if not hand:
         raise RigError("Bone '{bone}' has no counterpart on the other side; select the other hand as well.", bone=bone)
-    return found
+    return hand
 
 
 def reach(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, first: int, other: str = "") -> Reach:
