@@ -28,7 +28,7 @@ class RigState:
     @classmethod
     def of(cls, scene: bpy.types.Scene, armature: bpy.types.Object, rig: bpy.types.Object) -> "RigState":
         """rig: the evaluated armature, which may be a copy that lacks bones."""
-        reached = fingerprint.reach(scene, [armature]).values()
+        reached = fingerprint.dependencies(scene, [armature]).values()
         # Blender evaluates constraints of a mirrored rig differently.
         mirrored = rig.matrix_world.is_negative
         return cls(armature.session_uid, (mirrored, *map(fingerprint.structure, reached), *_values(armature, rig)))
