@@ -18,6 +18,8 @@ _ROUNDS = 3
 """How often an interval is simulated at most, each time with the aim that the last one missed."""
 _NEAR, _FAR = 0.1, 0.4
 """Angles [rad] up to which the aim makes up for what is missed, and from which on a joint misses its key."""
+_LOST = 0.8
+"""Angle [rad] of a joint that misses its key, from which on those above and below it do not aim at theirs either."""
 _HIT = 1e-6
 """Angle [rad] within which a key is hit."""
 
@@ -38,6 +40,7 @@ class Limited(Simulation):
         self._muscles = Muscles(self.engine, self._limit, limited, given.passive[order], given.free[order])
         self._pushes, self._applied = np.zeros((1, len(self.driven))), np.zeros((1, len(self.driven)))
         self._any_drag = False
+        self._in_line = (body.ancestors + body.ancestors.T) > 0.0
 
     def _interval(
         self, interval: int, course: IntervalMotion, state: State | None
@@ -59,12 +62,18 @@ class Limited(Simulation):
             error[self.given.passive] = 0.0
             off = np.linalg.norm(error, axis=-1)
             left.append(off)
-            near = 1.0 - smooth_step((off - _NEAR) / (_FAR - _NEAR))[0]
-            if not is_key or len(left) == _ROUNDS or (off * near).max() < _HIT:
+            missed = error * self._near(off)[:, None]
+            if not is_key or len(left) == _ROUNDS or np.linalg.norm(missed, axis=-1).max() < _HIT:
                 break
-            aim = aim + self.of_joints(error * near[:, None], 0.0)
+            aim = aim + self.of_joints(missed, 0.0)
         end = State(found[0][-1], found[1][-1])
         return (made, self._with_springs(made, course, self._applied), left[0] * is_key), end
+
+    def _near(self, off: Array) -> Array:
+        """The part (n,) of what is missed, angles (n,), that the aim makes up for."""
+        farthest = np.where(self._in_line, off, 0.0).max(axis=1)
+        own, line = (off - _NEAR) / (_FAR - _NEAR), (farthest - _FAR) / (_LOST - _FAR)
+        return (1.0 - smooth_step(own)[0]) * (1.0 - smooth_step(line)[0])
 
     def _profile(self, course: IntervalMotion) -> Array:
         """The accelerations (m s + 1, nv) with which the law makes up for a unit along a quintic."""
