@@ -4,6 +4,7 @@ Every function broadcasts over leading axes. Quaternions are (..., 4) arrays, w 
 An Euler order such as "XYZ" is Blender's: the rotation about X is applied first, so the matrix is Rz Ry Rx.
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -84,8 +85,9 @@ def accumulate(start: Array, steps: Array) -> Array:
 def accumulate_tree(parents: Sequence[int], steps: Array, base: Array | None = None) -> Array:
     """The products (n, ..., 4) of each quaternion (n, ..., 4) after those of its ancestors; parents: (n,), each before
     its children, -1 for those after `base` (..., 4), the identity by default."""
-    many = steps.reshape(len(steps), -1, 4)
-    start = None if base is None else np.broadcast_to(base, steps.shape[1:]).reshape(-1, 4)
+    frames = math.prod(steps.shape[1:-1])
+    many = steps.reshape(len(steps), frames, 4)
+    start = None if base is None else np.broadcast_to(base, steps.shape[1:]).reshape(frames, 4)
     result = _empty(many[..., 0], 4)
     result.reshape(*many.shape[:2], 2, 2)[:] = _products(parents, many, start).transpose(0, 2, 1, 3)
     return result.reshape(steps.shape)

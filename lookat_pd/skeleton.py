@@ -117,16 +117,17 @@ def forward(
     roots, if it is not the space itself. Leading axes broadcast.
     """
     batch = np.broadcast_shapes(offsets.shape[:-2], rotations.shape[:-2], *(values.shape[:-1] for values in base or ()))
-    orientations, positions = np.empty((*batch, len(parents), 4)), np.empty((*batch, len(parents), 3))
+    place, turn = base or (np.zeros(3), None)
+    turns, steps = (_joints_first(values, batch) for values in (rotations, offsets))
+    orientations = rotation.accumulate_tree(parents, turns, turn)
+    above = orientations[list(parents)]
+    above[[parent < 0 for parent in parents]] = rotation.IDENTITY if turn is None else turn
+    positions = rotation.rotate(above, steps)
     for joint, parent in enumerate(parents):
-        offset, turn = offsets[..., joint, :], rotations[..., joint, :]
-        if parent >= 0:
-            origin, above = positions[..., parent, :], orientations[..., parent, :]
-        elif base is not None:
-            origin, above = base
-        else:
-            orientations[..., joint, :], positions[..., joint, :] = turn, offset
-            continue
-        orientations[..., joint, :] = rotation.multiply(above, turn)
-        positions[..., joint, :] = origin + rotation.rotate(above, offset)
-    return orientations, positions
+        positions[joint] += place if parent < 0 else positions[parent]
+    return np.moveaxis(orientations, 0, -2), np.moveaxis(positions, 0, -2)
+
+
+def _joints_first(values: Array, batch: tuple[int, ...]) -> Array:
+    """Values (..., n, k) of a batch as (n, ..., k)."""
+    return np.moveaxis(np.broadcast_to(values, (*batch, *values.shape[-2:])), -2, 0)
