@@ -20,6 +20,8 @@ _SHARDS = re.compile("([0-9]{1,12})(?:-([0-9]{1,12}))?/([0-9]{1,12})")
 MOST_JOBS = 256
 PROGRESS = ("auto", "json", "openjd", "none")
 _DAMPING = ("critical", "responsive")
+TO_FOLLOW = "object or bone of an armature to follow"
+"""The help of targets."""
 FARTHEST = 1e12
 """Largest coordinate [m] with which Blender's single precision resolves directions."""
 
@@ -219,6 +221,12 @@ def pair(form: str, example: str, value: Callable[[str], Any] = str) -> Callable
         return name, value(rest)
 
     return convert
+
+
+def check_plots(options: argparse.Namespace) -> None:
+    """Raises Misuse if the folder of --plots is a file."""
+    if options.plots is not None and options.plots.exists() and not options.plots.is_dir():
+        raise Misuse(f"--plots {options.plots} is a file; name a folder")
 
 
 def check_once(names: Sequence[str], flag: str, remedy: str) -> None:

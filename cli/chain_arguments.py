@@ -6,6 +6,11 @@ from typing import Any
 from . import setting_flags
 
 
+def add_effector(parser: argparse.ArgumentParser, *, required: bool = False) -> None:
+    help = "effector: hand, foot or last bone of a tail"
+    parser.add_argument("--bone", metavar="NAME", required=required, help=help)
+
+
 def add_arguments(parser: argparse.ArgumentParser, owner: Any, tip: str, *, limb: bool = False) -> None:
     """owner: the registered class with the length. tip: what --tip does. limb: whether the default is the detected
     limb."""

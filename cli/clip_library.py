@@ -13,6 +13,7 @@ from ..lookat_pd.progress import drain
 from ..rig.transitions import library
 from ..rig.transitions.library import Library, LibraryCut, PathEnds
 from ..rig.transitions.library_settings import LibrarySettings
+from . import arguments as words
 from . import motion_plots, setting_flags
 from .arguments import Misuse
 from .console import Console, one_line
@@ -48,8 +49,7 @@ def check(options: argparse.Namespace) -> None:
     """Raises Misuse."""
     if options.plots is not None and options.library is None:
         raise Misuse("--plots means nothing without --library")
-    if options.plots is not None and options.plots.exists() and not options.plots.is_dir():
-        raise Misuse(f"--plots {options.plots} is a file; name a folder")
+    words.check_plots(options)
 
 
 def compare(

@@ -9,7 +9,6 @@ from ..rig.dynamics import display, masses
 from ..rig.dynamics.settings import HEAVIEST, BodySettings, DynamicsSettings
 from . import arguments as words
 from . import baking, rigs, setting_flags
-from .arguments import Misuse
 from .jobs import FileJob
 from .report import Row
 
@@ -51,12 +50,6 @@ def add_body(parser: argparse.ArgumentParser) -> None:
     setting_flags.add(limits, "--torque-limit", DynamicsSettings, "torque", "NM", help=help, stored=True)
     help = "largest torque as a multiple of the torque that holds the limb horizontal (default: as --torque-limit)"
     setting_flags.add(limits, "--strength", DynamicsSettings, "strength", "N", help=help, stored=True)
-
-
-def check(options: argparse.Namespace) -> None:
-    """Raises Misuse."""
-    if options.plots is not None and options.plots.exists() and not options.plots.is_dir():
-        raise Misuse(f"--plots {options.plots} is a file; name a folder")
 
 
 def prepare(

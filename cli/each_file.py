@@ -15,7 +15,7 @@ from ..lookat_pd.errors import LookAtError, StabilityWarning
 from . import gltf_edit, gltf_source, jobs, provenance, report, scene_files, workers
 from .console import Console, crash, one_line
 from .jobs import GLTF, FileJob
-from .report import Row
+from .report import Row, line
 from .untrusted_drivers import DriversLeftOut
 
 Item = TypeVar("Item")
@@ -197,11 +197,10 @@ def _result(row: Row) -> str:
     what = row["bone"] or row["rig"]
     if row["baked"]:
         return f"{row['input']} -> {row['output']}: {what}, {len(row['baked'])} actions"
-    first, last = row["frames"]
     error = row["settled_error_deg"]
     aim = "" if error is None else f", aim error {error:.3f} degrees"
     off = row.get("effector_error")
     if off is not None and off == off:
         which = " (median)" if row.get("largest_effector_error") is not None else ""
         aim = f", effector off by {off:.2g}{which}"
-    return f"{row['input']} -> {row['output']}: {what}, frames {first} to {last}{aim}"
+    return line(row, what, aim)

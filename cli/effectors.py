@@ -184,6 +184,6 @@ def _fill(row: Row, result: body_bake.BodyBakeResult) -> None:
     row["largest_effector_error"] = float(errors.max()) if errors.size else None
     row["frames_in_reach"] = int(result.in_reach.all(axis=0).sum())
     for bone, control in result.redirected.items():
-        row["warnings"].append(f"Effector '{bone}' was moved by its control '{control}'.")
+        row["warnings"].append(body_bake.redirection(bone, control))
     for bone, count in missing.items():
         row["warnings"].append(f"'{bone}' does not reach its target at {count} of {len(result.frames)} frames.")

@@ -25,6 +25,7 @@ _SIZES = {"translation": 3, "rotation": 4, "scale": 3}
 _FLOAT = 5126
 _TO_GLTF = Matrix(((1, 0, 0, 0), (0, 0, 1, 0), (0, -1, 0, 0), (0, 0, 0, 1)))
 _SAME = 1e-4
+_OTHERWISE = "Nodes that Blender imports in another way."
 """A pose that differs by less from that of its node, as an angle or a fraction, is rounded and needs no key."""
 _ALIKE = 1e-3
 """How far a value of the file may be from what Blender made of it, as a fraction of its size."""
@@ -301,14 +302,14 @@ def _rest_of(source: GltfSource, clip: _Clip, bone: bpy.types.PoseBone, node: in
         stored, channels = first_key
         exact = rotation.multiply(np.roll(stored, 1), rotation.inverse(rotation.normalize(channels)))
         if float(rotation.distance(exact, turn)) > _ALIKE:
-            raise WholeFileNeeded("Nodes that Blender imports in another way.")
+            raise WholeFileNeeded(_OTHERWISE)
         turn = rotation.normalize(exact)
     first_key = _first_key(source, clip, bone, node, "translation")
     if first_key is not None:
         stored, channels = first_key
         exact = stored - rotation.rotate(turn, channels)
         if not np.allclose(exact, place, rtol=_ALIKE, atol=_ALIKE * max(1.0, float(np.abs(stored).max()))):
-            raise WholeFileNeeded("Nodes that Blender imports in another way.")
+            raise WholeFileNeeded(_OTHERWISE)
         place = exact
     return _Rest(place, turn)
 

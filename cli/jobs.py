@@ -29,6 +29,12 @@ class FileJob:
     source: GltfSource | None = field(default=None, compare=False)
     """The glTF file whose animations alone are edited."""
 
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """What the output lacks of the input, as sentences."""
+        is_plain = self.input.suffix.lower() == ".vrm" and self.output.suffix.lower() == ".glb" and self.source is None
+        return ("The output is plain glTF: what VRM adds to it is lost.",) if is_plain else ()
+
 
 def expand(inputs: Sequence[Path]) -> list[Path]:
     """The inputs, and for a folder the files in it that can be read. Raises Misuse for a folder without any."""

@@ -10,7 +10,6 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..lookat_pd.errors import FileError
 from . import whole_file
 
 
@@ -24,9 +23,7 @@ def write(folder: Path, stem: str, numbers: Mapping[str, Any], draw: Callable[[A
         try:
             temporary.write_text(json.dumps(_plain(numbers), indent=1) + "\n", "utf-8")
         except OSError as error:
-            raise FileError(
-                "{numbers} cannot be written ({reason}); choose another folder.", numbers=path, reason=error.strerror
-            ) from None
+            raise whole_file.unwritable(path, error) from None
     if find_spec("matplotlib") is None:
         return [str(path)]
     picture = folder / f"{stem}.png"

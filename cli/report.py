@@ -63,6 +63,12 @@ def version() -> str:
     return tomllib.loads(manifest.read_text("utf-8"))["version"]
 
 
+def line(row: Row, what: str, about: str) -> str:
+    """One line about a file that was written. what: was animated in it. about: further figures, after a comma."""
+    first, last = row["frames"]
+    return f"{row['input']} -> {row['output']}: {what}, frames {first} to {last}{about}"
+
+
 def text(rows: Sequence[Row]) -> str:
     written = json.dumps(plain(rows), indent=2, ensure_ascii=False, allow_nan=False)
     # Legal in JSON, but they end lines or command a terminal; JSON's own escape means the same.

@@ -71,7 +71,7 @@ def bake(
         for limb, error, turned in zip(result.limbs, result.errors, result.turned, strict=True)
     ]
     for limb in result.skipped:
-        row["warnings"].append(f"'{limb.goal}' is in {state} already and was left as it is.")
+        row["warnings"].append(limb_switch.skipping(limb, state))
     return result.action
 
 

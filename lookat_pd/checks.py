@@ -4,14 +4,14 @@ All numbers come in here. They are finite and within LARGEST, so that nothing th
 they ask for fits into `memory_limit`, and is refused before it is allocated.
 """
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from . import rotation
 from .errors import InvalidArgument
-from .message import Message
+from .message import Message, shown
 from .rotation import Array
 
 LARGEST = 1e30
@@ -107,6 +107,26 @@ def quaternions(name: str, values: ArrayLike, *tail: int | None) -> Array:
     return result / length[..., None]
 
 
+def check_order(parents: Sequence[int], names: Sequence[str] | None = None) -> None:
+    """Raise InvalidArgument where a joint is listed before its parent. names: of the joints, instead of numbers."""
+    for joint, parent in enumerate(parents):
+        if not -1 <= parent < joint:
+            raise InvalidArgument(
+                "Joint {joint} is listed before its parent {parent}; list parents first.",
+                joint=joint if names is None else names[joint],
+                parent=parent,
+            )
+
+
+def check_method(method: object, known: Iterable[str]) -> None:
+    """Raise InvalidArgument for a method that is not known."""
+    words = tuple(known)
+    if not is_one_of(method, words):
+        raise InvalidArgument(
+            "Method {method!r} is unknown; use one of {methods}.", method=shown(method), methods=", ".join(words)
+        )
+
+
 def is_one_of(value: object, known: Container[str]) -> bool:
     """Whether a value is a word that is known."""
     return isinstance(value, str) and value in known
@@ -149,16 +169,6 @@ def whole(name: str, value: int, least: int, most: int) -> int:
             value=shown(value),
         )
     return int(value)
-
-
-def shown(value: object) -> str:
-    """A value as a message quotes it, never at length."""
-    try:
-        text = str(value)
-    except ValueError:
-        # Python writes no whole number of thousands of digits.
-        return "..."
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def time_step(dt: float) -> float:

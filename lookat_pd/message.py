@@ -30,6 +30,16 @@ class Message(str):
         return (self.template,), self.values
 
 
+def shown(value: object) -> str:
+    """A value as a message quotes it, never at length."""
+    try:
+        text = str(value)
+    except ValueError:
+        # Python writes no whole number of thousands of digits.
+        return "..."
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 def joined(separator: str, parts: Iterable[str]) -> Message:
     """The parts joined, as one message in which each is translated."""
     values = {f"part_{n}": part for n, part in enumerate(parts)}

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import InvalidArgument
+from .message import shown
 
 Array = NDArray[Any]
 Number = Array | float
@@ -414,13 +415,18 @@ def is_sheared(m: ArrayLike, tolerance: float = 1e-5) -> NDArray[np.bool_]:
     return shear(m) > tolerance
 
 
-def _order(order: str) -> tuple[int, int, int, float]:
-    if order not in EULER_ORDERS:
+def check_euler_order(order: object) -> None:
+    """Raise InvalidArgument for an Euler order that is unknown."""
+    if not isinstance(order, str) or order not in EULER_ORDERS:
         raise InvalidArgument(
             "Euler order {order!r} is unknown; use one of {euler_orders}.",
-            order=order,
+            order=shown(order),
             euler_orders=", ".join(EULER_ORDERS),
         )
+
+
+def _order(order: str) -> tuple[int, int, int, float]:
+    check_euler_order(order)
     i, j, k = ("XYZ".index(letter) for letter in order)
     return i, j, k, 1.0 if (j - i) % 3 == 1 else -1.0
 

@@ -80,7 +80,7 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
         return why_not(context)
 
     def progress(self, percent: str) -> str:
-        return messages.translate(Message("Baking look-at: {percent} %   Esc: cancel", percent=percent))
+        return progress(percent)
 
     def animated(self, context: bpy.types.Context) -> list[bpy.types.Object]:
         return list(dict.fromkeys(armature for armature, _ in _chosen(context, self.which)))
@@ -137,6 +137,11 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
         reporting.report_info(self, summary)
 
 
+def progress(percent: str) -> str:
+    """What the status bar shows during a bake of look-ats."""
+    return messages.translate(Message("Baking look-at: {percent} %   Esc: cancel", percent=percent))
+
+
 def _chosen(context: bpy.types.Context, which: str) -> list[tuple[bpy.types.Object, str]]:
     """The look-ats to bake, as armatures and bones."""
     armature = selection.armature(context)
@@ -185,9 +190,8 @@ def why_not(context: bpy.types.Context, *, but_muted: bool = False, alone: bool 
     armature = selection.armature(context)
     if not but_muted and not _awake([armature] if alone else _characters(context)):
         return _MUTED
-    if any(not looks.names_any(armature.pose.bones[bone].lookat_pd) for _, bone in _awake([armature])):
-        return "Choose a target to look at"
-    return None
+    names = (looks.names_any(armature.pose.bones[bone].lookat_pd) for _, bone in _awake([armature]))
+    return polling.why_no_target(has_target=all(names))
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_bake,))

@@ -7,7 +7,6 @@ from ..rig.detection import moving_actions
 from ..rig.look_at import bake_actions
 from ..rig.look_at import resolve as look_at
 from ..rig.settings import choice, integer, pointer, switch
-from ..translations import messages
 from . import bake, job, polling, reporting, selection
 
 
@@ -75,7 +74,7 @@ class LOOKAT_PD_OT_bake_onto_actions(job.ModalJob, bpy.types.Operator):
         return why_not(context)
 
     def progress(self, percent: str) -> str:
-        return messages.translate(Message("Baking look-at: {percent} %   Esc: cancel", percent=percent))
+        return bake.progress(percent)
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""

@@ -127,11 +127,7 @@ def _remove(name: str) -> None:
     path = profile_settings.available().get(name)
     if path is None:
         raise RigError("There is no profile '{name}'.", name=name)
-    if preset_files.is_shipped(path):
-        raise RigError(
-            "The preset '{name}' is part of the extension and cannot be removed; choose a preset of your own.",
-            name=name,
-        )
+    preset_files.check_own(path, name)
     try:
         path.unlink()
     except OSError as error:

@@ -14,7 +14,7 @@ from ..rig.ik import setup as ik_setup
 from ..rig.settings import choice, integer, number, switch
 from ..translations import messages
 from . import drawing, job, polling, reporting, selection
-from .ik_bake import why_no_chain
+from .ik_bake import BakeIK, why_no_chain
 
 _FEW = 6
 
@@ -70,7 +70,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return why_no_chain(context)
 
 
-class LOOKAT_PD_OT_ik_contacts(_Contacts, bpy.types.Operator):
+class LOOKAT_PD_OT_ik_contacts(_Contacts, BakeIK, bpy.types.Operator):
     """Hold the selected feet and hands where they touch the ground, a prop or another character"""
 
     bl_idname = "lookat_pd.ik_contacts"
@@ -88,9 +88,6 @@ class LOOKAT_PD_OT_ik_contacts(_Contacts, bpy.types.Operator):
         self.draw_contacts(layout)
         layout.prop(self, "lower_hips")
         super().draw(context)
-
-    def progress(self, percent: str) -> str:
-        return messages.translate(Message("Baking IK: {percent} %   Esc: cancel", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
@@ -139,10 +136,11 @@ def why_no_feet(context: bpy.types.Context) -> str | None:
     reason = polling.why_no_armature(context)
     if reason is not None:
         return reason
-    data = selection.armature(context).animation_data
-    if data is None or (data.action is None and not data.nla_tracks):
-        return "The armature has no action; assign one in the Action editor"
-    return "Leave NLA tweak mode" if data.use_tweak_mode else None
+    armature = selection.armature(context)
+    reason = polling.why_no_action(armature, or_strips=True)
+    if reason is not None:
+        return reason
+    return "Leave NLA tweak mode" if armature.animation_data.use_tweak_mode else None
 
 
 class LOOKAT_PD_OT_clean_foot_skate(_Contacts, bpy.types.Operator):

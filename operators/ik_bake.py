@@ -11,14 +11,32 @@ from ..translations import messages
 from . import job, polling, reporting, selection
 
 
+class BakeIK(job.Bake):
+    """A bake of inverse kinematics."""
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Baking IK: {percent} %   Esc: cancel", percent=percent))
+
+    def report_baked(self, bones: int, missed: float) -> None:
+        """The result of a bake whose targets are all in reach. missed: largest error [mm]."""
+        reporting.report_info(
+            self,
+            Message(
+                "Baked {bones} bones into {where} ({seconds:.2f} s); the largest error is {missed:.2f} mm.",
+                bones=bones,
+                where=job.INTO[self.into],
+                seconds=self.seconds,
+                missed=missed,
+            ),
+        )
+
+
 def why_no_chain(context: bpy.types.Context) -> str | None:
     """The reason why there is no chain, as a sentence; None if there is one."""
-    reason = polling.why_no_armature(context)
+    reason = polling.why_no_bone(context)
     if reason is not None:
         return reason
     bone = selection.bone(context)
-    if bone is None:
-        return "Select the bone to move, such as a hand"
     return polling.refusal(ik_setup.chain, selection.armature(context), bone.name, context.scene.lookat_pd_ik)
 
 
@@ -35,15 +53,12 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
+class LOOKAT_PD_OT_ik_bake(BakeIK, bpy.types.Operator):
     """Make the effector follow its target over the frame range and key the bones of its chain"""
 
     bl_idname = "lookat_pd.ik_bake"
     bl_label = "Bake IK"
     why_not = staticmethod(why_not)
-
-    def progress(self, percent: str) -> str:
-        return messages.translate(Message("Baking IK: {percent} %   Esc: cancel", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
@@ -85,16 +100,7 @@ class LOOKAT_PD_OT_ik_bake(job.Bake, bpy.types.Operator):
                 ),
             )
         else:
-            reporting.report_info(
-                self,
-                Message(
-                    "Baked {bones} bones into {where} ({seconds:.2f} s); the largest error is {missed:.2f} mm.",
-                    bones=bones,
-                    where=job.INTO[self.into],
-                    seconds=self.seconds,
-                    missed=missed,
-                ),
-            )
+            self.report_baked(bones, missed)
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_ik_bake,))

@@ -6,8 +6,8 @@ import numpy as np
 from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.ik import body, body_bake, body_settings
-from ..translations import messages
 from . import job, polling, reporting, selection
+from .ik_bake import BakeIK
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -63,15 +63,12 @@ class LOOKAT_PD_OT_ik_effector_remove(bpy.types.Operator):
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_ik_body_bake(job.Bake, bpy.types.Operator):
+class LOOKAT_PD_OT_ik_body_bake(BakeIK, bpy.types.Operator):
     """Make all effectors of the list follow their targets over the frame range and key the bones of the body"""
 
     bl_idname = "lookat_pd.ik_body_bake"
     bl_label = "Bake Effectors"
     why_not = staticmethod(why_not)
-
-    def progress(self, percent: str) -> str:
-        return messages.translate(Message("Baking IK: {percent} %   Esc: cancel", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
@@ -84,9 +81,7 @@ class LOOKAT_PD_OT_ik_body_bake(job.Bake, bpy.types.Operator):
     def finish(self, context: bpy.types.Context, result: body_bake.BodyBakeResult) -> None:
         size = 1000.0 * context.scene.unit_settings.scale_length
         for bone, control in result.redirected.items():
-            reporting.report_info(
-                self, Message("Effector '{bone}' was moved by its control '{control}'.", bone=bone, control=control)
-            )
+            reporting.report_info(self, body_bake.redirection(bone, control))
         missing = result.missing
         if missing:
             bone, count = max(missing.items(), key=lambda item: item[1])
@@ -104,16 +99,7 @@ class LOOKAT_PD_OT_ik_body_bake(job.Bake, bpy.types.Operator):
                 ),
             )
             return
-        reporting.report_info(
-            self,
-            Message(
-                "Baked {bones} bones into {where} ({seconds:.2f} s); the largest error is {missed:.2f} mm.",
-                bones=len(result.bones),
-                where=job.INTO[self.into],
-                seconds=self.seconds,
-                missed=size * result.largest_error if result.in_reach.any() else 0.0,
-            ),
-        )
+        self.report_baked(len(result.bones), size * result.largest_error if result.in_reach.any() else 0.0)
 
 
 register, unregister = bpy.utils.register_classes_factory(

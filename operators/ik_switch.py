@@ -93,9 +93,7 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
     def finish(self, context: bpy.types.Context, result: limb_switch.SwitchResult) -> None:
         size = 1000.0 * context.scene.unit_settings.scale_length
         for limb in result.skipped:
-            reporting.report_info(
-                self, Message("'{limb}' is in {state} already and was left as it is.", limb=limb.goal, state=self.to)
-            )
+            reporting.report_info(self, limb_switch.skipping(limb, self.to))
         reporting.report_info(
             self,
             Message(

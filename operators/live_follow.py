@@ -45,9 +45,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     settings = selection.look_at_bone(context).lookat_pd
     if settings.mute:
         return "The look-at is muted; unmute it first"
-    if looks.chosen(settings) == Target():
-        return "Choose a target to look at"
-    return None
+    return polling.why_no_target(has_target=looks.chosen(settings) != Target())
 
 
 class LOOKAT_PD_OT_follow(polling.Explained, job.Into, bpy.types.Operator):

@@ -30,6 +30,28 @@ def refusal(check: Callable[..., object], *arguments: object) -> str | None:
     return None
 
 
+def why_no_action(armature: bpy.types.Object, *, or_strips: bool = False) -> str | None:
+    """The reason why there is no animation to work on, as a sentence; None if there is. or_strips: NLA tracks will do
+    as well."""
+    data = armature.animation_data
+    if data is None or (data.action is None and not (or_strips and data.nla_tracks)):
+        return "The armature has no action; assign one in the Action editor"
+    return None
+
+
+def why_no_target(*, has_target: bool) -> str | None:
+    """The reason why a look-at has nothing to look at, as a sentence; None if it has."""
+    return None if has_target else "Choose a target to look at"
+
+
+def why_no_bone(context: bpy.types.Context) -> str | None:
+    """The reason why no bone can be moved, as a sentence; None if one can."""
+    reason = why_no_armature(context)
+    if reason is None and selection.bone(context) is None:
+        reason = "Select the bone to move, such as a hand"
+    return reason
+
+
 def why_no_look_at(context: bpy.types.Context) -> str | None:
     """The reason why no look-at can be used, as a sentence; None if one can."""
     reason = why_no_armature(context)

@@ -7,7 +7,6 @@ import bpy
 from bl_operators.presets import AddPresetBase
 from bpy.app.translations import pgettext_tip as tip_
 
-from ..lookat_pd.message import Message
 from ..rig.animation import preset_files, setting_presets
 from ..rig.dynamics import presets as dynamics
 from ..rig.look_at import presets as look_at
@@ -64,16 +63,11 @@ class _ApplyPreset(_Of):
 class _AddPreset(_Of, AddPresetBase):
     """Mixin of an operator that saves a preset or removes one."""
 
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         path = self.presets.available().get(self.name)
-        if self.remove_name and path is not None and preset_files.is_shipped(path):
-            return reporting.report_error(
-                self,
-                Message(
-                    "The preset '{name}' is part of the extension and cannot be removed; choose a preset of your own.",
-                    name=self.name,
-                ),
-            )
+        if self.remove_name and path is not None:
+            preset_files.check_own(path, self.name)
         return super().execute(context)
 
     def add(self, context: bpy.types.Context, filepath: str) -> None:

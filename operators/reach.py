@@ -13,12 +13,10 @@ from . import drawing, job, polling, reporting, selection
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why no reach can be made, as a sentence; None if it can."""
-    reason = polling.why_no_armature(context)
+    reason = polling.why_no_bone(context)
     if reason is not None:
         return reason
     bone = selection.bone(context)
-    if bone is None:
-        return "Select the bone to move, such as a hand"
     settings = context.scene.lookat_pd_dynamics
     if settings.method == "SMOOTHING" and not engine.available():
         return "Smoothing needs the physics engine MuJoCo; choose Optimal, or install the zip with it"

@@ -18,7 +18,7 @@ from ..rig.transitions import pop_smoothing, pops
 from ..rig.transitions.settings import POP_ITEMS, PoseSource, blend_method, blend_time, damping_ratio
 from ..rig.transitions.visual import visual_feet, visual_transition
 from ..translations import messages
-from . import drawing, inertialize, reporting, selection
+from . import drawing, inertialize, polling, reporting, selection
 from .blending import Blended, FootLocking, draw_method
 from .job import ModalJob
 
@@ -27,9 +27,10 @@ _NO_POP = "No pop was found in the frame range of the scene; go to the frame of 
 
 def why_no_keys(armature: bpy.types.Object) -> str | None:
     """The reason why there are no keys to smooth, as a sentence; None if there are."""
+    reason = polling.why_no_action(armature)
+    if reason is not None:
+        return reason
     data = armature.animation_data
-    if data is None or data.action is None:
-        return "The armature has no action; assign one in the Action editor"
     if data.action_slot is None:
         return "The action has no slot selected for this armature; select a slot in the Action editor"
     return "The action is empty" if actions.is_empty(data.action, data.action_slot) else None

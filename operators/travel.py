@@ -4,7 +4,6 @@ import math
 
 import bpy
 
-from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.settings import text
 from ..rig.transitions import locomotion, path_following
@@ -134,14 +133,11 @@ class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Op
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        path = context.scene.objects.get(self.path)
-        if path is None:
-            raise RigError("There is no object '{name}' in the scene; choose a path.", name=self.path)
         self.job = path_following.follow(
             context.scene,
             selection.armature(context),
             _action(self, context),
-            path,
+            path_following.find_path(context.scene, self.path),
             speed=None if self.use_feet_speed else self.speed,
             ease=self.ease,
             lock_feet=self.lock_path_feet,

@@ -107,6 +107,23 @@ def packages_known(path: Path) -> set[str]:
     return {(*package[: len(package) - level + 1], *names)[0] for level, names in imports(path) if level}
 
 
+PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+
+
+def written(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and text of the strings in a file, values in them as {}, without docstrings and the reasons of asserts."""
+    nodes = list(ast.walk(ast.parse(path.read_text("utf-8"))))
+    left_out = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    left_out |= {id(node.msg) for node in nodes if isinstance(node, ast.Assert)}
+    left_out |= {id(part) for node in nodes if isinstance(node, ast.JoinedStr) for part in node.values}
+    for node in nodes:
+        if isinstance(node, ast.JoinedStr) and id(node) not in left_out:
+            parts = (part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+            yield node.lineno, PLACEHOLDER.sub("{}", "".join(map(str, parts)))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in left_out:
+            yield node.lineno, PLACEHOLDER.sub("{}", node.value)
+
+
 def architecture() -> str:
     return (ROOT / "docs/architecture.md").read_text("utf-8")
 
@@ -205,6 +222,16 @@ def test_a_public_class_has_a_name_of_its_own() -> None:
             for name in read(path)[1]:
                 places.setdefault(name, []).append(str(path.relative_to(ROOT)))
     assert not {name: found for name, found in places.items() if len(found) > 1}
+
+
+def test_a_sentence_stands_once() -> None:
+    """What is said in two places is a constant, or a function that makes the error, the message or the property."""
+    places: dict[str, list[str]] = {}
+    for path in (path for package in PACKAGES for path in sources(package)):
+        for line, text in written(path):
+            if len(text) > 25 and text.count(" ") > 3:
+                places.setdefault(text, []).append(f"{path.relative_to(ROOT)}:{line}")
+    assert not {text: found for text, found in places.items() if len(found) > 1}
 
 
 @pytest.mark.parametrize("package", WITHIN)

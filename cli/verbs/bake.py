@@ -214,8 +214,7 @@ def _bake_action(
 
 def _check_job(request: _Request, job: FileJob, row: Row) -> None:
     baking.check_output(request.into, job)
-    if job.input.suffix.lower() == ".vrm" and job.output.suffix.lower() == ".glb" and job.source is None:
-        row["warnings"].append("The output is plain glTF: what VRM adds to it is lost.")
+    row["warnings"] += job.losses
 
 
 def _places(request: _Request, scene: bpy.types.Scene, row: Row) -> list[tuple[bpy.types.Object, str]]:

@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     who = parser.add_mutually_exclusive_group()
     who.add_argument("--bone", metavar="NAME", help="bone of the rig that follows")
     who.add_argument("--object", metavar="NAME", help="object that follows, such as a camera")
-    parser.add_argument("--target", metavar="NAME[:BONE]", help="object or bone of an armature to follow")
+    parser.add_argument("--target", metavar="NAME[:BONE]", help=words.TO_FOLLOW)
     baking.add_controller(parser, PDFollowSettings, "PD Follow of the file")
     add = partial(setting_flags.add, parser, stored=True)
     help = (

@@ -72,7 +72,7 @@ def _hit(word: str) -> HitSpec:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     baking.check(options)
-    dynamics_arguments.check(options)
+    words.check_plots(options)
     if options.range is not None:
         raise words.Misuse(
             "--range is not for hits, which last from the first one until the bones are back; leave it out"

@@ -80,9 +80,9 @@ class _Wish:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_inputs(parser)
     words.add_conversion(parser)
-    parser.add_argument("--bone", metavar="NAME", help="effector: hand, foot or last bone of a tail")
+    chain_arguments.add_effector(parser)
     what = parser.add_mutually_exclusive_group()
-    what.add_argument("--target", metavar="NAME[:BONE]", help="object or bone of an armature to follow")
+    what.add_argument("--target", metavar="NAME[:BONE]", help=words.TO_FOLLOW)
     what.add_argument(
         "--point", type=words.point, metavar="X,Y,Z", help="point in world space on which to keep the effector"
     )

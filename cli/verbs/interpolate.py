@@ -56,17 +56,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _frames(word: str) -> tuple[float, ...]:
     try:
-        found = tuple(float(part) for part in word.split(","))
+        frames = tuple(float(part) for part in word.split(","))
+        if not all(abs(frame) <= words.LAST_FRAME for frame in frames):
+            raise ValueError
     except ValueError:
         raise argparse.ArgumentTypeError(f"{words.shown(word)!r} is not a list of frames; give A,B,...") from None
-    if not all(abs(frame) <= words.LAST_FRAME for frame in found):
-        raise argparse.ArgumentTypeError(f"{words.shown(word)!r} is not a list of frames; give A,B,...")
-    return found
+    return frames
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
     baking.check(options)
-    dynamics_arguments.check(options)
+    words.check_plots(options)
     if options.keys is not None and sorted(set(options.keys)) != list(options.keys):
         raise Misuse("--keys: the frames must be in order, each only once")
     if options.swing_past and options.at_keys == "STOP":

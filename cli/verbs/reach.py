@@ -28,7 +28,7 @@ EPILOG = "The reach starts at the first frame of --range, or of the action of th
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_inputs(parser)
     words.add_conversion(parser)
-    parser.add_argument("--bone", metavar="NAME", required=True, help="effector: hand, foot or last bone of a tail")
+    chain_arguments.add_effector(parser, required=True)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--target", metavar="NAME[:BONE]", help="object or bone of an armature to reach for")
     what.add_argument("--point", type=words.point, metavar="X,Y,Z", help="point in world space to reach for")
@@ -112,7 +112,7 @@ def _hand(bones: list[str], name: str) -> int | None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     baking.check(options)
-    dynamics_arguments.check(options)
+    words.check_plots(options)
     if options.match_orientation and options.target is None:
         raise Misuse("--match-orientation needs --target, whose orientation it is")
     if options.method == "SMOOTHING" and (options.match_orientation or options.approach != "FREE"):

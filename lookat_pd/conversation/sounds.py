@@ -20,15 +20,13 @@ def load(path: Path) -> tuple[Array, float]:
             channels, width, rate = file.getnchannels(), file.getsampwidth(), file.getframerate()
             if file.getnframes() * channels > _MOST:
                 raise FileError("The sound '{path}' is too long; divide it.", path=path.name)
+            if width not in _WIDTHS or not channels or rate <= 0:
+                raise wave.Error
             data = file.readframes(file.getnframes())
     except (OSError, EOFError, wave.Error, ValueError):
         raise FileError(
             "The file '{path}' cannot be read as a sound; choose a WAV file with PCM samples.", path=path.name
         ) from None
-    if width not in _WIDTHS or not channels or rate <= 0:
-        raise FileError(
-            "The file '{path}' cannot be read as a sound; choose a WAV file with PCM samples.", path=path.name
-        )
     return _numbers(data[: len(data) - len(data) % (channels * width)], width).reshape(-1, channels).mean(axis=1), rate
 
 

@@ -69,6 +69,11 @@ def speeches(turns: Sequence[Turn], people: int, end: float, objects: int = 0) -
     return result
 
 
+def no_turns() -> InvalidArgument:
+    """The error about a conversation in which nobody speaks."""
+    return InvalidArgument("The conversation has no turns; add at least one speaker with a start time.")
+
+
 def _check(turns: Sequence[Turn], people: int, end: float, objects: int) -> None:
     if not isinstance(people, int | np.integer) or people < 2:
         raise InvalidArgument(
@@ -76,7 +81,7 @@ def _check(turns: Sequence[Turn], people: int, end: float, objects: int) -> None
             people=checks.shown(people),
         )
     if not turns:
-        raise InvalidArgument("The conversation has no turns; add at least one speaker with a start time.")
+        raise no_turns()
     checks.whole("number of people", people, 2, MOST_PEOPLE)
     checks.whole("number of objects", objects, 0, MOST_PEOPLE)
     if not all(isinstance(turn.speaker, int | np.integer) and 0 <= turn.speaker < people for turn in turns):

@@ -74,13 +74,7 @@ class Body:
             raise InvalidArgument(
                 "A body of {count} joints needs {count} names, not {names}.", count=n, names=len(called)
             )
-        for joint, parent in enumerate(parents.tolist()):
-            if not -1 <= parent < joint:
-                raise InvalidArgument(
-                    "Joint {joint} is listed before its parent {parent}; list parents first.",
-                    joint=called[joint],
-                    parent=parent,
-                )
+        every.check_order(parents.tolist(), called)
         object.__setattr__(self, "parents", parents.copy())
         object.__setattr__(self, "names", tuple(called))
         for name, shape in (("offsets", (n, 3)), ("masses", (n,)), ("centers", (n, 3)), ("inertias", (n, 3, 3))):

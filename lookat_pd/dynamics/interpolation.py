@@ -167,12 +167,13 @@ def key_velocities(keys: ArrayLike, key_times: ArrayLike, kinds: ArrayLike | Non
     if names.ndim == 1:
         names = names[:, None]
     known = [names == kind for kind in KINDS]
+    wrong = InvalidArgument("Kinds of keys are {kinds}, one for each key.", kinds=", ".join(KINDS))
     if names.dtype.kind != "U" or names.ndim > 2 or not np.all(np.any(known, axis=0)):
-        raise InvalidArgument("Kinds of keys are {kinds}, one for each key.", kinds=", ".join(KINDS))
+        raise wrong
     try:
         numbers = np.broadcast_to(np.argmax(known, axis=0), given.shape[:2])
     except ValueError:
-        raise InvalidArgument("Kinds of keys are {kinds}, one for each key.", kinds=", ".join(KINDS)) from None
+        raise wrong from None
     return law.passing(given, times, numbers)
 
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
-from ..checks import LARGEST, LATEST, SHORTEST_STEP, array, check_memory, is_one_of, number, shown, time_step, whole
+from ..checks import LARGEST, LATEST, SHORTEST_STEP, array, check_memory, check_method, number, time_step, whole
 from ..errors import InvalidArgument
 from ..ik import Limits
-from ..ik.checks import same_joints
+from ..ik.checks import check_effector, same_joints
 from ..progress import drained
 from ..rotation import Array
 from . import checks
@@ -224,10 +224,7 @@ def _reaching(
     n = len(body)
     duration, dt = checks.positive("duration", duration, "s"), checks.positive("time between frames", dt, "s")
     duration, dt = number("duration", duration, SHORTEST_STEP, LATEST), time_step(dt)
-    if not is_one_of(method, METHODS):
-        raise InvalidArgument(
-            "Method {method!r} is unknown; use one of {methods}.", method=shown(method), methods=", ".join(METHODS)
-        )
+    check_method(method, METHODS)
     passes = whole("number of passes", passes, 0, _MOST_PASSES)
     check_memory(_NUMBERS * n * (duration / dt + 1.0))
     same_joints(limits, n)
@@ -340,11 +337,15 @@ def follow(
     """
     path = array("path", path, None, 3)
     if path.ndim != 2:
-        raise InvalidArgument("Following needs one start ({count}, 4) and one path (F, 3).", count=len(body))
+        raise _not_one_path(len(body))
     turned = None
     if orientations is not None:
         turned = checks.exactly("orientations", orientations, len(path), 4)[:, None]
     return follow_together(body, start, path[:, None], effectors=[effector], limits=limits, orientations=turned)
+
+
+def _not_one_path(count: int) -> InvalidArgument:
+    return InvalidArgument("Following needs one start ({count}, 4) and one path (F, 3).", count=count)
 
 
 def follow_together(
@@ -361,7 +362,7 @@ def follow_together(
     same_joints(limits, n)
     start, paths = checks.quaternions("start", start, n), array("paths", paths, k, 3)
     if start.ndim != 2 or paths.ndim != 3 or not k:
-        raise InvalidArgument("Following needs one start ({count}, 4) and one path (F, 3).", count=n)
+        raise _not_one_path(n)
     check_memory(_NUMBERS * n * (len(paths) + 1.0))
     settled = np.zeros(3), np.zeros(n), np.ones(n), limits
     turned: list[Array | None] = [None] * len(paths)
@@ -451,10 +452,7 @@ def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: fl
 
 def _effector(effector: int | tuple[int, ArrayLike], n: int) -> tuple[int, Array]:
     joint, point = effector if isinstance(effector, tuple) and len(effector) == 2 else (effector, np.zeros(3))
-    if not isinstance(joint, int | np.integer) or not 0 <= joint < n:
-        raise InvalidArgument(
-            "There is no joint {joint} to be an effector; joints are 0 to {last}.", joint=joint, last=n - 1
-        )
+    check_effector(joint, n)
     return int(joint), checks.exactly("effector's point", point, 3)
 
 

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from .. import checks, rotation
 from ..errors import InvalidArgument
 from ..gaze.chain import Event
-from ..gaze.solver import pieces
+from ..gaze.solver import check_frames, pieces
 from ..rotation import Array
 from . import blink, saccade
 from .ability import Eyes, bounded
@@ -88,8 +88,7 @@ def _scene(eyes: Eyes, *arrays_and_step) -> Scene:
         raise InvalidArgument(
             "Head, eyes and targets must be arrays {shapes}, not {found}.", shapes=shapes, found=given
         )
-    if not count:
-        raise InvalidArgument("A look-at needs at least one frame.")
+    check_frames(count)
     for values in (head, orientations, animated):
         checks.check_lengths("pose", values)
     dt = checks.number("time step", checks.time_step(dt), checks.SHORTEST_STEP, _LONGEST_STEP)

@@ -54,6 +54,12 @@ class GazeSamples:
         return replace(self, tilt=np.repeat(angles, self.count)[: len(self.rotations)]) if np.any(angles) else self
 
 
+def check_frames(count: int) -> None:
+    """Raise InvalidArgument where there are none."""
+    if not count:
+        raise InvalidArgument("A look-at needs at least one frame.")
+
+
 def prepare(
     tuning: Tuning,
     rotations: ArrayLike,
@@ -79,8 +85,7 @@ def prepare(
             targets_shape=targets.shape,
         )
     dt = checks.time_step(dt)
-    if not frames:
-        raise InvalidArgument("A look-at needs at least one frame.")
+    check_frames(frames)
     checks.check_lengths("pose", rotations)
     shift = checks.like("shift", shift, frames, 3)
     fine = samples_per_frame(tuning, dt)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
-from ..checks import array, exactly, fraction, is_one_of, number, numbers, quaternions, shown, whole
+from ..checks import array, check_order, exactly, fraction, is_one_of, number, numbers, quaternions, shown, whole
 from ..errors import InvalidArgument
 from ..rotation import Array
 from .limits import Limits
@@ -86,12 +86,16 @@ def parents(values: Sequence[int], n: int) -> list[int]:
     found = np.asarray(values)
     if found.shape != (n,) or not np.issubdtype(found.dtype, np.integer):
         raise InvalidArgument("The parents must be {count} whole numbers, one for each joint, -1 for a root.", count=n)
-    for joint, parent in enumerate(found.tolist()):
-        if not -1 <= parent < joint:
-            raise InvalidArgument(
-                "Joint {joint} is listed before its parent {parent}; list parents first.", joint=joint, parent=parent
-            )
+    check_order(found.tolist())
     return found.tolist()
+
+
+def check_effector(joint: Any, n: int) -> None:
+    """An effector must be one of n joints."""
+    if not isinstance(joint, int | np.integer) or not 0 <= joint < n:
+        raise InvalidArgument(
+            "There is no joint {joint} to be an effector; joints are 0 to {last}.", joint=joint, last=n - 1
+        )
 
 
 def effectors(values: Sequence[Any], n: int) -> None:
@@ -99,7 +103,4 @@ def effectors(values: Sequence[Any], n: int) -> None:
     if not len(values):
         raise InvalidArgument("There is no effector; name at least one joint and its target.")
     for effector in values:
-        if not isinstance(effector.joint, int | np.integer) or not 0 <= effector.joint < n:
-            raise InvalidArgument(
-                "There is no joint {joint} to be an effector; joints are 0 to {last}.", joint=effector.joint, last=n - 1
-            )
+        check_effector(effector.joint, n)

@@ -85,12 +85,7 @@ class Limits:
                 order_count=len(orders),
             )
         for order in orders:
-            if not checks.is_one_of(order, rotation.EULER_ORDERS):
-                raise InvalidArgument(
-                    "Euler order {order!r} is unknown; use one of {euler_orders}.",
-                    order=checks.shown(order),
-                    euler_orders=", ".join(rotation.EULER_ORDERS),
-                )
+            rotation.check_euler_order(order)
         object.__setattr__(self, "euler_order", orders)
         self._check_ranges(np.asarray(self.minimum), np.asarray(self.maximum))
         self._check_ranges(np.asarray(self.euler_minimum), np.asarray(self.euler_maximum))

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import rotation
+from ..checks import check_method
 from ..errors import InvalidArgument
 from ..rotation import Array
 from . import arithmetic, bend, checks, iteration, unfolding
@@ -68,13 +69,8 @@ def solve(
 
     Raises InvalidArgument.
     """
-    row = METHODS.get(method) if checks.is_one_of(method, METHODS) else None
-    if row is None:
-        raise InvalidArgument(
-            "Method {method!r} is unknown; use one of {methods}.",
-            method=checks.shown(method),
-            methods=", ".join(METHODS),
-        )
+    check_method(method, METHODS)
+    row = METHODS[method]
     iterations, tolerance = checks.bounds(iterations, tolerance)
     offsets = checks.array("offsets", offsets, None, 3)
     n = offsets.shape[-2]

@@ -48,10 +48,7 @@ class Tuning:
     def __post_init__(self) -> None:
         check_tuning(self.settle_time, self.damping_ratio)
         check_integrator(self.integrator)
-        if not checks.is_one_of(self.method, ("geodesic", "component")):
-            raise InvalidArgument(
-                "Method {method!r} is unknown; use geodesic or component.", method=checks.shown(self.method)
-            )
+        checks.check_method(self.method, ("geodesic", "component"))
         for name in ("settle_time", "damping_ratio", "max_speed", "release_angle", "release_speed", "release_time"):
             called = "speed limit" if name == "max_speed" else name.replace("_", " ")
             object.__setattr__(self, name, checks.number(called, getattr(self, name), 0.0))

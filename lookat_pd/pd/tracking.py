@@ -187,8 +187,7 @@ def quaternion_states(
         raise InvalidArgument("Target rotations must have shape (F, ..., 4), not {shape}.", shape=target.shape)
     if np.any(np.linalg.norm(target, axis=-1) < 1e-9):
         raise InvalidArgument("A target rotation is a quaternion of length 0; give unit quaternions.")
-    if not checks.is_one_of(method, ("geodesic", "component")):
-        raise InvalidArgument("Method {method!r} is unknown; use geodesic or component.", method=checks.shown(method))
+    checks.check_method(method, ("geodesic", "component"))
     dt = _check(dt, settle_time, damping_ratio, integrator, max_speed, None, alone=True)
     if max_angle is not None:
         max_angle = checks.number("largest angle", max_angle, 0.0)

@@ -50,14 +50,17 @@ def checked_poses(name: str, poses: ArrayLike, kind: str) -> Array:
     return poses
 
 
+def wrong_duration(duration: object) -> InvalidArgument:
+    """The error about a blend time."""
+    return InvalidArgument("The blend time must be 0 or more seconds, not {duration}.", duration=checks.shown(duration))
+
+
 def checked_duration(dt: float, duration: ArrayLike, target: Array) -> Array:
     """The duration as an array, both times checked."""
     checks.time_step(dt)
     duration = checks.numbers("blend time", duration)
     if not np.all((duration >= 0.0) & (duration <= checks.LATEST)):
-        raise InvalidArgument(
-            "The blend time must be 0 or more seconds, not {duration}.", duration=checks.shown(duration)
-        )
+        raise wrong_duration(duration)
     bones = target.shape[1:-1]
     try:
         fits = np.broadcast_shapes(duration.shape, bones) == bones

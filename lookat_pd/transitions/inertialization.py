@@ -57,7 +57,7 @@ def decay(
             time=t.shape,
         ) from None
     if np.any(duration < 0.0):
-        raise InvalidArgument("The blend time must be 0 or more seconds, not {duration}.", duration=duration.min())
+        raise cut.wrong_duration(duration.min())
     sign = np.where(x0 < 0.0, -1.0, 1.0)
     x, v = np.abs(x0), np.minimum(sign * v0, 0.0)
     with np.errstate(over="ignore"):

@@ -218,6 +218,15 @@ def new_curve(bag, path: str, index: int, group: str):
     return curve
 
 
+def no_slot(armature: bpy.types.Object, action: bpy.types.Action) -> RigError:
+    """The error about an action without a slot for the armature."""
+    return RigError(
+        "Action '{action}' has no slot for objects and cannot animate '{armature}'; choose another action.",
+        action=action.name,
+        armature=armature.name,
+    )
+
+
 def find_slot(armature: bpy.types.Object, action: bpy.types.Action) -> bpy.types.ActionSlot:
     """The slot of an action for this armature: the one in use, the one of its name, or the first for objects.
 
@@ -228,11 +237,7 @@ def find_slot(armature: bpy.types.Object, action: bpy.types.Action) -> bpy.types
         return data.action_slot
     slots = [slot for slot in action.slots if slot.target_id_type in ("OBJECT", "UNSPECIFIED")]
     if not slots:
-        raise RigError(
-            "Action '{action}' has no slot for objects and cannot animate '{armature}'; choose another action.",
-            action=action.name,
-            armature=armature.name,
-        )
+        raise no_slot(armature, action)
     mine = [slot for slot in slots if slot.identifier[2:] == armature.name]
     keyed = [slot for slot in slots if channelbag(action, slot) is not None]
     return (mine or keyed or slots)[0]

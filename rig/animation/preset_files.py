@@ -4,6 +4,8 @@ from pathlib import Path
 
 import bpy
 
+from ...lookat_pd.errors import RigError
+
 SHIPPED = Path(__file__).resolve().parents[2] / "assets"
 """The folder of those that come with the extension."""
 
@@ -21,6 +23,10 @@ def shown_name(path: Path) -> str:
     return bpy.path.display_name(path.name, title_case=False)
 
 
-def is_shipped(path: Path) -> bool:
-    """Whether a preset comes with the extension."""
-    return path.is_relative_to(SHIPPED)
+def check_own(path: Path, name: str) -> None:
+    """Raise RigError where a preset comes with the extension, and cannot be removed."""
+    if path.is_relative_to(SHIPPED):
+        raise RigError(
+            "The preset '{name}' is part of the extension and cannot be removed; choose a preset of your own.",
+            name=name,
+        )

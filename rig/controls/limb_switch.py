@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ...lookat_pd import rotation
 from ...lookat_pd.curves import cubic_step
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.message import Message
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation import actions, bake_options, channels, outside_controls
@@ -68,6 +69,11 @@ class SwitchResult:
     turned: Array
     skipped: tuple[LimbControls, ...] = ()
     others: tuple[BakeTransaction, ...] = ()
+
+
+def skipping(limb: LimbControls, state: str) -> Message:
+    """What is reported of a limb that was skipped."""
+    return Message("'{limb}' is in {state} already and was left as it is.", limb=limb.goal, state=state)
 
 
 def check_switches(armature: bpy.types.Object) -> list[LimbControls]:

@@ -86,11 +86,7 @@ def play(armature: bpy.types.Object, action: bpy.types.Action, into: str) -> Non
         actions.check(armature, into)
     slot = suitable_slot(armature, action)
     if slot is None:
-        raise RigError(
-            "Action '{action}' has no slot for objects and cannot animate '{armature}'; choose another action.",
-            action=action.name,
-            armature=armature.name,
-        )
+        raise actions.no_slot(armature, action)
     before, keyed_before = data.action, _channels(data.action, data.action_slot)
     data.action = action
     data.action_slot = slot

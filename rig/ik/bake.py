@@ -178,7 +178,7 @@ class _Work:
                 orientations[k] = axes_of(sampler.stand_in(self.oriented.object), self.oriented.bone, depsgraph)
             yield (k + 1) / count
         assert samples is not None
-        self._check_targets(samples)
+        check_near(self.followed, samples)
         seen = self._seen(samples, ends)
         return ShownChain(seen, *self.request(seen, samples, orientations)), samples
 
@@ -195,16 +195,17 @@ class _Work:
             {name: samples.channel(name) for name in chain.bones},
         )
 
-    def _check_targets(self, samples: Samples) -> None:
-        for target, points in zip(self.followed, samples.targets, strict=True):
-            far = np.abs(points).max(axis=-1) > _FAR
-            if far.any():
-                frame = samples.frames[int(np.argmax(far))]
-                raise RigError(
-                    "The position of target '{target}' is infinite at frame {frame}; fix its animation.",
-                    target=target.label,
-                    frame=frame,
-                )
+
+def check_near(followed: Sequence[Target], samples: Samples) -> None:
+    """Raise RigError where a target that was sampled is infinitely far away."""
+    for target, points in zip(followed, samples.targets, strict=True):
+        far = np.abs(points).max(axis=-1) > _FAR
+        if far.any():
+            raise RigError(
+                "The position of target '{target}' is infinite at frame {frame}; fix its animation.",
+                target=target.label,
+                frame=samples.frames[int(np.argmax(far))],
+            )
 
 
 class _BakedChain(ChainOnControls):

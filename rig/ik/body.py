@@ -19,6 +19,7 @@ from ..feet.contact_plan import Contact
 from ..sampling import plain_chain, targets
 from ..sampling.targets import Target
 from ..settings import plain
+from .effector_goal import check_point
 from .settings import EffectorFollowing
 
 PRIORITIES = {"HIGH": HIGH, "NORMAL": NORMAL, "LOW": LOW}
@@ -244,10 +245,7 @@ def _check(armature: bpy.types.Object, effector: BodyEffector) -> None:
         raise RigError("Effector '{bone}' has no target to turn to; choose an object.", bone=effector.bone)
     if target is None or target.object is not None:
         return
-    if not np.all(np.abs(target.point or np.nan) < _FAR):
-        raise RigError(
-            "The target point {point} of the effector is not finite; enter three numbers.", point=target.point
-        )
+    check_point(target)
     if effector.orientation == "TARGET":
         raise RigError("A point has no orientation; choose an object as the target of '{bone}'.", bone=effector.bone)
 

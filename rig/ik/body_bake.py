@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.body.contacts import Interval
+from ...lookat_pd.message import Message
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation import actions, bake_options, outside_controls
@@ -29,6 +30,11 @@ _REACHED = 1e-3
 """Largest error of an effector in reach, as a fraction of the body's size."""
 _TURNED = np.radians(0.5)
 """Largest angle of an effector that has its orientation."""
+
+
+def redirection(bone: str, control: str) -> Message:
+    """What is reported of an effector of `BodyBakeResult.redirected`."""
+    return Message("Effector '{bone}' was moved by its control '{control}'.", bone=bone, control=control)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import ik, rotation
-from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation import auto_keying
@@ -211,10 +210,8 @@ class BodyDrag(drag.GivenChain):
 
     def move(self, target: Any, *, iterations: int = _MOST_ITERATIONS) -> None:
         """Pose the body so that the effector comes to this point of the world. Raises RigError."""
-        target = np.array(target, dtype=float)
-        if not np.all(np.abs(target) < _FAR):
-            raise RigError("The drag position is not finite; move the mouse back.")
-        self._target, began = target, perf_counter()
+        self._target = target = drag.checked_place(target)
+        began = perf_counter()
         objectives, balance = self._objectives(target)
         solved = self._work.solve(self._pose, objectives, balance, slice(0, 1), iterations)
         self.iterations = int(solved.iterations[0])

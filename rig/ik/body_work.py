@@ -18,7 +18,7 @@ from ..sampling import outside_samples, shear
 from ..sampling.sampler import Sampler, Samples
 from . import body as bodies
 from . import body_balance
-from .bake import BAKED, axes_of
+from .bake import BAKED, axes_of, check_near
 from .body import BodyEffector
 from .body_controls import is_mixed, moves_goal
 from .body_errors import Objectives
@@ -113,14 +113,7 @@ class BodyWork(BodyGoals):
             return share * (k + 1) / count
 
         samples = yield from outside_samples.sample(sampler, self.frames.tolist(), self.outside, take)
-        for target, points in zip(self.followed, samples.targets, strict=True):
-            far = np.abs(points).max(axis=-1) > _FAR
-            if far.any():
-                raise RigError(
-                    "The position of target '{target}' is infinite at frame {frame}; fix its animation.",
-                    target=target.label,
-                    frame=samples.frames[int(np.argmax(far))],
-                )
+        check_near(self.followed, samples)
         return samples, orientations
 
     def pose(self, samples: Samples) -> BodyPose:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.body.contacts import Interval
-from ...lookat_pd.errors import LookAtError, RigError
+from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
 from ..animation import bake_options
 from ..animation.bake_options import BakeOptions
@@ -193,8 +193,6 @@ def _effectors(
         priority = "HIGH" if limb_controls.control_of(armature, bone) in feet else "NORMAL"
         contact = touch.contact.checked(options.first, options.last)
         found.append(BodyEffector(bone, touch.target, priority=priority, contact=contact))
-    if not found:
-        raise RigError("There is no effector; add the bones to move, such as hands and feet.")
     return _with_feet(armature, found) if lower_hips else found
 
 

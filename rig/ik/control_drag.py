@@ -233,10 +233,7 @@ class ControlDrag(drag.GivenChain):
 
     def move(self, target: Any) -> None:
         """Move the control so that the end of the limb comes to this point of the world. Raises RigError."""
-        target = np.array(target, dtype=float)
-        if not np.all(np.abs(target) < 1e12):
-            raise RigError("The drag position is not finite; move the mouse back.")
-        began = perf_counter()
+        target, began = drag.checked_place(target), perf_counter()
         dragged, away = _DraggedControl(self, target), target - self._seen(self.grip.moved)
         self.iterations, tolerance = 0, Tolerance(_GOOD_ENOUGH * self.reach, _CORRECTIONS)
         if np.linalg.norm(away) > tolerance.error:

@@ -24,7 +24,7 @@ from ..controls.pose_writer import PoseWriter
 from ..controls.realize import realize
 from ..detection.joint_chain import WHOLE, JointChain, is_mechanism, longest, resolve
 from ..layers import layer
-from ..sampling import suspend
+from ..sampling import sampler, suspend
 from . import method_ghosts
 from .chain_on_controls import ChainOnControls, ShownChain
 from .chain_solve import IKTuning, Objectives, solve
@@ -33,6 +33,14 @@ from .pose import Seen, evaluated, raw_channel
 
 _CORRECTIONS = 3
 _FAR = 1e12
+
+
+def checked_place(target: Any) -> Array:
+    """The point (3,) to which something is dragged. Raises RigError if it is not finite."""
+    target = np.array(target, dtype=float)
+    if not np.all(np.abs(target) < _FAR):
+        raise RigError("The drag position is not finite; move the mouse back.")
+    return target
 
 
 class DragSession:
@@ -125,11 +133,7 @@ class DragSession:
     def _begin(self) -> None:
         self._world, self._seen = self._look(self.chain)
         if not abs(np.linalg.det(self._world[:3, :3])) > 1e-18:
-            raise RigError(
-                "Object '{name}' has a scale of 0 at frame {frame}; set a scale above 0 for it and its parents.",
-                name=self.armature.name,
-                frame=self.scene.frame_current,
-            )
+            raise sampler.complaint(sampler.FLAT_OBJECT, self.armature.name, self.scene.frame_current)
         turned = set(self.chain.bones)
         self._is_plain = self.chain.plain and turned.isdisjoint(layer.adding(self.armature))
         self._pins = self._find_pins()
@@ -161,10 +165,7 @@ class DragSession:
 
     def move(self, target: Any) -> None:
         """Pose the chain for this point of the world. Raises RigError if it is not finite."""
-        target = np.array(target, dtype=float)
-        if not np.all(np.abs(target) < _FAR):
-            raise RigError("The drag position is not finite; move the mouse back.")
-        self._target = target
+        self._target = target = checked_place(target)
         objectives = Objectives(
             self._local(target)[None],
             self._seen.effector_rotation if self._keeps else None,

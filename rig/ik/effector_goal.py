@@ -44,7 +44,7 @@ def ease_in_and_out(frames: int, length: float) -> Array:
 def check(chain: JointChain, goal: Goal) -> None:
     """Raise RigError if there is nothing to follow, or if the target depends on the chain."""
     if goal.target is None and goal.path is None:
-        raise RigError("The effector has no target; choose an object for it to follow.")
+        raise no_target()
     if goal.path is not None:
         frames, points = goal.path
         if not len(frames) or not np.all(np.isfinite(frames)) or not np.all(np.abs(points) < _FAR):
@@ -56,13 +56,23 @@ def check(chain: JointChain, goal: Goal) -> None:
             _check_target(chain, item)
 
 
+def check_point(target: Target) -> None:
+    """Raise RigError if a target without an object has no finite point."""
+    if not np.all(np.abs(target.point or np.nan) < _FAR):
+        raise RigError(
+            "The target point {point} of the effector is not finite; enter three numbers.", point=target.point
+        )
+
+
+def no_target() -> RigError:
+    """The error about a goal with nothing to follow."""
+    return RigError("The effector has no target; choose an object for it to follow.")
+
+
 def _check_target(chain: JointChain, target: Target) -> None:
     item, armature = target.object, chain.armature
     if item is None:
-        if not np.all(np.abs(target.point or np.nan) < _FAR):
-            raise RigError(
-                "The target point {point} of the effector is not finite; enter three numbers.", point=target.point
-            )
+        check_point(target)
         return
     targets.check_exists(armature, item, target.bone)
     # The first is the ancestor of all others.

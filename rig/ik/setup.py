@@ -13,7 +13,7 @@ from ..feet.contact_plan import Contact
 from ..sampling.targets import Target
 from ..settings import values
 from .chain_solve import IKTuning
-from .effector_goal import Goal
+from .effector_goal import Goal, no_target
 from .settings import ChainSolving, GoalFollowing
 
 
@@ -70,7 +70,7 @@ def goal(found: JointChain, settings: Any) -> Goal:
     if settings.follow == "PATH":
         return Goal(None, _motion_path(found), pole, **chosen)
     if settings.target is None:
-        raise RigError("The effector has no target; choose an object for it to follow.")
+        raise no_target()
     target = Target(settings.target, settings.subtarget if settings.target.type == "ARMATURE" else "")
     return Goal(target, None, pole, **chosen)
 

@@ -25,7 +25,10 @@ from .own_data import TEMPORARY
 from .records import PoseRecord, WorldRows
 from .targets import Target
 
-_NO_PLACE = "The position of target '{name}' is not finite at frame {frame}; fix its animation."
+NO_PLACE = "The position of target '{name}' is not finite at frame {frame}; fix its animation."
+NO_POSE = "Bone '{name}' has a pose that is not a number at frame {frame}; fix its F-curves or constraints."
+FLAT_BONE = "Bone '{name}' has a scale of 0 at frame {frame}; set a scale above 0."
+FLAT_OBJECT = "Object '{name}' has a scale of 0 at frame {frame}; set a scale above 0 for it and its parents."
 _NOWHERE = 1e18
 """No pose has a number as large: Blender turns an infinite key into the largest number there is."""
 _MANY = 20
@@ -38,6 +41,11 @@ _ALIKE = 1e-6
 """Largest difference between matrices of a rig and of its cut-down copy; as a rule they are the same to the bit."""
 CutDown = dict[bpy.types.Object, set[str]]
 """Armatures that are stepped as cut-down copies, and the bones that these keep."""
+
+
+def complaint(template: str, name: str, frame: int) -> RigError:
+    """The error about something with that name at a frame. template: one of those above."""
+    return RigError(template, name=name, frame=frame)
 
 
 @dataclass
@@ -425,29 +433,21 @@ class Sampler:
                     armature,
                     "Object '{name}' has a transform that is not a number at frame {frame}; fix its animation.",
                 ),
-                (
-                    no_size[:, None] & bool(targets),
-                    armature,
-                    "Object '{name}' has a scale of 0 at frame {frame}; set a scale above 0 for it and its parents.",
-                ),
-                (
-                    ~(np.abs(pose) < _NOWHERE).all(axis=(2, 3)),
-                    self.bones,
-                    "Bone '{name}' has a pose that is not a number at frame {frame}; fix its F-curves or constraints.",
-                ),
-                (flat, self.bones, "Bone '{name}' has a scale of 0 at frame {frame}; set a scale above 0."),
+                (no_size[:, None] & bool(targets), armature, FLAT_OBJECT),
+                (~(np.abs(pose) < _NOWHERE).all(axis=(2, 3)), self.bones, NO_POSE),
+                (flat, self.bones, FLAT_BONE),
                 (
                     negative.any(axis=-1) & ~negative.all(axis=-1),
                     self.bones,
                     "Bone '{name}' has a negative scale at frame {frame}; set a positive scale.",
                 ),
-                (~np.isfinite(points).all(axis=-1), targets, _NO_PLACE),
+                (~np.isfinite(points).all(axis=-1), targets, NO_PLACE),
             ),
         )
 
     def _check_points(self, frames: Array, points: Array) -> None:
         targets = [target.label for target in self.targets]
-        _raise_first(frames, ((~np.isfinite(points).all(axis=-1), targets, _NO_PLACE),))
+        _raise_first(frames, ((~np.isfinite(points).all(axis=-1), targets, NO_PLACE),))
 
 
 def _raise_first(frames: Array, problems: Sequence[tuple[Array, Sequence[str], str]]) -> None:
@@ -460,7 +460,7 @@ def _raise_first(frames: Array, problems: Sequence[tuple[Array, Sequence[str], s
         k, n = min(first_bad)
         bad, names, sentence = problems[n]
         # Of bones, the one nearest to the root: its descendants are affected by it.
-        raise RigError(sentence, name=names[int(np.flatnonzero(bad[k])[-1])], frame=frames[k])
+        raise complaint(sentence, names[int(np.flatnonzero(bad[k])[-1])], frames[k])
 
 
 def _follower(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, *, turns: bool = False) -> bpy.types.Object:

@@ -37,6 +37,14 @@ _PLANTED = 0.5
 _CLOSE = 1e-9
 
 
+def find_path(scene: bpy.types.Scene, name: str) -> bpy.types.Object:
+    """The object of that name, as a path. Raises RigError."""
+    item = scene.objects.get(name)
+    if item is None:
+        raise RigError("There is no object '{name}' in the scene; choose a path.", name=name)
+    return item
+
+
 @dataclass(frozen=True)
 class PathFollowed:
     """A clip that was made to follow a path."""

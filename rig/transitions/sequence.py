@@ -193,18 +193,22 @@ def check_may_play(armature: bpy.types.Object) -> None:
     editable.check_tweak_mode(armature)
 
 
+def outside_keys(frame: float, action: str, first: int, last: int) -> RigError:
+    """The error about a frame at which an action has no keys."""
+    return RigError(
+        "Frame {frame:g} is outside the keys of '{action}', frames {first} to {last}; choose a frame in this range.",
+        frame=frame,
+        action=action,
+        first=first,
+        last=last,
+    )
+
+
 def check_lengths(steps: Sequence[ClipStep], used: Sequence[Used], dt: float) -> None:
     for step, item in zip(steps[1:], used[1:], strict=True):
         frame = step.clip.frame
         if not item.first <= frame <= item.last:
-            raise RigError(
-                "Frame {frame:g} is outside the keys of '{action}', frames {first} to {last}; choose a "
-                "frame in this range.",
-                frame=frame,
-                action=item.action.name,
-                first=item.first,
-                last=item.last,
-            )
+            raise outside_keys(frame, item.action.name, item.first, item.last)
     # A transition that another one interrupts may have any length.
     step, item = steps[-1], used[-1]
     left = (np.floor(item.last - step.clip.frame + 1e-6) + 1) * dt

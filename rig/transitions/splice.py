@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...lookat_pd import checks, rotation
-from ...lookat_pd.errors import InvalidArgument
 from ...lookat_pd.rotation import Array
-from ...lookat_pd.transitions import inertialization, methods, spring
+from ...lookat_pd.transitions import cut, inertialization, methods, spring
 from ...lookat_pd.transitions.methods import TransitionMethod
 from ...lookat_pd.transitions.profiles import ProfileRow
 from ..animation import channels
@@ -34,13 +33,9 @@ class Blend:
     """Clips are placed for the blend and cut, and what is seen is blended later."""
 
     def __post_init__(self) -> None:
-        if methods.of_identifier(self.method) is None:
-            known = [row.identifier for row in methods.METHODS.values()]
-            raise InvalidArgument(
-                "Method {method!r} is unknown; use {known}.", method=self.method, known=", ".join(known)
-            )
+        checks.check_method(self.method, [row.identifier for row in methods.METHODS.values()])
         if self.seconds is not None and not (np.isfinite(self.seconds) and self.seconds >= 0.0):
-            raise InvalidArgument("The blend time must be 0 or more seconds, not {duration}.", duration=self.seconds)
+            raise cut.wrong_duration(self.seconds)
         checks.number("damping ratio", self.damping_ratio, *spring.DAMPING_RATIOS)
 
     @property

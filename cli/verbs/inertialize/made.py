@@ -9,7 +9,7 @@ from ....rig.animation import actions
 from ....rig.transitions import pose_markers, sequence
 from ....rig.transitions.library import Library, LibraryCut
 from ....rig.transitions.visual.visual_transition import VisualTransition
-from ...report import Row
+from ...report import Row, line
 from .velocity_jump import Step
 
 
@@ -100,8 +100,7 @@ def result(row: Row) -> str:
     """One line about a file that was written."""
     if row["baked"]:
         return f"{row['input']} -> {row['output']}: {', '.join(own['action'] for own in row['baked'])}"
-    first, last = row["frames"]
     pairs = zip(row["cuts"], row["blends"], strict=True)
     cuts = ", ".join(f"{cut} ({blend:.2f} s)" for cut, blend in pairs)
     about = f", blended at {cuts}" if cuts else ""
-    return f"{row['input']} -> {row['output']}: {row['action'] or row['rig']}, frames {first} to {last}{about}"
+    return line(row, row["action"] or row["rig"], about)

@@ -31,8 +31,7 @@ def run(mode: Mode, request: TransitionRequest, job: FileJob, row: Row, console:
         _of_each_action(mode, request, scene, rig, job, row, console)
     else:
         _of_clips(mode, ModeTask(request, scene, rig, row["warnings"], console), job, row)
-    if job.input.suffix.lower() == ".vrm" and job.output.suffix.lower() == ".glb" and job.source is None:
-        row["warnings"].append("The output is plain glTF: what VRM adds to it is lost.")
+    row["warnings"] += job.losses
 
 
 def _load(request: TransitionRequest, job: FileJob, row: Row, console: Console) -> bpy.types.Scene:

@@ -51,14 +51,7 @@ def _steps(task: ModeTask, entries: Sequence[Entry], played: Sequence[ModeClip])
             first, last = sequence.frame_range(task.rig, clip.at(0.0))
             frame = float(first) if entry.frame is None else entry.frame
             if not first <= frame <= last:
-                raise RigError(
-                    "Frame {frame:g} is outside the keys of '{action}', frames {first} to {last}; choose a "
-                    "frame in this range.",
-                    frame=frame,
-                    action=entry.clip,
-                    first=first,
-                    last=last,
-                )
+                raise sequence.outside_keys(frame, entry.clip, first, last)
             at = entry.at
             if at is None:
                 at = int(np.floor(frame)) if end is None else end

@@ -4,7 +4,6 @@ import argparse
 import dataclasses
 from functools import partial
 
-from ....lookat_pd.errors import RigError
 from ....lookat_pd.progress import drain
 from ....rig.transitions import path_following
 from ....rig.transitions.locomotion import Speed
@@ -27,14 +26,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def make(task: ModeTask) -> Made:
     options, scene, clip = task.options, task.scene, task.take()
     missing = task.missing(clip)
-    path = scene.objects.get(options.along)
-    if path is None:
-        raise RigError("There is no object '{name}' in the scene; choose a path.", name=options.along)
     steps = path_following.follow(
         scene,
         task.rig,
         clip.action,
-        path,
+        path_following.find_path(scene, options.along),
         speed=options.speed,
         ease=path_following.EASE if options.ease is None else options.ease,
         lock_feet=options.lock_feet,

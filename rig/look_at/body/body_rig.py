@@ -388,15 +388,20 @@ def tune_following(request: BodyRequest, body: BodyRig) -> BodyRig:
     return replace(body, lid_follow=eyes.lid_follow, blink_angle=eyes.blink_angle)
 
 
+def check_eye(armature: bpy.types.Object, bone: str) -> None:
+    """Raise RigError if there is no such bone."""
+    if bone not in armature.pose.bones:
+        raise RigError(
+            "Armature '{armature}' has no bone '{bone}' for an eye; choose another bone.",
+            armature=armature.name,
+            bone=bone,
+        )
+
+
 def _eyes(armature: bpy.types.Object, chain: Sequence[str], chosen, notes: list[str]) -> tuple[EyeBone, ...]:
     names = [name for name in (chosen.left, chosen.right) if name]
     for name in names:
-        if name not in armature.pose.bones:
-            raise RigError(
-                "Armature '{armature}' has no bone '{bone}' for an eye; choose another bone.",
-                armature=armature.name,
-                bone=name,
-            )
+        check_eye(armature, name)
         if name in chain:
             raise RigError(
                 "Bone '{bone}' is in the chain of the look-at and cannot be an eye; choose another bone.", bone=name

@@ -5,6 +5,7 @@ import bpy
 from ....lookat_pd.errors import RigError
 from ...detection.vrm import VrmEyes
 from . import shape_eyes, shape_table
+from .body_rig import check_eye
 
 
 def take_over(armature: bpy.types.Object, bone: str, vrm: VrmEyes) -> None:
@@ -23,12 +24,7 @@ def take_over(armature: bpy.types.Object, bone: str, vrm: VrmEyes) -> None:
 def _check(armature: bpy.types.Object, vrm: VrmEyes) -> None:
     """Raise RigError where the character has not what the file names."""
     for name in vrm.bones or ():
-        if name not in armature.pose.bones:
-            raise RigError(
-                "Armature '{armature}' has no bone '{bone}' for an eye; choose another bone.",
-                armature=armature.name,
-                bone=name,
-            )
+        check_eye(armature, name)
     if vrm.bones is None and not vrm.shapes:
         raise RigError("The look expressions of the VRM file move no shape key; choose shape keys in the Eyes panel.")
     known = shape_eyes.names(armature)

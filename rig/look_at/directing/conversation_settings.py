@@ -11,6 +11,7 @@ from dataclasses import replace
 import bpy
 
 from ....lookat_pd.conversation import PERSONALITIES, Manner
+from ....lookat_pd.conversation.turns import no_turns
 from ....lookat_pd.errors import LookAtError, RigError
 from ....lookat_pd.message import Message
 from ...settings import Properties, collection, integer, pointer, text
@@ -214,7 +215,7 @@ def turns(scene: bpy.types.Scene) -> list[conversation.Spoken]:
         (float(turn.frame), turn.speaker, turn.at) for turn in settings.turns if turn.speaker is not None
     ]
     if not rows:
-        raise RigError("The conversation has no turns; add at least one speaker with a start time.")
+        raise no_turns()
     return sorted(rows, key=lambda row: row[0])
 
 

@@ -6,7 +6,6 @@ import bpy
 import numpy as np
 
 from ....lookat_pd import rotation
-from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
 from ...animation import actions, auto_keying, channels, unkeyed_pose
 from ...animation.bake_transaction import BakeTransaction
@@ -14,6 +13,7 @@ from ...animation.channels import LOCATION
 from ...layers import layer
 from ...sampling import own_data, sampler
 from ..body import blink, blink_bake
+from ..directing import shot_keys
 from ..resolve import LookAt
 from .live_follow_body import Shown
 
@@ -44,12 +44,7 @@ def key_pose(scene: bpy.types.Scene, look_at: LookAt, number: int, shown: Shown)
     bones = look_at.armature.pose.bones
     before: list[tuple[Any, str, tuple]] = []
     try:
-        linked = auto_keying.linked_action(scene, look_at.armature)
-        if linked is not None:
-            raise RigError(
-                "Action '{action}' is linked from a library; make a copy of it before keying the look-at.",
-                action=linked.name,
-            )
+        shot_keys.check_action(auto_keying.linked_action(scene, look_at.armature))
         own = _in_channels(look_at, number, shown.offsets[None], scene.frame_current_final)[0]
         for name, offset in zip(look_at.turned, own, strict=True):
             mode = bones[name].rotation_mode

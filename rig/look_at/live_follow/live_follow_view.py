@@ -6,7 +6,6 @@ import bpy
 import numpy as np
 
 from ....lookat_pd import rotation
-from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
 from ...sampling import sampler, shear
 from ...sampling.targets import Target
@@ -43,21 +42,11 @@ def see_chain(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, look_at: 
 def _check(look_at: LookAt, frame: int, matrices: Array, world: Array) -> None:
     for name, matrix in zip(look_at.bones, matrices, strict=True):
         if not np.all(np.isfinite(matrix)):
-            raise RigError(
-                "Bone '{name}' has a pose that is not a number at frame {frame}; fix its F-curves or constraints.",
-                name=name,
-                frame=frame,
-            )
+            raise sampler.complaint(sampler.NO_POSE, name, frame)
         if np.linalg.norm(matrix[:3, :3], axis=0).min() < 1e-9:
-            raise RigError(
-                "Bone '{name}' has a scale of 0 at frame {frame}; set a scale above 0.", name=name, frame=frame
-            )
+            raise sampler.complaint(sampler.FLAT_BONE, name, frame)
     if not abs(np.linalg.det(world[:3, :3])) > 1e-18:
-        raise RigError(
-            "Object '{name}' has a scale of 0 at frame {frame}; set a scale above 0 for it and its parents.",
-            name=look_at.armature.name,
-            frame=frame,
-        )
+        raise sampler.complaint(sampler.FLAT_OBJECT, look_at.armature.name, frame)
 
 
 class TargetView:
@@ -82,11 +71,7 @@ class TargetView:
             # What is hidden is not evaluated with the scene.
             place = self._hidden_place(target)
         if not np.all(np.isfinite(place)):
-            raise RigError(
-                "The position of target '{name}' is not finite at frame {frame}; fix its animation.",
-                name=target.label,
-                frame=self.scene.frame_current,
-            )
+            raise sampler.complaint(sampler.NO_PLACE, target.label, self.scene.frame_current)
         return place
 
     def _hidden_place(self, target: Target) -> Array:
