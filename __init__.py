@@ -21,6 +21,7 @@ def modules() -> tuple[ModuleType, ...]:
     from .rig.pd_follow import settings as pd_follow_settings
     from .rig.transitions import library_settings, travel_settings
     from .rig.transitions import settings as transition_settings
+    from .rig.transitions.visual import visual_kind
 
     settings = (
         look_at_settings,
@@ -35,7 +36,7 @@ def modules() -> tuple[ModuleType, ...]:
         hit_settings,
         pd_follow_settings,
     )
-    kinds = look_at_kind, follow_kind
+    kinds = look_at_kind, follow_kind, visual_kind
     return translations, *settings, layer, live, *kinds, operators, panels, cli
 
 

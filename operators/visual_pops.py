@@ -7,10 +7,10 @@ import bpy
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
-from ..lookat_pd.progress import drain
+from ..rig.layers import live
 from ..rig.sampling import scene_time
 from ..rig.settings import integer, text
-from ..rig.transitions.visual import visual_keys, visual_offsets, visual_pops, visual_update
+from ..rig.transitions.visual import visual_keys, visual_offsets, visual_pops
 from ..rig.transitions.visual.visual_pops import VisualPop
 from ..translations import messages
 from . import drawing, inertialize, polling, reporting, selection
@@ -54,27 +54,6 @@ class LOOKAT_PD_OT_find_visual_pops(ModalJob, bpy.types.Operator):
 def _fill(item: bpy.types.bpy_struct, armature: bpy.types.Object, pop: VisualPop) -> None:
     item.frame, item.bone = pop.frame, visual_pops.label(armature, pop.bones[0])
     item.turn, item.cause = pop.turn, messages.translate(pop.cause)
-
-
-class LOOKAT_PD_OT_update_visual_transitions(polling.Explained, bpy.types.Operator):
-    """Make the visual transitions of this armature again, for the animation as it is now"""
-
-    bl_idname = "lookat_pd.update_visual_transitions"
-    bl_label = "Update Visual Transitions"
-    why_not = staticmethod(why_no_transitions)
-
-    @reporting.reports_errors
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        made, gone = drain(visual_update.update(context.scene, selection.armature(context)))
-        text = Message("Updated {count} visual transitions.", count=len(made))
-        if gone:
-            text = Message(
-                "Updated {count} visual transitions; removed those at frame {frames}, where nothing jumps any more.",
-                count=len(made),
-                frames=", ".join(map(str, gone)),
-            )
-        reporting.report_info(self, text)
-        return {"FINISHED"}
 
 
 class LOOKAT_PD_OT_remove_visual_transitions(polling.Explained, bpy.types.Operator):
@@ -122,6 +101,7 @@ class LOOKAT_PD_OT_key_visual_transitions(Into, ModalJob, bpy.types.Operator):
         return messages.translate(Message("Keying transitions: {percent} %   (Esc cancels)", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
+        live.finish(context.scene)
         self.job = visual_keys.write(context.scene, selection.armature(context), self.into)
 
     def finish(self, context: bpy.types.Context, result: Sequence[visual_keys.WrittenKeys]) -> None:
@@ -139,7 +119,6 @@ class LOOKAT_PD_OT_key_visual_transitions(Into, ModalJob, bpy.types.Operator):
 register, unregister = bpy.utils.register_classes_factory(
     (
         LOOKAT_PD_OT_find_visual_pops,
-        LOOKAT_PD_OT_update_visual_transitions,
         LOOKAT_PD_OT_key_visual_transitions,
         LOOKAT_PD_OT_remove_visual_transitions,
     )

@@ -3,13 +3,17 @@
 import bpy
 
 from ..operators import drawing, selection
+from ..rig.layers import live
 from ..rig.transitions import profile_settings
 from ..rig.transitions.settings import POP_ITEMS, has_damping
-from ..rig.transitions.visual import visual_offsets, visual_pops
+from ..rig.transitions.visual import visual_kind, visual_offsets, visual_pops
+from ..translations import messages
 from . import status
 from .sidebar import TransitionsPanel
 
 _METHODS = {identifier for identifier, *_ in POP_ITEMS}
+_ICONS = {"SOLVING": "TIME", "STOPPED": "PAUSE", "ERROR": "ERROR"}
+"""Of transitions by how they are doing."""
 
 
 class LOOKAT_PD_UL_visual_pops(bpy.types.UIList):
@@ -39,7 +43,7 @@ class LOOKAT_PD_PT_transitions_visual(TransitionsPanel, bpy.types.Panel):
             column.operator_context = "INVOKE_DEFAULT" if where == "FRAME" else "EXEC_DEFAULT"
             button = column.operator("lookat_pd.smooth_pop", text=text, icon="SMOOTHCURVE")
             _set_blend(button, settings, where)
-        self._draw_transitions(layout, selection.armature(context))
+        self._draw_transitions(layout, context, selection.armature(context))
 
     @staticmethod
     def _draw_cause(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
@@ -47,22 +51,28 @@ class LOOKAT_PD_PT_transitions_visual(TransitionsPanel, bpy.types.Panel):
             status.draw_long(layout, context, settings.visual_pops[settings.visual_pop_index].cause, "INFO")
 
     @staticmethod
-    def _draw_transitions(layout: bpy.types.UILayout, armature: bpy.types.Object) -> None:
+    def _draw_transitions(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.types.Object) -> None:
         made = visual_offsets.of(armature)
         if not made:
             return
-        column = layout.column(align=True)
+        column, reasons = layout.column(align=True), []
         for action in made:
             note = visual_offsets.note_of(action)
+            found = live.status(context.scene, armature, "", visual_kind.NAME, visual_offsets.number_of(action))
+            reasons += [(found.error, "ERROR")] if found.error else [(text, "INFO") for text in found.notes]
             row = column.row(align=True)
             bones = note.get("bones") or [""]
             names = visual_pops.label(armature, bones[0]) + (f" + {len(bones) - 1}" if len(bones) > 1 else "")
-            row.label(text=f"{note.get('frame')} … {note.get('last')}  {names}", icon="ANIM", translate=False)
+            row.label(
+                text=f"{note.get('frame')} … {note.get('last')}  {names}",
+                icon=_ICONS.get(found.state, "ANIM"),
+                translate=False,
+            )
             button = row.operator("lookat_pd.remove_visual_transitions", text="", icon="X", emboss=False)
             button.frame, button.action = note.get("frame", 0), action.name
-        row = layout.row(align=True)
-        row.operator("lookat_pd.update_visual_transitions", text="Update", icon="FILE_REFRESH")
-        row.operator("lookat_pd.remove_visual_transitions", text="Remove All", icon="TRASH")
+        for reason, icon in reasons:
+            status.draw_long(layout, context, messages.translate(reason), icon)
+        layout.operator("lookat_pd.remove_visual_transitions", text="Remove All", icon="TRASH")
         layout.operator_menu_enum("lookat_pd.key_visual_transitions", "into", text="Write as Keys", icon="KEY_HLT")
 
 

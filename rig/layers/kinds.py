@@ -268,6 +268,12 @@ class Kind:
         """All settings, with names for what they point to, for the digest in a file."""
         return self.settings(instance, keyed)
 
+    def sees(self, solve: LayerSolve, kind: "Kind", other: LayerSolve) -> bool:
+        """Whether what this one is solved from has another layer, of any kind, if it depends on the object of that."""
+        if kind is self and self.is_together:
+            return False
+        return kind.layer.order < 0 or rank(type(kind)) <= rank(type(self))
+
     def retune(self, solve: LayerSolve) -> None:
         """Take over settings on which samples do not depend."""
 
@@ -402,8 +408,3 @@ def unregister_kind(kind: type[Kind]) -> None:
 def rank(kind: type[Kind]) -> tuple[bool, int]:
     """Where a kind stands: first those before the animator's constraints, in their order, then those after."""
     return kind.layer.order < 0, kind.layer.order
-
-
-def is_below(one: type[Kind], other: type[Kind]) -> bool:
-    """Whether layers of one kind are in what those of another kind are solved from."""
-    return one.layer.order < 0 or rank(one) <= rank(other)

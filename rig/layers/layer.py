@@ -74,8 +74,8 @@ class Row:
         return rest is not None and np.array_equal(self.values, np.broadcast_to(rest, self.values.shape))
 
 
-Held = dict[str, tuple[float, PlaceKeys | None]]
-"""What the constraints of a layer hold, by their names: influence and keys."""
+Held = dict[tuple[str, str], tuple[float, Mixing, list[PlaceKeys]]]
+"""What the constraints of a layer hold, by their bones and names: influence, how it is added, and keys."""
 
 
 class Layer:
@@ -281,7 +281,9 @@ class Layer:
         """Key what a constraint adds in its own action; whether it was not keyed yet."""
         slot = layer_action.slot_of(action, self._slot_name(constraint, keys[0].bone), ensure=True)
         assert slot is not None
-        changed = len(keys) > 1 or not keys[0].same_as(layer_action.read(action, slot), self.tolerance)
+        known = layer_action.read(action, slot)
+        same = [one.same_as(other, self.tolerance) for one, other in zip(keys, known, strict=False)]
+        changed = len(known) != len(keys) or not all(same)
         if changed:
             layer_action.write(action, slot, *keys)
         if constraint.action_slot_handle != slot.handle:
@@ -353,7 +355,7 @@ class Layer:
     def contents(self) -> list[bytes]:
         """What is keyed for its constraints, to detect whether somebody has changed it."""
         held = ((constraint.name, read_keys(constraint)) for _, constraint in self.constraints())
-        return [name.encode() + keys.values.tobytes() for name, keys in held if keys is not None]
+        return [name.encode() + b"".join(part.values.tobytes() for part in keys) for name, keys in held if keys]
 
     @property
     def note(self) -> str:
@@ -368,18 +370,23 @@ class Layer:
 
     def written(self) -> Held:
         """What its constraints hold, for `write_back`."""
-        return {c.name: (c.influence, read_keys(c)) for _, c in self.constraints()}
+        return {
+            (_bone_of(item), c.name): (c.influence, (c.owner_space, c.mix_mode), read_keys(c))
+            for item, c in self.constraints()
+            if c.type == "ACTION"
+        }
 
     def write_back(self, held: Held) -> None:
         """Let its constraints hold what they held; those that are gone stay gone."""
         action = None
-        for _, constraint in list(self.constraints()):
-            influence, keys = held.get(constraint.name, (None, None))
-            if influence is None:
+        for item, constraint in list(self.constraints()):
+            if (_bone_of(item), constraint.name) not in held:
                 continue
-            if keys is not None:
+            influence, mixing, keys = held[_bone_of(item), constraint.name]
+            if keys:
                 action = action or self._own_action()
-                self._write(action, constraint, [keys])
+                self._write(action, constraint, keys)
+            set_mixing(constraint, mixing)
             _set(constraint, "influence", influence)
         self.evaluate()
 
@@ -392,7 +399,7 @@ class Layer:
             constraint = held.get(self.name(slot))
             if constraint is None:
                 return None
-            keys = read_keys(constraint) if constraint.influence == 1.0 else None
+            keys = next(iter(read_keys(constraint)), None) if constraint.influence == 1.0 else None
             if keys is not None and keys.bone != bone:
                 return None
             found.append(keys)
@@ -438,12 +445,25 @@ def offset_at(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, frame:
     return _to_offsets(numbers[None], bone.rotation_mode)[0] if len(numbers) else None
 
 
-def read_keys(constraint: bpy.types.Constraint) -> PlaceKeys | None:
-    """The keys that a constraint reads."""
+def read_keys(constraint: bpy.types.Constraint) -> list[PlaceKeys]:
+    """The keys that a constraint reads, by channels."""
     action = getattr(constraint, "action", None)
     if action is None or constraint.action_slot is None:
-        return None
+        return []
     return layer_action.read(action, constraint.action_slot)
+
+
+def read_transform(item: Item, constraint: bpy.types.Constraint) -> tuple[int, Row] | None:
+    """First frame and row of a constraint that adds location, rotation and scale; None where it adds something else."""
+    keys = {part.channel: part for part in read_keys(constraint)}
+    parts = [keys.get(channels.channel(kind)[0]) for kind in (LOCATION, item.rotation_mode, SCALE)]
+    known = [part for part in parts if part is not None]
+    if len(known) != 3 or len({(part.first, len(part.values)) for part in known}) != 1:
+        return None
+    move, turn, size = known
+    values = np.concatenate((move.values, _to_offsets(turn.values.astype(float), item.rotation_mode), size.values), 1)
+    mixing = constraint.owner_space, constraint.mix_mode
+    return move.first, Row(_bone_of(item), TRANSFORM, values, mixing, move.step)
 
 
 # Numbers and keys

@@ -3,6 +3,7 @@
 No slot animates anything by itself: constraints read them, each that of its own row.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ _LINEAR = 1
 
 _CONSTANT = 0
 """And for constant one."""
+_CONSTANTS = "delta_"
+"""Beginning of the names of channels that are the same at all frames."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +47,7 @@ class PlaceKeys:
     def same_as(self, other: "PlaceKeys | None", tolerance: float = 0.0) -> bool:
         if other is None or (self.bone, self.channel, self.first) != (other.bone, other.channel, other.first):
             return False
-        if self.index != other.index or self.values.shape != other.values.shape:
+        if (self.index, bool(self.step)) != (other.index, bool(other.step)) or self.values.shape != other.values.shape:
             return False
         return bool(np.abs(self.values - other.values).max(initial=0.0) <= tolerance)
 
@@ -91,12 +94,12 @@ def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, *channels: Place
             next(curves)
 
 
-def _kinds(keys: PlaceKeys) -> list[tuple[str, int, bool, int, str]]:
+def _kinds(keys: PlaceKeys) -> list[tuple[str, int, bool, int, str, bool]]:
     """What `_kind` returns for the curves of a channel."""
     frames, count = keys.values.shape
     indices = range(keys.index, keys.index + count)
-    made = [(_path(keys), n, _is_sampled(keys), frames, keys.bone) for n in indices]
-    return made + [(name, 0, False, 1, "") for name, _ in keys.constants]
+    made = [(_path(keys), n, _is_sampled(keys), frames, keys.bone, bool(keys.step)) for n in indices]
+    return made + [(name, 0, False, 1, "", False) for name, _ in keys.constants]
 
 
 def _path(keys: PlaceKeys) -> str:
@@ -132,10 +135,17 @@ def _points(curve: bpy.types.FCurve) -> bpy.types.bpy_prop_collection:
     return curve.sampled_points if len(curve.sampled_points) else curve.keyframe_points
 
 
-def _kind(curve: bpy.types.FCurve) -> tuple[str, int, bool, int, str]:
-    """What a curve moves, whether it is sampled, for how many frames, and its group."""
+def _kind(curve: bpy.types.FCurve) -> tuple[str, int, bool, int, str, bool]:
+    """What a curve moves, whether it is sampled, for how many frames, its group, and whether it begins with a step."""
     group = curve.group.name if curve.group is not None else ""
-    return curve.data_path, curve.array_index, bool(len(curve.sampled_points)), len(_points(curve)), group
+    is_sampled = bool(len(curve.sampled_points))
+    return curve.data_path, curve.array_index, is_sampled, len(_points(curve)), group, _is_step(curve)
+
+
+def _is_step(curve: bpy.types.FCurve) -> bool:
+    """Whether the first key of a curve holds until the next."""
+    points = curve.keyframe_points
+    return bool(len(points)) and points[0].interpolation == "CONSTANT"
 
 
 def _is_plain(curve: bpy.types.FCurve) -> bool:
@@ -144,14 +154,23 @@ def _is_plain(curve: bpy.types.FCurve) -> bool:
         return False
     kinds = np.full(len(curve.keyframe_points), _LINEAR, dtype=np.int32)
     curve.keyframe_points.foreach_get("interpolation", kinds)
-    return bool(np.all(kinds == _LINEAR))
+    return bool(np.all(kinds[1:] == _LINEAR)) and (not len(kinds) or kinds[0] in (_LINEAR, _CONSTANT))
 
 
-def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> PlaceKeys | None:
-    """What is keyed for a place, None where nothing is, or where somebody has changed the curves."""
-    curves = list(actions.curves(action, slot))
-    curves = [curve for curve in curves if curve.data_path == curves[0].data_path]
-    count = len(_points(curves[0])) if curves else 0
+def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> list[PlaceKeys]:
+    """What is keyed for a place, by channels; nothing where somebody has changed the curves."""
+    by_path: dict[str, list[bpy.types.FCurve]] = {}
+    for curve in actions.curves(action, slot):
+        if not curve.data_path.startswith(_CONSTANTS):
+            by_path.setdefault(curve.data_path, []).append(curve)
+    found = [_read(curves) for curves in by_path.values()]
+    whole = [keys for keys in found if keys is not None]
+    return whole if len(whole) == len(found) else []
+
+
+def _read(curves: Sequence[bpy.types.FCurve]) -> PlaceKeys | None:
+    """What the curves of a channel hold, None where somebody has changed them."""
+    count = len(_points(curves[0]))
     if not count or any(len(_points(curve)) != count or not _is_plain(curve) for curve in curves):
         return None
     bone, channel = data_paths.split_bone(curves[0].data_path)
@@ -161,7 +180,8 @@ def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> PlaceKeys | No
     for curve, row in zip(curves, points, strict=True):
         _points(curve).foreach_get("co", row.reshape(-1))
     first = int(points[0, 0, 0])
-    return PlaceKeys(bone, channel, first, points[:, :, 1].T.copy(), curves[0].array_index)
+    step = None if len(curves[0].sampled_points) else _is_step(curves[0])
+    return PlaceKeys(bone, channel, first, points[:, :, 1].T.copy(), curves[0].array_index, step=step)
 
 
 def at(action: bpy.types.Action, slot: bpy.types.ActionSlot, frame: float) -> Array:

@@ -166,10 +166,10 @@ def resume(scene: bpy.types.Scene) -> None:
         _wake()
 
 
-def status(scene: bpy.types.Scene, owner: bpy.types.Object, bone: str = "", kind: str = "") -> Status:
-    """How the layer of an object or a bone is doing; of several that of this kind, or of the first."""
+def status(scene: bpy.types.Scene, owner: bpy.types.Object, bone: str = "", kind: str = "", number: int = 0) -> Status:
+    """How the layer of an object or a bone is doing; of several that of this kind and number, or of the first."""
     state = _scenes.get(scene.session_uid)
-    key = None if state is None else state.key_of(owner, bone, kind)
+    key = None if state is None else state.key_of(owner, bone, kind, number)
     if state is None or key is None:
         return Status("OFF")
     first, last, _ = state.span

@@ -93,14 +93,15 @@ class LiveScene:
     def kind_of(self, solve: LayerSolve) -> Kind:
         return next(kind for kind in self.kinds.values() if kind.name == solve.key[0])
 
-    def key_of(self, owner: bpy.types.Object, bone: str, name: str = "") -> Key | None:
+    def key_of(self, owner: bpy.types.Object, bone: str, name: str = "", number: int = 0) -> Key | None:
         """Key of the layer that an object or a bone has and that still moves something; None if there is none.
 
-        name: of its kind, "" for the first.
+        name: of its kind, "" for the first. number: its own among several of that kind, 0 for the first.
         """
         for kind in self.kinds.values():
             for key, instance in self.instances.items():
                 is_it = key[0] == kind.name and key[1] == owner.session_uid and instance.bone == bone
+                is_it = is_it and number in (0, instance.number)
                 if is_it and name in ("", kind.name) and kind.is_live(replace(instance, owner=owner)):
                     return key
         return None
@@ -370,7 +371,7 @@ class LiveScene:
                     late.append((kind, []))
                 late[-1][1].append(solve)
                 waiting.add(key)
-            elif kind.layer.order < 0 and not any(self._reaches(scene, kind, solve, other) for other in waiting):
+            elif kind.layer.order < 0 and not any(self._depends(scene, kind, solve, other) for other in waiting):
                 early.append((kind, [solve]))
             else:
                 late.append((kind, [solve]))
@@ -383,10 +384,12 @@ class LiveScene:
             self.reach[solve.key] = body, targets
         return self.reach[solve.key]
 
-    def _reaches(self, scene: bpy.types.Scene, kind: Kind, solve: LayerSolve, other: Key) -> bool:
+    def _depends(self, scene: bpy.types.Scene, kind: Kind, solve: LayerSolve, key: Key) -> bool:
         """Whether a layer depends on what another one moves."""
-        owner = fingerprint.identity(self.solves[other].owner)
-        return any(owner in items for items in self._reach_of(scene, kind, solve))
+        other = self.solves[key]
+        owner = fingerprint.identity(other.owner)
+        seen = kind.sees(solve, self.kind_of(other), other)
+        return seen and any(owner in items for items in self._reach_of(scene, kind, solve))
 
     def _see_below(self, scene: bpy.types.Scene, kind: Kind, solve: LayerSolve) -> bool:
         """Note what has changed of the layers of other kinds on which a layer depends; whether anything has."""
@@ -398,10 +401,8 @@ class LiveScene:
         before = self.below.get(solve.key, {})
         for other_key, other in self.solves.items():
             other_kind = self.kind_of(other)
-            if other is solve or (other_kind is kind and kind.is_together):
-                continue
             owner = fingerprint.identity(other.owner)
-            if not kinds.is_below(type(other_kind), type(kind)) or not (owner in body or owner in targets):
+            if other is solve or not kind.sees(solve, other_kind, other) or not (owner in body or owner in targets):
                 continue
             below[other_key] = other.track
             if before.get(other_key) is not other.track:

@@ -20,7 +20,6 @@ def shown_by(armature: bpy.types.Object) -> None:
 def test_pops_are_listed_and_smoothed() -> None:
     armature = held()
     shown_by(armature)
-    assert not bpy.ops.lookat_pd.update_visual_transitions.poll()
     assert bpy.ops.lookat_pd.find_visual_pops() == {"FINISHED"}
     settings = bpy.context.scene.lookat_pd_transition
     (item,) = settings.visual_pops
@@ -29,7 +28,6 @@ def test_pops_are_listed_and_smoothed() -> None:
     assert bpy.context.scene.frame_current == POP
     assert bpy.ops.lookat_pd.smooth_pop(pose_source="VISUAL") == {"FINISHED"}
     assert bpy.ops.lookat_pd.find_visual_pops() == {"FINISHED"} and not settings.visual_pops
-    assert bpy.ops.lookat_pd.update_visual_transitions() == {"FINISHED"}
     (action,) = visual_offsets.of(armature)
     assert visual_offsets.note_of(action)["frame"] == POP
     with pytest.raises(RuntimeError, match="no visual transition at frame 3"):

@@ -1,16 +1,18 @@
 """The evaluated pose: where the bones that deform are, whatever keys, constraints, drivers or strips put them there."""
 
-from collections.abc import Collection, Generator, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
 
+from ....lookat_pd import progress
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
 from ....lookat_pd.transitions.pose_tree import Anchors, RelativePoses
 from ...animation.channels import LOCATION, family
+from ...sampling import suspend
 from ...sampling.records import PoseRecord
 from ...sampling.sampler import Sampler, Samples
 
@@ -101,22 +103,30 @@ def _is_below(row: int, other: int, anchors: Anchors) -> bool:
 class PoseReader:
     """Reads evaluated poses in a temporary scene, as a context manager. What look-ats add is left out.
 
-    bones: without `OBJECT`; those that have no size at the frame at which it is opened are left out.
+    bones: without `OBJECT`; those that have no size at the frame at which it is opened are left out. without: a context
+    in which what is left out adds nothing.
     """
 
-    def __init__(self, scene: bpy.types.Scene, armature: bpy.types.Object, bones: Collection[str], frame: int) -> None:
-        self._scene, self.armature, self._frame = scene, armature, frame
+    def __init__(
+        self,
+        scene: bpy.types.Scene,
+        armature: bpy.types.Object,
+        bones: Collection[str],
+        frame: int,
+        without: Callable[[], AbstractContextManager[None]] = suspend.layers_disabled,
+    ) -> None:
+        self._scene, self.armature, self._frame, self._without = scene, armature, frame, without
         self._wanted = list(bones)
         self._open = ExitStack()
 
     def __enter__(self) -> "PoseReader":
-        with Sampler(self._scene, self.armature, self._wanted, cut_down={}) as whole:
+        with Sampler(self._scene, self.armature, self._wanted, cut_down={}, without=self._without) as whole:
             poses = _read(whole, self.armature, [OBJECT, *self._wanted], whole.step(self._frame))
         sizes = np.linalg.norm(poses[:, :3, :3], axis=-2).min(axis=-1)
         good = np.isfinite(poses).all(axis=(1, 2)) & (sizes > _SMALLEST_AXIS)
         self.bones = (OBJECT, *(name for name, has in zip(self._wanted, good[1:], strict=True) if has))
         self.anchors = anchors_of(self.armature, self.bones)
-        self._sampler = Sampler(self._scene, self.armature, self.bones[1:], cut_down={})
+        self._sampler = Sampler(self._scene, self.armature, self.bones[1:], cut_down={}, without=self._without)
         self._open.enter_context(self._sampler)
         return self
 
@@ -129,8 +139,15 @@ class PoseReader:
 
     def read(self, frames: Sequence[float]) -> EvaluatedPoses:
         """Poses at a few frames, of the whole rig."""
-        poses = [_read(self._sampler, self.armature, self.bones, self._sampler.step(frame)) for frame in frames]
-        return EvaluatedPoses(self.armature, np.asarray(frames, dtype=float), self.bones, np.array(poses), self.anchors)
+        return progress.drain(self.reading(frames))
+
+    def reading(self, frames: Sequence[float]) -> Generator[float, None, EvaluatedPoses]:
+        """The same; yields the completed fraction."""
+        poses = np.empty((len(frames), len(self.bones), 4, 4))
+        for k, frame in enumerate(frames):
+            poses[k] = _read(self._sampler, self.armature, self.bones, self._sampler.step(frame))
+            yield (k + 1) / len(frames)
+        return EvaluatedPoses(self.armature, np.asarray(frames, dtype=float), self.bones, poses, self.anchors)
 
     def channels(self, bones: Sequence[str], frames: Array) -> Samples:
         """The channels of any bones of the armature; of the samples nothing else is known."""
@@ -157,7 +174,7 @@ class PoseReader:
         """Poses at many frames, of a cut-down rig where there can be one; yields the completed fraction."""
         self._open.close()
         poses = np.empty((len(frames), len(self.bones), 4, 4))
-        with Sampler(self._scene, self.armature, self.bones[1:]) as sampler:
+        with Sampler(self._scene, self.armature, self.bones[1:], without=self._without) as sampler:
             for k, _ in enumerate(sampler.sample(frames)):
                 poses[k] = _read(sampler, self.armature, self.bones, sampler.scene.view_layers[0].depsgraph)
                 yield (k + 1) / len(frames)

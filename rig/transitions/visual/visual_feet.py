@@ -11,18 +11,19 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ....lookat_pd import rotation
+from ....lookat_pd import progress, rotation
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
 from ...feet import foot_locking
 from ...feet.foot_bones import Foot, Footing
 from ...feet.foot_locking import FootLockResult, LegGoal
-from ...sampling import scene_time, suspend
+from ...sampling import scene_time
 from ...sampling.sampler import Samples
 from ..lock_feet import FootHold, PlayedClip, divided
 from . import evaluated_pose, ik_chains, offset_fit, visual_offsets, visual_transition
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
+from .trial import Trial, of_new
 from .visual_transition import VisualTransition
 
 _CUT = 2
@@ -38,33 +39,34 @@ def lock(
 
     Yields the completed fraction; returns None if nothing is planted. Raises LookAtError before any change.
     """
-    dt = scene_time.seconds_per_frame(scene)
-    with suspend.suspend_live():
-        with visual_offsets.muted(armature):
-            hold = FootHold.of(scene, armature, clips)
-        yield 0.2
-        if hold is None:
-            return None
-        seen = evaluated_pose.deforming(armature, ik_chains.handles(scene, armature, hold.begin))
-        with PoseReader(scene, armature, seen, hold.begin - 1) as reader:
-            footing = seen_footing(armature, hold.footing, reader.bones, reader.anchors)
-            poses = reader.read(range(hold.first, hold.last + 1))
-            yield 0.4
-            samples = samples_of(poses, poses.matrices)
-            plans = hold.plan(footing.feet, samples)
-            goal = LegGoal(samples, footing, plans, dt, _CUT)
-            wanted = replanted(poses, goal, footing)
-            before = foot_locking.largest_drift(footing, samples, plans)
-            drift = foot_locking.largest_drift(footing, samples_of(poses, wanted), plans)
-            note = {
-                "frame": hold.begin,
-                "last": hold.last,
-                "bones": tuple(name for foot in footing.feet for name in foot.bones),
-                "clips": [_noted(clip) for clip in clips],
-            }
-            action = visual_offsets.new(note)
-            yield from offset_fit.fit(reader, poses, wanted[_CUT:], _CUT, action, is_step=False, reached=True)
-    return FootLockResult(action, drift, before, sum(len(plan.stances) for plan in plans), 1)
+    with of_new(armature) as trial:
+        return (yield from solve(scene, trial, clips))
+
+
+def solve(
+    scene: bpy.types.Scene, trial: Trial, clips: Sequence[PlayedClip]
+) -> Generator[float, None, FootLockResult | None]:
+    """The same for a new transition, or for one that is made again."""
+    armature, dt = trial.armature, scene_time.seconds_per_frame(scene)
+    with visual_offsets.muted(armature):
+        hold = FootHold.of(scene, armature, clips)
+    yield 0.2
+    if hold is None:
+        return None
+    trial.begin({"frame": hold.begin, "clips": [_noted(clip) for clip in clips]})
+    seen = evaluated_pose.deforming(armature, ik_chains.handles(scene, armature, hold.begin))
+    with PoseReader(scene, armature, seen, hold.begin - 1, trial.sampled) as reader:
+        footing = seen_footing(armature, hold.footing, reader.bones, reader.anchors)
+        poses = yield from progress.subrange(reader.reading(range(hold.first, hold.last + 1)), 0.2, 0.4)
+        samples = samples_of(poses, poses.matrices)
+        plans = hold.plan(footing.feet, samples)
+        goal = LegGoal(samples, footing, plans, dt, _CUT)
+        wanted = replanted(poses, goal, footing)
+        before = foot_locking.largest_drift(footing, samples, plans)
+        drift = foot_locking.largest_drift(footing, samples_of(poses, wanted), plans)
+        yield from offset_fit.fit(trial, reader, poses, wanted[_CUT:], _CUT, is_step=False, reached=True)
+    trial.note |= {"last": hold.last, "bones": tuple(name for foot in footing.feet for name in foot.bones)}
+    return FootLockResult(trial.action, drift, before, sum(len(plan.stances) for plan in plans), 1)
 
 
 def lock_through(
@@ -92,11 +94,17 @@ def _noted(clip: PlayedClip) -> dict[str, Any]:
 
 
 def clips_of(note: dict[str, Any]) -> list[PlayedClip]:
-    """The clips of a transition that locks feet, as they were noted. Raises KeyError if one of them is gone."""
+    """The clips of a transition that locks feet, as they were noted. Raises RigError if one of them is gone."""
     found = []
-    for clip in note["clips"]:
-        action = bpy.data.actions[clip["action"]] if clip["action"] else None
-        slot = action.slots[clip["slot"]] if action is not None else None
+    for clip in note.get("clips", ()):
+        action = bpy.data.actions.get(clip["action"])
+        slot = action.slots.get(clip["slot"]) if action is not None else None
+        if clip["action"] and slot is None:
+            raise RigError(
+                "Action '{action}', a clip whose feet are locked, is gone, so that the transition stays as it is; "
+                "remove it, or lock the feet again.",
+                action=clip["action"],
+            )
         found.append(PlayedClip(**{**clip, "action": action, "slot": slot}))
     return found
 

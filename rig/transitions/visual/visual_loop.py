@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ....lookat_pd import rotation
+from ....lookat_pd import progress, rotation
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
@@ -18,15 +18,16 @@ from ...animation.bake_options import check_frames
 from ...feet import foot_locking
 from ...feet.foot_bones import Footing
 from ...feet.foot_locking import LegGoal, Plan
-from ...sampling import scene_time, suspend
+from ...sampling import scene_time
 from .. import loop, pops, root_motion, splice
 from ..clips import Clip
 from ..lock_feet import PlayedClip
 from ..loop_feet import LoopFeet
 from ..root_motion import GroundHandle, Placement
 from ..splice import Blend
-from . import evaluated_pose, ik_chains, offset_fit, pose_clip, visual_feet, visual_offsets, visual_transition
+from . import evaluated_pose, ik_chains, offset_fit, pose_clip, visual_feet, visual_transition
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
+from .trial import Trial, of_new
 from .visual_transition import VisualTransition
 
 _MOVES = 1e-4
@@ -52,23 +53,40 @@ def closed(
     `loop.loop`. Raises LookAtError before any change.
     """
     visual_transition.check(armature, blend)
-    blend = replace(blend, profile=blend.profile.without_delays())
     loop.check_ends(ends)
     check_frames(first, last)
     if last - first < 4:
         raise RigError(
             "Frames {first} to {last} are too few for a loop; choose at least five frames.", first=first, last=last
         )
-    dt = scene_time.seconds_per_frame(scene)
-    loop.check_blend(blend, 0.5 * (last - first) * dt)
+    loop.check_blend(blend, 0.5 * (last - first) * scene_time.seconds_per_frame(scene))
+    with of_new(armature) as trial:
+        return (yield from solve(scene, trial, first, last, blend, ends=ends, in_place=in_place, lock_feet=lock_feet))
+
+
+def solve(
+    scene: bpy.types.Scene,
+    trial: Trial,
+    first: int,
+    last: int,
+    blend: Blend,
+    *,
+    ends: str,
+    in_place: bool,
+    lock_feet: bool,
+) -> Generator[float, None, VisualTransition]:
+    """The same for a new transition, or for one that is made again."""
+    armature, dt = trial.armature, scene_time.seconds_per_frame(scene)
     size = pops.skeleton_size(armature)
-    with suspend.suspend_live():
+    blend = replace(blend, profile=blend.profile.without_delays())
+    how = {"ends": ends, "in_place": in_place, "lock_feet": lock_feet}
+    trial.begin({**visual_transition.blend_note(blend), "frame": first, "last": last, "loop": how})
+    with trial.sampled():
         played = PlayedClip(None, None, first, last, float(first), first, 0.0)
         feet = LoopFeet.of(scene, armature, played, dt, ends) if lock_feet else None
     seen = evaluated_pose.deforming(armature, ik_chains.handles(scene, armature, first))
-    with suspend.suspend_live(), PoseReader(scene, armature, seen, first) as reader:
-        poses = reader.read(range(first, last + 1))
-        yield 0.3
+    with PoseReader(scene, armature, seen, first, trial.sampled) as reader:
+        poses = yield from progress.subrange(reader.reading(range(first, last + 1)), 0.0, 0.3)
         clip, travel = pose_clip.of(poses), _Travel.of(poses)
         result, chosen, locked = loop.cyclic(
             clip,
@@ -89,17 +107,10 @@ def closed(
         turns = rotation.distance(
             poses.relative(slice(-1, None)).rotations[0], pose_tree.relative(again, poses.anchors).rotations
         )
-        note = {
-            **visual_transition.blend_note(blend),
-            "frame": first,
-            "last": last,
-            "bones": names,
-            "loop": {"ends": ends, "in_place": in_place, "lock_feet": lock_feet},
-        }
-        action = visual_offsets.new(note)
-        _, error = yield from offset_fit.fit(reader, poses, wanted, 0, action, is_step=True)
+        _, error = yield from offset_fit.fit(trial, reader, poses, wanted, 0, is_step=True)
+    trial.note["bones"] = names
     length = chosen.seconds or 0.0
-    return VisualTransition(action, first, last, length, blend.method, names, float(turns.max()), error, locked)
+    return VisualTransition(trial.action, first, last, length, blend.method, names, float(turns.max()), error, locked)
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ action, with a slot for each bone.
 """
 
 import json
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +16,8 @@ import numpy as np
 from ....lookat_pd import rotation
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
-from ...layers import clock, layer_action
-from ...layers.layer import TRANSFORM, Item, Layer, Row, disabled
+from ...layers import clock, layer_action, live
+from ...layers.layer import TRANSFORM, Held, Item, Layer, Row, disabled, read_transform
 from .evaluated_pose import OBJECT
 
 NAME = "Visual Pose"
@@ -70,12 +70,63 @@ def _picked(mixing: Sequence[str], *by_mode: tuple[Array, Array, Array]) -> list
     return [np.choose(row[:, None], values) for values in zip(*by_mode, strict=True)]
 
 
+@dataclass(frozen=True)
+class VisualTrack:
+    """What a transition adds over time: nothing before and after its offsets."""
+
+    first: int
+    """The frame before that of the first offsets."""
+    offsets: VisualOffsets
+    is_step: bool = True
+    """Nothing up to the first offsets; else they begin linearly on the frame before."""
+
+    @classmethod
+    def nothing(cls, frame: int) -> "VisualTrack":
+        """What adds nothing to any bone."""
+        return cls(frame - 1, VisualOffsets((), np.zeros((1, 0, 3)), np.zeros((1, 0, 4)), np.ones((1, 0, 3)), ()))
+
+    def rows(self) -> list[Row]:
+        rows, added = [], self.offsets
+        for n, bone in enumerate(added.bones):
+            turns = np.concatenate((rotation.identity(1), added.turns[:, n], rotation.identity(1)))
+            moves = np.pad(added.moves[:, n], ((1, 1), (0, 0)))
+            sizes = np.pad(added.sizes[:, n], ((1, 1), (0, 0)), constant_values=1.0)
+            mixing = "POSE" if bone else "WORLD", added.mixing[n]
+            rows.append(Row(bone, TRANSFORM, np.concatenate((moves, turns, sizes), axis=1), mixing, self.is_step))
+        return rows
+
+    def same_as(self, other: "VisualTrack") -> bool:
+        one, same = self.offsets, other.offsets
+        if (self.first, self.is_step, one.bones, one.mixing) != (other.first, other.is_step, same.bones, same.mixing):
+            return False
+        values = ((added.moves, added.turns, added.sizes) for added in (one, same))
+        return all(np.array_equal(mine, theirs) for mine, theirs in zip(*values, strict=True))
+
+    @classmethod
+    def read(cls, layer: "VisualLayer") -> "VisualTrack | None":
+        """What a layer shows, None where somebody has changed it."""
+        found = [read_transform(item, c) for item, c in layer.constraints() if c.influence]
+        known = [row for row in found if row is not None]
+        if len(known) != len(found) or len({(first, len(row.values), row.step) for first, row in known}) > 1:
+            return None
+        if not known:
+            return cls.nothing(int(note_of(layer.action).get("frame", 0)) if layer.action is not None else 0)
+        first, rows = known[0][0], [row for _, row in known]
+        values = np.stack([row.values[1:-1] for row in rows], axis=1)
+        bones, mixing = tuple(row.bone for row in rows), tuple(row.mixing[1] for row in rows if row.mixing)
+        offsets = VisualOffsets(bones, values[..., :3], values[..., 3:7], values[..., 7:], mixing)
+        return cls(first, offsets, bool(rows[0].step))
+
+
 class VisualLayer(Layer):
     """What a transition adds to the bones that need it, after their own constraints."""
 
     order, mark = -2, _MARK
+    tolerance = 1e-6
+    """Offsets that were read from the file differ by rounding."""
 
     def __init__(self, owner: bpy.types.Object, action: bpy.types.Action | None = None) -> None:
+        """action: of the transition; None for all that the object has."""
         super().__init__(owner)
         self.action = action
 
@@ -97,6 +148,15 @@ class VisualLayer(Layer):
         assert self.action is not None
         return self.action
 
+    def separate(self) -> None:
+        """Have an action of its own, where a copy of the object has come with that of the original."""
+        if self.action is not None and self._is_shared(self.action):
+            own = self.action.copy()
+            for item, constraint in list(self.constraints()):
+                constraint.action = own
+                constraint.action_slot = layer_action.slot_of(own, self._slot_name(constraint, _name_of(item)))
+            self.action = own
+
     def _slot_name(self, constraint: bpy.types.Constraint, bone: str) -> str:
         return bone or _SLOT
 
@@ -110,6 +170,13 @@ class VisualLayer(Layer):
             yield row, constraint
         for bone in held.keys() - {row.bone for row in rows}:
             held[bone].influence = 0.0
+
+    def write_back(self, held: Held) -> None:
+        """As all layers; what was added since is removed."""
+        for item, constraint in list(self.constraints()):
+            if (_name_of(item), constraint.name) not in held:
+                item.constraints.remove(constraint)
+        super().write_back(held)
 
 
 def on(armature: bpy.types.Object) -> Iterator[tuple[str, bpy.types.Constraint]]:
@@ -125,10 +192,36 @@ def is_own(action: bpy.types.Action | None) -> bool:
     return action is not None and _MARK in action
 
 
+def is_any() -> bool:
+    """Whether the file has a transition."""
+    return any(_MARK in action for action in bpy.data.actions)
+
+
 def of(armature: bpy.types.Object) -> list[bpy.types.Action]:
     """The actions of the transitions of an armature, by frame."""
     found = {constraint.action for _, constraint in on(armature)}
-    return sorted(found, key=lambda action: (note_of(action).get("frame", 0), action.name))
+    return sorted(found, key=lambda action: (note_of(action).get("frame", 0), number_of(action)))
+
+
+def in_order(armature: bpy.types.Object) -> list[bpy.types.Action]:
+    """The same in the order in which they are made again, each with a number and an action of its own."""
+    for action in of(armature):
+        VisualLayer(armature, action).separate()
+    found = of(armature)
+    for action in found:
+        if not number_of(action):
+            write_note(action, note_of(action) | {"number": _free_number(found)})
+    # Feet are locked in what is blended.
+    return sorted(found, key=lambda action: "clips" in note_of(action))
+
+
+def number_of(action: bpy.types.Action) -> int:
+    """The number of a transition, unique among those of its armature; 0 where it has none yet."""
+    return int(note_of(action).get("number", 0))
+
+
+def _free_number(transitions: Iterable[bpy.types.Action]) -> int:
+    return max(map(number_of, transitions), default=0) + 1
 
 
 def note_of(action: bpy.types.Action) -> dict[str, Any]:
@@ -140,10 +233,16 @@ def note_of(action: bpy.types.Action) -> dict[str, Any]:
     return note if isinstance(note, dict) else {}
 
 
-def new(note: dict[str, Any]) -> bpy.types.Action:
-    """An action for a transition, which no constraint reads yet."""
+def request_of(note: dict[str, Any]) -> str:
+    """What a transition is made by, without what has come of it."""
+    results = {"bones", "number", *(("last",) if "loop" not in note else ())}
+    return json.dumps({key: value for key, value in sorted(note.items()) if key not in results})
+
+
+def new(armature: bpy.types.Object, note: dict[str, Any]) -> bpy.types.Action:
+    """An action for a transition of an armature, which no constraint reads yet."""
     action = layer_action.new(_name(note))
-    write_note(action, note)
+    write_note(action, note | {"number": _free_number(of(armature))})
     return action
 
 
@@ -153,43 +252,15 @@ def _name(note: dict[str, Any]) -> str:
 
 
 def write_note(action: bpy.types.Action, note: dict[str, Any]) -> None:
-    action[_MARK] = json.dumps(note)
-
-
-def show(
-    armature: bpy.types.Object,
-    action: bpy.types.Action,
-    first: int,
-    offsets: VisualOffsets,
-    *,
-    is_step: bool = True,
-) -> None:
-    """Let a transition add offsets from frame `first` on, and nothing before and after them.
-
-    is_step: nothing up to `first`, else they begin linearly on the frame before.
-    """
-    rows = []
-    for n, bone in enumerate(offsets.bones):
-        turns = np.concatenate((rotation.identity(1), offsets.turns[:, n], rotation.identity(1)))
-        moves = np.pad(offsets.moves[:, n], ((1, 1), (0, 0)))
-        sizes = np.pad(offsets.sizes[:, n], ((1, 1), (0, 0)), constant_values=1.0)
-        mixing = "POSE" if bone else "WORLD", offsets.mixing[n]
-        rows.append(Row(bone, TRANSFORM, np.concatenate((moves, turns, sizes), axis=1), mixing, is_step))
-    VisualLayer(armature, action).show(first - 1, rows)
+    text = json.dumps(note)
+    if action.get(_MARK) != text:
+        action[_MARK] = text
 
 
 def muted(armature: bpy.types.Object, only: Collection[bpy.types.Action] | None = None) -> AbstractContextManager[None]:
     """Let the transitions that an armature has now add nothing. only: some of them."""
     chosen = set(of(armature)) if only is None else set(only)
     return disabled([armature], lambda owner: ((i, c) for i, c in VisualLayer.on(owner) if c.action in chosen))
-
-
-def name_by_frame(armature: bpy.types.Object, action: bpy.types.Action) -> None:
-    """Name a transition again, once another one that had its name is gone."""
-    action.name = _name(note_of(action))
-    for _, constraint in on(armature):
-        if constraint.action == action:
-            constraint.name = action.name
 
 
 def remove(armature: bpy.types.Object, action: bpy.types.Action | None = None) -> int:
@@ -201,4 +272,5 @@ def remove(armature: bpy.types.Object, action: bpy.types.Action | None = None) -
     for each in gone:
         layer_action.remove_unused(each)
     clock.remove_unread()
+    live.touch()
     return len(gone)

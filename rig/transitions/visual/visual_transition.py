@@ -21,13 +21,14 @@ from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import cut, inertialization, methods, pose_tree
 from ....lookat_pd.transitions.methods import TransitionMethod
 from ...animation import editable
-from ...sampling import scene_time, suspend
+from ...sampling import scene_time
 from .. import pops, splice
 from ..blend_profiles import BlendProfile
 from ..loop_feet import LoopLockResult
 from ..splice import Blend
 from . import evaluated_pose, ik_chains, offset_fit, pose_clip, visual_offsets, visual_pops
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
+from .trial import Trial, of_new
 from .visual_pops import VisualPop
 
 _RELEVANT = 0.1
@@ -120,35 +121,42 @@ def blend_at(
     they are. Raises LookAtError before any change.
     """
     check(armature, blend, bones or ())
+    with of_new(armature) as trial:
+        return (yield from solve(scene, trial, frame, blend, bones=bones, is_cut=is_cut))
+
+
+def solve(
+    scene: bpy.types.Scene,
+    trial: Trial,
+    frame: int,
+    blend: Blend,
+    *,
+    bones: Collection[str] | None,
+    is_cut: bool,
+) -> Generator[float, None, VisualTransition]:
+    """The same for a new transition, or for one that is made again."""
+    armature = trial.armature
     blend = replace(blend, profile=blend.profile.without_delays())
     dt = scene_time.seconds_per_frame(scene)
-    with suspend.suspend_live():
-        seen = evaluated_pose.deforming(armature, {*(bones or ()), *ik_chains.handles(scene, armature, frame)})
-        with PoseReader(scene, armature, seen, frame - 1) as reader:
-            poses = reader.read(_frames(frame, blend, dt))
-            yield 0.3
-            chosen = _named(poses, bones) if is_cut else _chosen(poses, frame, bones)
-            cut_at = int(np.searchsorted(poses.frames, frame))
-            asked, blend = blend, _automatic(poses, cut_at, chosen, blend, dt)
-            wanted = _blended(poses, cut_at, chosen, blend, dt)
-            jump = pose_tree.distance(wanted, poses.matrices[cut_at:]).max()
-            if jump < offset_fit.EXACT * pops.skeleton_size(armature):
-                raise _nothing(armature, frame)
-            between = reader.read([frame - 0.5])
-            turn = float(visual_pops.jumps(poses, frame)[0][chosen].max())
-            names = tuple(poses.bones[row] for row in np.flatnonzero(chosen))
-            note = {
-                **blend_note(asked),
-                "frame": frame,
-                "chosen": None if bones is None else sorted(bones),
-                "is_cut": is_cut,
-                "bones": names,
-            }
-            action = visual_offsets.new(note)
-            is_step = _is_step(poses, between, cut_at, chosen)
-            last, error = yield from offset_fit.fit(reader, poses, wanted, cut_at, action, is_step=is_step)
-            visual_offsets.write_note(action, note | {"last": last})
-    return VisualTransition(action, frame, last, blend.seconds or 0.0, blend.method, names, turn, error)
+    chosen_by = {"chosen": None if bones is None else sorted(bones), "is_cut": is_cut}
+    trial.begin({**blend_note(blend), "frame": frame, **chosen_by})
+    seen = evaluated_pose.deforming(armature, {*(bones or ()), *ik_chains.handles(scene, armature, frame)})
+    with PoseReader(scene, armature, seen, frame - 1, trial.sampled) as reader:
+        poses = yield from progress.subrange(reader.reading(_frames(frame, blend, dt)), 0.0, 0.3)
+        chosen = _named(poses, bones) if is_cut else _chosen(poses, frame, bones)
+        cut_at = int(np.searchsorted(poses.frames, frame))
+        blend = _automatic(poses, cut_at, chosen, blend, dt)
+        wanted = _blended(poses, cut_at, chosen, blend, dt)
+        jump = pose_tree.distance(wanted, poses.matrices[cut_at:]).max()
+        if jump < offset_fit.EXACT * pops.skeleton_size(armature):
+            raise _nothing(armature, frame)
+        between = reader.read([frame - 0.5])
+        turn = float(visual_pops.jumps(poses, frame)[0][chosen].max())
+        names = tuple(poses.bones[row] for row in np.flatnonzero(chosen))
+        is_step = _is_step(poses, between, cut_at, chosen)
+        last, error = yield from offset_fit.fit(trial, reader, poses, wanted, cut_at, is_step=is_step)
+    trial.note |= {"bones": names, "last": last}
+    return VisualTransition(trial.action, frame, last, blend.seconds or 0.0, blend.method, names, turn, error)
 
 
 def _frames(frame: int, blend: Blend, dt: float) -> range:

@@ -346,7 +346,7 @@ def test_what_is_written_is_read_and_linear_between_frames(first) -> None:
     for keys in (values, values[::-1], values[:7], values[:1]):
         wanted = layer_action.PlaceKeys("head", "rotation_quaternion", first, keys)
         layer_action.write(action, slot, wanted)
-        assert wanted.same_as(layer_action.read(action, slot))
+        assert wanted.same_as(layer_action.read(action, slot)[0])
         last = len(keys) - 1
         for place in (-3.0, 0.0, 0.25 * last, 0.5 * last, last - 0.5, float(last), last + 2.5):
             held = min(max(place, 0.0), float(last))

@@ -21,8 +21,9 @@ visual_loop = load("rig.transitions.visual.visual_loop")
 visual_offsets = load("rig.transitions.visual.visual_offsets")
 visual_pops = load("rig.transitions.visual.visual_pops")
 visual_transition = load("rig.transitions.visual.visual_transition")
-visual_update = load("rig.transitions.visual.visual_update")
+visual_kind = load("rig.transitions.visual.visual_kind")
 clock = load("rig.layers.clock")
+live = load("rig.layers.live")
 drain = load("lookat_pd.progress").drain
 rotation = load("lookat_pd.rotation")
 splice = load("rig.transitions.splice")
@@ -211,49 +212,110 @@ def test_removing_restores_everything() -> None:
     assert len(armature.pose.bones["upper_arm.L"].constraints) == 1
 
 
-def test_an_update_follows_the_animation() -> None:
+def status(armature: bpy.types.Object, number: int = 1):
+    return live.status(bpy.context.scene, armature, "", visual_kind.NAME, number)
+
+
+def test_transitions_follow_the_animation() -> None:
     armature = held()
     smooth(armature)
-    bpy.data.objects["Prop"].location.x += 0.3
-    drain(visual_update.update(bpy.context.scene, armature))
-    after = shown(armature)
-    visual_offsets.remove(armature)
+    prop = bpy.data.objects["Prop"]
+    for change in (0.3, 0.0, -0.2):
+        prop.location.x += change
+        after = shown(armature)
+        visual_offsets.remove(armature)
+        smooth(armature)
+        np.testing.assert_allclose(after, shown(armature), atol=1e-6)
+
+
+def test_a_transition_stays_where_nothing_jumps_any_more() -> None:
+    armature = held()
+    constraint = armature.pose.bones["upper_arm.L"].constraints["Child Of"]
+    constraint.mute = True
+    plain = shown(armature)
+    constraint.mute = False
     smooth(armature)
-    np.testing.assert_allclose(after, shown(armature), atol=1e-6)
-    # Nothing jumps any more, and so nothing is left.
-    armature.pose.bones["upper_arm.L"].constraints["Child Of"].mute = True
-    made, gone = drain(visual_update.update(bpy.context.scene, armature))
-    assert (made, gone) == ([], [POP]) and not visual_offsets.of(armature)
+    before = shown(armature)
+    constraint.mute = True
+    np.testing.assert_array_equal(shown(armature), plain)
+    assert len(visual_offsets.of(armature)) == 1 and "Nothing jumps at frame 20" in status(armature).notes[0]
+    constraint.mute = False
+    np.testing.assert_allclose(shown(armature), before, atol=1e-6)
+    assert not status(armature).notes
 
 
-def test_an_update_that_fails_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_says_why_and_comes_back(monkeypatch: pytest.MonkeyPatch) -> None:
     armature = held()
     smooth(armature)
     step(armature, "location", 0.0, 0.4, index=1)
     smooth(armature)
-    before, notes = shown(armature), [visual_offsets.note_of(action) for action in visual_offsets.of(armature)]
-    blend_at, calls = visual_transition.blend_at, []
-
-    def fails_at_last(*arguments, **options):
-        calls.append(1)
-        if len(calls) == len(notes):
-            raise RigError("Something is wrong.")
-        return (yield from blend_at(*arguments, **options))
-
-    monkeypatch.setattr(visual_transition, "blend_at", fails_at_last)
-    with pytest.raises(RigError):
-        drain(visual_update.update(bpy.context.scene, armature))
-    assert len(notes) == 2
-    assert [visual_offsets.note_of(action) for action in visual_offsets.of(armature)] == notes
-    np.testing.assert_array_equal(shown(armature), before)
+    before, prop = shown(armature), bpy.data.objects["Prop"]
+    with monkeypatch.context() as patch:
+        patch.setattr(visual_transition, "solve", lambda *_, **options: (_ for _ in ()).throw(RigError("It is wrong.")))
+        prop.location.x += 0.3
+        shown(armature, (POP,))
+        assert status(armature, 1).error == status(armature, 2).error == "It is wrong."
+    assert len(visual_offsets.of(armature)) == 2
+    prop.location.x -= 0.3
+    np.testing.assert_allclose(shown(armature), before, atol=1e-6)
 
 
-def test_an_update_leaves_out_bones_that_are_gone() -> None:
+def test_bones_that_are_gone_are_left_out() -> None:
     armature = held()
     smooth(armature, bones=["upper_arm.L"])
     armature.data.bones["upper_arm.L"].name = "arm"
-    made, gone = drain(visual_update.update(bpy.context.scene, armature))
-    assert (made, gone) == ([], [POP]) and not visual_offsets.of(armature)
+    shown(armature, (POP,))
+    assert len(visual_offsets.of(armature)) == 1 and "Nothing jumps at frame 20" in status(armature).notes[0]
+
+
+def test_opened_again_nothing_is_solved(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    armature = held()
+    smooth(armature)
+    before = shown(armature)
+    path = str(tmp_path / "held.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    monkeypatch.setattr(visual_transition, "solve", lambda *_, **options: pytest.fail("it was solved before"))
+    bpy.ops.wm.open_mainfile(filepath=path)
+    armature = bpy.data.objects["Hero"]
+    np.testing.assert_array_equal(shown(armature), before)
+    assert status(armature).state == "SOLVED"
+
+
+def test_undone_it_is_as_it_was() -> None:
+    smooth(held())
+    before = shown(bpy.data.objects["Hero"])
+    bpy.ops.ed.undo_push(message="before")
+    bpy.data.objects["Prop"].location.x += 0.3
+    moved = shown(bpy.data.objects["Hero"])
+    bpy.ops.ed.undo_push(message="after")
+    bpy.ops.ed.undo()
+    np.testing.assert_allclose(shown(bpy.data.objects["Hero"]), before, atol=1e-6)
+    bpy.ops.ed.redo()
+    np.testing.assert_allclose(shown(bpy.data.objects["Hero"]), moved, atol=1e-6)
+
+
+def test_a_copy_has_transitions_of_its_own() -> None:
+    armature = held()
+    smooth(armature)
+    copy = armature.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    before = shown(armature)
+    copy.animation_data.action = copy.animation_data.action.copy()
+    step(copy, "location", 0.0, 0.4, index=1)
+    shown(copy)
+    actions_of = [visual_offsets.of(item) for item in (armature, copy)]
+    assert len(actions_of[0]) == len(actions_of[1]) == 1 and actions_of[0] != actions_of[1]
+    np.testing.assert_allclose(shown(armature), before, atol=1e-6)
+
+
+def test_what_changes_elsewhere_is_only_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    armature = held()
+    smooth(armature)
+    before = shown(armature)
+    realize = load("rig.controls.realize")
+    monkeypatch.setattr(realize, "realize", lambda *_: pytest.fail("the offsets are right"))
+    armature.pose.bones["head"].keyframe_insert("location", frame=90)
+    np.testing.assert_array_equal(shown(armature), before)
 
 
 def test_a_transition_may_interrupt_another() -> None:
@@ -436,7 +498,7 @@ def test_a_loop_ends_as_it_begins(ends: str) -> None:
         turns = rotation.from_matrix(np.stack((before[kept], after[kept]))[..., :3, :3])
         turns = rotation.multiply(rotation.inverse(turns[:, hips, None]), turns[:, hips:])
         assert rotation.distance(*turns).max() < 1e-3
-    drain(visual_update.update(bpy.context.scene, armature))
+    live.finish(bpy.context.scene)
     np.testing.assert_allclose(shown(armature, range(1, 41)), after, atol=1e-5)
 
 
@@ -534,7 +596,7 @@ def test_feet_of_a_generated_human_stay_where_its_hips_jump() -> None:
         rows = [evaluated_pose.deforming(armature).index(name) for name in ("DEF-toe.L", "DEF-toe.R", "DEF-spine")]
         drift[locked] = np.ptp(places[:, rows[:2]], axis=0).max()
         hips[locked] = np.linalg.norm(np.diff(places[:, rows[2]], 2, axis=0), axis=-1).max()
-        drain(visual_update.update(bpy.context.scene, armature))
+        live.finish(bpy.context.scene)
         np.testing.assert_allclose(shown(armature, range(14, 41))[..., :3, 3], places, atol=1e-5)
         visual_offsets.remove(armature)
     assert drift[False] > 0.005 and drift[True] < 0.0005
