@@ -5,7 +5,7 @@ shows, saves and restores them; all that is done once, for all kinds. A kind say
 how, and where in the stacks they stand.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -14,7 +14,6 @@ import bpy
 
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
-from ..animation.unkeyed_pose import Channels
 from ..sampling import own_data
 from ..sampling.sampler import Sampler
 from ..sampling.targets import Target
@@ -31,7 +30,7 @@ Key = tuple[str, int, Hashable]
 
 
 class Added(Protocol):
-    """What a layer adds over time."""
+    """What a layer adds over time. One that can be baked has `channels` too, see `Track`."""
 
     @property
     def first(self) -> int:
@@ -41,12 +40,6 @@ class Added(Protocol):
     def rows(self) -> list[Row]: ...
 
     def same_as(self, other: Any) -> bool: ...
-
-    def channels(
-        self, s: Any, frames: Array, baked: Mapping[Channels, Array], weights: Array
-    ) -> dict[Channels, tuple[Array, Array]]:
-        """What a bake keys, see `Track.channels`."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -98,23 +91,8 @@ class LayerSolve:
         return ()
 
     @property
-    def sets_shapes(self) -> bool:
-        """Whether the extension sets shape keys at each frame."""
-        return False
-
-    @property
-    def predicted(self) -> bool:
-        """Whether the work proceeds at an even rate."""
-        return True
-
-    @property
     def is_slow(self) -> bool:
         """Whether solving takes longer than a step of the mouse, so that it waits until nothing is dragged."""
-        return False
-
-    @property
-    def follows_apart(self) -> bool:
-        """Whether what it aims at can be sampled again without the rig."""
         return False
 
     def keep(self, added: Added) -> None:
@@ -155,6 +133,30 @@ def left_out(order: int) -> AbstractContextManager[None]:
     return disabled(armatures, own_on if order <= 0 else find)
 
 
+class Previews(Protocol):
+    """What a kind shows of some layers instead of their solutions, while something is moved that is not keyed."""
+
+    def __bool__(self) -> bool:
+        """Whether anything else is shown."""
+        ...
+
+    def __contains__(self, key: Key) -> bool:
+        """Whether something else is shown of a layer."""
+        ...
+
+    def follow(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
+        """After an evaluation: see what is moved; whether something else is to be shown."""
+        ...
+
+    def aim(self, view_layer: bpy.types.ViewLayer) -> bool:
+        """Improve what is shown once it is evaluated; whether something else is to be shown."""
+        ...
+
+    def end(self) -> bool:
+        """Show the solutions again; whether anything else was shown."""
+        ...
+
+
 class LiveWork(Protocol):
     """What a kind needs of the scene whose layers are kept up to date."""
 
@@ -181,6 +183,9 @@ class Kind:
     """What it shows its solutions by. Its `order` is the one in which kinds are solved and stand in the stacks."""
     is_together: ClassVar[bool] = False
     """Whether `steps` knows how its layers depend on each other. Else each is solved after those found before it."""
+
+    previews: Previews | None = None
+    """What is shown instead of solutions, None for a kind that shows nothing else."""
 
     def __init__(self, live: LiveWork | None = None) -> None:
         """live: the scene whose layers these are, None to bake some."""
@@ -308,21 +313,13 @@ class Kind:
 
     # What some kinds add
 
-    def watched(self, scene: bpy.types.Scene) -> Iterable[bpy.types.Object]:
-        """Objects whose constraints and bones are watched besides those that have layers."""
-        return ()
-
     def look(self, scene: bpy.types.Scene, touched: set[str] | None) -> dict[tuple[str, str], bytes]:
-        """Before all inputs are compared: digests of what else its layers depend on, by names that begin with `OWN`.
+        """Before all inputs are compared: digests of data that cannot be listed, on which its layers depend too, by
+        names that begin with `OWN`.
 
         touched: kinds of data that were changed, None for any.
         """
         return {}
-
-    @property
-    def sees_all(self) -> bool:
-        """Whether its layers depend on more data than can be listed."""
-        return False
 
     def forget_order(self) -> None:
         """Something on which layers depend has changed: find out anew which ones depend on which."""
@@ -348,26 +345,6 @@ class Kind:
 
     def after_show(self, scene: bpy.types.Scene) -> None:
         """Set what no constraint shows, at the current frame."""
-
-    @property
-    def is_previewing(self) -> bool:
-        """Whether something else than the solutions is shown."""
-        return False
-
-    def is_preview(self, solve: LayerSolve) -> bool:
-        return False
-
-    def follow_edits(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
-        """After an evaluation: see what is moved and not keyed; whether something else is to be shown."""
-        return False
-
-    def aim_previews(self, view_layer: bpy.types.ViewLayer) -> bool:
-        """Improve previews once they are evaluated; whether something else is to be shown."""
-        return False
-
-    def end_previews(self) -> bool:
-        """Show the solutions again; whether anything else was shown."""
-        return False
 
     @classmethod
     def before_save(cls) -> None:

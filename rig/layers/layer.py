@@ -100,6 +100,8 @@ class Layer:
     bit. An unevenly scaled bone would be sheared there: it is turned in its own space."""
     tolerance: ClassVar[float] = 0.0
     """Difference from what is keyed up to which it is not keyed again."""
+    is_tried = False
+    """Whether all that is shown differs from what is keyed, so that these need not be compared."""
 
     def __init__(self, owner: bpy.types.Object, number: int = 1) -> None:
         """number: unique among the layers of this kind on the object."""
@@ -281,14 +283,17 @@ class Layer:
         """Key what a constraint adds in its own action; whether it was not keyed yet."""
         slot = layer_action.slot_of(action, self._slot_name(constraint, keys[0].bone), ensure=True)
         assert slot is not None
-        known = layer_action.read(action, slot)
-        same = [one.same_as(other, self.tolerance) for one, other in zip(keys, known, strict=False)]
-        changed = len(known) != len(keys) or not all(same)
+        changed = self.is_tried or not self._is_keyed(action, slot, keys)
         if changed:
             layer_action.write(action, slot, *keys)
         if constraint.action_slot_handle != slot.handle:
             constraint.action_slot, changed = slot, True
         return _set_range(constraint, keys[0].first, len(keys[0].values)) or changed
+
+    def _is_keyed(self, action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: Sequence[PlaceKeys]) -> bool:
+        known = layer_action.read(action, slot)
+        same = [one.same_as(other, self.tolerance) for one, other in zip(keys, known, strict=False)]
+        return len(known) == len(keys) and all(same)
 
     def _slot_name(self, constraint: bpy.types.Constraint, bone: str) -> str:
         """Name of the slot of the action that the constraint on a bone reads."""

@@ -184,6 +184,18 @@ def _read(curves: Sequence[bpy.types.FCurve]) -> PlaceKeys | None:
     return PlaceKeys(bone, channel, first, points[:, :, 1].T.copy(), curves[0].array_index, step=step)
 
 
+def numbers(action: bpy.types.Action) -> list[bytes]:
+    """All frames and numbers that an action holds, to detect whether somebody has changed them."""
+    found = []
+    for slot in action.slots:
+        for curve in actions.curves(action, slot):
+            points = _points(curve)
+            values = np.empty(2 * len(points), dtype=np.float32)
+            points.foreach_get("co", values)
+            found.append(values.tobytes() + bytes((curve.mute, len(curve.modifiers) > 0)))
+    return found
+
+
 def at(action: bpy.types.Action, slot: bpy.types.ActionSlot, frame: float) -> Array:
     """The numbers (n,) that are keyed for a place, at a frame; none where nothing is."""
     return np.array([curve.evaluate(frame) for curve in actions.curves(action, slot)])

@@ -17,7 +17,7 @@ from bpy.app.handlers import persistent
 from ...lookat_pd.message import Message
 from ..sampling import fingerprint, own_data, sampler, suspend
 from . import clock, kinds
-from .kinds import FRESH, Kind
+from .kinds import FRESH, Kind, LayerSolve
 from .live_scene import LiveScene
 
 _AT_ONCE = 0.1
@@ -42,8 +42,7 @@ class Status:
 
     fraction: done so far. remaining: seconds that solving will still take, nan if unknown. seconds: how long the last
     solve took, 0 where the file had the solution. first, last: frames solved. error: what is wrong, a sentence with the
-    remedy. notes: what of the body stays still, and why, and what makes solving slow. shapes: whether shape keys blink,
-    which the extension sets at each frame.
+    remedy. notes: what of the body stays still, and why, and what makes solving slow.
     """
 
     state: str
@@ -54,7 +53,6 @@ class Status:
     seconds: float = 0.0
     error: str = ""
     notes: tuple[str, ...] = ()
-    shapes: bool = False
 
 
 _scenes: dict[int, LiveScene] = {}
@@ -62,7 +60,8 @@ _structure = 0
 """Goes up whenever layers may have come or gone."""
 _used: list[type[Kind]] = []
 """Kinds of which the file has something."""
-_looked = -1
+_unknown: set[type[Kind]] = set()
+"""Kinds of which that is to be found out anew: with thousands of objects it takes milliseconds."""
 _objects = -1
 _lock = threading.RLock()
 """A render calls handlers from a thread of its own."""
@@ -75,6 +74,15 @@ def touch(*_: object) -> None:
     """Layers may have come or gone: find out before the next evaluation, and if none comes, soon."""
     global _structure
     _structure += 1
+    _unknown.update(kinds.KINDS)
+    _wake()
+
+
+def touch_kind(kind: type[Kind]) -> None:
+    """The same where only layers of one kind may have."""
+    global _structure
+    _structure += 1
+    _unknown.add(kind)
     _wake()
 
 
@@ -140,8 +148,7 @@ def _finish(scene: bpy.types.Scene) -> None:
     state.use(_used)
     state.refresh(scene, _structure, now=True)
     state.begin()
-    for kind in state.kinds.values():
-        kind.end_previews()
+    state.end_previews()
     _advance(state, None)
     state.show()
     with suspend.suspend_live():
@@ -178,7 +185,7 @@ def status(scene: bpy.types.Scene, owner: bpy.types.Object, bone: str = "", kind
     if state.stopped:
         return Status("STOPPED", first, last, state.fraction)
     solve = state.solves.get(key)
-    if solve is not None and state.job is None and state.kind_of(solve).is_preview(solve):
+    if state.job is None and state.is_preview(key):
         return Status("PREVIEW", first, last)
     if state.job is not None:
         return Status("SOLVING", first, last, state.fraction, state.remaining)
@@ -189,7 +196,14 @@ def status(scene: bpy.types.Scene, owner: bpy.types.Object, bone: str = "", kind
         notes = (*notes, _RESTORED)
     if other := _elsewhere(scene, owner):
         notes = (*notes, Message(_OF_ANOTHER_SCENE.template, scene=other))
-    return Status("SOLVED", first, last, 1.0, 0.0, state.seconds, notes=notes, shapes=solve.sets_shapes)
+    return Status("SOLVED", first, last, 1.0, 0.0, state.seconds, notes=notes)
+
+
+def solve_of(scene: bpy.types.Scene, owner: bpy.types.Object, bone: str, kind: str) -> LayerSolve | None:
+    """What is kept of the layer of a bone, None where it is not live."""
+    state = _scenes.get(scene.session_uid)
+    key = None if state is None else state.key_of(owner, bone, kind)
+    return None if state is None or key is None else state.solves.get(key)
 
 
 def unsettled(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, str, Status]]:
@@ -218,12 +232,13 @@ def _is_playing() -> bool:
 
 def _any(scene: bpy.types.Scene) -> bool:
     """Whether there is a live layer anywhere; found out again only when there is reason to."""
-    global _looked, _objects, _used
-    if _looked != _structure or len(bpy.data.objects) != _objects:
-        if len(bpy.data.objects) != _objects:
-            touch()
-        _looked, _objects = _structure, len(bpy.data.objects)
-        _used = [kind for kind in kinds.KINDS if kind.is_used()]
+    global _used
+    if len(bpy.data.objects) != _objects:
+        touch()
+        _know_objects()
+    if _unknown:
+        _used = [kind for kind in kinds.KINDS if (kind.is_used() if kind in _unknown else kind in _used)]
+        _unknown.clear()
         if not _used and not is_rendering():
             # Whoever deletes a character leaves the clock that its constraints read.
             clock.remove_unread()

@@ -10,7 +10,7 @@ import numpy as np
 from ...lookat_pd.errors import LookAtError
 from ..sampling import fingerprint, sampler, scene_time
 from . import kinds, saved_solution
-from .kinds import BODY, FRESH, SETTINGS, TARGETS, Added, Instance, Key, Kind, LayerSolve, SolveRange
+from .kinds import BODY, FRESH, SETTINGS, TARGETS, Added, Instance, Key, Kind, LayerSolve, Previews, SolveRange
 from .layer import is_part
 from .time_left import TimeLeft
 
@@ -252,7 +252,8 @@ class LiveScene:
         prints: dict[tuple[str, str], bytes] = {}
         for kind in self.kinds.values():
             prints.update(kind.look(scene, touched))
-        for owner in self._owners(scene):
+        sees_all = bool(prints)
+        for owner in dict.fromkeys(instance.owner for instance in self.instances.values()):
             items = (owner, owner.data) if owner.type == "ARMATURE" else (owner,)
             everything.update({fingerprint.identity(item): item for item in items})
             fixed = [kind.layer.fixed_on(owner) for kind in self.kinds]
@@ -264,7 +265,6 @@ class LiveScene:
         for identity, item in everything.items():
             known = self.prints.get(identity) if touched is not None and identity[0] not in touched else None
             prints[identity] = fingerprint.fingerprint(item) if known is None else known
-        sees_all = any(kind.sees_all for kind in self.kinds.values())
         self.watched = frozenset(() if sees_all else (item.session_uid for item in everything.values()))
         self.data_kinds = fingerprint.KINDS | {kind for kind, _ in everything}
         before, reached = self.prints, self.reach
@@ -280,7 +280,7 @@ class LiveScene:
             body, targets = (a | b for a, b in zip(reach.get(key, _NONE), reached.get(key, _NONE), strict=True))
             if any(kind != "ACTION" for kind, _ in (body | targets) & different):
                 solve.restructured()
-            if body & different or (targets & different and not solve.follows_apart):
+            if body & different:
                 solve.stale, changed = BODY, True
             elif targets & different:
                 solve.stale, changed = max(solve.stale, TARGETS), True
@@ -290,12 +290,6 @@ class LiveScene:
         for kind in self.kinds.values():
             kind.forget_order()
         return changed
-
-    def _owners(self, scene: bpy.types.Scene) -> list[bpy.types.Object]:
-        """The objects whose constraints are watched."""
-        owners = [solve.owner for solve in self.solves.values()]
-        owners += [item for kind in self.kinds.values() for item in kind.watched(scene)]
-        return list(dict.fromkeys(owners))
 
     def _was_meddled_with(self, key: Key, solve: LayerSolve, *, keys: bool) -> bool:
         """Whether someone else has changed the constraints of a layer, or with `keys` what these read."""
@@ -325,7 +319,7 @@ class LiveScene:
         stale = max((solve.stale for solve in self.solves.values()), default=FRESH)
         frame = self.scene.frame_current_final
         work = stale, *(kind.begin(self._of(kind), frame) for kind in self.kinds.values())
-        self.time_left.begin(work, even=all(solve.predicted for solve in self.solves.values()))
+        self.time_left.begin(work, even=not any(solve.is_slow for solve in self.solves.values()))
         self.outdated = stale != FRESH
         if self.outdated:
             self.restored.clear()
@@ -406,7 +400,7 @@ class LiveScene:
                 continue
             below[other_key] = other.track
             if before.get(other_key) is not other.track:
-                stale = max(stale, BODY if owner in body or not solve.follows_apart else TARGETS)
+                stale = max(stale, BODY if owner in body else TARGETS)
         if before.keys() - below.keys():
             stale = BODY
         self.below[solve.key] = below
@@ -545,7 +539,14 @@ class LiveScene:
     @property
     def is_previewing(self) -> bool:
         """Whether something else than the solutions is shown."""
-        return any(kind.is_previewing for kind in self.kinds.values())
+        return any(self._previews())
+
+    def is_preview(self, key: Key) -> bool:
+        """Whether something else than its solution is shown of a layer."""
+        return any(key in previews for previews in self._previews())
+
+    def _previews(self) -> list[Previews]:
+        return [kind.previews for kind in self.kinds.values() if kind.previews is not None]
 
     def follow_edits(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
         """Where a target or the pose was moved at the frame that is shown, show what becomes of it.
@@ -554,7 +555,7 @@ class LiveScene:
         """
         if self.scene is None:
             return
-        moved = [kind.follow_edits(scene, depsgraph) for kind in self.kinds.values()]
+        moved = [previews.follow(scene, depsgraph) for previews in self._previews()]
         if any(moved):
             if self.job is not None:
                 self.stop()
@@ -563,13 +564,13 @@ class LiveScene:
 
     def aim_previews(self, view_layer: bpy.types.ViewLayer) -> None:
         """Improve previews by what they still miss, once the rigs are evaluated with them."""
-        aimed = [kind.aim_previews(view_layer) for kind in self.kinds.values()]
+        aimed = [previews.aim(view_layer) for previews in self._previews()]
         if any(aimed):
             self.show()
 
     def end_previews(self) -> None:
         """Show what is solved: another frame comes, or the file is saved."""
-        ended = [kind.end_previews() for kind in self.kinds.values()]
+        ended = [previews.end() for previews in self._previews()]
         if any(ended):
             self.show()
 

@@ -73,14 +73,6 @@ class LookAtSolve(LayerSolve):
         return not self.predicted
 
     @property
-    def follows_apart(self) -> bool:
-        return self.look_at.plain
-
-    @property
-    def sets_shapes(self) -> bool:
-        return bool(self.look_at.shapes)
-
-    @property
     def samples(self) -> Samples | None:
         """All frames as animated, None until they are complete."""
         return self.kept.samples

@@ -126,11 +126,15 @@ class FollowKind(Kind):
         return FollowMotion.read(self.layer_of(solve.instance), first, last)
 
 
+def _touch() -> None:
+    live.touch_kind(FollowKind)
+
+
 def register() -> None:
-    settings.listeners.append(live.touch)
+    settings.listeners.append(_touch)
     kinds.register_kind(FollowKind)
 
 
 def unregister() -> None:
     kinds.unregister_kind(FollowKind)
-    settings.listeners.remove(live.touch)
+    settings.listeners.remove(_touch)

@@ -5,7 +5,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 import bpy
 
 from ...layers import kinds, live, track
-from ...layers.kinds import Instance, Kind, LayerSolve, LiveWork, SolveRange
+from ...layers.kinds import BODY, TARGETS, Instance, Kind, LayerSolve, LiveWork, SolveRange
 from ...layers.layer import Place
 from ...layers.track import Track
 from .. import constraint_sync, look_at_layer, setting_changes
@@ -31,8 +31,7 @@ class LookAtKind(Kind):
 
     def __init__(self, live_work: LiveWork | None = None) -> None:
         super().__init__(live_work)
-        self.previews = Previews()
-        """What is shown of look-ats whose targets or bones are being moved."""
+        self.previews: Previews = Previews()
         self.scene_solve: SceneSolve | None = None
         self._solves: Sequence[LookAtSolve] = ()
         self._clips: dict[int, tuple[int, int]] = {}
@@ -92,9 +91,6 @@ class LookAtKind(Kind):
     def inputs(self, instance: Instance) -> tuple[Sequence[bpy.types.ID | None], Sequence[bpy.types.ID | None]]:
         return [instance.owner], instance.resolved.surroundings
 
-    def watched(self, scene: bpy.types.Scene) -> Iterable[bpy.types.Object]:
-        return constraint_sync.live_armatures(scene)
-
     def look(self, scene: bpy.types.Scene, touched: set[str] | None) -> dict[tuple[str, str], bytes]:
         for armature in constraint_sync.live_armatures(scene):
             clip = inputs.clip(armature)
@@ -112,10 +108,6 @@ class LookAtKind(Kind):
                 prints[f"{kinds.OWN} OCCLUDERS", name] = repr(inputs.occluders(resolved)).encode()
         return prints
 
-    @property
-    def sees_all(self) -> bool:
-        return any(inputs.blinks(solve.look_at) or solve.look_at.occluders for solve in self._solves)
-
     # Solving
 
     def rebuilt(self, scene: bpy.types.Scene, first: int, last: int, solves: Sequence[LookAtSolve]) -> None:
@@ -123,18 +115,21 @@ class LookAtKind(Kind):
         blink.give_back_lost(used)
         self._solves = solves
         self.scene_solve = SceneSolve(scene, first, last, list(solves))
+        self.previews.of(solves, self.scene_solve.context)
 
     def forget_order(self) -> None:
         if self.scene_solve is not None:
             self.scene_solve.forget_order()
 
     def begin(self, solves: Sequence[LookAtSolve], frame: float) -> Hashable:
+        _sample_whole(solves)
         self._around = None if self.scene_solve is None else frames_around(self.scene_solve, frame)
         return self._around is not None, *map(_extent, solves)
 
     def steps(self, solves: Sequence[LookAtSolve], over: SolveRange) -> Iterator[float]:
         """First the frames around the playhead, unless it is waited for, then all."""
         assert self.scene_solve is not None and self.live is not None
+        _sample_whole(solves)
         share = 0.0
         around, self._around = self._around, None
         if around is not None and not self.live.waited_for:
@@ -154,14 +149,15 @@ class LookAtKind(Kind):
 
     def finished(self) -> None:
         self.previews.first = SeenFirst()
-        self.previews.clear()
+        self.previews.end()
 
     def let_go(self) -> None:
         self.scene_solve = None
         for solve in self._solves:
             # It names armatures, which an undo replaces.
             solve.kept.cut_down = None
-        self.previews.clear()
+        self.previews.end()
+        self.previews.of((), None)
         self.previews.first = SeenFirst()
 
     # Saved with the offsets
@@ -188,32 +184,6 @@ class LookAtKind(Kind):
 
     def shown(self, solve: LookAtSolve) -> Track | None:
         return self.previews.track(solve.key, solve)
-
-    @property
-    def is_previewing(self) -> bool:
-        return bool(self.previews)
-
-    def is_preview(self, solve: LayerSolve) -> bool:
-        return solve.key in self.previews
-
-    def follow_edits(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
-        if self.scene_solve is None:
-            return False
-        context, frame = self.scene_solve.context, scene.frame_current_final
-        moved = [self.previews.follow(solve.key, solve, context, frame, depsgraph) for solve in self._solves]
-        return any(moved)
-
-    def aim_previews(self, view_layer: bpy.types.ViewLayer) -> bool:
-        """Let heads that follow edits turn by what they still miss."""
-        if not self.previews.waiting:
-            return False
-        view_layer.update()
-        for solve in self._solves:
-            self.previews.aim(solve.key, solve, view_layer.depsgraph)
-        return True
-
-    def end_previews(self) -> bool:
-        return self.previews.clear()
 
     def after_show(self, scene: bpy.types.Scene) -> None:
         """Close and turn the eyes by shape keys as it is solved for the current frame."""
@@ -244,17 +214,28 @@ class LookAtKind(Kind):
         blink.give_back_lost()
 
 
+def _sample_whole(solves: Sequence[LookAtSolve]) -> None:
+    """A target can be sampled again without the rig only where the chain is plain."""
+    for solve in solves:
+        if solve.stale == TARGETS and not solve.look_at.plain:
+            solve.stale = BODY
+
+
 def _extent(solve: LookAtSolve) -> tuple[int | bool, ...]:
     """What decides in which proportions the time of a solve goes to its parts."""
     resolved = solve.look_at
     return solve.stale, len(resolved.turned), len(resolved.moved), len(resolved.shapes), solve.predicted
 
 
+def _touch() -> None:
+    live.touch_kind(LookAtKind)
+
+
 def register() -> None:
-    setting_changes.listeners.append(live.touch)
+    setting_changes.listeners.append(_touch)
     kinds.register_kind(LookAtKind)
 
 
 def unregister() -> None:
     kinds.unregister_kind(LookAtKind)
-    setting_changes.listeners.remove(live.touch)
+    setting_changes.listeners.remove(_touch)

@@ -1,5 +1,6 @@
 """Where looks settle at the frame that is shown, while targets or bones are moved to places that are not keyed yet."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -68,6 +69,8 @@ class Previews:
 
     def __init__(self) -> None:
         self.first = SeenFirst()
+        self._solves: Sequence[LookAtSolve] = ()
+        self._context: SolveContext | None = None
         self._seen: dict[Key, _Seen] = {}
         self._previews: dict[Key, _Preview] = {}
 
@@ -77,12 +80,11 @@ class Previews:
     def __bool__(self) -> bool:
         return bool(self._previews)
 
-    @property
-    def waiting(self) -> bool:
-        """Whether a head is to be aimed once the rig is evaluated."""
-        return any(preview.pose.place is not None for preview in self._previews.values())
+    def of(self, solves: Sequence[LookAtSolve], context: SolveContext | None) -> None:
+        """Preview these look-ats."""
+        self._solves, self._context = solves, context
 
-    def clear(self) -> bool:
+    def end(self) -> bool:
         """Back to the solutions; whether anything else was shown."""
         self._seen.clear()
         shown, self._previews = bool(self._previews), {}
@@ -95,7 +97,24 @@ class Previews:
             return self._previews[key].pose.track
         return self.first.track(solve)
 
-    def follow(
+    def follow(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
+        """See whether targets or poses were moved at the frame that is shown; whether something else is to be shown."""
+        if self._context is None:
+            return False
+        context, frame = self._context, scene.frame_current_final
+        moved = [self._follow(solve.key, solve, context, frame, depsgraph) for solve in self._solves]
+        return any(moved)
+
+    def aim(self, view_layer: bpy.types.ViewLayer) -> bool:
+        """Let heads that follow edits turn by what they still miss."""
+        if not any(preview.pose.place is not None for preview in self._previews.values()):
+            return False
+        view_layer.update()
+        for solve in self._solves:
+            self._aim(solve.key, solve, view_layer.depsgraph)
+        return True
+
+    def _follow(
         self, key: Key, solve: LookAtSolve, context: SolveContext, frame: float, depsgraph: bpy.types.Depsgraph
     ) -> bool:
         """See whether the target or the pose of a look-at was moved at a frame; whether something else is to be shown.
@@ -125,7 +144,7 @@ class Previews:
         self._previews[key] = _Preview(pose, inputs)
         return True
 
-    def aim(self, key: Key, solve: LookAtSolve, depsgraph: bpy.types.Depsgraph) -> None:
+    def _aim(self, key: Key, solve: LookAtSolve, depsgraph: bpy.types.Depsgraph) -> None:
         """Turn the head by what it still misses, now that the rig is evaluated with the preview."""
         preview = self._previews.get(key)
         if preview is not None and preview.pose.place is not None:

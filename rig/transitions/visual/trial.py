@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 
 from ...layers import live
+from ...layers.layer import Held
 from ...sampling import suspend
 from . import visual_offsets
 from .visual_offsets import VisualLayer, VisualTrack
@@ -28,10 +29,13 @@ class Trial:
         """action: of the transition, None for a new one. later: of those that are solved after it."""
         self.armature = armature
         self.layer = VisualLayer(armature, action)
+        self.layer.is_tried = True
+        self._before: Held = {} if action is None else self.layer.written()
         self.note: dict[str, Any] = {}
         """What it is made by and, at the end, what has come of it."""
         self.track: VisualTrack | None = None
         """What is tried now."""
+        self._is_shown = False
         self._later = set(later)
         self._is_open = False
 
@@ -50,21 +54,22 @@ class Trial:
         """Try offsets."""
         self.track = track
         if self._is_open:
+            self._is_shown = True
             self.layer.show(track.first, track.rows())
 
     @contextmanager
     def sampled(self) -> Iterator[None]:
         """A context in which the rig has what is tried, but neither what comes later nor look-ats."""
         with suspend.layers_disabled(), visual_offsets.muted(self.armature, {self.action, *self._later}):
-            held = self.layer.written()
-            self._is_open = True
+            self._is_open, self._is_shown = True, False
             try:
                 if self.track is not None:
                     self.show(self.track)
                 yield
             finally:
                 self._is_open = False
-                self.layer.write_back(held)
+                if self._is_shown:
+                    self.layer.write_back(self._before)
 
 
 @contextmanager

@@ -33,8 +33,9 @@ class _Found:
 class VisualSolve(LayerSolve):
     """What one transition adds."""
 
-    is_slow = True
-    predicted = False
+    @property
+    def is_slow(self) -> bool:
+        return True
 
     @property
     def notes(self) -> tuple[str, ...]:

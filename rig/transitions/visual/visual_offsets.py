@@ -171,6 +171,9 @@ class VisualLayer(Layer):
         for bone in held.keys() - {row.bone for row in rows}:
             held[bone].influence = 0.0
 
+    def contents(self) -> list[bytes]:
+        return layer_action.numbers(self.action) if self.action is not None else []
+
     def write_back(self, held: Held) -> None:
         """As all layers; what was added since is removed."""
         for item, constraint in list(self.constraints()):

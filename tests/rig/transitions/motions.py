@@ -13,6 +13,8 @@ from .. import scenes
 
 actions = load("rig.animation.actions")
 clips = load("rig.transitions.clips")
+live = load("rig.layers.live")
+offset_fit = load("rig.transitions.visual.offset_fit")
 rotation = load("lookat_pd.rotation")
 
 BODY = ("hips", "spine", "chest", "neck", "head", "upper_arm.L", "upper_arm.R", "thigh.L", "thigh.R")
@@ -33,6 +35,14 @@ def use(armature: bpy.types.Object, action: bpy.types.Action | None, slot: Any =
     data.action = action
     if action is not None:
         data.action_slot = slot or actions.find_slot(armature, action)
+
+
+def make_visual_again(armature: bpy.types.Object) -> None:
+    """Have the visual transitions of an armature made anew, without what is known of them."""
+    offset_fit._fitted.clear()
+    armature["again"] = armature.get("again", 0) + 1
+    armature.update_tag()
+    live.finish(bpy.context.scene)
 
 
 def tweak(armature: bpy.types.Object, action: bpy.types.Action) -> None:

@@ -8,7 +8,7 @@ from extension import load
 
 from .. import scenes
 from ..feet import walking
-from .motions import use
+from .motions import make_visual_again, use
 
 actions = load("rig.animation.actions")
 visual_offsets = load("rig.transitions.visual.visual_offsets")
@@ -109,7 +109,7 @@ def test_feet_stay_where_a_pop_is_smoothed_in_the_visual_pose(walker) -> None:
     check(before, free, locked)
     made = len(visual_offsets.of(walker))
     assert made == 2
-    assert bpy.ops.lookat_pd.update_visual_transitions() == {"FINISHED"}
+    make_visual_again(walker)
     assert len(visual_offsets.of(walker)) == made
     np.testing.assert_allclose(evaluated(walker)[0], locked, atol=1e-4)
 

@@ -11,7 +11,7 @@ import kept
 from extension import load
 
 from .. import scenes
-from .motions import actions, character, use, walk
+from .motions import actions, character, make_visual_again, use, walk
 
 join = load("rig.transitions.join")
 pops = load("rig.transitions.pops")
@@ -498,7 +498,7 @@ def test_a_loop_ends_as_it_begins(ends: str) -> None:
         turns = rotation.from_matrix(np.stack((before[kept], after[kept]))[..., :3, :3])
         turns = rotation.multiply(rotation.inverse(turns[:, hips, None]), turns[:, hips:])
         assert rotation.distance(*turns).max() < 1e-3
-    live.finish(bpy.context.scene)
+    make_visual_again(armature)
     np.testing.assert_allclose(shown(armature, range(1, 41)), after, atol=1e-5)
 
 
@@ -596,7 +596,7 @@ def test_feet_of_a_generated_human_stay_where_its_hips_jump() -> None:
         rows = [evaluated_pose.deforming(armature).index(name) for name in ("DEF-toe.L", "DEF-toe.R", "DEF-spine")]
         drift[locked] = np.ptp(places[:, rows[:2]], axis=0).max()
         hips[locked] = np.linalg.norm(np.diff(places[:, rows[2]], 2, axis=0), axis=-1).max()
-        live.finish(bpy.context.scene)
+        make_visual_again(armature)
         np.testing.assert_allclose(shown(armature, range(14, 41))[..., :3, 3], places, atol=1e-5)
         visual_offsets.remove(armature)
     assert drift[False] > 0.005 and drift[True] < 0.0005

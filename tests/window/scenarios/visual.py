@@ -29,8 +29,8 @@ def _take_hold() -> None:
 
 
 def _write_as_new_action(hands: Hands) -> Waiting:
-    """*Write as Keys*, the row below *Update*, and the first row of its menu, from which no command can be copied."""
-    above = yield from hands.find("lookat_pd.update_visual_transitions", across=0.3)
+    """*Write as Keys*, the row below *Remove All*, and the first row of its menu, from which no command can be copied."""
+    above = yield from hands.find("lookat_pd.remove_visual_transitions", across=0.3)
     yield from hands.click((above.x, above.y - _ROW))
     yield 0.3
     hands.look("as-seen-menu")
@@ -65,8 +65,8 @@ def pops_visual_from_the_panel(hands: Hands) -> Waiting:
         stack = armature().pose.bones["upper_arm.L"].constraints
         assert [constraint.name for constraint in stack] == ["Child Of"]
         yield from hands.redo()
-        yield from hands.click((yield from hands.find("lookat_pd.update_visual_transitions", across=0.3)))
-        yield 1.0
+        bpy.data.objects["Prop"].location.x += 0.1
+        yield 2.0
         stack = armature().pose.bones["upper_arm.L"].constraints
         assert [constraint.name for constraint in stack] == ["Child Of", f"Visual Pose {POP}"]
         yield from _write_as_new_action(hands)
