@@ -47,7 +47,8 @@ class PlaceKeys:
     def same_as(self, other: "PlaceKeys | None", tolerance: float = 0.0) -> bool:
         if other is None or (self.bone, self.channel, self.first) != (other.bone, other.channel, other.first):
             return False
-        if (self.index, bool(self.step)) != (other.index, bool(other.step)) or self.values.shape != other.values.shape:
+        others = (other.index, other.constants, bool(other.step))
+        if (self.index, self.constants, bool(self.step)) != others or self.values.shape != other.values.shape:
             return False
         return bool(np.abs(self.values - other.values).max(initial=0.0) <= tolerance)
 
@@ -159,17 +160,22 @@ def _is_plain(curve: bpy.types.FCurve) -> bool:
 
 def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> list[PlaceKeys]:
     """What is keyed for a place, by channels; nothing where somebody has changed the curves."""
-    by_path: dict[str, list[bpy.types.FCurve]] = {}
+    channels: list[list[bpy.types.FCurve]] = []
     for curve in actions.curves(action, slot):
-        if not curve.data_path.startswith(_CONSTANTS):
-            by_path.setdefault(curve.data_path, []).append(curve)
-    found = [_read(curves) for curves in by_path.values()]
+        is_new = not channels or curve.data_path != channels[-1][0].data_path
+        if is_new and not curve.data_path.startswith(_CONSTANTS):
+            channels.append([])
+        if channels:
+            channels[-1].append(curve)
+    found = [_read(curves) for curves in channels]
     whole = [keys for keys in found if keys is not None]
     return whole if len(whole) == len(found) else []
 
 
-def _read(curves: Sequence[bpy.types.FCurve]) -> PlaceKeys | None:
-    """What the curves of a channel hold, None where somebody has changed them."""
+def _read(every: Sequence[bpy.types.FCurve]) -> PlaceKeys | None:
+    """What the curves of a channel hold, with those of its constants; None where somebody has changed them."""
+    curves = [curve for curve in every if curve.data_path == every[0].data_path]
+    constants = tuple((curve.data_path, float(_points(curve)[0].co[1])) for curve in every[len(curves) :])
     count = len(_points(curves[0]))
     if not count or any(len(_points(curve)) != count or not _is_plain(curve) for curve in curves):
         return None
@@ -181,7 +187,7 @@ def _read(curves: Sequence[bpy.types.FCurve]) -> PlaceKeys | None:
         _points(curve).foreach_get("co", row.reshape(-1))
     first = int(points[0, 0, 0])
     step = None if len(curves[0].sampled_points) else _is_step(curves[0])
-    return PlaceKeys(bone, channel, first, points[:, :, 1].T.copy(), curves[0].array_index, step=step)
+    return PlaceKeys(bone, channel, first, points[:, :, 1].T.copy(), curves[0].array_index, constants, step)
 
 
 def numbers(action: bpy.types.Action) -> list[bytes]:

@@ -17,7 +17,7 @@ from ..look_at_solve import LookAtSolve
 from ..scene_solve import SceneSolve
 from . import inputs
 from .playhead import PlayheadSolve, SeenFirst, frames_around
-from .previews import Previews
+from .previews import LookAtPreviews
 
 NAME = "LOOK_AT"
 _KEYED = ("ACTION", "ARMATURE")
@@ -31,7 +31,7 @@ class LookAtKind(Kind):
 
     def __init__(self, live_work: LiveWork | None = None) -> None:
         super().__init__(live_work)
-        self.previews: Previews = Previews()
+        self.previews: LookAtPreviews = LookAtPreviews()
         self.scene_solve: SceneSolve | None = None
         self._solves: Sequence[LookAtSolve] = ()
         self._clips: dict[int, tuple[int, int]] = {}

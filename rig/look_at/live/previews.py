@@ -61,7 +61,7 @@ class _Preview:
     inputs: _Inputs
 
 
-class Previews:
+class LookAtPreviews:
     """What is shown of look-ats instead of their solution, as long as the frame and the solution stay the same.
 
     first: what is shown until a long solve is done.

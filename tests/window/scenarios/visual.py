@@ -29,7 +29,7 @@ def _take_hold() -> None:
 
 
 def _write_as_new_action(hands: Hands) -> Waiting:
-    """*Write as Keys*, the row below *Remove All*, and the first row of its menu, from which no command can be copied."""
+    """*Write as Keys*, below *Remove All*, and the first row of its menu, from which no command can be copied."""
     above = yield from hands.find("lookat_pd.remove_visual_transitions", across=0.3)
     yield from hands.click((above.x, above.y - _ROW))
     yield 0.3
