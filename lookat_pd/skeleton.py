@@ -1,5 +1,6 @@
 """A skeleton at rest, and forward kinematics over (frames, bones)."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -117,17 +118,21 @@ def forward(
     roots, if it is not the space itself. Leading axes broadcast.
     """
     batch = np.broadcast_shapes(offsets.shape[:-2], rotations.shape[:-2], *(values.shape[:-1] for values in base or ()))
-    place, turn = base or (np.zeros(3), None)
-    turns, steps = (_joints_first(values, batch) for values in (rotations, offsets))
+    place, turn = (0.0, None) if base is None else (_flat(values, batch, 1) for values in base)
+    turns, steps = (_flat(values, batch, 2).transpose(1, 0, 2) for values in (rotations, offsets))
     orientations = rotation.accumulate_tree(parents, turns, turn)
     above = orientations[list(parents)]
     above[[parent < 0 for parent in parents]] = rotation.IDENTITY if turn is None else turn
     positions = rotation.rotate(above, steps)
     for joint, parent in enumerate(parents):
         positions[joint] += place if parent < 0 else positions[parent]
-    return np.moveaxis(orientations, 0, -2), np.moveaxis(positions, 0, -2)
+    found = (values.transpose(1, 0, 2) for values in (orientations, positions))
+    turned, moved = (values.reshape(*batch, *values.shape[1:]) for values in found)
+    return turned, moved
 
 
-def _joints_first(values: Array, batch: tuple[int, ...]) -> Array:
-    """Values (..., n, k) of a batch as (n, ..., k)."""
-    return np.moveaxis(np.broadcast_to(values, (*batch, *values.shape[-2:])), -2, 0)
+def _flat(values: Array, batch: tuple[int, ...], tail: int) -> Array:
+    """Values (..., tail) for a batch as (m, tail)."""
+    whole = (*batch, *values.shape[values.ndim - tail :])
+    wide = values if values.shape == whole else np.broadcast_to(values, whole)
+    return wide.reshape(math.prod(batch), *whole[len(batch) :])
