@@ -10,6 +10,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
 from ..animation import channels
 from ..animation.channels import LOCATION
+from ..sampling.bone_location import own_displacement
 from ..sampling.sampler import Samples
 
 _NEARLY_NOTHING = 1e-7
@@ -64,6 +65,15 @@ class Changes:
         )
 
 
+def in_channels(samples: Samples, changes: Changes) -> Changes:
+    """Changes whose controls move in the axes of the armature, with moves in the axes of their channels."""
+    moves = {
+        name: own_displacement(samples, name, samples.rotations[:, samples.bones.index(name)], move)
+        for name, move in changes.moves.items()
+    }
+    return Changes(changes.turns, moves)
+
+
 _Mix = Callable[[Array, Array], Array]
 Adjust = Callable[[str, Array, Array], Array]
 """What the channels (F, 3 or 4) of a bone become, from those to be written and those as animated."""
@@ -86,14 +96,11 @@ class AnimatedChannels:
         """What was written is gone."""
         self._written.clear()
 
-    def write(self, writer: ChannelWriter, changes: Changes, frames: int | None = None) -> list[str]:
-        """Write the channels of the controls that turn or move, and those written before as animated; returns the
-        names of all that have been written.
-
-        frames: only the first ones.
-        """
-        for bone, mode, values, raw, differs in self._changed(changes, slice(frames)):
-            writer.write(bone, mode, self._samples.frames[: len(raw)], self._adjust(bone, values, raw), raw)
+    def write(self, writer: ChannelWriter, changes: Changes, part: slice = slice(None)) -> list[str]:
+        """Write the channels of the controls that turn or move, and those written before as animated, at some of the
+        frames; returns the names of all that have been written."""
+        for bone, mode, values, raw, differs in self._changed(changes, part):
+            writer.write(bone, mode, self._samples.frames[part], self._adjust(bone, values, raw), raw)
             self._written[bone, mode] = differs
         return self.written
 

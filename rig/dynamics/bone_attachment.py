@@ -75,7 +75,7 @@ def _turned(
 
     def show(part: Sequence[tuple[int, Array]]) -> None:
         turns = {joints[n]: rotation.exp(coupling.TURN * axis)[None] for n, axis in part}
-        animated.write(work, Changes(turns), 1)
+        animated.write(work, Changes(turns), slice(1))
 
     try:
         shown = drain(coupling.probing(probes, 1, show, lambda _: sample_frames(sampler, frame)))

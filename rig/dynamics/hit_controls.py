@@ -55,7 +55,7 @@ class HitControls(Realization[Changes, Samples]):
         probe = BakeTransaction(self.body.armature)
         try:
             yield from self._turned.measure(
-                lambda changes, frames: self._channels.write(probe, changes, frames),
+                lambda changes, frames: self._channels.write(probe, changes, slice(frames)),
                 self._sampled,
                 self._parents,
                 self._held,

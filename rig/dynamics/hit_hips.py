@@ -11,8 +11,8 @@ from ...lookat_pd.body import foot_lock, legs
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
 from ..animation.bake_transaction import BakeTransaction
-from ..controls.changes import Changes
-from ..feet import foot_bones, foot_locking
+from ..controls.changes import AnimatedChannels, Changes, in_channels
+from ..feet import foot_bones
 from ..feet.foot_bones import Footing
 from ..sampling import sampler as sample
 from ..sampling.sampler import Sampler, Samples
@@ -48,14 +48,14 @@ class HitHips:
         offsets, _ = legs.replant(animated, animated.shifted(moves))
         turning = [(n, k, bone) for n, foot in enumerate(feet) if not foot.control for k, bone in enumerate(foot.bones)]
         turns = {bone: offsets[:, n, k] for n, k, bone in turning}
-        foot_locking.write(work, samples, Changes(turns, {hips: moves}))
+        AnimatedChannels(samples).write(work, in_channels(samples, Changes(turns, {hips: moves})))
         held = {n: foot.control for n, foot in enumerate(feet) if foot.control}
         if held:
             seen = self.footing.legs(sample.run(sampler.sample(samples.frames.tolist())))
             missing = np.asarray(animated.ankle) - seen.ankle
             missing[np.linalg.norm(missing, axis=-1) < 0.02 * np.linalg.norm(moves, axis=-1).max()] = 0.0
             moved = {control: missing[:, n] for n, control in held.items()}
-            foot_locking.write(work, samples, Changes(moves=moved))
+            AnimatedChannels(samples).write(work, in_channels(samples, Changes(moves=moved)))
         return moves
 
 

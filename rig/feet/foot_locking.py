@@ -21,14 +21,13 @@ from ...lookat_pd.curves import cubic_step
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
-from ..animation import actions, bake_options, channels
+from ..animation import actions, bake_options
 from ..animation.bake_options import BakeOptions
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION
-from ..controls.changes import Changes
+from ..controls.changes import AnimatedChannels, Changes, in_channels
 from ..controls.realize import Correction, Realization, Tolerance, realize
 from ..sampling import suspend
-from ..sampling.bone_location import own_displacement
 from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
 from .foot_bones import Footing
@@ -110,10 +109,11 @@ class _Work(Realization[Changes, Samples]):
             self._first = self._best = first = yield from subrange(sample_frames(self._sampler, frames), 0.0, 0.4)
             plans = self.plan(first)
             self._goal = goal = LegGoal(first, footing, plans, seconds_per_frame(self.scene), self.begin)
+            self._channels = AnimatedChannels(first, size=float(goal.size.max()))
             self._work = baking.enter_context(BakeTransaction(armature))
             passes = 0
             if goal.changes:
-                done = yield from subrange(realize(self, goal.pose(), _TOLERANCE), 0.4, 1.0)
+                done = yield from subrange(realize(self, in_channels(first, goal.pose()), _TOLERANCE), 0.4, 1.0)
                 passes = done.evaluations
                 if done.error[0] > _MISSED:
                     raise RigError(
@@ -127,8 +127,8 @@ class _Work(Realization[Changes, Samples]):
 
     def write(self, values: Changes) -> None:
         changed = np.flatnonzero(self._goal.changing)
-        some = slice(max(int(changed[0]) - 1, 0), min(int(changed[-1]) + 2, len(self._first.frames)))
-        write(self._work, self._first, values, some)
+        part = slice(max(int(changed[0]) - 1, 0), min(int(changed[-1]) + 2, len(self._first.frames)))
+        self._channels.write(self._work, values, part)
 
     def evaluate(self) -> Generator[float, None, Samples]:
         return (yield from sample_frames(self._sampler, self._first.frames))
@@ -142,23 +142,7 @@ class _Work(Realization[Changes, Samples]):
     def correct(self, values: Changes, seen: Samples) -> Generator[float, None, Correction[Changes]]:
         yield 1.0
         self._goal.correct(seen)
-        return Correction(self._goal.pose())
-
-
-def write(work: BakeTransaction, samples: Samples, changes: Changes, some: slice = slice(None)) -> None:
-    """Key the bones that turn and, by displacements in armature space, those that move, at some of the sampled
-    frames."""
-    for bone, offsets in changes.turns.items():
-        if np.any(offsets != rotation.IDENTITY):
-            mode, raw = samples.channel(bone)
-            turned = channels.turned(raw, mode, offsets)
-            work.write(bone, mode, samples.frames[some], turned[some], raw[some])
-    for bone, moves in changes.moves.items():
-        if np.any(moves):
-            row = samples.bones.index(bone)
-            raw = samples.raw[LOCATION][:, row]
-            own = own_displacement(samples, bone, samples.rotations[:, row], moves)
-            work.write(bone, LOCATION, samples.frames[some], (raw + own)[some], raw[some])
+        return Correction(in_channels(self._first, self._goal.pose()))
 
 
 class LegGoal:

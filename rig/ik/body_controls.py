@@ -51,9 +51,9 @@ class BodyControls:
             self.turns[:, ended] = (ik[:, limb] < 1.0 - _SWITCHED)[:, None]
         self.turns[:, body.still] = False
 
-    def write(self, writer: ChannelWriter, changes: Changes, frames: int | None = None) -> list[str]:
-        """Key the controls that turn or move, and those keyed before; returns their names. frames: only the first."""
-        return self._channels.write(writer, changes, frames)
+    def write(self, writer: ChannelWriter, changes: Changes, part: slice = slice(None)) -> list[str]:
+        """Key the controls that turn or move, and those keyed before, at some of the frames; returns their names."""
+        return self._channels.write(writer, changes, part)
 
     @property
     def written(self) -> list[str]:

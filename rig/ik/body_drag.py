@@ -162,7 +162,7 @@ class BodyDrag(drag.GivenChain):
             return self._look()
 
         def show(changes: Changes, frames: int) -> None:
-            controls.write(self._writer, changes, frames)
+            controls.write(self._writer, changes, slice(frames))
 
         # A drag begins at once where one of the same controls has been before.
         rig = self.armature.evaluated_get(self.view_layer.depsgraph)

@@ -99,7 +99,7 @@ class BakedBody(BodyOnControls):
         probe = BakeTransaction(self.work.body.armature)
         try:
             yield from self.controls.measure(
-                lambda changes, frames: self.controls.write(probe, changes, frames), self._sampled
+                lambda changes, frames: self.controls.write(probe, changes, slice(frames)), self._sampled
             )
         finally:
             probe.rollback()
