@@ -7,11 +7,12 @@ from ..lookat_pd.body.contacts import Detection, Interval
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
-from ..rig.feet import skate
+from ..rig.feet import contact_settings, skate
 from ..rig.feet.contact_plan import Contact
+from ..rig.feet.contact_report import ContactReport
 from ..rig.ik import contacts
 from ..rig.ik import setup as ik_setup
-from ..rig.settings import choice, integer, number, switch
+from ..rig.settings import choice, integer, switch
 from ..translations import messages
 from . import drawing, job, polling, reporting, selection
 from .ik_bake import BakeIK, why_no_chain
@@ -44,6 +45,35 @@ class _Contacts(job.Bake):
     def marked(self) -> list[Interval]:
         """The contact that is marked; none where contacts are detected."""
         return [(self.contact_start, self.contact_end)] if self.where == "MARKED" else []
+
+    def finish(self, context: bpy.types.Context, result: ContactReport) -> None:
+        unit = 1000.0 * context.scene.unit_settings.scale_length
+        for bone, spans in result.contacts.items():
+            named = ", ".join(f"{first}-{last}" for first, last in spans[:_FEW])
+            if not spans:
+                reporting.report_info(self, Message("'{bone}' has no contact and stays as animated.", bone=bone))
+                continue
+            if len(spans) > _FEW:
+                named += " ..."
+            reporting.report_info(
+                self, Message("Locked '{bone}' during its contacts at frames {frames}.", bone=bone, frames=named)
+            )
+        bone, frame, slip, share = result.worst
+        reporting.report_info(
+            self,
+            Message(
+                "'{bone}' misses its contact by up to {missed:.2f} mm, {share:.2f} % of its limb, at frame {frame}; "
+                "bones missed theirs by up to {before:.2f} mm.",
+                bone=bone,
+                frame=frame,
+                missed=unit * slip,
+                share=100.0 * share,
+                before=unit * result.before,
+            ),
+        )
+        if result.lowered.max() > 0.0:
+            lowered = unit * float(result.lowered.max())
+            reporting.report_info(self, Message("The hips were lowered by up to {lowered:.1f} mm.", lowered=lowered))
 
 
 def _bones(context: bpy.types.Context) -> list[str]:
@@ -103,33 +133,6 @@ class LOOKAT_PD_OT_ik_contacts(_Contacts, BakeIK, bpy.types.Operator):
         chain = ik_setup.contact_chain(armature, bones[0], settings)
         self.job = contacts.clean_up(context.scene, chain, touch, ik_setup.tuning(settings), options)
 
-    def finish(self, context: bpy.types.Context, result: contacts.ContactsResult) -> None:
-        unit = 1000.0 * context.scene.unit_settings.scale_length
-        for bone, spans in result.contacts.items():
-            named = ", ".join(f"{first}-{last}" for first, last in spans[:_FEW])
-            if not spans:
-                reporting.report_info(self, Message("'{bone}' has no contact and stays as animated.", bone=bone))
-                continue
-            if len(spans) > _FEW:
-                named += " ..."
-            reporting.report_info(
-                self, Message("Locked '{bone}' during its contacts at frames {frames}.", bone=bone, frames=named)
-            )
-        bone, frame, slip, share = result.worst
-        reporting.report_info(
-            self,
-            Message(
-                "'{bone}' misses its contact by up to {missed:.2f} mm, {share:.2f} % of its limb, at frame {frame}.",
-                bone=bone,
-                frame=frame,
-                missed=unit * slip,
-                share=100.0 * share,
-            ),
-        )
-        if result.lowered.max() > 0.0:
-            lowered = unit * float(result.lowered.max())
-            reporting.report_info(self, Message("The hips were lowered by up to {lowered:.1f} mm.", lowered=lowered))
-
 
 def why_no_feet(context: bpy.types.Context) -> str | None:
     """The reason why there are no feet to clean, as a sentence; None if there can be."""
@@ -150,28 +153,9 @@ class LOOKAT_PD_OT_clean_foot_skate(_Contacts, bpy.types.Operator):
     bl_label = "Clean Foot Skate"
     why_not = staticmethod(why_no_feet)
 
-    speed: number(
-        "Speed",
-        "Largest speed of a foot on the ground, in leg lengths per second",
-        Detection.speed,
-        max=1000.0,
-        min=0.001,
-        soft_max=2.0,
-    )
-    height: number(
-        "Height",
-        "Largest height of a foot on the ground above its lowest position, in leg lengths; 0 for any height",
-        Detection.height,
-        max=1000.0,
-        soft_max=1.0,
-    )
-    release: number(
-        "Blend",
-        "Time in seconds of the transitions into and out of a contact",
-        foot_lock.RELEASE,
-        max=60.0,
-        soft_max=1.0,
-    )
+    speed: contact_settings.speed()
+    height: contact_settings.height()
+    release: contact_settings.blend(foot_lock.RELEASE)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
@@ -189,19 +173,6 @@ class LOOKAT_PD_OT_clean_foot_skate(_Contacts, bpy.types.Operator):
         options = BakeOptions(self.frame_start, self.frame_end, self.into)
         contact = Contact(self.marked or Detection(self.speed, self.height), self.release)
         self.job = skate.clean(context.scene, selection.armature(context), options, contact)
-
-    def finish(self, context: bpy.types.Context, result: skate.FootLockResult) -> None:
-        size = 1000.0 * context.scene.unit_settings.scale_length
-        reporting.report_info(
-            self,
-            Message(
-                "'{action}': {stances} foot contacts; the feet drift {drift:.2f} mm instead of {before:.2f} mm.",
-                action=result.action.name,
-                stances=result.stances,
-                drift=size * result.drift,
-                before=size * result.before,
-            ),
-        )
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_ik_contacts, LOOKAT_PD_OT_clean_foot_skate))

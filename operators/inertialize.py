@@ -9,7 +9,7 @@ from bpy.app.translations import pgettext_iface as iface_
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message, joined
 from ..lookat_pd.transitions import methods
-from ..rig.feet.foot_locking import FootLockResult
+from ..rig.feet.contact_report import ContactReport
 from ..rig.settings import integer, switch
 from ..rig.transitions import join, profile_settings, sequence, splice
 from ..rig.transitions.loop_feet import LoopLockResult
@@ -162,7 +162,7 @@ def find_action(name: str, role: str) -> bpy.types.Action:
     return action
 
 
-def locked(feet: FootLockResult | LoopLockResult | None) -> Message | str:
+def locked(feet: ContactReport | LoopLockResult | None) -> Message | str:
     """What locking the feet did, as a part of a sentence."""
     return Message("; {feet} foot contacts locked", feet=feet.stances) if feet else ""
 

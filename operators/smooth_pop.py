@@ -10,7 +10,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message, joined
 from ..lookat_pd.progress import subrange
 from ..rig.animation import actions
-from ..rig.feet.foot_locking import FootLockResult
+from ..rig.feet.contact_report import ContactReport
 from ..rig.look_at import edit as look_at_edit
 from ..rig.sampling import scene_time
 from ..rig.settings import choice, integer, switch
@@ -48,7 +48,7 @@ class Smoothed(NamedTuple):
     """What was smoothed, and what locking the feet did, None where they are not locked or not planted."""
 
     pops: Sequence[SmoothedPop]
-    feet: FootLockResult | None = None
+    feet: ContactReport | None = None
 
 
 def summary(smoothed: Smoothed) -> Message:

@@ -44,13 +44,18 @@ class Contact:
 
 @dataclass(frozen=True)
 class Held:
-    """Where an effector is held over F frames in the world: place (F, 3), orientation (F, 4), and the weight (F,) of
-    the contact, 1 during one. intervals: the contacts."""
+    """Where an effector is held over F frames, in the world."""
 
     place: Array
+    """(F, 3)"""
     orientation: Array
+    """(F, 4)"""
     weight: Array
+    """(F,) of the contact, 1 during one."""
     intervals: tuple[Interval, ...]
+    """The contacts."""
+    slipped: Array
+    """(F,) how far the animation is from the place of a contact, 0 without one."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +118,13 @@ def held(
         kept_turn = rotation.multiply(_turn(turned, turn, span, beside), kept_turn)
         total += weight
     touches = total > 0.0
+    held_at = np.where(touches[:, None], surface.places + rotation.rotate(surface.orientations, kept), place)
     return Held(
-        np.where(touches[:, None], surface.places + rotation.rotate(surface.orientations, kept), place),
+        held_at,
         np.where(touches[:, None], rotation.multiply(surface.orientations, kept_turn), lying),
         total,
         tuple(intervals),
+        np.where(total >= 1.0, np.linalg.norm(held_at - place, axis=-1), 0.0),
     )
 
 

@@ -30,6 +30,7 @@ from ..controls.realize import Correction, Realization, Tolerance, realize
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
+from .contact_report import ContactReport
 from .foot_bones import Footing
 
 _LOWERED = 0.07
@@ -54,18 +55,6 @@ Plan = Callable[[Samples], Sequence[FootPlan]]
 """A function from the animation to the plan of each foot."""
 
 
-@dataclass(frozen=True)
-class FootLockResult:
-    """The result. drift: largest distance [units of the world] between two places of a point while it touches; before:
-    that of the animation. stances: number of stances."""
-
-    action: bpy.types.Action
-    drift: float
-    before: float
-    stances: int
-    passes: int
-
-
 def lock(
     scene: bpy.types.Scene,
     armature: bpy.types.Object,
@@ -75,7 +64,7 @@ def lock(
     *,
     called: str = " feet",
     begin: int = 0,
-) -> Generator[float, None, FootLockResult]:
+) -> Generator[float, None, ContactReport]:
     """Displace the feet of what the armature plays as planned; yields the completed fraction. Raises RigError.
 
     called: suffix of the name of a new action. begin: index of the first frame at which the body may move.
@@ -102,7 +91,7 @@ class _Work(Realization[Changes, Samples]):
     called: str
     begin: int
 
-    def steps(self) -> Generator[float, None, FootLockResult]:
+    def steps(self) -> Generator[float, None, ContactReport]:
         frames = np.arange(self.options.first, self.options.last + 1)
         armature, footing, into = self.armature, self.footing, self.options.into
         with ExitStack() as baking, Sampler(self.scene, armature, footing.sampled, located=True) as self._sampler:
@@ -111,10 +100,8 @@ class _Work(Realization[Changes, Samples]):
             self._goal = goal = LegGoal(first, footing, plans, seconds_per_frame(self.scene), self.begin)
             self._channels = AnimatedChannels(first, size=float(goal.size.max()))
             self._work = baking.enter_context(BakeTransaction(armature))
-            passes = 0
             if goal.changes:
                 done = yield from subrange(realize(self, in_channels(first, goal.pose()), _TOLERANCE), 0.4, 1.0)
-                passes = done.evaluations
                 if done.error[0] > _MISSED:
                     raise RigError(
                         "The foot '{foot}' does not follow its leg, because constraints hold it; mute the constraints, "
@@ -122,8 +109,7 @@ class _Work(Realization[Changes, Samples]):
                         foot=footing.feet[0].bones[2],
                     )
             action = self._work.commit(into, self.options.name or actions.baked_name(armature, into, self.called))
-        before, count = largest_drift(footing, first, plans), sum(len(plan.stances) for plan in plans)
-        return FootLockResult(action, largest_drift(footing, self._best, plans), before, count, passes)
+        return report(action, goal, plans, first, self._best)
 
     def write(self, values: Changes) -> None:
         changed = np.flatnonzero(self._goal.changing)
@@ -159,13 +145,14 @@ class LegGoal:
         self.size = np.maximum(np.sum(now.lengths, axis=0).max(axis=0), 1e-9)
         hands = np.array([foot.hand for foot in footing.feet])
         up = rotation.normalize(back[:, :, 2])
-        body = np.zeros((len(moved), 3))
+        body, self.lowered = np.zeros((len(moved), 3)), np.zeros(len(moved))
         if footing.hips:
             supports = np.stack([foot_lock.support(plan.stances, len(moved), dt) for plan in plans], axis=1)
             body = foot_lock.body_displacement(moved, supports, dt, begin=begin)
             feet = now.part(~hands)
             low = legs.lowering(feet.shifted(moved[:, ~hands]), feet.shifted(body), up, dt)
-            body = body - (low * foot_lock.onset(len(low), begin, _LOWERED, dt))[:, None] * up
+            self.lowered = low * foot_lock.onset(len(low), begin, _LOWERED, dt)
+            body = body - self.lowered[:, None] * up
             # A hand in the air goes with the body.
             moved[:, hands] += (1.0 - supports[:, hands, None]) * body[:, None]
         self.wanted = now.shifted(moved)
@@ -231,14 +218,34 @@ class LegGoal:
         return Changes(dict(self.turns), dict(self.moves))
 
 
-def largest_drift(footing: Footing, samples: Samples, plans: Sequence[FootPlan]) -> float:
-    """The largest distance between two places of a point while it touches."""
-    largest = 0.0
-    for foot, plan in zip(footing.feet, plans, strict=True):
+def report(
+    action: bpy.types.Action, goal: LegGoal, plans: Sequence[FootPlan], before: Samples, after: Samples
+) -> ContactReport:
+    """What was done. before, after: the rig as it was and as it is."""
+    footing, first = goal.footing, int(before.frames[0])
+    return ContactReport(
+        action=action,
+        frames=before.frames,
+        contacts={
+            foot.control or foot.bones[2]: tuple((first + stance.first, first + stance.last) for stance in plan.stances)
+            for foot, plan in zip(footing.feet, plans, strict=True)
+        },
+        slips=slips(footing, after, plans),
+        slipped=slips(footing, before, plans),
+        lengths=np.array([foot.length(before) for foot in footing.feet]),
+        lowered=goal.lowered * np.abs(np.linalg.det(before.worlds[:, :3, :3])) ** (1.0 / 3.0),
+    )
+
+
+def slips(footing: Footing, samples: Samples, plans: Sequence[FootPlan]) -> Array:
+    """How far the places of the point that touches (k, F) are from each other, from the frame on at which it does."""
+    result = np.zeros((len(plans), len(samples.frames)))
+    for row, foot, plan in zip(result, footing.feet, plans, strict=True):
         places = foot.touch(samples)
         for stance in plan.stances:
             changes = np.flatnonzero(np.diff(stance.touching)) + 1
             for same in np.split(np.arange(stance.first, stance.last + 1), changes):
                 there = places[same, stance.touching[same[0] - stance.first]]
-                largest = max(largest, float(np.linalg.norm(np.ptp(there, axis=0))))
-    return largest
+                around = np.maximum.accumulate(there, axis=0) - np.minimum.accumulate(there, axis=0)
+                row[same] = np.linalg.norm(around, axis=-1)
+    return result

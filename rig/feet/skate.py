@@ -13,7 +13,8 @@ from ..sampling.sampler import Samples
 from ..sampling.scene_time import seconds_per_frame
 from . import foot_bones, foot_locking
 from .contact_plan import Contact
-from .foot_locking import FootLockResult, FootPlan
+from .contact_report import ContactReport
+from .foot_locking import FootPlan
 
 CONTACT = Contact(Detection(), foot_lock.RELEASE)
 """Detected contacts with the world."""
@@ -25,7 +26,7 @@ class NotPlanted(RigError):
 
 def clean(
     scene: bpy.types.Scene, armature: bpy.types.Object, options: BakeOptions, contact: Contact = CONTACT
-) -> Generator[float, None, FootLockResult]:
+) -> Generator[float, None, ContactReport]:
     """Keep the feet on their places during contacts; yields the completed fraction. Raises RigError."""
     contact = contact.checked(options.first, options.last)
     footing, dt = foot_bones.find(armature), seconds_per_frame(scene)

@@ -39,25 +39,32 @@ def redirection(bone: str, control: str) -> Message:
 
 @dataclass(frozen=True)
 class BodyBakeResult:
-    """The result of a bake. errors: (k, F), distances of the effectors from their targets in the world; turned: (k, F),
-    remaining angles [rad]. in_reach: (k, F), whether an effector with its whole weight has reached its target. weights:
-    (k, F). unbalanced: (F,), distance of the centre of mass from the support polygon in the world. bones: those with
-    keys. contacts: of each effector. lowered: (F,), how much lower the hips are in the world, by contacts. lengths:
-    (k,), of the limbs of the effectors in the world."""
+    """The result of a bake."""
 
     body: JointTree
     effectors: tuple[BodyEffector, ...]
     action: bpy.types.Action
     frames: Array
     errors: Array
+    """(k, F) distances of the effectors from their targets in the world."""
     turned: Array
+    """(k, F) remaining angles [rad]."""
     in_reach: Array
+    """(k, F) whether an effector with its whole weight has reached its target."""
     weights: Array
+    """(k, F)"""
     unbalanced: Array
+    """(F,) distance of the centre of mass from the support polygon in the world."""
     bones: tuple[str, ...]
+    """Those with keys."""
     contacts: tuple[tuple[Interval, ...], ...]
+    """Of each effector."""
+    slipped: Array
+    """(k, F) how far the animation is from the places of contacts in the world."""
     lowered: Array
+    """(F,) how much lower the hips are in the world, by contacts."""
     lengths: Array
+    """(k,) of the limbs of the effectors in the world."""
 
     @property
     def redirected(self) -> dict[str, str]:
@@ -158,6 +165,7 @@ def _solved(
         solved.unbalanced * scale,
         tuple(written),
         tuple(work.intervals),
+        work.slipped,
         np.linalg.norm(work.lowering, axis=-1) * scale,
         np.array([work.length_of(pose, joint) * float(np.median(scale)) for joint in body.effectors]),
     )

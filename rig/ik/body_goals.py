@@ -68,6 +68,7 @@ class BodyGoals:
         self.ik = np.zeros((count, len(self.body.limbs)))
         self.intervals: list[tuple[Interval, ...]] = [()] * effectors
         self.rides = np.zeros((effectors, count), dtype=bool)
+        self.slipped = np.zeros((effectors, count))
         self.lowering, self.root = np.zeros((2, count, 3))
 
     def objectives_of(
@@ -171,7 +172,7 @@ class BodyGoals:
             touched,
             base=from_armature(worlds, pose.positions[:, bodies.limb_of(self.body, joint)[0]]),
         )
-        self.intervals[k] = found.intervals
+        self.intervals[k], self.slipped[k] = found.intervals, found.slipped
         if effector.target is not None and effector.target.object is not None:
             self.rides[k] = self._carried(k, effector.target, found.weight > 0.0)
         touches = (found.weight > 0.0)[:, None]

@@ -13,7 +13,6 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
-from ...lookat_pd.body.contacts import Interval
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
 from ..animation import bake_options
@@ -21,7 +20,8 @@ from ..animation.bake_options import BakeOptions
 from ..detection import limb_controls
 from ..detection.joint_chain import JointChain
 from ..feet import contact_plan
-from ..feet.contact_plan import Contact, Surface
+from ..feet.contact_plan import Contact, Held, Surface
+from ..feet.contact_report import ContactReport
 from ..sampling import targets
 from ..sampling.sampler import Samples, seen_from
 from ..sampling.scene_time import seconds_per_frame
@@ -45,28 +45,10 @@ class Touch:
 
 
 @dataclass(frozen=True)
-class ContactsResult:
-    """The result of a clean-up. contacts: of each effector. slips: (k, F), distances from the places at which the
-    effectors are held, in the world, 0 without a contact; lengths: (k,), of their limbs. lowered: (F,), how much lower
-    the hips are."""
+class ContactsResult(ContactReport):
+    """The report of a clean-up by inverse kinematics."""
 
     baked: bake.IKBakeResult | BodyBakeResult
-    contacts: Mapping[str, tuple[Interval, ...]]
-    slips: Array
-    lengths: Array
-    lowered: Array
-
-    @property
-    def intervals(self) -> tuple[Interval, ...]:
-        """All contacts in order."""
-        return tuple(sorted({interval for found in self.contacts.values() for interval in found}))
-
-    @property
-    def worst(self) -> tuple[str, int, float, float]:
-        """The effector that slips most, the frame, the distance in the world, and as a fraction of its limb."""
-        k, frame = np.unravel_index(int(np.argmax(self.slips / self.lengths[:, None])), self.slips.shape)
-        slip = float(self.slips[k, frame])
-        return tuple(self.contacts)[k], int(self.baked.frames[frame]), slip, slip / float(self.lengths[k])
 
 
 # One chain
@@ -93,9 +75,16 @@ def clean_up(
     baked = yield from bake.bake_request(
         scene, chain, followed, planting, tuning, options, target, called=_CALLED, verify=verify
     )
-    length = planting.size or 1.0
+    assert planting.held is not None
     return ContactsResult(
-        baked, {chain.effector: planting.intervals}, baked.error[None], np.array([length]), np.zeros(len(baked.frames))
+        action=baked.action,
+        frames=baked.frames,
+        contacts={chain.effector: planting.held.intervals},
+        slips=baked.error[None],
+        slipped=planting.held.slipped[None],
+        lengths=np.array([planting.size or 1.0]),
+        lowered=np.zeros(len(baked.frames)),
+        baked=baked,
     )
 
 
@@ -106,31 +95,27 @@ class _Planting:
         self, chain: JointChain, contact: Contact, target: Target | None, dt: float, options: BakeOptions
     ) -> None:
         self.chain, self.contact, self.target, self.dt, self.options = chain, contact, target, dt, options
-        self.intervals: tuple[Interval, ...] = ()
         self.size = 0.0
-        self._known: tuple[Array, Array, Array] | None = None
+        self.held: Held | None = None
 
     def __call__(self, seen: Seen, samples: Samples, orientations: Array) -> tuple[Objectives, Array]:
-        if self._known is None:
+        if self.held is None:
             # From the animation, not from the result of a first pass.
-            self._known = self._plan(seen, samples, orientations)
-        place, lying, weight = self._known
-        goal = seen_from(samples.worlds, place[None])[0]
-        orientation = rotation.multiply(rotation.inverse(rotation.from_matrix(samples.worlds[:, :3, :3])), lying)
-        return Objectives(goal, orientation), weight > 0.0
+            self.held = self._plan(seen, samples, orientations)
+        goal = seen_from(samples.worlds, self.held.place[None])[0]
+        back = rotation.inverse(rotation.from_matrix(samples.worlds[:, :3, :3]))
+        return Objectives(goal, rotation.multiply(back, self.held.orientation)), self.held.weight > 0.0
 
-    def _plan(self, seen: Seen, samples: Samples, orientations: Array) -> tuple[Array, Array, Array]:
-        """The goal of the effector in the world (F, 3), its orientation (F, 4), and the weight of the contact (F,)."""
+    def _plan(self, seen: Seen, samples: Samples, orientations: Array) -> Held:
         worlds, first = samples.worlds, self.options.first
         lying = rotation.multiply(rotation.from_matrix(worlds[:, :3, :3]), seen.effector_rotation)
         self.size = float(np.median(bake.in_world(seen.reach, samples)))
         surface = self._surface(samples, orientations)
         end, base = (bake.from_armature(worlds, place) for place in (seen.end, seen.positions[:, 0]))
-        found = contact_plan.held(self.contact, end, lying, self.size, self.dt, first, surface, base)
-        if not found.intervals:
+        held = contact_plan.held(self.contact, end, lying, self.size, self.dt, first, surface, base)
+        if not held.intervals:
             raise contact_plan.no_contact([self.chain.effector], first, self.options.last)
-        self.intervals = found.intervals
-        return found.place, found.orientation, found.weight
+        return held
 
     def _surface(self, samples: Samples, orientations: Array) -> Surface | None:
         """What the effector touches. Raises RigError if it moves with the effector during a contact."""
@@ -166,8 +151,16 @@ def clean_up_body(
     tuning = BodyTuning(move_hips=lower_hips, still=True)
     baked = yield from body_bake.bake(scene, armature, effectors, tuning, options, called=_CALLED)
     count = len(touches)
-    contacts = dict(zip(touches, baked.contacts, strict=False))
-    return ContactsResult(baked, contacts, baked.errors[:count], baked.lengths[:count], baked.lowered)
+    return ContactsResult(
+        action=baked.action,
+        frames=baked.frames,
+        contacts=dict(zip(touches, baked.contacts, strict=False)),
+        slips=baked.errors[:count],
+        slipped=baked.slipped[:count],
+        lengths=baked.lengths[:count],
+        lowered=baked.lowered,
+        baked=baked,
+    )
 
 
 def is_body(armature: bpy.types.Object, bones: Sequence[str], *, lower_hips: bool = True) -> bool:

@@ -7,10 +7,10 @@ from typing import Any
 
 import bpy
 
-from ...lookat_pd.body.contacts import Detection
 from ...lookat_pd.ik import methods
 from ..detection import body_joints
 from ..detection.joint_chain import length_of_chain
+from ..feet import contact_settings
 from ..feet.contact_plan import Contact
 from ..settings import angle, choice, factor, integer, number, pointer, switch, switches, text
 
@@ -203,36 +203,15 @@ class IKSettings(ChainSolving, GoalFollowing, bpy.types.PropertyGroup):
         "hips take part. B switches it during the drag",
         True,
     )
-    contact_blend: number(
-        "Blend",
-        "Shortest time in seconds of the transitions into and out of a contact; they take longer where a "
-        "foot or hand is displaced far",
-        Contact.blend,
-        max=60.0,
-        soft_max=1.0,
-    )
+    contact_blend: contact_settings.blend(Contact.blend)
     contact_surface: pointer(
         bpy.types.Object,
         "Surface",
         "What is touched, such as a prop or another character, which may move; leave empty for the world",
     )
     contact_bone: text("Bone", "Bone of the armature that is touched")
-    contact_speed: number(
-        "Speed",
-        "Largest speed of a contact, in chain lengths per second",
-        Detection.speed,
-        max=1000.0,
-        min=0.001,
-        soft_max=2.0,
-    )
-    contact_height: number(
-        "Height",
-        "Largest height of a contact above the lowest position, in chain lengths; 0 for any. With "
-        "a surface any height is allowed",
-        Detection.height,
-        max=1000.0,
-        soft_max=1.0,
-    )
+    contact_speed: contact_settings.speed()
+    contact_height: contact_settings.height()
 
 
 _register, _unregister = bpy.utils.register_classes_factory((IKJoint, IKSettings))

@@ -12,7 +12,7 @@ import bpy
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import drain
 from ..animation import actions, editable
-from ..feet.foot_locking import FootLockResult
+from ..feet.contact_report import ContactReport
 from ..sampling import scene_time
 from . import clips, pose_markers, sequence, splice
 from . import lock_feet as feet
@@ -44,7 +44,7 @@ class Joined:
     """Id of the method of each transition; of an automatic choice the one that was chosen."""
     begins: tuple[float, ...] = ()
     """The frame of each clip, the first included, with which it begins."""
-    feet: FootLockResult | None = None
+    feet: ContactReport | None = None
     """What locking the feet did, None where they are not locked or not planted."""
     played: tuple[PlayedClip, ...] = ()
     """The clips as they play."""
@@ -160,7 +160,7 @@ def _with_locked_feet(
     action: bpy.types.Action,
     slot: bpy.types.ActionSlot,
     clips: Sequence[PlayedClip],
-) -> FootLockResult | None:
+) -> ContactReport | None:
     """Keep the feet on their places through the transitions of a new action; it is removed again if that fails."""
     try:
         return drain(feet.lock_feet(scene, armature, action, slot, clips))

@@ -22,8 +22,9 @@ from ...lookat_pd.rotation import Array
 from ..animation.bake_options import BakeOptions
 from ..animation.playing import playing
 from ..feet import foot_bones, foot_locking
+from ..feet.contact_report import ContactReport
 from ..feet.foot_bones import Foot, Footing
-from ..feet.foot_locking import FootLockResult, FootPlan
+from ..feet.foot_locking import FootPlan
 from ..sampling.sampler import Sampler, Samples, run
 from ..sampling.scene_time import seconds_per_frame
 
@@ -160,7 +161,7 @@ class FootHold:
 
     def steps(
         self, scene: bpy.types.Scene, armature: bpy.types.Object, into: str, name: str = ""
-    ) -> Generator[float, None, FootLockResult]:
+    ) -> Generator[float, None, ContactReport]:
         """Lock the feet of what the armature plays; yields the completed fraction. into, name: as for `BakeOptions`.
 
         Raises RigError.
@@ -181,7 +182,7 @@ def lock_feet(
     action: bpy.types.Action,
     slot: bpy.types.ActionSlot,
     clips: Sequence[PlayedClip],
-) -> Generator[float, None, FootLockResult | None]:
+) -> Generator[float, None, ContactReport | None]:
     """Keep the feet of an action of these clips on their places through its transitions; None if nothing is planted.
 
     Yields the completed fraction. Raises RigError.

@@ -20,7 +20,7 @@ from ...lookat_pd.rotation import Array
 from ..animation.bake_options import BakeOptions, check_frames
 from ..animation.playing import playing
 from ..feet import skate
-from ..feet.foot_locking import FootLockResult
+from ..feet.contact_report import ContactReport
 from ..sampling.own_data import TEMPORARY
 from ..sampling.sampler import Sampler, sample_frames
 from ..sampling.targets import Target
@@ -59,7 +59,7 @@ class PathFollowed:
     """Distance [m] covered on the path."""
     cycles: float
     """Number of cycles that the clip plays."""
-    feet: FootLockResult | None = None
+    feet: ContactReport | None = None
     """What locking the feet did, None where they are not locked or never planted."""
 
 

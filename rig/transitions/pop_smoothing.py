@@ -8,7 +8,7 @@ import bpy
 from ...lookat_pd.progress import subrange
 from ..animation import actions
 from ..animation.bake_transaction import curve_keys, write_changed
-from ..feet.foot_locking import FootLockResult
+from ..feet.contact_report import ContactReport
 from ..sampling import scene_time
 from . import join, pops, sequence
 from . import lock_feet as feet
@@ -25,7 +25,7 @@ class SmoothedAction:
     slot: bpy.types.ActionSlot
     blends: Mapping[int, Blend]
     """The blend of each pop by frame, with its length and its method as chosen."""
-    feet: FootLockResult | None = None
+    feet: ContactReport | None = None
     """What locking the feet did, None where they are not locked or not planted."""
 
 

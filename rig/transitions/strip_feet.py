@@ -6,7 +6,7 @@ import bpy
 
 from ...lookat_pd.progress import subrange
 from ..animation.playing import playing
-from ..feet.foot_locking import FootLockResult
+from ..feet.contact_report import ContactReport
 from .lock_feet import FootHold, divided
 from .strips import StripPair
 
@@ -17,7 +17,7 @@ def lock(
     first: bpy.types.NlaStrip,
     second: bpy.types.NlaStrip,
     made: StripPair,
-) -> Generator[float, None, FootLockResult | None]:
+) -> Generator[float, None, ContactReport | None]:
     """Keep planted feet on their places through a new transition from strip `first` to `second`.
 
     The difference is a COMBINE strip. An action that plays above the NLA does not count. Yields the completed fraction;

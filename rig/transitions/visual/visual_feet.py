@@ -16,8 +16,9 @@ from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
 from ...feet import foot_locking
+from ...feet.contact_report import ContactReport
 from ...feet.foot_bones import Foot, Footing
-from ...feet.foot_locking import FootLockResult, LegGoal
+from ...feet.foot_locking import LegGoal
 from ...sampling import scene_time
 from ...sampling.sampler import Samples
 from ..lock_feet import FootHold, PlayedClip, divided
@@ -34,7 +35,7 @@ _AROUND = 1.0
 
 def lock(
     scene: bpy.types.Scene, armature: bpy.types.Object, clips: Sequence[PlayedClip]
-) -> Generator[float, None, FootLockResult | None]:
+) -> Generator[float, None, ContactReport | None]:
     """Keep the feet on their places through the visual transitions of these clips, which the armature plays.
 
     Yields the completed fraction; returns None if nothing is planted. Raises LookAtError before any change.
@@ -45,7 +46,7 @@ def lock(
 
 def solve(
     scene: bpy.types.Scene, trial: Trial, clips: Sequence[PlayedClip]
-) -> Generator[float, None, FootLockResult | None]:
+) -> Generator[float, None, ContactReport | None]:
     """The same for a new transition, or for one that is made again."""
     armature, dt = trial.armature, scene_time.seconds_per_frame(scene)
     with visual_offsets.muted(armature):
@@ -62,16 +63,14 @@ def solve(
         plans = hold.plan(footing.feet, samples)
         goal = LegGoal(samples, footing, plans, dt, _CUT)
         wanted = replanted(poses, goal, footing)
-        before = foot_locking.largest_drift(footing, samples, plans)
-        drift = foot_locking.largest_drift(footing, samples_of(poses, wanted), plans)
         yield from offset_fit.fit(trial, reader, poses, wanted[_CUT:], _CUT, is_step=False, reached=True)
     trial.note |= {"last": hold.last, "bones": tuple(name for foot in footing.feet for name in foot.bones)}
-    return FootLockResult(trial.action, drift, before, sum(len(plan.stances) for plan in plans), 1)
+    return foot_locking.report(trial.action, goal, plans, samples, samples_of(poses, wanted))
 
 
 def lock_through(
     scene: bpy.types.Scene, armature: bpy.types.Object, made: Sequence[VisualTransition], first: int, last: int
-) -> Generator[float, None, FootLockResult | None]:
+) -> Generator[float, None, ContactReport | None]:
     """Keep the feet on their places through new transitions of what the armature plays; they are removed if it fails.
 
     first, last: the frames that play. Yields the completed fraction; returns None if nothing is planted. Raises

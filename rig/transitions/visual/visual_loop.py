@@ -132,7 +132,8 @@ class _Locking:
         after = visual_feet.samples_of(several, wanted)
         here = int(np.flatnonzero(played.frames == frames[0])[0])
         middle = replace(poses, frames=frames, matrices=wanted[here : here + count + 1])
-        drifted, left = (foot_locking.largest_drift(seen, samples, plans) for samples in (before, after))
+        slips = (foot_locking.slips(seen, samples, plans) for samples in (before, after))
+        drifted, left = (float(found.max(initial=0.0)) for found in slips)
         return pose_clip.of(middle), (drifted, left)
 
 

@@ -35,6 +35,14 @@ def test_feet_stay_and_the_body_keeps_its_motion() -> None:
     result = clean(armature)
     after, now = walking.toes(armature, result.action, range(1, walking.LAST + 1))
     assert result.before > 0.02 and result.drift < 1e-4
+    foot, frame, slip, share = result.worst
+    assert list(result.contacts) == ["foot.L", "foot.R"] and foot in result.contacts
+    assert slip == result.drift and share < 1e-4 and frame in result.frames
+    for found, slipped in zip(result.contacts.values(), result.slipped, strict=True):
+        touching = np.zeros(len(result.frames), dtype=bool)
+        for a, b in found:
+            touching[a - 1 : b] = True
+        assert slipped[touching].max() > 0.01 and not slipped[~touching].any()
     for foot in range(2):
         spans = contacts.detect(before[:, foot], 1.0 / walking.FPS, 0.9, contacts.Detection())
         assert spans and walking.drift(after[:, foot], spans) < 1e-3

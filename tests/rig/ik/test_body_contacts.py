@@ -100,6 +100,7 @@ def test_both_feet_stay_in_one_action_and_the_hips_are_lowered_softly() -> None:
         assert slip(before[bone], interval) > 0.02
         assert slip(heads(armature, bone), interval) < 2e-4
     assert found.worst[3] < 2e-4 and found.contacts == {bone: (i,) for bone, i in STANCES.items()}
+    assert found.drift < 2e-4 and found.before > 0.01
     low = before["hips"][:, 2] - heads(armature, "hips")[:, 2]
     assert found.lowered.max() > 0.003 and np.allclose(low, found.lowered, atol=1e-5)
     # No corner: the change of speed is a small part of the movement.
