@@ -1,6 +1,10 @@
-"""What other bakes write within one transaction, and where it goes."""
+"""A bake in progress: where its keys go, and that nothing of it stays where it is not completed."""
+
+from collections.abc import Callable
+from typing import Any
 
 import bpy
+import numpy as np
 import pytest
 
 from extension import load
@@ -8,7 +12,10 @@ from extension import load
 from .. import scenes
 
 actions = load("rig.animation.actions")
+bake_together = load("rig.animation.bake_together")
 bake_transaction = load("rig.animation.bake_transaction")
+channels = load("rig.animation.channels")
+keys = load("rig.animation.keys")
 
 NAME = 'che"st'
 
@@ -35,3 +42,177 @@ def test_curves_that_a_bake_adds_keep_their_group_and_can_be_removed(undone: boo
             work.rollback()
     assert len(expected) == len(before) + 1 and expected != before
     assert curves_of(action) == (before if undone else expected)
+
+
+class Stopped(Exception):
+    """What ends a bake half-way: an error, or Esc."""
+
+
+@pytest.fixture
+def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Lets the writing of keys stop right after so many F-curves from now on."""
+    write, left = keys.Keys.write, [0]
+
+    def counted(self: Any, curve: Any) -> None:
+        write(self, curve)
+        left[0] -= 1
+        if left[0] == 0:
+            raise Stopped
+
+    monkeypatch.setattr(keys.Keys, "write", counted)
+    return lambda count: left.__setitem__(0, count)
+
+
+BONES = {"head": "QUATERNION", "neck": "XYZ", "chest": "AXIS_ANGLE", "spine": "XYZ"}
+"""Rotation modes: the head is keyed, the neck has muted curves, the chest some with modifiers, the spine none."""
+
+
+def prepared(into: str) -> tuple[bpy.types.Object, bpy.types.Object]:
+    """A character with curves of all kinds that a bake may meet, and a ball that moves."""
+    armature = scenes.figure()
+    armature.pose.bones["spine"].rotation_mode = BONES["spine"]
+    keyed = [name for name in BONES if name != "spine"]
+    scenes.animate(armature, (1, 9, 30), bones=keyed, modes=[BONES[name] for name in keyed])
+    for curve in actions.curves(armature.animation_data.action, armature.animation_data.action_slot):
+        # In the current action both are refused before a bake begins.
+        curve.mute = into != "CURRENT" and '"neck"' in curve.data_path
+        if '"chest"' in curve.data_path:
+            curve.modifiers.new("NOISE").mute = into == "CURRENT"
+    armature.animation_data.use_nla = False
+    ball = scenes.ball()
+    for frame, x in ((1, 0.0), (30, 2.0)):
+        ball.location.x = x
+        ball.keyframe_insert("location", frame=frame)
+    return armature, ball
+
+
+def base_of(item: Any, mode: str, frames: np.ndarray, bone: str = "") -> np.ndarray:
+    """The channels (F, 3 or 4) as they are evaluated."""
+    found = []
+    for frame in frames:
+        scenes.goto(frame)
+        found.append(list(getattr(item.pose.bones[bone] if bone else item, channels.channel(mode)[0])))
+    return np.array(found)
+
+
+def write(pens: Any, armature: bpy.types.Object, frames: np.ndarray, bases: dict[str, np.ndarray]) -> None:
+    """Key all bones a little away from where they are."""
+    for name, mode in BONES.items():
+        pens.write(name, mode, frames, bases[name] + 0.1, bases[name])
+
+
+@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
+@pytest.mark.parametrize(("first", "last"), [(5, 12), (20, 40)])
+def test_a_bake_that_stops_anywhere_leaves_the_file_as_it_was(into: str, first: int, last: int, stop_after) -> None:
+    """After each F-curve that it writes, and when it is undone after all of them."""
+    armature, ball = prepared(into)
+    frames = np.arange(first, last + 1)
+    bases = {name: base_of(armature, mode, frames, name) for name, mode in BONES.items()}
+    there = base_of(ball, channels.LOCATION, frames)
+    scenes.goto(1)
+    before, count = scenes.snapshot(), 0
+
+    def bake(stop: int) -> bool:
+        """Whether it was stopped."""
+        stop_after(stop)
+        try:
+            with bake_together.BakeTogether(armature, {ball: into}) as pens:
+                write(pens, armature, frames, bases)
+                pens.write_of(ball, "", channels.LOCATION, frames, there + 0.1, there)
+                pens.commit(into, "Baked", " baked")
+                assert scenes.differences(before, scenes.snapshot())
+                if not stop:
+                    raise Stopped
+        except Stopped:
+            return True
+        return False
+
+    while bake(count):
+        assert not scenes.differences(before, scenes.snapshot()), f"stopped after {count} curves"
+        count += 1
+    assert count > 14
+
+
+@pytest.mark.parametrize("into", ["NEW", "LAYER"])
+def test_a_bake_without_an_action_that_stops_anywhere_leaves_none(into: str, stop_after) -> None:
+    armature, frames = scenes.figure(), np.arange(3, 9)
+    armature.pose.bones["head"].rotation_mode = "XYZ"
+    base, before, count = np.zeros((len(frames), 3)), scenes.snapshot(), 0
+
+    def bake(stop: int) -> bool:
+        stop_after(stop)
+        try:
+            with bake_transaction.BakeTransaction(armature) as work:
+                work.write("head", "XYZ", frames, base + 0.1, base)
+                work.commit(into, "Baked")
+                if not stop:
+                    raise Stopped
+        except Stopped:
+            return True
+        return False
+
+    while bake(count):
+        assert not scenes.differences(before, scenes.snapshot()), f"stopped after {count} curves"
+        count += 1
+    assert count > 3
+
+
+def test_keys_of_other_bakes_that_stop_anywhere_leave_the_current_action_as_it_was(stop_after) -> None:
+    """What is written to the working action by others, and taken over as a whole."""
+    armature, _ = prepared("CURRENT")
+    before, count = scenes.snapshot(), 0
+
+    def bake(stop: int) -> bool:
+        stop_after(0)
+        try:
+            with bake_transaction.BakeTransaction(armature) as work:
+                for bone in (armature.pose.bones[name] for name in BONES):
+                    bone.keyframe_insert("location", frame=5)
+                    bone.keyframe_insert(channels.channel(bone.rotation_mode)[0], frame=35)
+                stop_after(stop)
+                work.commit_all("CURRENT", "Baked")
+                if not stop:
+                    raise Stopped
+        except Stopped:
+            return True
+        return False
+
+    while bake(count):
+        assert not scenes.differences(before, scenes.snapshot()), f"stopped after {count} curves"
+        count += 1
+    assert count > 20
+
+
+@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
+@pytest.mark.parametrize(("first", "last"), [(5, 12), (1, 30), (-6, 4), (20, 40), (34, 40)])
+def test_a_bake_is_seen_in_its_frames_and_nowhere_else(into: str, first: int, last: int) -> None:
+    """All channels are as wanted in the first and the last frame and between them, and as before outside; where an
+    action has no keys beyond, it holds the last pose."""
+    armature, ball = prepared(into)
+    everywhere, frames = np.arange(-8, 44), np.arange(first, last + 1)
+    inside = (everywhere >= first) & (everywhere <= last)
+    names = ("head", "spine")
+    before = {name: base_of(armature, BONES[name], everywhere, name) for name in names}
+    there = base_of(ball, channels.LOCATION, everywhere)
+    with bake_together.BakeTogether(armature, {ball: into}) as pens:
+        for name in names:
+            base = before[name][inside]
+            pens.write(name, BONES[name], frames, base + 0.1, base)
+        pens.write_of(ball, "", channels.LOCATION, frames, there[inside] + 0.1, there[inside])
+        pens.commit(into, "Baked", " baked")
+    shown = {name: base_of(armature, BONES[name], everywhere, name) for name in names}
+    shown["ball"], before["ball"] = base_of(ball, channels.LOCATION, everywhere), there
+    begin, end = (1, 30) if into != "LAYER" else (-np.inf, np.inf)
+    for name, values in shown.items():
+        expected = before[name].copy()
+        if begin >= first:
+            expected[everywhere < first] = values[inside][0]
+        if end <= last:
+            expected[everywhere > last] = values[inside][-1]
+        moved = values - before[name]
+        if name == "head" and into == "LAYER":
+            # Strips combine rotations, and show them with a length of 1.
+            assert np.abs(moved[inside]).max(axis=1).min() > 0.01, name
+        else:
+            np.testing.assert_allclose(moved[inside], 0.1, atol=1e-5, err_msg=name)
+        np.testing.assert_allclose(values[~inside], expected[~inside], atol=1e-6, err_msg=name)
