@@ -1,14 +1,16 @@
 """What the verbs about limbs that have weight share: the body, its strength, gravity, curves."""
 
 import argparse
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import bpy
 
 from ..rig.dynamics import display, masses
 from ..rig.dynamics.settings import HEAVIEST, BodySettings, DynamicsSettings
 from . import arguments as words
-from . import baking, rigs, setting_flags
+from . import baking, dynamics_plots, rigs, setting_flags
 from .jobs import FileJob
 from .report import Row
 
@@ -68,11 +70,20 @@ def prepare(
     return rig
 
 
-def plots_name(options: argparse.Namespace, job: FileJob, action: bpy.types.Action) -> str:
-    """The name of plots without suffix: that of the output and, where several actions may have some, of the action."""
-    if not options.all_actions and len(options.action or ()) <= 1:
-        return job.output.stem
-    return f"{job.output.stem} {bpy.path.clean_name(action.name)}"
+def plot(
+    options: argparse.Namespace,
+    job: FileJob,
+    row: Row,
+    action: bpy.types.Action,
+    curves: Callable[[], Mapping[str, Any]],
+) -> None:
+    """Write the plots of an action, where they are asked for. curves: makes what they show. Raises FileError."""
+    if options.plots is None:
+        return
+    stem = job.output.stem
+    if options.all_actions or len(options.action or ()) > 1:
+        stem = f"{stem} {bpy.path.clean_name(action.name)}"
+    row["plots"] = dynamics_plots.write(options.plots, stem, curves())
 
 
 def _use_body(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Object) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 from functools import partial
+from typing import Any
 
 import bpy
 import numpy as np
@@ -12,7 +13,7 @@ from ...rig.dynamics.hit_request import HitRequest, HitSpec
 from ...rig.dynamics.hit_settings import STRONGEST, HitMotion, HitSettings
 from ...rig.dynamics.hitting import HitResult
 from .. import arguments as words
-from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs, setting_flags
+from .. import baking, dynamics_arguments, each_action, each_file, rigs, setting_flags
 from ..console import Console
 from ..jobs import FileJob
 from ..report import Row
@@ -100,11 +101,7 @@ def _bake(
     row["frames"], row["action"], row["chain"] = [first, last], result.action.name, list(result.bones)
     row["hits"] = [_reported(outcome) for outcome in result.outcomes]
     row["hips_shift"], row["switched"] = result.shift, list(result.switched)
-    if options.plots is not None:
-        curves = {"frames": result.frames, "angles": _degrees(result)}
-        row["plots"] = dynamics_plots.write(
-            options.plots, dynamics_arguments.plots_name(options, job, result.action), curves
-        )
+    dynamics_arguments.plot(options, job, row, result.action, lambda: _curves(result))
     return result.action
 
 
@@ -119,5 +116,7 @@ def _reported(outcome: hitting.HitOutcome) -> dict[str, object]:
     }
 
 
-def _degrees(result: HitResult) -> dict[str, np.ndarray]:
-    return {bone: np.degrees(result.angles[:, n]) for n, bone in enumerate(result.tree.bones)}
+def _curves(result: HitResult) -> dict[str, Any]:
+    """What plots show."""
+    angles = {bone: np.degrees(result.angles[:, n]) for n, bone in enumerate(result.tree.bones)}
+    return {"frames": result.frames, "angles": angles}

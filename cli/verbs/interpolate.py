@@ -13,7 +13,7 @@ from ...rig.dynamics import interpolation
 from ...rig.dynamics.interpolation import InterpolationRequest, InterpolationResult
 from ...rig.dynamics.settings import DynamicsSettings, InterpolationSettings
 from .. import arguments as words
-from .. import baking, dynamics_arguments, dynamics_plots, each_action, each_file, rigs, setting_flags
+from .. import baking, dynamics_arguments, each_action, each_file, rigs, setting_flags
 from ..arguments import Misuse
 from ..console import Console
 from ..jobs import FileJob
@@ -99,10 +99,7 @@ def _interpolate(
     if job.output.suffix.lower() == ".glb":
         baking.trim(result.action, extent, math.ceil(result.frames[0]), math.floor(result.frames[-1]))
     _fill(row, result)
-    if options.plots is not None:
-        row["plots"] = dynamics_plots.write(
-            options.plots, dynamics_arguments.plots_name(options, job, result.action), _curves(result)
-        )
+    dynamics_arguments.plot(options, job, row, result.action, lambda: _curves(result))
     return result.action
 
 

@@ -12,7 +12,7 @@ from ...rig.dynamics.reaching import ReachResult
 from ...rig.dynamics.settings import DynamicsSettings, ReachSettings
 from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, chain_arguments, dynamics_arguments, dynamics_plots, each_action, each_file, rigs, setting_flags
+from .. import baking, chain_arguments, dynamics_arguments, each_action, each_file, rigs, setting_flags
 from ..arguments import Misuse
 from ..console import Console
 from ..jobs import FileJob
@@ -169,14 +169,16 @@ def _reach(
         plays = extent if rigs.plays(rig) else (first, last)
         baking.trim(result.action, plays, int(result.keyed[0]), int(result.keyed[-1]))
     _fill(row, result)
-    if options.plots is not None:
-        curves = {"frames": result.frames, "costs": result.costs, "path": result.path, "straight": result.straight}
-        if len(result.paths) > 1:
-            curves |= {"other_paths": np.array(result.paths[1:]), "other_straights": np.array(result.straights[1:])}
-        row["plots"] = dynamics_plots.write(
-            options.plots, dynamics_arguments.plots_name(options, job, result.action), curves
-        )
+    dynamics_arguments.plot(options, job, row, result.action, lambda: _curves(result))
     return result.action
+
+
+def _curves(result: ReachResult) -> dict[str, np.ndarray]:
+    """What plots show."""
+    curves = {"frames": result.frames, "costs": result.costs, "path": result.path, "straight": result.straight}
+    if len(result.paths) > 1:
+        curves |= {"other_paths": np.array(result.paths[1:]), "other_straights": np.array(result.straights[1:])}
+    return curves
 
 
 def _fill(row: Row, result: ReachResult) -> None:
