@@ -37,6 +37,7 @@ class LOOKAT_PD_OT_find_visual_pops(ModalJob, bpy.types.Operator):
 
     def start(self, context: bpy.types.Context) -> None:
         scene = context.scene
+        live.finish(scene)
         first, last = scene_time.key_range(scene, scene.frame_start, scene.frame_end)
         self.job = visual_pops.find(scene, selection.armature(context), first, last)
 

@@ -334,12 +334,6 @@ class Kind:
     def trust(self) -> None:
         """All solutions of the scene were restored from the file."""
 
-    def failed(self, solve: LayerSolve) -> None:
-        """A layer could not be solved."""
-
-    def finished(self) -> None:
-        """Everything is solved."""
-
     def let_go(self) -> None:
         """Hold nothing of the file: it is about to be replaced."""
 

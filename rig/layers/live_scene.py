@@ -411,7 +411,6 @@ class LiveScene:
         """A layer cannot be solved."""
         solve.track, solve.stale = None, FRESH
         self.errors[solve.key] = str(error)
-        self.kind_of(solve).failed(solve)
 
     def stop(self) -> None:
         if self.job is not None:
@@ -442,8 +441,6 @@ class LiveScene:
         self.worked = time.perf_counter()
         if done:
             self.job = None
-            for kind in self.kinds.values():
-                kind.finished()
             if self.outdated:
                 self.time_left.finish(self.worked)
                 self.seconds = self.worked - self.started

@@ -100,12 +100,10 @@ class FollowKind(Kind):
         begin, owner = time.perf_counter(), solve.instance.resolved
         if solve.samples is None or solve.stale > SETTINGS:
             first, last = int(over.frames[0]), int(over.frames[-1])
+            solve.samples = None
             solve.samples = yield from follow_solve.sample(over.scene, owner, first, last)
         solve.keep(follow_solve.solve(owner, solve.samples, over.dt))
         solve.seconds = time.perf_counter() - begin
-
-    def failed(self, solve: LayerSolve) -> None:
-        solve.samples = None
 
     def baked(self, instance: Instance) -> list[Place]:
         owner = Owner(instance.owner, instance.bone)

@@ -7,7 +7,7 @@ the end of the blend or, if it is lifted before, at its mean place. After the la
 destination.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
@@ -128,10 +128,19 @@ class FootHold:
         scene: bpy.types.Scene,
         armature: bpy.types.Object,
         clips: Sequence[PlayedClip],
-    ) -> "FootHold | None":
-        """None if nothing is planted at a transition. Raises RigError if the rig has no legs."""
+        around: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> Generator[float, None, "FootHold | None"]:
+        """None if nothing is planted at a transition; yields the completed fraction. Raises RigError if the rig has no
+        legs.
+
+        around: a context in which each clip is sampled; none is open between two of them.
+        """
         footing, dt = foot_bones.find(armature, hands=True), seconds_per_frame(scene)
-        known = [sample(scene, armature, footing, clip) for clip in clips]
+        known = []
+        for clip in clips:
+            with around():
+                known.append(sample(scene, armature, footing, clip))
+            yield len(known) / len(clips)
         planted = [_planted(known, n, dt) for n in range(len(footing.feet))]
         if not any(planted):
             return None
@@ -187,8 +196,7 @@ def lock_feet(
 
     Yields the completed fraction. Raises RigError.
     """
-    hold = FootHold.of(scene, armature, clips)
-    yield 0.2
+    hold = yield from subrange(FootHold.of(scene, armature, clips), 0.0, 0.2)
     if hold is None:
         return None
     with playing(armature, action, slot):

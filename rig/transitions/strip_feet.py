@@ -4,7 +4,7 @@ from collections.abc import Generator
 
 import bpy
 
-from ...lookat_pd.progress import subrange
+from ...lookat_pd.progress import drain, subrange
 from ..animation.playing import playing
 from ..feet.contact_report import ContactReport
 from .lock_feet import FootHold, divided
@@ -32,7 +32,7 @@ def lock(
             # The contacts are those of the strips themselves.
             track.mute = True
             try:
-                hold = FootHold.of(scene, armature, clips)
+                hold = drain(FootHold.of(scene, armature, clips))
             finally:
                 track.mute = False
             yield 0.2

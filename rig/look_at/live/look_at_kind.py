@@ -143,11 +143,6 @@ class LookAtKind(Kind):
             yield share
         for fraction in self.scene_solve.steps(solves, self.live.fail):
             yield share + (1.0 - share) * fraction
-
-    def failed(self, solve: LookAtSolve) -> None:
-        self.previews.first.forget(solve)
-
-    def finished(self) -> None:
         self.previews.first = SeenFirst()
         self.previews.end()
 

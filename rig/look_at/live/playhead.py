@@ -88,13 +88,10 @@ class SeenFirst:
     def __bool__(self) -> bool:
         return bool(self._tracks)
 
-    def forget(self, solve: LookAtSolve) -> None:
-        self._tracks.pop(solve, None)
-
     def track(self, solve: LookAtSolve) -> Track | None:
         """What to show of a look-at; the same object as long as nothing new is known."""
         seen, look_at = self._tracks.get(solve), solve.look_at
-        if seen is None or (seen.turned, seen.moved) != (look_at.turned, look_at.moved):
+        if seen is None or solve.stale == FRESH or (seen.turned, seen.moved) != (look_at.turned, look_at.moved):
             return solve.track
         known = self._spliced.get(solve)
         if known is None or known[0] is not solve.track:

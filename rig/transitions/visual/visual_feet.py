@@ -6,6 +6,7 @@ seen, so it does not matter whether the rig bends them with IK or FK; controls a
 
 from collections.abc import Generator, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from typing import Any
 
 import bpy
@@ -49,9 +50,8 @@ def solve(
 ) -> Generator[float, None, ContactReport | None]:
     """The same for a new transition, or for one that is made again."""
     armature, dt = trial.armature, scene_time.seconds_per_frame(scene)
-    with visual_offsets.muted(armature):
-        hold = FootHold.of(scene, armature, clips)
-    yield 0.2
+    plain = partial(visual_offsets.muted, armature)
+    hold = yield from progress.subrange(FootHold.of(scene, armature, clips, plain), 0.0, 0.2)
     if hold is None:
         return None
     trial.begin({"frame": hold.begin, "clips": [_noted(clip) for clip in clips]})

@@ -150,7 +150,7 @@ class VisualLayer(Layer):
 
     def separate(self) -> None:
         """Have an action of its own, where a copy of the object has come with that of the original."""
-        if self.action is not None and self._is_shared(self.action):
+        if layer_action.is_layer(self.action) and self._is_shared(self.action):
             own = self.action.copy()
             for item, constraint in list(self.constraints()):
                 constraint.action = own
@@ -178,6 +178,9 @@ class VisualLayer(Layer):
         """As all layers; what was added since is removed."""
         for item, constraint in list(self.constraints()):
             if (_name_of(item), constraint.name) not in held:
+                slot = layer_action.slot_of(constraint.action, self._slot_name(constraint, _name_of(item)))
+                if slot is not None:
+                    constraint.action.slots.remove(slot)
                 item.constraints.remove(constraint)
         super().write_back(held)
 
@@ -210,7 +213,8 @@ def in_order(armature: bpy.types.Object) -> list[bpy.types.Action]:
     """The same in the order in which they are made again, each with a number and an action of its own."""
     for action in of(armature):
         VisualLayer(armature, action).separate()
-    found = of(armature)
+    # What comes from a library stays as it is there.
+    found = list(filter(layer_action.is_layer, of(armature)))
     for action in found:
         if not number_of(action):
             write_note(action, note_of(action) | {"number": _free_number(found)})

@@ -27,6 +27,7 @@ live = load("rig.layers.live")
 drain = load("lookat_pd.progress").drain
 rotation = load("lookat_pd.rotation")
 splice = load("rig.transitions.splice")
+suspend = load("rig.sampling.suspend")
 RigError = load("lookat_pd.errors").RigError
 
 POP = 20
@@ -292,6 +293,26 @@ def test_undone_it_is_as_it_was() -> None:
     np.testing.assert_allclose(shown(bpy.data.objects["Hero"]), before, atol=1e-6)
     bpy.ops.ed.redo()
     np.testing.assert_allclose(shown(bpy.data.objects["Hero"]), moved, atol=1e-6)
+
+
+def test_between_two_slices_the_rig_shows_what_it_showed_before() -> None:
+    armature = held()
+    smooth(armature)
+    shown(armature, (POP,))
+    scene, state = bpy.context.scene, live._scene(bpy.context.scene)
+    with suspend.suspend_live():
+        # Bones of which no constraint moves any yet need one now.
+        step(armature, 'pose.bones["thigh.L"].location', 0.0, 0.1, index=0)
+        bpy.context.view_layer.update()
+    state.refresh(scene, live._structure, now=True)
+    before, slices = scenes.snapshot(), 0
+    while not live._advance(state, 0.0):
+        slices += 1
+        assert not scenes.differences(before, scenes.snapshot())
+    assert slices > 4
+    state.show()
+    assert "thigh.L" in {name for name, _ in visual_offsets.on(armature)}
+    assert not status(armature).notes
 
 
 def test_a_copy_has_transitions_of_its_own() -> None:
