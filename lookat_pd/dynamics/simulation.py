@@ -260,8 +260,10 @@ class Simulation(ABC):
     def _slow(self, step: int, at: int, gap: Array) -> bool:
         """Limit the speed of the joints, of which the deviation from a sample of the track is changed in place; whether
         some were too fast. Light bones next to weak heavy ones could otherwise reach any speed."""
-        spin = self.track.velocities[at]
-        speeds = (gap + spin)[self.extra :].reshape(-1, 3)
+        whole = gap + self.track.velocities[at]
+        if whole @ whole <= _SLOW:
+            return False
+        speeds = whole[self.extra :].reshape(-1, 3)
         square = (speeds * speeds) @ _SUM
         if not square.max() > _SLOW:
             return False
