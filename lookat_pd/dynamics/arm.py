@@ -137,13 +137,13 @@ class Arm:
     def places(self, motion: Array) -> Array:
         """The positions (..., a + 1, 3) of the moving joints and of the point."""
         local = matrices(motion)
-        found = [np.broadcast_to(self.shoulder, (*motion.shape[:-2], 3))]
+        places = [np.broadcast_to(self.shoulder, (*motion.shape[:-2], 3))]
         turn = None
         for number, arm in enumerate(self._arms):
             own = local[..., number, :, :]
             turn = own if turn is None else turn @ own
-            found.append(found[-1] + turn @ arm)
-        return np.stack(found, axis=-2)
+            places.append(places[-1] + turn @ arm)
+        return np.stack(places, axis=-2)
 
     def bones(self, motion: Array) -> tuple[Array, Array]:
         """Begins and ends (..., b, 3) of the bones between the joints, the last of which ends at the point."""
@@ -196,11 +196,11 @@ class Arm:
 
     def posed(self, pose: Array, place: Array, limits: Limits, *, oriented: bool) -> Array:
         """A pose (n, 4) of the body by inverse kinematics from that of the moving joints (a, 4), for `effectors`."""
-        found, chain = self.whole(pose), self.body.chain(self.effector)
+        whole, chain = self.whole(pose), self.body.chain(self.effector)
         offsets = np.asarray(self.body.offsets)[chain]
-        found[chain] = solve(
+        whole[chain] = solve(
             np.concatenate((offsets[1:], np.reshape(self.point, (1, 3)))),
-            found[chain],
+            whole[chain],
             place,
             method="jacobian_quaternion",
             tolerance=POSED,
@@ -208,7 +208,7 @@ class Arm:
             base=offsets[0],
             objectives=[Orientation(self.orientation)] if oriented and self.orientation is not None else [],
         ).rotations
-        return found
+        return whole
 
     def effectors(self, place: Array, *, oriented: bool) -> list[BodyObjective]:
         """What inverse kinematics brings to a place (3,), and to the orientation on arrival if it is `oriented`."""
@@ -219,10 +219,10 @@ class Arm:
 
     def orientations(self, motion: Array) -> Array:
         """The orientations (..., 4) of the last moving joint."""
-        found = motion[..., 0, :]
+        orientation = motion[..., 0, :]
         for number in range(1, motion.shape[-2]):
-            found = rotation.multiply(found, motion[..., number, :])
-        return found
+            orientation = rotation.multiply(orientation, motion[..., number, :])
+        return orientation
 
     def held(self, pose: Array, place: Array, iterations: int = 12) -> Array:
         """The nearest pose (a, 4) with the point at a place (3,) and the orientation, if there is one."""
@@ -321,7 +321,7 @@ class Arm:
     def outside(self) -> Array:
         """The velocities (2, a, 3) before and after a motion."""
         still = np.zeros((len(self.joints), 3))
-        return np.stack([still if found is None else found for found in (self.before, self.after)])
+        return np.stack([still if velocity is None else velocity for velocity in (self.before, self.after)])
 
     @property
     def is_moving(self) -> bool:
@@ -352,8 +352,8 @@ class Arm:
         spin, change = np.zeros((2, n, *batch, 3))
         spin[self.joints], change[self.joints] = np.moveaxis(w, -2, 0), np.moveaxis(dw, -2, 0)
         pose = np.moveaxis(self.whole(motion), -2, 0)
-        found = self.body.torques(pose, spin, change, self.gravity, STILL)
-        return np.moveaxis(found, 0, -2) + self.damping[:, None] * np.moveaxis(spin, 0, -2)
+        torques = self.body.torques(pose, spin, change, self.gravity, STILL)
+        return np.moveaxis(torques, 0, -2) + self.damping[:, None] * np.moveaxis(spin, 0, -2)
 
     def changes(self, motion: Array, h: float) -> Array:
         """The weighted changes of torque (..., N + 2, 3 n); the cost is half the sum of their squares.
@@ -410,9 +410,9 @@ class Arm:
             torques *= self.weights[:, None]
             fine, coarse, coarsest = (_rate_integral(torques[::every], every * step) for every in (1, 2, 4))
             # Extrapolated from two lengths of steps to none (Richardson).
-            found, before = fine + (fine - coarse) / 3.0, coarse + (coarse - coarsest) / 3.0
-            if parts >= _FINEST or abs(found - before) <= _INACCURATE * found:
-                return found
+            best, before = fine + (fine - coarse) / 3.0, coarse + (coarse - coarsest) / 3.0
+            if parts >= _FINEST or abs(best - before) <= _INACCURATE * best:
+                return best
             parts *= 2
 
     def curve(self, motion: Array, h: float) -> SmoothCurve:

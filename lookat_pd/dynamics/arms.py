@@ -42,10 +42,10 @@ class Arms(Arm):
     @cached_property
     def directions(self) -> Array:
         # A bone of several arms points to the first of them.
-        found = np.zeros((len(self.joints), 3))
+        directions = np.zeros((len(self.joints), 3))
         for hand, own in zip(reversed(self.hands), reversed(self._columns), strict=True):
-            found[own] = hand.directions
-        return found
+            directions[own] = hand.directions
+        return directions
 
     @property
     def count(self) -> int:
@@ -154,7 +154,7 @@ class Arms(Arm):
     def effectors(self, place: Array, *, oriented: bool) -> list[BodyObjective]:
         parts = place.reshape(len(self.hands), 3)
         each = zip(self.hands, parts, strict=True)
-        return [found for hand, part in each for found in hand.effectors(part, oriented=oriented)]
+        return [effector for hand, part in each for effector in hand.effectors(part, oriented=oriented)]
 
     def held(self, pose: Array, place: Array, iterations: int = 12) -> Array:
         if not self.is_oriented:

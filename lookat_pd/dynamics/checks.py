@@ -28,12 +28,12 @@ def quaternions(name: str, values: ArrayLike, *tail: int) -> Array:
 
 def positive(name: str, value: float, unit: str) -> float:
     """A finite number above 0."""
-    found = numbers(name, value)
-    if found.ndim or not 0.0 < found <= LARGEST:
+    number = numbers(name, value)
+    if number.ndim or not 0.0 < number <= LARGEST:
         raise InvalidArgument(
             "The {name} must be above 0 {unit}, not {value}.", name=Message(name), unit=unit, value=shown(value)
         )
-    return float(found)
+    return float(number)
 
 
 def not_negative(name: str, values: ArrayLike | None, n: int, called: Sequence[str]) -> Array:

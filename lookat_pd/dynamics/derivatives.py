@@ -69,12 +69,12 @@ def differentiated(
     is_above = np.kron(above.T[:, joints], np.ones((3, 3))) * (1.0 - is_below)
 
     def block(of_descendants: Array, of_ancestors: Array) -> Array:
-        found = lower[..., : of_descendants.shape[-2]] @ _columns(of_descendants)
-        found *= is_below
+        derivatives = lower[..., : of_descendants.shape[-2]] @ _columns(of_descendants)
+        derivatives *= is_below
         other = upper @ _columns(of_ancestors)
         other *= is_above
-        found += other
-        return found
+        derivatives += other
+        return derivatives
 
     return Derivatives(
         np.moveaxis(_applied(across, force), 0, 1),
@@ -133,9 +133,9 @@ def _inertias(body: Body, turned: Array, place: Array) -> Array:
     masses = np.asarray(body.masses)[:, None, None, None]
     centers = place + (turned @ np.asarray(body.centers)[:, None, :, None])[..., 0]
     arm = masses * _across(centers)
-    found = np.empty((*place.shape[:2], 6, 6))
+    inertias = np.empty((*place.shape[:2], 6, 6))
     own = turned @ np.asarray(body.inertias)[:, None] @ np.swapaxes(turned, -1, -2)
-    found[..., :3, :3] = own - arm @ _across(centers)
-    found[..., :3, 3:], found[..., 3:, :3] = arm, -arm
-    found[..., 3:, 3:] = masses * np.eye(3)
-    return found
+    inertias[..., :3, :3] = own - arm @ _across(centers)
+    inertias[..., :3, 3:], inertias[..., 3:, :3] = arm, -arm
+    inertias[..., 3:, 3:] = masses * np.eye(3)
+    return inertias

@@ -252,9 +252,9 @@ class Engine:
     def inverse(self, acceleration: Array) -> Array:
         """Torques (3 m,) for the accelerations (3 m,)."""
         self.data.qacc[:] = acceleration
-        found = np.empty(self._size)
-        self._mujoco.mj_rne(self.model, self.data, 1, found)
-        return found
+        torques = np.empty(self._size)
+        self._mujoco.mj_rne(self.model, self.data, 1, torques)
+        return torques
 
     def factor(self, extra: Array, driven: NDArray[np.bool_] | None = None) -> None:
         """Prepare `solve`: with `extra` (3 m,) on the diagonal of the mass matrix; driven degrees of freedom are
@@ -301,9 +301,9 @@ class Engine:
         self._armature[:] = 0.0
         self._mujoco.mj_makeM(self.model, self.data)
         self._made = False
-        found = np.empty(self._size)
-        self._mujoco.mj_mulM(self.model, self.data, found, accelerations)
-        return found
+        product = np.empty(self._size)
+        self._mujoco.mj_mulM(self.model, self.data, product, accelerations)
+        return product
 
     def factor_sum(self, others: Array, extra: Array, locked: NDArray[np.bool_]) -> None:
         """As `factor`, after `multiplied`, with the entries of another mass matrix in addition."""
@@ -320,9 +320,9 @@ class Engine:
 
     def solve(self, torques: Array) -> Array:
         """Additional accelerations (k, 3 m) due to torques (k, 3 m)."""
-        found = np.empty(torques.shape)
-        self._mujoco.mj_solveM(self.model, self.data, found, torques)
-        return found
+        changes = np.empty(torques.shape)
+        self._mujoco.mj_solveM(self.model, self.data, changes, torques)
+        return changes
 
     def mass_matrix(self) -> Array:
         """The mass matrix (3 m, 3 m), with the diagonal of `factor`."""
@@ -340,9 +340,9 @@ class Engine:
 
     def difference(self, there: Array) -> Array:
         """The rotation vectors (3 m,) from the state to MuJoCo's `coordinates`."""
-        found = np.empty(self._size)
-        self._mujoco.mj_differentiatePos(self.model, found, 1.0, self.data.qpos, there)
-        return found
+        vectors = np.empty(self._size)
+        self._mujoco.mj_differentiatePos(self.model, vectors, 1.0, self.data.qpos, there)
+        return vectors
 
     def advance(self, h: float) -> None:
         """Integrate the velocities over h seconds."""
@@ -354,9 +354,9 @@ class Engine:
 
     def between(self, coordinates: Array, there: Array) -> Array:
         """The rotation vectors (nv,) from MuJoCo's coordinates to others."""
-        found = np.empty(self._size)
-        self._mujoco.mj_differentiatePos(self.model, found, 1.0, coordinates, there)
-        return found
+        vectors = np.empty(self._size)
+        self._mujoco.mj_differentiatePos(self.model, vectors, 1.0, coordinates, there)
+        return vectors
 
     def run(self, h: float, torques: Array, friction: Array) -> None:
         """One step of h seconds with the engine's fourth-order Runge-Kutta method, under torques (3 m,)."""

@@ -123,10 +123,10 @@ def interpolating(
     path = None if root is None else _root_path(root, frames, dt)
     plan = exact.Plan(body, joints, keys, allowed, motion, frames, gravity, path, disturbances, limits)
     if exact.has_closed_form(disturbances):
-        found = plan.undisturbed()
-        if found is not None:
+        motion_between = plan.undisturbed()
+        if motion_between is not None:
             yield 1.0
-            return found
+            return motion_between
     if span > LONGEST:
         raise InvalidArgument(
             "The keys are {span:.6g} s apart, and at most {longest:g} s are simulated; use fewer keys at a time.",
@@ -139,12 +139,12 @@ def interpolating(
     last = max(times[-1] + settle, frames[-1])
     given = joints.body(body), motion, gravity, disturbances, path
     samples, left = yield from _simulated(*given, last=last, keeps_speed=velocities is not None)
-    found = _sampled(frames, joints.poses(keys), motion, samples, left, disturbances)
+    motion_between = _sampled(frames, joints.poses(keys), motion, samples, left, disturbances)
     return finished(
         replace(
-            found,
-            rotations=joints.of_bones(found.rotations),
-            torques=joints.vectors_of_bones(found.torques),
+            motion_between,
+            rotations=joints.of_bones(motion_between.rotations),
+            torques=joints.vectors_of_bones(motion_between.torques),
         )
     )
 

@@ -56,8 +56,8 @@ class Limited(Simulation):
         profile, aim = self._profile(course), np.zeros(len(self.driven))
         while True:
             self._pushes, self._applied = profile * aim, np.empty(track.velocities.shape)
-            found = yield from self._told(self._through(track, begin), course)
-            made = self._course(course, found)
+            states = yield from self._told(self._through(track, begin), course)
+            made = self._course(course, states)
             error = rotation.log(rotation.multiply(rotation.inverse(course.poses[-1]), made.poses[-1]))
             error[self.given.passive] = 0.0
             off = np.linalg.norm(error, axis=-1)
@@ -66,7 +66,7 @@ class Limited(Simulation):
             if not is_key or len(left) == _ROUNDS or np.linalg.norm(missed, axis=-1).max() < _HIT:
                 break
             aim = aim + self.of_joints(missed, 0.0)
-        end = State(found[0][-1], found[1][-1])
+        end = State(states[0][-1], states[1][-1])
         return (made, self._with_springs(made, course, self._applied), left[0] * is_key), end
 
     def _near(self, off: Array) -> Array:
@@ -102,14 +102,14 @@ class Limited(Simulation):
         w, law = gap + track.velocities[at], track.accelerations[at]
         engine.put(q, w)
         engine.place()
-        found = rise + (asked - rise * self.driven) / (1.0 + self.firm)
+        change = rise + (asked - rise * self.driven) / (1.0 + self.firm)
         if self.any_passive:
-            found = found + self._hanging(at, w, law + found, distance)
-        needed = engine.inverse(law + found)
+            change = change + self._hanging(at, w, law + change, distance)
+        needed = engine.inverse(law + change)
         if self._any_drag:
-            more = s * (found - rise)
+            more = s * (change - rise)
             needed += self.damping * (w + more) - self.stiffness * (distance - s * more)
         weakened, self._applied[at], _ = self._muscles.weakened(
-            law + found, needed, self.drag if self._any_drag else None
+            law + change, needed, self.drag if self._any_drag else None
         )
         return (weakened - law) * self.free

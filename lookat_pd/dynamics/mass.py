@@ -56,13 +56,13 @@ def mesh(vertices: ArrayLike, triangles: ArrayLike, density: float = WATER) -> M
     """
     corners = _corners(vertices, triangles)
     _check_density(density)
-    found = _solid(corners, density)
-    if found.mass < 0.0:
-        found = _solid(corners[:, ::-1], density)
+    solid = _solid(corners, density)
+    if solid.mass < 0.0:
+        solid = _solid(corners[:, ::-1], density)
     size = float(np.ptp(corners, axis=(0, 1)).max()) if len(corners) else 0.0
-    if not found.mass > 1e-12 * density * size**3:
+    if not solid.mass > 1e-12 * density * size**3:
         raise InvalidArgument("The mesh encloses no volume; close its holes, or use capsules.")
-    return found
+    return solid
 
 
 def mesh_parts(
@@ -91,9 +91,9 @@ def mesh_parts(
         if not np.any(mine):
             continue
         lids = _lids(vertices, triangles[mine])
-        found = _solid(np.concatenate((corners[mine], lids)), density)
-        if found.mass > 0.0 and np.all(np.linalg.eigvalsh(found.inertia) > 0.0):
-            mass[part], center[part], inertia[part] = found
+        solid = _solid(np.concatenate((corners[mine], lids)), density)
+        if solid.mass > 0.0 and np.all(np.linalg.eigvalsh(solid.inertia) > 0.0):
+            mass[part], center[part], inertia[part] = solid
     return MassProperties(mass, center, inertia)
 
 

@@ -85,25 +85,25 @@ class Muscles:
             engine.factor_blocks(diagonal, self._places, rotor * across)
             back = engine.solve(self._less(needed, push)[None])[0]
             held = self._acting(back)
-            found = held if self._all_free else held * self._free
-            along = (found * toward) @ self._sum
-            push += rotor * (found - along * toward)
+            free = held if self._all_free else held * self._free
+            along = (free * toward) @ self._sum
+            push += rotor * (free - along * toward)
             size = self._sizes(push)
             wrong = (size > most) | (along < self._back)
             if not left or not wrong.any():
                 break
             shorter = along > _LEAST * length
             fresh = wrong & (length == _NOTHING)
-            missed = np.where(shorter, found, _LEAST * missed) * (along >= 0.0)
+            missed = np.where(shorter, free, _LEAST * missed) * (along >= 0.0)
             if fresh.any():
                 missed = np.where(fresh, self._guess(push, size), missed)
         weak = (along > 0.0) | self._powerless
-        self._missed = np.where(along > _LEAST * length, found, missed) * weak
+        self._missed = np.where(along > _LEAST * length, free, missed) * weak
         self._any_weak = bool(weak.any())
         push *= np.minimum(1.0, limit / np.maximum(size, _NOTHING))
         if not self._all_free:
             # The bearings of hinges have no limit.
-            push += self._rigid * (held - found) * ~weak
+            push += self._rigid * (held - free) * ~weak
         torques = self._fixed * back
         torques[self._extra :] += push.ravel()
         return wanted - back, torques, weak.reshape(len(self._none), -1).any(axis=1)

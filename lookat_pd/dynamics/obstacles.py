@@ -87,16 +87,16 @@ class Clearance:
         self._pairs = np.array(arm.pairs if thickness > 0.0 else [], dtype=int).reshape(-1, 2)
         self._points = len(_FRACTIONS) * len(arm.hand_of_bone)
         self._radii = np.concatenate((np.tile(self._sizes, self._points), np.full(len(self._pairs), 2.0 * thickness)))
-        found = self._distances(first)
-        most = found[0]
+        distances = self._distances(first)
+        most = distances[0]
         # Where the hand ends is given, how the arm is bent there is not.
         rows = np.arange(self._points * len(self._sizes)).reshape(self._points, -1)
         hands = rows[[len(_FRACTIONS) * (bone + 1) - 1 for bone in arm.tips]].ravel()
-        most[hands] = np.minimum(most[hands], found[-1, hands])
+        most[hands] = np.minimum(most[hands], distances[-1, hands])
         # The last bone of each arm touches what the hand takes.
         last = [len(_FRACTIONS) * bone + n for bone in arm.tips for n in range(-1, len(_FRACTIONS)) if bone or n >= 0]
         touching = rows[np.ix_(last, np.flatnonzero(obstacles.taken))].ravel()
-        most[touching] = np.minimum(most[touching], found[-1, touching])
+        most[touching] = np.minimum(most[touching], distances[-1, touching])
         places, owners = arm.points(first[-1]).reshape(-1, 3), np.array(arm.hand_of_bone)
         for n, pair in enumerate(self._pairs, rows.size):
             one, other = places[owners[pair]]
@@ -175,13 +175,13 @@ class Clearance:
         points = begins[..., None, :] + parts * (ends - begins)[..., None, :]
         points = points.reshape(*begins.shape[:-2], -1, 1, 3)
         apart = points - _nearest(points, self._starts[:, None], self._ends[:, None])
-        found = np.sqrt(rotation.dot(apart, apart))
-        found = found.reshape(*found.shape[:-2], -1)
+        distances = np.sqrt(rotation.dot(apart, apart))
+        distances = distances.reshape(*distances.shape[:-2], -1)
         if not len(self._pairs):
-            return found
+            return distances
         one, other = self._pairs.T
         between = _between(*(part[..., bones, :] for bones in (one, other) for part in (begins, ends)))
-        return np.concatenate((found, between), axis=-1)
+        return np.concatenate((distances, between), axis=-1)
 
 
 def _places(obstacles: Obstacles, parts: Array) -> tuple[Array, Array]:

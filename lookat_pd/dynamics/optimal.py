@@ -79,8 +79,8 @@ def optimized(
     problem = _Problem(arm, h, basis, fixed, motion, clearance, kept, line, stops)
     numbers = problem.restored(problem.first)
     cost, damping = problem.cost(numbers), _DAMPING
-    found = problem.allowed(numbers)
-    yield found
+    best = problem.allowed(numbers)
+    yield best
     recent = [cost]
     for _ in range(passes - 1):
         values, slopes = problem.linear(numbers)
@@ -93,7 +93,7 @@ def optimized(
             if gained > 0.0:
                 # The sum that is minimized differs a little from the integral that is the cost.
                 allowed = problem.allowed(tried)
-                if allowed[1] < found[1] or not (problem.is_kept(numbers) and problem.is_kept(tried)):
+                if allowed[1] < best[1] or not (problem.is_kept(numbers) and problem.is_kept(tried)):
                     break
                 if gained < converged * cost:
                     return
@@ -103,9 +103,9 @@ def optimized(
         predicted = cost - 0.5 * float(np.sum((values + slopes @ step) ** 2))
         damping = max(_damping_factor(gained / max(predicted, 1e-300), tries) * damping, 1e-12)
         numbers, cost = tried, cost - gained
-        if clearance is not None or line is not None or not allowed[1] > found[1]:
-            found = allowed
-        yield found
+        if clearance is not None or line is not None or not allowed[1] > best[1]:
+            best = allowed
+        yield best
         recent = [*recent[-_RECENT:], cost]
         if len(recent) > _RECENT and recent[0] - cost < converged * cost:
             return
@@ -127,11 +127,11 @@ def _step(values: Array, slopes: Array, places: Array, constraints: Array, dampi
     square[np.diag_indices(len(square))] *= 1.0 + damping
     square[np.diag_indices(len(square))] += 1e-12 * np.trace(square) / len(square)
     scale = 1.0 / np.sqrt(np.diagonal(square))
-    found = (
+    solution = (
         np.linalg.solve(square * scale[:, None] * scale, np.column_stack((-slope * scale, (constraints * scale).T)))
         * scale[:, None]
     )
-    free, pulls = found[:, 0], found[:, 1:]
+    free, pulls = solution[:, 0], solution[:, 1:]
     return free + pulls @ np.linalg.lstsq(constraints @ pulls, places - constraints @ free, rcond=1e-10)[0]
 
 
@@ -209,10 +209,10 @@ class _Problem:
     def changes(self, numbers: Array) -> Array:
         """Residuals (..., r): the changes of torque, and what is beyond limits or within obstacles."""
         motion = self.motion(numbers)
-        found = self._arm.changes(motion, self._h)
-        found = found.reshape(*found.shape[:-2], -1)
+        changes = self._arm.changes(motion, self._h)
+        changes = changes.reshape(*changes.shape[:-2], -1)
         beyond = self._beyond(motion)
-        return np.concatenate((found, beyond.reshape(*beyond.shape[:-2], -1)), axis=-1)
+        return np.concatenate((changes, beyond.reshape(*beyond.shape[:-2], -1)), axis=-1)
 
     def _beyond(self, motion: Array) -> Array:
         """Residuals (..., N + 1, e): the joint angles beyond their limits, and the depth within obstacles."""
@@ -268,8 +268,8 @@ class _Problem:
         w = np.concatenate((arm.outside[:1], 0.5 * (speeds[:-1] + speeds[1:]), arm.outside[1:]))
         dw = np.concatenate((still, np.diff(speeds, axis=0) / h, still))
         poses = np.concatenate((motion[:1], motion, motion[-1:]))
-        found = differentiated(arm.body, joints, arm.whole(poses), w, dw, arm.gravity)
-        torques, by_velocity = found.torques, found.by_velocity
+        derivatives = differentiated(arm.body, joints, arm.whole(poses), w, dw, arm.gravity)
+        torques, by_velocity = derivatives.torques, derivatives.by_velocity
         torques[:, joints] += arm.damping[joints, None] * w
         degrees = (3 * joints[:, None] + np.arange(3)).ravel()
         by_velocity[:, degrees, np.arange(degrees.size)] += np.repeat(arm.damping[joints], 3)
@@ -277,9 +277,9 @@ class _Problem:
         tangents, steps = self._tangents(turns), h * speeds[1:-1, self._which]
         begun, ended = -rotation.log_rate(steps, tangents[:-1]) / h, rotation.log_rate(-steps, tangents[1:]) / h
         both = np.concatenate((self._wide(begun), self._wide(ended)), axis=-1)
-        half, full = 0.5 * by_velocity[1:-1], found.by_acceleration[1:-1] / h
+        half, full = 0.5 * by_velocity[1:-1], derivatives.by_acceleration[1:-1] / h
         ahead, behind = (half + full)[:-1] @ both, (half - full)[1:] @ both
-        here: Array = found.by_pose @ self._wide(np.concatenate((tangents[:1], tangents, tangents[-1:])))
+        here: Array = derivatives.by_pose @ self._wide(np.concatenate((tangents[:1], tangents, tangents[-1:])))
         d = here.shape[-1]
         here[1:-2] += ahead[..., :d]
         here[2:-1] += behind[..., d:]

@@ -54,12 +54,12 @@ def drift(velocities: Array, count: int, h: float, lengths: tuple[int, int] | No
     all.
     """
     at = np.arange(count + 1.0)
-    found = np.zeros((count + 1, *velocities.shape[1:]))
+    vectors = np.zeros((count + 1, *velocities.shape[1:]))
     ends = zip(velocities, lengths or (count, count), (at, count - at), (1.0, -1.0), strict=True)
     for velocity, steps, since, sign in ends:
         slope = early_slope(np.minimum(since / steps, 1.0))
-        found += np.multiply.outer(sign * steps * h * slope, velocity)
-    return found
+        vectors += np.multiply.outer(sign * steps * h * slope, velocity)
+    return vectors
 
 
 def _monomials(at: float, derivative: int) -> Array:

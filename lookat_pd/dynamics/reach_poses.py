@@ -159,11 +159,11 @@ def solved(arm: Arm, pose: Array, place: Array, *, oriented: bool) -> Array:
         maximum=None if given is None else given.maximum,
         rest=None if given is None else given.rest,
     )
-    found = arm.posed(pose, place, limits, oriented=oriented)[arm.joints]
+    posed = arm.posed(pose, place, limits, oriented=oriented)[arm.joints]
     # At limits and near full stretch that is only approximate; these steps remove the remaining error.
     if not (oriented and arm.is_oriented):
-        return arm.follow(found[None], place[None], _LAST_STEPS)[0][0]
-    return arm.held(found, place, _LAST_STEPS)
+        return arm.follow(posed[None], place[None], _LAST_STEPS)[0][0]
+    return arm.held(posed, place, _LAST_STEPS)
 
 
 def lengths(vectors: Array) -> Array:

@@ -66,8 +66,8 @@ def improved(
 
     begin, end: completed fractions.
     """
-    for made, (found, cost) in enumerate(work):
-        best = best.better(found, cost)
+    for made, (motion, cost) in enumerate(work):
+        best = best.better(motion, cost)
         costs.append(cost)
         if (yield begin + (end - begin) * (made + 1) / max(passes, 1)):
             return best, True
@@ -84,10 +84,10 @@ def again(
 ) -> Generator[float, bool | None, tuple[Best, bool]]:
     """`improved` by a search that replaces the one before, with its costs, if it finds a better motion."""
     spent = costs[:1]
-    found, stop = yield from improved(best, work, spent, passes, begin, end)
-    if found is not best:
+    better, stop = yield from improved(best, work, spent, passes, begin, end)
+    if better is not best:
         costs[:] = spent
-    return found, stop
+    return better, stop
 
 
 def raced(
@@ -101,7 +101,7 @@ def raced(
     was stopped. The number of passes is that of all together; the costs of those of the best search are added to
     `costs`. end: completed fraction."""
     given, made, stop = best, 0, False
-    found: list[tuple[Best, list[float]]] = []
+    results: list[tuple[Best, list[float]]] = []
 
     def some(own: Best, work: Search, most: int) -> Generator[float, bool | None, tuple[Best, list[float]]]:
         nonlocal made, stop
@@ -117,12 +117,12 @@ def raced(
 
     heat = passes if len(works) == 1 else min(_HEAT, -(-passes // len(works)))
     for work in works:
-        found.append((yield from some(given, work, min(heat, passes - made))))
-    ahead = min(range(len(works)), key=lambda n: (found[n][0].depth, _promised(found[n][1])))
-    own, spent = found[ahead]
+        results.append((yield from some(given, work, min(heat, passes - made))))
+    ahead = min(range(len(works)), key=lambda n: (results[n][0].depth, _promised(results[n][1])))
+    own, spent = results[ahead]
     own, more = yield from some(own, works[ahead], passes - made)
-    found[ahead] = own, [*spent, *more]
-    own, spent = min(found, key=lambda item: (item[0].depth, item[0].cost))
+    results[ahead] = own, [*spent, *more]
+    own, spent = min(results, key=lambda item: (item[0].depth, item[0].cost))
     costs += spent
     return own, stop
 

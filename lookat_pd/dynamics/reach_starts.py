@@ -54,8 +54,8 @@ def detours(
     """The motions to start from if the result of those that are `plain` is within an obstacle, the most promising
     first."""
     sample, places = clear.detours(plain[0])
-    found = [*_elbows(arm, motion, fixed, h), *_around(arm, fixed, len(motion) - 1, sample, places)]
-    order = sorted(found, key=lambda start: (1.0 + (clear.depth(start) / _DEEP) ** 2) * arm.cost(start, h))
+    starts = [*_elbows(arm, motion, fixed, h), *_around(arm, fixed, len(motion) - 1, sample, places)]
+    order = sorted(starts, key=lambda start: (1.0 + (clear.depth(start) / _DEEP) ** 2) * arm.cost(start, h))
     return order[:_TRIES]
 
 

@@ -144,8 +144,8 @@ def reaching(
         obstacles,
         velocities,
     )
-    found = yield from work
-    return replace(found, path=found.path[:, 0], minimum_jerk=found.minimum_jerk[:, 0])
+    result = yield from work
+    return replace(result, path=result.path[:, 0], minimum_jerk=result.minimum_jerk[:, 0])
 
 
 reach = drained("reach", reaching)
@@ -468,7 +468,7 @@ def strengths(strength: ArrayLike | None, body: Body) -> Array:
 def _fixed(hands: Sequence[Hand], goal: Array, duration: float, h: float, steps: int) -> list[tuple[int, Array]]:
     """Samples and positions (3 k,) of the waypoints, not a number for hands that are free at that sample, and, last, of
     the goals."""
-    found: dict[int, Array] = {}
+    by_sample: dict[int, Array] = {}
     for n, hand in enumerate(hands):
         before = 0
         for time, place in hand.via:
@@ -483,7 +483,7 @@ def _fixed(hands: Sequence[Hand], goal: Array, duration: float, h: float, steps:
                 raise InvalidArgument(
                     "The waypoints must be in order of time and at different times; change their times."
                 )
-            places = found.setdefault(sample, np.full(len(goal), np.nan))
+            places = by_sample.setdefault(sample, np.full(len(goal), np.nan))
             places[3 * n : 3 * n + 3] = checks.exactly("via", place, 3)
             before = sample
-    return [*sorted(found.items(), key=lambda item: item[0]), (steps, goal)]
+    return [*sorted(by_sample.items(), key=lambda item: item[0]), (steps, goal)]

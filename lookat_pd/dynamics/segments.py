@@ -33,6 +33,6 @@ def fractions(build: str = "mean") -> dict[str, float]:
     if build not in BUILDS:
         raise InvalidArgument("Build {build!r} is unknown; use one of {builds}.", build=build, builds=", ".join(BUILDS))
     chosen = {"mean": (0.5, 0.5), "male": (1.0, 0.0), "female": (0.0, 1.0)}[build]
-    found = {name: sum(w * p for w, p in zip(chosen, pair, strict=True)) for name, pair in _PERCENT.items()}
-    whole = sum(part * (2 if name in PAIRED else 1) for name, part in found.items())
-    return {name: part / whole for name, part in found.items()}
+    masses = {name: sum(w * p for w, p in zip(chosen, pair, strict=True)) for name, pair in _PERCENT.items()}
+    whole = sum(part * (2 if name in PAIRED else 1) for name, part in masses.items())
+    return {name: part / whole for name, part in masses.items()}

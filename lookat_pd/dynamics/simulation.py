@@ -126,12 +126,12 @@ class Simulation(ABC):
         (s + 1, n, 3) at the ends of its steps, and the angles (n,) that are left at the end before the correction.
         Yields the completed fraction."""
         first, self.until = courses[0].times[0], courses[-1].times[-1]
-        found, state = [], None
+        parts, state = [], None
         for interval, course in enumerate(courses):
             part, state = yield from self._interval(interval, course, state)
-            found.append(part)
+            parts.append(part)
             yield float((course.times[-1] - first) / (self.until - first))
-        return found
+        return parts
 
     @abstractmethod
     def _interval(

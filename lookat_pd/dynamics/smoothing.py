@@ -131,13 +131,13 @@ class _Runner:
         extra = h * (drag + self._friction)
         # The part that does not depend on the state, and the damping by the velocity.
         driven, lost = given[:-1] + drag * velocity[:-1], drag + self._friction
-        found = np.empty(wanted.shape)
+        poses = np.empty(wanted.shape)
         engine.q[:] = wanted[0].reshape(-1, 4)
         v, q = engine.w, engine.data.qpos
         v[:] = 0.0
         engine.factor(extra)
         for step in range(steps):
-            found[step] = q
+            poses[step] = q
             engine.push(driven[step] + pull * engine.difference(wanted[step]) - lost * v, h)
-        found[steps] = q
-        return found.reshape(steps + 1, -1, 4)[:, self._order]
+        poses[steps] = q
+        return poses.reshape(steps + 1, -1, 4)[:, self._order]

@@ -76,8 +76,8 @@ class SmoothCurve:
         for begin, first, until, end in _windows(last):
             inner = _differences(flat, begin, end)
             own = np.where(np.array([begin == 0, end == last, begin == 0, end == last])[:, None], given, inner)
-            found = _derivatives(end - begin) @ np.concatenate((flat[begin : end + 1], own))
-            parts.append(found.reshape(2, end - begin + 1, -1)[:, first - begin : until - begin])
+            derivatives = _derivatives(end - begin) @ np.concatenate((flat[begin : end + 1], own))
+            parts.append(derivatives.reshape(2, end - begin + 1, -1)[:, first - begin : until - begin])
         slopes, bends = np.concatenate(parts, axis=1).reshape(2, *values.shape)
         return cls(h, values, slopes, bends)
 
@@ -98,10 +98,10 @@ class SmoothCurve:
             [part[side : count + side] for part in (self.values, self.slopes, self.bends) for side in (0, 1)]
         )
         # Weights (3, 6, p) times (6, N, m) of all components.
-        found = _divisions(parts).reshape(-1, 6) @ given.reshape(6, -1)
-        found = found.reshape(3, parts, count, -1).transpose(0, 2, 1, 3).reshape(3, count * parts, *shape)
+        samples = _divisions(parts).reshape(-1, 6) @ given.reshape(6, -1)
+        samples = samples.reshape(3, parts, count, -1).transpose(0, 2, 1, 3).reshape(3, count * parts, *shape)
         ends = np.stack((self.values[-1], self.slopes[-1], self.bends[-1]))[:, None]
-        value, slope, bend = np.concatenate((found, ends), axis=1)
+        value, slope, bend = np.concatenate((samples, ends), axis=1)
         return value, slope / self.h, bend / self.h**2
 
 

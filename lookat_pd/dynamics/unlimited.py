@@ -43,9 +43,9 @@ class Unlimited(Simulation):
     ) -> Generator[float, None, tuple[tuple[IntervalMotion, Array, Array], State | None]]:
         track = self._tracked(interval, course)
         steps = self._through(track, self._begun(course) if state is None else state)
-        found = yield from self._told(steps, course)
-        made, left = self._course(course, found), np.zeros(len(self.order))
-        q, w = found[0][-1], found[1][-1]
+        states = yield from self._told(steps, course)
+        made, left = self._course(course, states), np.zeros(len(self.order))
+        q, w = states[0][-1], states[1][-1]
         if interval < len(self.motion.times) - 1:
             made, left = self._corrected(course, made)
             q, w = q.copy(), w.copy()
@@ -80,12 +80,12 @@ class Unlimited(Simulation):
         w, law = gap + track.velocities[at], track.accelerations[at]
         engine.put(q, w)
         if self._burden is None:
-            found = rise + (asked - rise * self.driven) / (1.0 + self.firm)
+            change = rise + (asked - rise * self.driven) / (1.0 + self.firm)
         else:
             engine.place_still()
-            found = rise + self._burden.change(q, asked, rise, law, self.damping * w, s * self.damping)
+            change = rise + self._burden.change(q, asked, rise, law, self.damping * w, s * self.damping)
         if self.any_passive:
             engine.place()
             # Driven joints are not moved by what hangs on them.
-            found = found + self._hanging(at, w, law + found, distance)
-        return found
+            change = change + self._hanging(at, w, law + change, distance)
+        return change

@@ -73,9 +73,9 @@ def bend_axis(posture: Posture | None, pose: Array, offsets: Array) -> BendAxis:
 def sides(posture: Posture | None, pose: Array, offsets: Array) -> Array:
     """The unit directions (m, 3), perpendicular to the lines from root to effector, to which chains with the poses
     (m, n, 4) and offsets (m, n, 3) bend, as a pole measures them; 0 if there is none."""
-    found = bend_axis(posture, pose, offsets)
+    bent = bend_axis(posture, pose, offsets)
     orientations, places = forward(pose, offsets)
-    axis = rotation.rotate(orientations[:, found.joint], found.axis)
+    axis = rotation.rotate(orientations[:, bent.joint], bent.axis)
     lengths = np.linalg.norm(offsets, axis=-1).sum(axis=-1)
     stretch = np.linalg.norm(places[:, -1], axis=-1) / np.maximum(lengths, 1e-300)
     line, *joints = (tuple(part) for part in (rotation.normalize(places[:, -1]).T, *places[:, 1:].transpose(1, 2, 0)))

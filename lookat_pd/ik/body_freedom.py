@@ -39,11 +39,11 @@ class TurningAxes:
         """Axes (h, 3) in the frames of joints (h,), in the directions of their coordinates: (m or 1, h, 3)."""
         if not self.bases:
             return axes[None]
-        found = np.tile(axes, (self.turns.shape[-1], 1, 1))
+        directions = np.tile(axes, (self.turns.shape[-1], 1, 1))
         for h, joint in enumerate(joints.tolist()):
             if joint in self.bases:
-                found[:, h] = np.einsum("acm,a->mc", self.bases[joint], axes[h])
-        return found
+                directions[:, h] = np.einsum("acm,a->mc", self.bases[joint], axes[h])
+        return directions
 
 
 @dataclass(frozen=True)

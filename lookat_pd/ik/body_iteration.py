@@ -117,8 +117,8 @@ def _at_the_end(
     rest = last * (ratio / (1.0 - ratio))[:, None]
     rest *= np.minimum(1.0, _LARGEST_REST / np.maximum(np.abs(rest).max(axis=-1, keepdims=True), 1e-300))
     turns = rest[:, :-3].reshape(len(rest), -1, 3)
-    found = rotation.normalize(rotation.multiply(pose.T, rotation.exp(turns))).T
-    return problem.allowed(found, pose, data)[0], displacement + rest[:, -3:].T
+    end = rotation.normalize(rotation.multiply(pose.T, rotation.exp(turns))).T
+    return problem.allowed(end, pose, data)[0], displacement + rest[:, -3:].T
 
 
 class BodyStep:
@@ -221,10 +221,10 @@ def _stopped(problem: Problem, way: Array, made: Array) -> Array:
     """The projections (m, n, 3, 3) on the coordinates that a limit fixes, in a step (m, 3, n) of which only a part is
     made."""
     count, _, n = way.shape
-    found = np.zeros((count, n, 3, 3))
+    fixed = np.zeros((count, n, 3, 3))
     if problem.limited:
         stopped = np.abs(made - way) > _BLOCKED * np.abs(way) + 1e-12
         limited = np.array([joint is not None for joint in problem.limits])
         axes = np.arange(3)
-        found[:, :, axes, axes] = (stopped & limited).swapaxes(1, 2)
-    return found
+        fixed[:, :, axes, axes] = (stopped & limited).swapaxes(1, 2)
+    return fixed

@@ -104,10 +104,10 @@ class BodyInTime:
         if not good.all():
             rest = poses.some(~good)
             iterate(self.problem, rest, iterations, tolerance, near=True)
-            found = (rest.first < _NEAR) & (rest.last <= tolerance)
-            self._take(rest.some(found), found[found])
-            self._first[rest.which[found]] = rest.first[found]
-            good[~good] = found & self._fixed[rest.which]
+            close = (rest.first < _NEAR) & (rest.last <= tolerance)
+            self._take(rest.some(close), close[close])
+            self._first[rest.which[close]] = rest.first[close]
+            good[~good] = close & self._fixed[rest.which]
         near[near] = good
         return near
 

@@ -54,8 +54,8 @@ class Members:
             changes = matrix[:, self.rows, :, :-1].reshape(*size, 3, matrix.shape[-1] - 1)
             changes = changes.transpose(2, 1, 3, 0, 4)
         arrays = {name: data[name + self.key] for name in first.sizes}
-        found = first.linear(state, self, arrays, changes)
-        values[:, self.rows] = found.T.reshape(len(values), 3 * len(self.objectives))
+        residuals = first.linear(state, self, arrays, changes)
+        values[:, self.rows] = residuals.T.reshape(len(values), 3 * len(self.objectives))
 
 
 @dataclass(frozen=True, eq=False)

@@ -103,13 +103,13 @@ class Problem:
         self.data["weights"] = np.empty((len(self.levels.mean), self.count))
         for members, group in self.groups:
             for name in objectives[members[0]].sizes:
-                found, key = [], name + group.key
+                columns, key = [], name + group.key
                 for k in members:
                     values = np.asarray(getattr(objectives[k], name))
                     if name in ("target", "orientation"):
                         values = in_base(values, position, frame)
-                    found.append(_flat(values, self.batch, 1))
-                self.data[key] = _last(np.stack(found, axis=1))
+                    columns.append(_flat(values, self.batch, 1))
+                self.data[key] = _last(np.stack(columns, axis=1))
                 if name in ("target", "offset"):
                     self.data[key] /= self.bone
             for k in members:
@@ -183,7 +183,7 @@ class Problem:
         """For the bend of hinges: the bone before, in the frame of the parent, and the own bone of each."""
         heads = self.data["heads"]
         after = np.zeros(heads.shape)
-        found = [False] * len(self.parents)
+        known = [False] * len(self.parents)
         offsets = {
             k: self.data["offset" + group.key][:, p]
             for members, group in self.groups
@@ -192,11 +192,11 @@ class Problem:
         }
         for k, place in enumerate(self.place):
             line = self.lines[place].tolist()
-            if k in offsets and not found[line[0]]:
+            if k in offsets and not known[line[0]]:
                 after[:, line[0]] = offsets[k]
             for child, joint in pairwise(line):
-                if not found[joint]:
-                    after[:, joint], found[joint] = heads[:, child], True
+                if not known[joint]:
+                    after[:, joint], known[joint] = heads[:, child], True
         self.hinges = np.zeros(0, dtype=int)
         if self.posture is None:
             return

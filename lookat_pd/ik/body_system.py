@@ -58,8 +58,8 @@ class Relaxation:
     def take(self, some: Array | slice) -> "Relaxation":
         return Relaxation(self.gain[some], self.back[some], self.held[some])
 
-    def put(self, some: Array | slice, found: "Relaxation") -> None:
-        self.gain[some], self.back[some], self.held[some] = found.gain, found.back, found.held
+    def put(self, some: Array | slice, other: "Relaxation") -> None:
+        self.gain[some], self.back[some], self.held[some] = other.gain, other.back, other.held
 
     def after(self, back: Array, error: Array, held: Array) -> "Relaxation":
         """For a way back (m, d) on which some coordinates are fixed, at a sum of residuals (m, 1)."""
@@ -168,16 +168,16 @@ class System:
 
         balance = self.levels.balance
         if self.center is None:
-            found, relaxation, wish = step(slice(None), self.values, self.weights)
-            return self._whole(found), relaxation, wish
+            change, relaxation, wish = step(slice(None), self.values, self.weights)
+            return self._whole(change), relaxation, wish
         weights = self.weights.copy()
         weights[:, balance] = 0.0
-        found, relaxation, wish = step(slice(None), self.values, weights)
+        change, relaxation, wish = step(slice(None), self.values, weights)
         polygon, some = batch_front(data["polygon"]), np.arange(count)
         # Where the centre of mass leaves the polygon, it is held at the edge, along which it moves freely; where it
         # would still leave, beyond a corner, it is held at a point.
         for may_slide in (True, False):
-            moved = (matrix[some, balance] @ found[some, :, None])[..., 0]
+            moved = (matrix[some, balance] @ change[some, :, None])[..., 0]
             place = self.center[some] + moved
             out = support.outside(place, polygon[some])
             far = np.linalg.norm(out, axis=-1)
@@ -192,9 +192,9 @@ class System:
             slides = may_slide & ~support.is_corner(polygon[some], place + out)
             weights[slides, balance.stop - 1] = 0.0
             held[some, -1], held[some, -2] = slides, ~slides
-            found[some], part, wish[some] = step(some, values, weights, across)
+            change[some], part, wish[some] = step(some, values, weights, across)
             relaxation.put(some, part)
-        return self._whole(found), relaxation, wish
+        return self._whole(change), relaxation, wish
 
     def _wish(self, some: Array | slice, forces: Array, columns: Array) -> Array:
         """What each of the hinges that are left out would turn (m, h) in the step of these forces (m, r, 2 + h), if it
@@ -249,7 +249,7 @@ class System:
         inner, spans = gram, np.zeros(0)
         if len(self.levels.steps) > 1:
             inner, spans = gram.copy(), np.tile(np.eye(len(gram[0])), (len(gram), 1, 1))
-        found = np.zeros((*values.shape, 1))
+        combination = np.zeros((*values.shape, 1))
         for mine in self.levels.steps:
             square, want = inner[:, mine, mine], values[:, mine, None]
             error = np.abs(want).sum(axis=1)
@@ -258,18 +258,18 @@ class System:
             damping = _DAMPING * self.ease * error * even + _LEAST
             until, later = slice(mine.stop), slice(mine.stop, None)
             if mine.start == 0:
-                found[:, mine] = _solved(square, damping, want)
+                combination[:, mine] = _solved(square, damping, want)
             else:
                 own = spans[:, mine, until]
-                y = _solved(square, damping, want - gram[:, mine] @ found)
-                found[:, until] += np.swapaxes(own, -1, -2) @ y
+                y = _solved(square, damping, want - gram[:, mine] @ combination)
+                combination[:, until] += np.swapaxes(own, -1, -2) @ y
             if mine.stop < len(gram[0]):
                 crossed = inner[:, mine, later]
                 less = np.swapaxes(_solved(square, _EXACT, crossed), -1, -2)
                 both = less @ crossed
                 spans[:, later, until] -= less @ spans[:, mine, until]
                 inner[:, later, later] += less @ square @ np.swapaxes(less, -1, -2) - both - np.swapaxes(both, -1, -2)
-        return found[..., 0]
+        return combination[..., 0]
 
     @staticmethod
     def _back(gram: Array, along: Array, values: Array, weights: Array, hard: Array) -> Array:

@@ -66,17 +66,17 @@ def solve_body(
     """
     iterations, tolerance = checks.bounds(iterations, tolerance)
     problem = Problem(parents, offsets, rotations, objectives, balance, posture, limits, base, move_root)
-    found = BodyInTime(problem)
+    motion = BodyInTime(problem)
     if iterations and problem.count:
-        found.solve(iterations, tolerance, in_time=in_time)
+        motion.solve(iterations, tolerance, in_time=in_time)
     rotations = problem.whole.copy()
-    rotations[:, problem.used] = found.pose.T
+    rotations[:, problem.used] = motion.pose.T
     batch, bone = problem.batch, problem.bone[:, None]
     sizes = np.where([item.moves_with_root for item in objectives], bone, 1.0)
     return BodySolution(
         rotations.reshape(*batch, *rotations.shape[1:]),
-        (bone * found.displacement.T).reshape(*batch, 3),
-        (found.errors * sizes).reshape(*batch, len(objectives)),
-        (problem.bone * found.unbalanced).reshape(batch),
-        found.iterations.reshape(batch),
+        (bone * motion.displacement.T).reshape(*batch, 3),
+        (motion.errors * sizes).reshape(*batch, len(objectives)),
+        (problem.bone * motion.unbalanced).reshape(batch),
+        motion.iterations.reshape(batch),
     )

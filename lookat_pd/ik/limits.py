@@ -59,8 +59,8 @@ class Limits:
             given = getattr(self, name)
             shape = (n, 4 if name == "rest" else 3)
             kind = bool if name == "locks" else float
-            found = None if given is None else checks.numbers(name.replace("_", " "), given)
-            value = np.full(shape, default, dtype=kind) if found is None else found.astype(kind)
+            numbers = None if given is None else checks.numbers(name.replace("_", " "), given)
+            value = np.full(shape, default, dtype=kind) if numbers is None else numbers.astype(kind)
             if value.shape != shape:
                 raise InvalidArgument(
                     "Limits of {count} joints need {name} of shape {shape}, not {value_shape}.",
@@ -173,11 +173,11 @@ class Limits:
 
     def parameters(self, poses: Array) -> Array:
         """The values (n, 3, m) that locked axes keep in poses (n, 4, m); see JointLimits."""
-        found = np.zeros((len(self), 3, poses.shape[-1]))
+        values = np.zeros((len(self), 3, poses.shape[-1]))
         for n, limits in enumerate(self.joints):
             if limits is not None:
-                found[n] = np.stack(limits.parameters(BATCH, tuple(poses[n])))
-        return found
+                values[n] = np.stack(limits.parameters(BATCH, tuple(poses[n])))
+        return values
 
     def angles(self, rotations: ArrayLike) -> Array:
         """Angles (..., n, 3) about x, y, z [rad] of local rotations (..., n, 4), as in Blender's solver.

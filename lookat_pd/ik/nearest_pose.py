@@ -47,13 +47,13 @@ def step(task: Task, pose: Pose) -> Pose:
     at = here.transpose(1, 0, 2)
     data = {**data, "start": np.where(_outside(task), at, data["start"])}
     relaxation = Relaxation(*(task.data[name].T for name in _RELAXATION))
-    found = BodyStep(
+    body_step = BodyStep(
         problem, at, np.zeros((3, count)), data, problem.space(count), 0.0, relaxation,
         task.data["held"], near=True,
     )  # fmt: skip
-    task.data["held"] = found.held
+    task.data["held"] = body_step.held
     task.data.update(_saved(relaxation))
-    return unpacked(found.pose.transpose(1, 0, 2), task.single)
+    return unpacked(body_step.pose.transpose(1, 0, 2), task.single)
 
 
 def _saved(relaxation: Relaxation) -> dict[str, Array]:

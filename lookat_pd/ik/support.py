@@ -33,9 +33,9 @@ def nearest(points: Array, places: Array) -> Array:
     away = places[:, None] - begin
     length = np.sum(along * along, axis=-1)
     part = np.clip(np.sum(away * along, axis=-1) / np.maximum(length, _TINY), 0.0, 1.0)
-    found = begin + part[..., None] * along
-    best = np.argmin(np.sum((found - places[:, None]) ** 2, axis=-1), axis=-1)
-    edge = found[np.arange(count), best]
+    candidates = begin + part[..., None] * along
+    best = np.argmin(np.sum((candidates - places[:, None]) ** 2, axis=-1), axis=-1)
+    edge = candidates[np.arange(count), best]
     return np.where(_inside(points, places)[:, None], places, edge)
 
 

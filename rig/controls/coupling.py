@@ -65,10 +65,10 @@ def measure(
     controls = [n for n in range(len(bones)) if n not in set(but)]
 
     def turns(part: Sequence[int]) -> Array:
-        found = rotation.identity(len(part), len(bones))
+        tried = rotation.identity(len(part), len(bones))
         for frame, control in enumerate(part):
-            found[frame, control] = rotation.exp(TURN * axes[control])
-        return found
+            tried[frame, control] = rotation.exp(TURN * axes[control])
+        return tried
 
     coupling = np.eye(animated.shape[1], len(bones))
     shown = yield from probing(controls, len(animated), lambda part: show(turns(part)), evaluate)

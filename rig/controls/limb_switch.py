@@ -78,14 +78,14 @@ def skipping(limb: LimbControls, state: str) -> Message:
 
 def check_switches(armature: bpy.types.Object) -> list[LimbControls]:
     """The limbs that switch. Raises RigError if there are none."""
-    found = limb_controls.find(armature)
-    if not found:
+    limbs = limb_controls.find(armature)
+    if not limbs:
         raise RigError(
             "No arm or leg of '{armature}' switches between IK and FK by a property that drives its constraints; "
             "choose another rig, or key its controls by hand.",
             armature=armature.name,
         )
-    return found
+    return limbs
 
 
 def belonging(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
@@ -100,14 +100,14 @@ def belonging(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbCont
 
 def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
     """The limbs that these bones belong to. Raises RigError."""
-    found = belonging(armature, bones)
-    other = None if found else other_ik.of(armature, bones)
+    limbs = belonging(armature, bones)
+    other = None if limbs else other_ik.of(armature, bones)
     if other is not None and other.is_limb(armature):
         raise other_ik.refusal(armature, other, bones[0])
     check_switches(armature)
-    if not found:
+    if not limbs:
         raise RigError("No arm or leg that switches between IK and FK is selected; select one of its controls.")
-    return found
+    return limbs
 
 
 def switch(
@@ -181,16 +181,16 @@ def _switches(
 ) -> dict[LimbControls, list[SwitchProperty]]:
     """What switches the chosen limbs, and the others that the same numbers switch: these keep their pose as well.
     Raises RigError."""
-    found = {limb: switch_property.of(armature, limb) for limb in chosen}
-    wanted = {item.number_of: item.value(state) for items in found.values() for item in items}
+    by_limb = {limb: switch_property.of(armature, limb) for limb in chosen}
+    wanted = {item.number_of: item.value(state) for items in by_limb.values() for item in items}
     for limb in limb_controls.find(armature):
-        if limb in found:
+        if limb in by_limb:
             continue
         with suppress(RigError):
             items = switch_property.of(armature, limb)
             if any(item.number_of in wanted for item in items):
-                found[limb] = items
-    for limb, items in found.items():
+                by_limb[limb] = items
+    for limb, items in by_limb.items():
         for item in items:
             if abs(wanted.setdefault(item.number_of, item.value(state)) - item.value(state)) > _GOOD_ENOUGH:
                 raise RigError(
@@ -199,7 +199,7 @@ def _switches(
                     limb=limb.goal,
                     state=state,
                 )
-    return found
+    return by_limb
 
 
 def _unchanged(armature: bpy.types.Object, options: BakeOptions, state: str) -> bpy.types.Action:
@@ -316,17 +316,17 @@ class _Work(Realization[_Channels, Samples]):
     def _other_destinations(self, into: str) -> dict[bpy.types.ID, str]:
         """Where keys of switches go that another object or the armature's data has: a new action where that has none.
         Raises RigError."""
-        found: dict[bpy.types.ID, str] = {}
+        destinations: dict[bpy.types.ID, str] = {}
         for place in self.before:
             destination = outside_controls.destination(place.owner, into)
             place.check(destination)
             if place.owner != self.armature:
-                found[place.owner] = destination
+                destinations[place.owner] = destination
         ends = {limb.goal: limb.turns_end for limb in self.limbs}
         for control in self.outside.values() if self.state == "IK" else ():
-            found[control.object] = destination = outside_controls.destination(control.object, into)
+            destinations[control.object] = destination = outside_controls.destination(control.object, into)
             control.check(destination, turns=ends.get(control.name, False))
-        return found
+        return destinations
 
     # The passes
 

@@ -102,10 +102,10 @@ class SwitchProperty:
 
 def of(armature: bpy.types.Object, limb: LimbControls) -> list[SwitchProperty]:
     """All that switch a limb, that of its inverse kinematics first. Raises RigError."""
-    found = [_of_influence(armature, limb, *limb.switch, inverted=limb.inverted)]
+    switches = [_of_influence(armature, limb, *limb.switch, inverted=limb.inverted)]
     for name in limb.turning:
-        found.append(_of_influence(armature, limb, limb.turned[-1], name, inverted=False))
-    return list(dict.fromkeys(found))
+        switches.append(_of_influence(armature, limb, limb.turned[-1], name, inverted=False))
+    return list(dict.fromkeys(switches))
 
 
 def is_animated(armature: bpy.types.Object, limb: LimbControls) -> bool:
@@ -150,9 +150,9 @@ def _place(armature: bpy.types.Object, variable: bpy.types.DriverVariable) -> tu
     if owner == armature and path.startswith(("data[", "data.")):
         owner, path = armature.data, path.removeprefix("data").removeprefix(".")
     bone, rest = data_paths.split_bone(path) if isinstance(owner, bpy.types.Object) else ("", path)
-    found = _LOCATION.fullmatch(rest)
-    if found and isinstance(owner, bpy.types.Object):
-        return owner, bone, rest, int(found[1]) if found[1] else _AXES.index(found[2])
+    location = _LOCATION.fullmatch(rest)
+    if location and isinstance(owner, bpy.types.Object):
+        return owner, bone, rest, int(location[1]) if location[1] else _AXES.index(location[2])
     if not isinstance(owner, bpy.types.Object | bpy.types.Armature) or not data_paths.split_key(path)[1]:
         return None
     try:
@@ -212,11 +212,11 @@ def animated(owner: bpy.types.ID, bone: str, name: str, size: int, frames: Array
     as they stand."""
     data = owner.animation_data
     path = f"{data_paths.bone_path(bone)}{'' if name.startswith('[') else '.'}{name}" if bone else name
-    still, found = np.atleast_1d(np.array(owner.path_resolve(path), dtype=float)), np.empty((len(frames), size))
+    still, values = np.atleast_1d(np.array(owner.path_resolve(path), dtype=float)), np.empty((len(frames), size))
     action = data.action if data is not None else None
     curves = actions.curves_at(action, data.action_slot, path, size) if action is not None else [None] * size
     for n, curve in enumerate(curves):
-        found[:, n] = still[n]
+        values[:, n] = still[n]
         if curve is not None and actions.plays(curve):
-            found[:, n] = [curve.evaluate(frame) for frame in frames.tolist()]
-    return found
+            values[:, n] = [curve.evaluate(frame) for frame in frames.tolist()]
+    return values

@@ -99,10 +99,10 @@ def held(
     turned = rotation.align_hemisphere(rotation.multiply(back, lying))
     intervals = contact.marked
     if detection is not None:
-        found = detect(seen, dt, size, detection)
+        contacts = detect(seen, dt, size, detection)
         if base is not None:
-            found = within_reach(found, seen, base, SOFT_STRETCH * size, dt, _LEAVING * detection.speed * size)
-        intervals = [(first + a, first + b) for n, m in found for a, b in _parts(n, m, surface.rides)]
+            contacts = within_reach(contacts, seen, base, SOFT_STRETCH * size, dt, _LEAVING * detection.speed * size)
+        intervals = [(first + a, first + b) for n, m in contacts for a, b in _parts(n, m, surface.rides)]
     total, kept, kept_turn = np.zeros(len(place)), seen.copy(), turned.copy()
     anchors = [_anchor(a - first, b - first, surface.rides) for a, b in intervals]
     spots = [seen[inside].mean(axis=0) for inside in anchors]
@@ -153,7 +153,7 @@ def _fades(blend: float, displaced: Array, room: Array, gentle: float) -> Array:
 def _weights(intervals: Sequence[Interval], fades: Array, first: int, count: int) -> list[Array]:
     """The weight of each contact at each frame (F,): 1 inside, 0 inside others. fades: (n, 2) [frames]."""
     frames = first + np.arange(count)
-    found = []
+    weights = []
     for n, (a, b) in enumerate(intervals):
         before = intervals[n - 1][1] if n else -np.inf
         after = intervals[n + 1][0] if n + 1 < len(intervals) else np.inf
@@ -163,8 +163,8 @@ def _weights(intervals: Sequence[Interval], fades: Array, first: int, count: int
         )
         t = np.where(frames < a, 1.0 - (a - frames) / (fade_in + 1.0), 1.0 - (frames - b) / (fade_out + 1.0))
         t = np.where((frames >= a) & (frames <= b), 1.0, np.clip(t, 0.0, 1.0))
-        found.append(smooth_step(t)[0])
-    return found
+        weights.append(smooth_step(t)[0])
+    return weights
 
 
 @dataclass(frozen=True)
@@ -186,38 +186,38 @@ def _transitions(span: slice, at: Array, blend: float) -> list[_Transition]:
     most `blend` frames of the speed.
     """
     a, b = span.start, span.stop - 1
-    where, found = np.flatnonzero(at), []
+    where, around = np.flatnonzero(at), []
     for edge, count, step in ((a, a - where[0], -1), (b, where[-1] - b, 1)):
         if count:
-            found.append(_Transition(edge, edge + step * np.arange(1, count + 1), *coming_and_going(count, blend)))
-    return found
+            around.append(_Transition(edge, edge + step * np.arange(1, count + 1), *coming_and_going(count, blend)))
+    return around
 
 
 def _shift(seen: Array, spot: Array, span: slice, beside: Sequence[_Transition], size: float) -> Array:
     """What is added (F, 3) to the path `seen` (F, 3) of an effector that is held at `spot` during a contact.
 
     Where the animation jumps, the path does too."""
-    found = np.zeros(seen.shape)
-    found[span] = spot - seen[span]
+    shift = np.zeros(seen.shape)
+    shift[span] = spot - seen[span]
     jumps = sudden(np.linalg.norm(np.diff(seen, axis=0), axis=-1) / size)
     for part in beside:
         back = seen[part.edge] - seen[part.frames[0]]
         goes_on = not jumps[min(part.edge, part.frames[0])]
-        found[part.frames] = part.left * (spot - seen[part.edge]) + part.late * back * goes_on
-    return found
+        shift[part.frames] = part.left * (spot - seen[part.edge]) + part.late * back * goes_on
+    return shift
 
 
 def _turn(seen: Array, held: Array, span: slice, beside: Sequence[_Transition]) -> Array:
     """The rotations (F, 4) that are added to the orientations `seen` (F, 4), as `_shift` adds to the path."""
-    found = rotation.identity(len(seen))
-    found[span] = rotation.multiply(held, rotation.inverse(seen[span]))
+    turn = rotation.identity(len(seen))
+    turn[span] = rotation.multiply(held, rotation.inverse(seen[span]))
     jumps = sudden(rotation.distance(seen[1:], seen[:-1]))
     for part in beside:
-        away = rotation.log(found[part.edge])
+        away = rotation.log(turn[part.edge])
         back = rotation.log(rotation.multiply(seen[part.edge], rotation.inverse(seen[part.frames[0]])))
         goes_on = not jumps[min(part.edge, part.frames[0])]
-        found[part.frames] = rotation.multiply(rotation.exp(part.left * away), rotation.exp(part.late * back * goes_on))
-    return found
+        turn[part.frames] = rotation.multiply(rotation.exp(part.left * away), rotation.exp(part.late * back * goes_on))
+    return turn
 
 
 def check_surface(contact: Contact, surface: Surface, first: int, effector: str, label: str) -> None:
@@ -246,7 +246,7 @@ def no_contact(effectors: Sequence[str], first: int, last: int) -> RigError:
 
 
 def _checked(intervals: Sequence[Interval], range_first: int, range_last: int) -> list[Interval]:
-    found: list[Interval] = []
+    checked: list[Interval] = []
     for first, last in sorted(intervals):
         if last < first:
             raise RigError(
@@ -263,9 +263,9 @@ def _checked(intervals: Sequence[Interval], range_first: int, range_last: int) -
                 range_first=range_first,
                 range_last=range_last,
             )
-        if found and first <= found[-1][1]:
+        if checked and first <= checked[-1][1]:
             raise RigError("Two contacts overlap at frame {first}; end one before the other starts.", first=first)
-        found.append((first, last))
-    if not found:
+        checked.append((first, last))
+    if not checked:
         raise RigError("There is no contact to clean up; mark a contact, or use detection.")
-    return found
+    return checked

@@ -99,17 +99,17 @@ class Footing:
         if not isinstance(frames, Detection):
             marked = [(a - int(samples.frames[0]), b - int(samples.frames[0])) for a, b in frames]
             return [[marked] * len(foot.points) for foot in self.feet]
-        found = []
+        of_feet = []
         touched = [foot.touch(samples) for foot in self.feet]
         lowest = min(
             float(places[..., 2].min()) for foot, places in zip(self.feet, touched, strict=True) if not foot.hand
         )
         for foot, places in zip(self.feet, touched, strict=True):
             size, floor = foot.length(samples), lowest if foot.hand else None
-            found.append(
+            of_feet.append(
                 [contacts.detect(places[:, point], dt, size, frames, floor) for point in range(places.shape[1])]
             )
-        return found
+        return of_feet
 
 
 def find(armature: bpy.types.Object, *, hands: bool = False) -> Footing:

@@ -34,8 +34,8 @@ def clean(
     def plan(samples: Samples) -> Sequence[FootPlan]:
         plans = []
         contacts = footing.contacts(samples, dt, contact.frames)
-        for foot, found in zip(footing.feet, contacts, strict=True):
-            planted = foot_lock.stances(found, len(samples.frames))
+        for foot, touching in zip(footing.feet, contacts, strict=True):
+            planted = foot_lock.stances(touching, len(samples.frames))
             places = foot.touch(samples)
             plans.append(FootPlan(foot_lock.displacements(places, planted, dt, release=contact.blend), planted))
         if not any(item.stances for item in plans):

@@ -69,7 +69,7 @@ class BodyBakeResult:
     @property
     def redirected(self) -> dict[str, str]:
         """The effectors that are neither turned nor moved themselves, and the control that is, on generated rigs."""
-        found = {}
+        controls_of = {}
         for effector, joint in zip(self.effectors, self.body.joints_of_effectors, strict=True):
             limb = next((limb for limb in self.body.limbs if joint == limb.turned[-1]), None)
             controls = [joint]
@@ -77,8 +77,8 @@ class BodyBakeResult:
                 is_fk = not self.bones or any(name in self.bones for name in limb.turned)
                 controls = [limb.goal] * (limb.goal in self.bones) + [joint] * is_fk
             if controls and effector.bone not in controls:
-                found[effector.bone] = controls[0]
-        return found
+                controls_of[effector.bone] = controls[0]
+        return controls_of
 
     @property
     def missing(self) -> dict[str, int]:

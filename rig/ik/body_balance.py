@@ -61,7 +61,7 @@ def weigh(body: JointTree) -> Weighed:
             armature=armature.name,
         )
     rows = {name: n for n, name in enumerate(body.joints)}
-    found = []
+    weighed = []
     for name, mass in _masses(armature, skeleton).items():
         line = limb_controls.line(armature, limb_controls.control_of(armature, name) or name)
         joint = next((rows[above] for above in line if above in rows), None)
@@ -75,13 +75,13 @@ def weigh(body: JointTree) -> Weighed:
                 rest_matrix = armature.data.bones[name].matrix_local @ Matrix.Translation(center)
                 center = np.array((armature.data.bones[shown].matrix_local.inverted() @ rest_matrix).translation)
                 name = shown
-            found.append((name, mass, center, joint))
-    if not found:
+            weighed.append((name, mass, center, joint))
+    if not weighed:
         raise RigError(
             "No bone of '{armature}' has a length, so that it cannot be balanced; set Balance to 0.",
             armature=armature.name,
         )
-    names, masses, centers, joints = zip(*found, strict=True)
+    names, masses, centers, joints = zip(*weighed, strict=True)
     return Weighed(names, np.array(masses), np.array(centers), np.array(joints), tuple(feet), tuple(controls))
 
 
@@ -94,12 +94,12 @@ def _masses(armature: bpy.types.Object, skeleton: Skeleton) -> dict[str, float]:
     segments = body_segments.human(Anatomy(skeleton), rows)
     if segments is None:
         return {skeleton.names[n]: lengths[n] ** 3 for n in rows if lengths[n] > 0.0}
-    parts, found = fractions(), {}
+    parts, masses = fractions(), {}
     for n, segment in segments.items():
         whole = sum(lengths[other] for other, same in segments.items() if same == segment)
         if whole > 0.0:
-            found[skeleton.names[n]] = parts[segment[0]] * lengths[n] / whole
-    return found
+            masses[skeleton.names[n]] = parts[segment[0]] * lengths[n] / whole
+    return masses
 
 
 def objective(

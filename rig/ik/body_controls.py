@@ -88,12 +88,12 @@ class BodyControls:
         """
         turns = self._turned.realized(rotations, self._turned.turns(changes), seen)
         turns = np.where(self.turns[:, :, None], turns, rotation.IDENTITY)
-        found = Changes({name: turns[:, n] for n, name in enumerate(self.body.joints)}, {})
+        realized = Changes({name: turns[:, n] for n, name in enumerate(self.body.joints)}, {})
         if self.body.moves:
-            found.moves[self.body.joints[0]] = self._location(changes, seen, positions)
+            realized.moves[self.body.joints[0]] = self._location(changes, seen, positions)
         for k in range(len(self.body.limbs)):
-            self._move_goal(k, found, changes, seen, rotations, positions)
-        return found
+            self._move_goal(k, realized, changes, seen, rotations, positions)
+        return realized
 
     def _location(self, changes: Changes, seen: Samples, positions: Array) -> Array:
         """The location of the first joint in its channels."""
@@ -108,7 +108,7 @@ class BodyControls:
         )
 
     def _move_goal(
-        self, k: int, found: Changes, changes: Changes, seen: Samples, rotations: Array, positions: Array
+        self, k: int, realized: Changes, changes: Changes, seen: Samples, rotations: Array, positions: Array
     ) -> None:
         """Turn and move an IK control as the last bone of its limb should."""
         limb, count = self.body.limbs[k], len(seen.frames)
@@ -125,8 +125,8 @@ class BodyControls:
         goal = IKGoal(limb.goal, limb.turner, limb.moved)
         local, move = goal.change(self.body.armature, seen, basis, turn, positions[:, joint], carried)
         acts = moves_goal(self.ik[:, k])[:, None]
-        found.turns[limb.turner] = np.where(acts, rotation.multiply(turned, local), turned)
-        found.moves[limb.goal] = moved + np.where(acts, move, 0.0)
+        realized.turns[limb.turner] = np.where(acts, rotation.multiply(turned, local), turned)
+        realized.moves[limb.goal] = moved + np.where(acts, move, 0.0)
 
     def _carried(self, limb: int, seen: Samples, rotations: Array, positions: Array) -> Carried | None:
         """How an IK control moves with what it is attached to when the joints move."""

@@ -20,7 +20,7 @@ def settled(
 ) -> tuple[list[tuple[int, ik.BodyObjective]], Array]:
     """Objectives that a solved pose meets where their weights are between 0 and 1, with a weight of 1 there, and where
     (F, objectives) that is. turns, places: (F, n, 4), (F, n, 3)."""
-    found, where = [], np.zeros((len(turns), len(objectives)), dtype=bool)
+    met_objectives, where = [], np.zeros((len(turns), len(objectives)), dtype=bool)
     for n, (k, objective) in enumerate(objectives):
         weight = np.broadcast_to(np.asarray(objective.weight), len(turns))
         soft = (weight > 0.0) & (weight < 1.0)
@@ -38,8 +38,8 @@ def settled(
                 met["target"] = places[:, _line(objective, parents)[1:-1]].mean(axis=1)
             kept = {name: np.where(soft[:, None], value, getattr(objective, name)) for name, value in met.items()}
             objective = replace(objective, weight=np.where(soft, 1.0, weight), **kept)
-        found.append((k, objective))
-    return found, where
+        met_objectives.append((k, objective))
+    return met_objectives, where
 
 
 def _line(objective: ik.BodyPole, parents: Sequence[int]) -> list[int]:
@@ -52,21 +52,21 @@ def _line(objective: ik.BodyPole, parents: Sequence[int]) -> list[int]:
 
 def measured(objectives: Objectives, pose: BodyPose) -> Array:
     """The errors (F, objectives) of a pose: lengths and angles."""
-    found = []
+    errors = []
     for _, objective in objectives:
         place, lying = pose.positions[:, objective.joint], pose.rotations[:, objective.joint]
         if isinstance(objective, ik.BodyPosition):
             point = place + rotation.rotate(lying, np.asarray(objective.offset))
-            found.append(np.linalg.norm(objective.target - point, axis=-1))
+            errors.append(np.linalg.norm(objective.target - point, axis=-1))
         elif isinstance(objective, ik.BodyOrientation):
-            found.append(rotation.distance(lying, objective.orientation))
+            errors.append(rotation.distance(lying, objective.orientation))
         elif isinstance(objective, ik.BodyPole):
-            found.append(_bend_error(objective, pose))
+            errors.append(_bend_error(objective, pose))
         else:
             assert isinstance(objective, ik.BodyAim)
             aim = rotation.rotate(lying, objective.axis)
-            found.append(rotation.angle_between(aim, objective.target - place))
-    return np.stack(found, axis=-1)
+            errors.append(rotation.angle_between(aim, objective.target - place))
+    return np.stack(errors, axis=-1)
 
 
 def _bend_error(objective: ik.BodyPole, pose: BodyPose) -> Array:

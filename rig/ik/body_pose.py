@@ -52,14 +52,14 @@ class BodyPose:
                 after[:, parent] = self.offsets[:, joint]
         self.posture = body.posture.as_bent(after, self.local, self.offsets)
 
-    def solved(self, found: SolvedBody) -> tuple[Array, Array]:
+    def solved(self, solution: SolvedBody) -> tuple[Array, Array]:
         """Orientations (F, n, 4) and positions (F, n, 3) of a solution in armature space."""
         turns, places = np.empty(self.rotations.shape), np.empty(self.positions.shape)
         for joint, parent in enumerate(self.parents):
             if parent < 0:
-                above, origin, offset = self.base[:, 3:], 0.0, self.offsets[:, joint] + found.displacement
+                above, origin, offset = self.base[:, 3:], 0.0, self.offsets[:, joint] + solution.displacement
             else:
                 above, origin, offset = turns[:, parent], places[:, parent], self.offsets[:, joint]
-            turns[:, joint] = rotation.multiply(above, found.rotations[:, joint])
+            turns[:, joint] = rotation.multiply(above, solution.rotations[:, joint])
             places[:, joint] = origin + rotation.rotate(above, offset)
         return turns, places

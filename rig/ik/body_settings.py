@@ -65,8 +65,8 @@ def remove(armature: bpy.types.Object, index: int) -> None:
     data = armature.animation_data
     bag = None if data is None else actions.channelbag(data.action, data.action_slot)
     for curve in [] if bag is None else list(bag.fcurves):
-        found = _WEIGHT.match(curve.data_path)
-        number = -1 if found is None else int(found.group(1))
+        match = _WEIGHT.match(curve.data_path)
+        number = -1 if match is None else int(match.group(1))
         if number == index:
             bag.fcurves.remove(curve)
         elif number > index:
@@ -88,7 +88,7 @@ def has_effectors(armature: bpy.types.Object) -> bool:
 
 def effectors(armature: bpy.types.Object, frames: Array) -> list[BodyEffector]:
     """The effectors of the list over frames (F,), those without a bone left out."""
-    found = []
+    listed = []
     for index, item in enumerate(armature.lookat_pd_ik_body.effectors):
         if not item.bone:
             continue
@@ -97,8 +97,8 @@ def effectors(armature: bpy.types.Object, frames: Array) -> list[BodyEffector]:
             target = Target(item.target, item.subtarget if item.target.type == "ARMATURE" else "")
         pole = None if item.pole is None else Target(item.pole)
         chosen = values(item, EffectorFollowing) | {"weight": _weights(armature, index, frames)}
-        found.append(BodyEffector(item.bone, target, pole=pole, **chosen))
-    return found
+        listed.append(BodyEffector(item.bone, target, pole=pole, **chosen))
+    return listed
 
 
 def _weights(armature: bpy.types.Object, index: int, frames: Array) -> Array:

@@ -82,13 +82,13 @@ class BodyWork(BodyGoals):
 
     def moved_outside(self) -> list[OutsideControl]:
         """Those whose limbs are in IK at one of the frames. Raises RigError if one cannot be moved."""
-        found: dict[str, OutsideControl] = {}
+        by_goal: dict[str, OutsideControl] = {}
         for limb, influence in zip(self.body.limbs, self.ik.T, strict=True):
             if limb.goal in self.body.outside and moves_goal(influence).any():
-                found[limb.goal] = control = self.body.outside[limb.goal]
+                by_goal[limb.goal] = control = self.body.outside[limb.goal]
                 into = outside_controls.destination(control.object, self.options.into)
                 control.check(into, turns=limb.turns_end)
-        return list(found.values())
+        return list(by_goal.values())
 
     def check_scale(self, samples: Samples) -> None:
         """Raise RigError if the rig is scaled so that its effectors cannot be solved together."""
@@ -130,12 +130,12 @@ class BodyWork(BodyGoals):
         balance: ik.Balance | None,
     ) -> Generator[float, None, SolvedBody]:
         """Solve all frames; yields the completed fraction."""
-        found = []
+        parts = []
         for first in range(0, len(self.frames), _SLICE):
             part = slice(first, first + _SLICE)
-            found.append(self.solve(pose, objectives, balance, part))
+            parts.append(self.solve(pose, objectives, balance, part))
             yield min(1.0, (first + _SLICE) / len(self.frames))
-        return SolvedBody(*(np.concatenate([getattr(part, f.name) for part in found]) for f in fields(SolvedBody)))
+        return SolvedBody(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(SolvedBody)))
 
     def solve(
         self,
@@ -150,7 +150,7 @@ class BodyWork(BodyGoals):
         if self.tuning.still:
             lowered = rotation.rotate(rotation.inverse(pose.base[part, 3:]), (self.root - pose.positions[:, 0])[part])
             offsets = np.concatenate((offsets[:, :1] + lowered[:, None], offsets[:, 1:]), axis=1)
-        found = ik.solve_body(
+        solution = ik.solve_body(
             self.body.parents,
             offsets,
             pose.local[part],
@@ -164,7 +164,11 @@ class BodyWork(BodyGoals):
             in_time=True,
         )
         return SolvedBody(
-            found.rotations, found.displacement + lowered, found.errors, found.unbalanced, found.iterations
+            solution.rotations,
+            solution.displacement + lowered,
+            solution.errors,
+            solution.unbalanced,
+            solution.iterations,
         )
 
     def changes(self, samples: Samples, pose: BodyPose, solved: SolvedBody) -> Changes:

@@ -53,12 +53,12 @@ class Objectives:
 
     def beside_target(self, chain: JointChain) -> list[ik.Objective]:
         """The objectives for the solver; without the orientation if the effector rotates itself."""
-        found: list[ik.Objective] = []
+        objectives: list[ik.Objective] = []
         if self.orientation is not None and chain.at_tip:
-            found.append(ik.Orientation(self.orientation))
+            objectives.append(ik.Orientation(self.orientation))
         if self.pole is not None:
-            found.append(ik.Pole(self.pole))
-        return found
+            objectives.append(ik.Pole(self.pole))
+        return objectives
 
 
 def in_reach(seen: Seen, objectives: Objectives) -> Array:
@@ -87,19 +87,19 @@ def solve(
 ) -> Turns:
     """Rotate the chain so that its effector reaches the target, each frame starting from its own pose."""
     start = seen.local
-    found = _solve(chain, seen, objectives, tuning, start, history=history)
+    solution = _solve(chain, seen, objectives, tuning, start, history=history)
     if dt > 0.0 and tuning.solver.settles:
-        found = _without_snaps(chain, seen, objectives, tuning, found)
+        solution = _without_snaps(chain, seen, objectives, tuning, solution)
     if tuning.smoothness > 0.0 and dt > 0.0 and len(start) > 1:
         # The rotations are smoothed over time, then solved again from there. A method that settles stays near the pose
         # that it starts from, so that this must be free of the noise of the animation as well.
         origin = rotation.identity(*start.shape[:2]) if tuning.solver.settles else start
-        turns = rotation.align_hemisphere(rotation.multiply(rotation.inverse(origin), found.rotations))
+        turns = rotation.align_hemisphere(rotation.multiply(rotation.inverse(origin), solution.rotations))
         evened = rotation.normalize(continuation.averaged(turns, tuning.smoothness / dt))
         evened = _allowed(chain, start, rotation.multiply(origin, evened))
-        found = _solve(chain, seen, objectives, tuning, evened, history=history)
-    offsets = _in_channels(chain, seen, objectives, start, found.rotations)
-    return Turns(offsets, found.error, found.iterations, found.rotations, found.history)
+        solution = _solve(chain, seen, objectives, tuning, evened, history=history)
+    offsets = _in_channels(chain, seen, objectives, start, solution.rotations)
+    return Turns(offsets, solution.error, solution.iterations, solution.rotations, solution.history)
 
 
 def _solve(
@@ -143,7 +143,7 @@ def _posture(chain: JointChain, seen: Seen) -> ik.Posture | None:
 
 
 def _without_snaps(
-    chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning, found: ik.IKSolution
+    chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning, solution: ik.IKSolution
 ) -> ik.IKSolution:
     """The solution, continuous where animation and target are."""
 
@@ -157,7 +157,7 @@ def _without_snaps(
         solved,
         lambda pose, frames: _allowed(chain, seen.local[frames], pose),
     )
-    return continuation.without_snaps(course, found)
+    return continuation.without_snaps(course, solution)
 
 
 def _needed(seen: Seen, objectives: Objectives, posture: ik.Posture | None) -> float:
@@ -172,11 +172,11 @@ def _needed(seen: Seen, objectives: Objectives, posture: ik.Posture | None) -> f
         shorter = np.where(posture.is_hinge[1:], shorter, -1.0)
     middle = int(np.argmax(shorter))
     towards = rotation.rotate(rotation.inverse(seen.parent), objectives.target - places[:, 0])
-    found = continuation.needed(seen.local, towards, above[:, middle], below[:, middle])
+    rotation_needed = continuation.needed(seen.local, towards, above[:, middle], below[:, middle])
     for wanted in (objectives.orientation, objectives.pole):
         if wanted is not None and len(wanted) > 1:
-            found += float(_turned(seen, wanted).max())
-    return found
+            rotation_needed += float(_turned(seen, wanted).max())
+    return rotation_needed
 
 
 def _turned(seen: Seen, wanted: Array) -> Array:
@@ -194,11 +194,11 @@ def _allowed(chain: JointChain, start: Array, pose: Array) -> Array:
     return pose if chain.limits is None else chain.limits.clamp(pose, start)
 
 
-def _in_channels(chain: JointChain, seen: Seen, objectives: Objectives, start: Array, found: Array) -> Array:
+def _in_channels(chain: JointChain, seen: Seen, objectives: Objectives, start: Array, rotations: Array) -> Array:
     """Offsets (F, b, 4) for the channels of the bones."""
-    turns = rotation.multiply(rotation.inverse(start), found)
+    turns = rotation.multiply(rotation.inverse(start), rotations)
     if chain.turn_effector:
-        turns = np.concatenate((turns, _hand_turn(chain, seen, objectives, found)[:, None]), axis=1)
+        turns = np.concatenate((turns, _hand_turn(chain, seen, objectives, rotations)[:, None]), axis=1)
     turns[rotation.angle(turns) < _NEARLY_NOTHING] = rotation.IDENTITY
     for n, name in enumerate(chain.bones):
         limits = chain.limits if n < len(chain.joints) else chain.end_effector_limits
@@ -226,11 +226,11 @@ def _hand_local(seen: Seen) -> Array:
     return rotation.multiply(rotation.inverse(seen.rotations[:, -1]), seen.effector_rotation)
 
 
-def _hand_turn(chain: JointChain, seen: Seen, objectives: Objectives, found: Array) -> Array:
+def _hand_turn(chain: JointChain, seen: Seen, objectives: Objectives, rotations: Array) -> Array:
     """The rotation (F, 4) of the effector itself to its target orientation, within its limits."""
     above = seen.parent
-    for n in range(found.shape[1]):
-        above = rotation.multiply(above, found[:, n])
+    for n in range(rotations.shape[1]):
+        above = rotation.multiply(above, rotations[:, n])
     local = _hand_local(seen)
     goal = rotation.multiply(
         rotation.inverse(above), seen.effector_rotation if objectives.orientation is None else objectives.orientation

@@ -26,8 +26,8 @@ def bone_of_skin(
         for group in mesh.vertices[vertex].groups:
             if group.group < len(item.vertex_groups):
                 weights[item.vertex_groups[group.group].name] += group.weight
-    found = {name: weight for name, weight in weights.items() if name in armature.pose.bones and weight > 0.0}
-    return max(found, key=lambda name: found[name]) if found else ""
+    by_bone = {name: weight for name, weight in weights.items() if name in armature.pose.bones and weight > 0.0}
+    return max(by_bone, key=lambda name: by_bone[name]) if by_bone else ""
 
 
 def is_hidden(armature: bpy.types.Object, bone: str) -> bool:

@@ -70,18 +70,18 @@ def needed(start: Array, target: Array, upper: Array, lower: Array) -> float:
     return max(float((_steps(start) + turned + bent).max()), _NEARLY_NOTHING)
 
 
-def without_snaps(course: Course, found: ik.IKSolution) -> ik.IKSolution:
+def without_snaps(course: Course, solution: ik.IKSolution) -> ik.IKSolution:
     """The solution, where needed spread over time: no joint turns much faster than animation and target need."""
     if len(course.start) < 3:
-        return found
-    strict = replace(course, needed=min(course.needed, _least(course, found)))
-    if not strict.snaps(found.rotations).any():
-        return found
-    spread = _spread(strict, found)
+        return solution
+    strict = replace(course, needed=min(course.needed, _least(course, solution)))
+    if not strict.snaps(solution.rotations).any():
+        return solution
+    spread = _spread(strict, solution)
     if not course.snaps(spread.rotations).any():
         return spread
-    continued = _spread(course, _continued(course, found))
-    return min((found, spread, continued), key=lambda one: float(_steps(one.rotations).max()))
+    continued = _spread(course, _continued(course, solution))
+    return min((solution, spread, continued), key=lambda one: float(_steps(one.rotations).max()))
 
 
 def _least(course: Course, found: ik.IKSolution) -> float:
@@ -94,26 +94,26 @@ def _least(course: Course, found: ik.IKSolution) -> float:
     return max(float(each.max()), _NEARLY_NOTHING)
 
 
-def _spread(course: Course, found: ik.IKSolution) -> ik.IKSolution:
+def _spread(course: Course, solution: ik.IKSolution) -> ik.IKSolution:
     """The solution with the rotations around snaps averaged over a growing time, and solved again from there."""
     every = np.arange(len(course.start))
     for width in _SPREADS:
-        too_fast = course.snaps(found.rotations)
+        too_fast = course.snaps(solution.rotations)
         if not too_fast.any():
             break
-        turns = course.turns(found.rotations)
+        turns = course.turns(solution.rotations)
         box = np.ones(2 * min(width, (len(turns) - 1) // 2) + 1)
         near = np.convolve(np.append(too_fast, False), box, "same") > 0.5
         share = np.convolve(near, box / len(box), "same")
         smooth = rotation.slerp(turns, rotation.normalize(averaged(turns, float(width))), share[:, None])
-        found = course.solve(course.allowed(rotation.multiply(course.start, smooth), every), every)
-    return found
+        solution = course.solve(course.allowed(rotation.multiply(course.start, smooth), every), every)
+    return solution
 
 
-def _continued(course: Course, found: ik.IKSolution) -> ik.IKSolution:
+def _continued(course: Course, solution: ik.IKSolution) -> ik.IKSolution:
     """The solution in which each frame continues the one before."""
-    wanted = rotation.multiply(rotation.inverse(course.start), found.rotations)
-    rotations, error, iterations = found.rotations.copy(), found.error.copy(), found.iterations.copy()
+    wanted = rotation.multiply(rotation.inverse(course.start), solution.rotations)
+    rotations, error, iterations = solution.rotations.copy(), solution.error.copy(), solution.iterations.copy()
     last = wanted[0]
     for frame in range(1, len(wanted)):
         away = rotation.log(rotation.multiply(rotation.inverse(last), wanted[frame]))
@@ -128,7 +128,7 @@ def _continued(course: Course, found: ik.IKSolution) -> ik.IKSolution:
         solved = course.solve(pose, index)
         rotations[frame], error[frame], iterations[frame] = solved.rotations[0], solved.error[0], solved.iterations[0]
         last = rotation.multiply(rotation.inverse(course.start[frame]), rotations[frame])
-    return ik.IKSolution(rotations, error, iterations, found.orientation_error, found.history)
+    return ik.IKSolution(rotations, error, iterations, solution.orientation_error, solution.history)
 
 
 def averaged(turns: Array, width: float) -> Array:

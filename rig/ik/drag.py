@@ -140,7 +140,7 @@ class DragSession:
 
     def _find_pins(self) -> list[tuple[JointChain, Objectives]]:
         """Limbs that branch off the chain and end in a pinned bone, with its position."""
-        found = []
+        pins = []
         moved = set(self.chain.bones)
         for bone in self.armature.pose.bones:
             if not bone.lookat_pd_ik_pin:
@@ -152,8 +152,8 @@ class DragSession:
                 continue
             chain = resolve(self.armature, bone.name, base=free[-1], at_tip=False, turn_effector=True, pinned=True)
             _, seen = self._look(chain)
-            found.append((chain, Objectives(seen.end, seen.effector_rotation)))
-        return found
+            pins.append((chain, Objectives(seen.end, seen.effector_rotation)))
+        return pins
 
     def _look(self, chain: JointChain) -> tuple[Array, Seen]:
         """Evaluate the changes; returns the matrix of the armature and the chain."""
@@ -174,16 +174,16 @@ class DragSession:
         self._objectives = objectives
         self._ghosts.clear()
         began = perf_counter()
-        found = solve(self.chain, self._seen, objectives, self.tuning)
+        turns = solve(self.chain, self._seen, objectives, self.tuning)
         self.seconds = perf_counter() - began
-        self.iterations = int(found.iterations[0])
+        self.iterations = int(turns.iterations[0])
         if self._is_plain:
-            self._put(self._seen, found.offsets[0])
-            self.error = float(found.error[0]) * self._scale
+            self._put(self._seen, turns.offsets[0])
+            self.error = float(turns.error[0]) * self._scale
             self.view_layer.update()
         else:
             on_controls = _DraggedChain(self, objectives)
-            drain(realize(on_controls, on_controls.changes(found.offsets), on_controls.tolerance(_CORRECTIONS)))
+            drain(realize(on_controls, on_controls.changes(turns.offsets), on_controls.tolerance(_CORRECTIONS)))
             self.error = on_controls.missing * self._scale
             self.view_layer.update()
         for chain, stays in self._pins:

@@ -35,10 +35,10 @@ class Grip:
         return cls(armature, limb.goal, limb.moved, limb.shown[-1], False, limb.shown)
 
     @classmethod
-    def of_other(cls, armature: bpy.types.Object, found: OtherIK) -> "Grip":
-        end, at_tip = found.end(armature)
-        owner, bone = other_ik.moved(armature, found)
-        line = found.bones[::-1] if at_tip else (*found.bones[::-1], end)
+    def of_other(cls, armature: bpy.types.Object, posed: OtherIK) -> "Grip":
+        end, at_tip = posed.end(armature)
+        owner, bone = other_ik.moved(armature, posed)
+        line = posed.bones[::-1] if at_tip else (*posed.bones[::-1], end)
         return cls(owner, bone, end, end, at_tip, line)
 
     @property

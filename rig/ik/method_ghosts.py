@@ -49,7 +49,7 @@ def solved(
     chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning, world: Array, names: Sequence[str]
 ) -> list[MethodGhost]:
     """A chain at one frame as these methods solve it from the same pose. world: (4, 4) of the armature."""
-    found, reach = [], float(seen.reach[0])
+    ghosts, reach = [], float(seen.reach[0])
     size = float(abs(np.linalg.det(world[:3, :3])) ** (1.0 / 3.0))
     parents = list(range(-1, len(chain.joints) - 1))
     offsets = np.concatenate((np.zeros((1, 3)), seen.offsets[0, :-1]))
@@ -62,5 +62,5 @@ def solved(
         end = places[-1] + rotation.rotate(orientations[-1], seen.offsets[0, -1])
         points = np.concatenate((places, end[None])) @ world[:3, :3].T + world[:3, 3]
         error = float(turns.error[0])
-        found.append(MethodGhost(name, points, error * size, error / reach, int(turns.iterations[0]), seconds))
-    return found
+        ghosts.append(MethodGhost(name, points, error * size, error / reach, int(turns.iterations[0]), seconds))
+    return ghosts

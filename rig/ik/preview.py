@@ -55,9 +55,9 @@ class Convergence:
 
     def solve(self) -> Array:
         """Distance from the target (1 + iterations,) as a fraction of the chain's length."""
-        found = solve(self.chain, self.seen, self._objectives(), setup.tuning(self.settings), history=True)
-        assert found.history is not None
-        return found.history[: _SHOWN + 1, 0] / float(self.seen.reach[0])
+        turns = solve(self.chain, self.seen, self._objectives(), setup.tuning(self.settings), history=True)
+        assert turns.history is not None
+        return turns.history[: _SHOWN + 1, 0] / float(self.seen.reach[0])
 
     def ghosts(self, names: Sequence[str]) -> list[MethodGhost]:
         """The chain as these methods solve it."""

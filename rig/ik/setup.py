@@ -64,29 +64,29 @@ def tuning(settings: Any) -> IKTuning:
     return IKTuning(**values(settings, ChainSolving))
 
 
-def goal(found: JointChain, settings: Any) -> Goal:
+def goal(chain: JointChain, settings: Any) -> Goal:
     """What the effector of a chain follows. Raises RigError."""
     pole, chosen = None if settings.pole is None else Target(settings.pole), values(settings, GoalFollowing)
     if settings.follow == "PATH":
-        return Goal(None, _motion_path(found), pole, **chosen)
+        return Goal(None, _motion_path(chain), pole, **chosen)
     if settings.target is None:
         raise no_target()
     target = Target(settings.target, settings.subtarget if settings.target.type == "ARMATURE" else "")
     return Goal(target, None, pole, **chosen)
 
 
-def _motion_path(found: JointChain) -> tuple[np.ndarray, np.ndarray]:
+def _motion_path(chain: JointChain) -> tuple[np.ndarray, np.ndarray]:
     """Frames (F,) and points of the world (F, 3) of the path that Blender calculated for the effector."""
-    path = found.armature.pose.bones[found.effector].motion_path
+    path = chain.armature.pose.bones[chain.effector].motion_path
     if path is None or not len(path.points):
         raise RigError(
-            "Bone '{effector}' has no motion path; calculate it first (Pose > Motion Paths).", effector=found.effector
+            "Bone '{effector}' has no motion path; calculate it first (Pose > Motion Paths).", effector=chain.effector
         )
-    if path.use_bone_head == found.at_tip:
+    if path.use_bone_head == chain.at_tip:
         raise RigError(
             "The motion path of '{effector}' was calculated for the other end of the bone; "
             "calculate it again, or change Point.",
-            effector=found.effector,
+            effector=chain.effector,
         )
     points = np.empty(3 * len(path.points))
     path.points.foreach_get("co", points)

@@ -156,10 +156,10 @@ class Layer:
     def is_installed(self, places: Sequence[Place]) -> bool:
         """Whether it has its constraints at these places, as `install` makes them, and at no others."""
         wanted = {(bone, self.name(slot)): what for slot, (bone, what) in enumerate(places)}
-        found = [(_bone_of(item), item, constraint) for item, constraint in self.constraints()]
-        if {(bone, constraint.name) for bone, _, constraint in found} != wanted.keys() or len(found) != len(wanted):
+        own = [(_bone_of(item), item, constraint) for item, constraint in self.constraints()]
+        if {(bone, constraint.name) for bone, _, constraint in own} != wanted.keys() or len(own) != len(wanted):
             return False
-        return all(self._is_whole(item, constraint, wanted[bone, constraint.name]) for bone, item, constraint in found)
+        return all(self._is_whole(item, constraint, wanted[bone, constraint.name]) for bone, item, constraint in own)
 
     def _is_whole(self, item: Item, constraint: bpy.types.Constraint, what: str) -> bool:
         """Whether nobody has muted or changed the constraint, and what it reads is still there."""
@@ -399,7 +399,7 @@ class Layer:
         """First frame and values that its constraints show, None for those that add nothing; None where they show
         nothing, or not at these places."""
         held = {constraint.name: constraint for _, constraint in self.constraints()}
-        found: list[PlaceKeys | None] = []
+        every: list[PlaceKeys | None] = []
         for slot, (bone, _) in enumerate(places):
             constraint = held.get(self.name(slot))
             if constraint is None:
@@ -407,13 +407,13 @@ class Layer:
             keys = next(iter(read_keys(constraint)), None) if constraint.influence == 1.0 else None
             if keys is not None and keys.bone != bone:
                 return None
-            found.append(keys)
-        known = [keys for keys in found if keys is not None]
+            every.append(keys)
+        known = [keys for keys in every if keys is not None]
         if not known or len({(keys.first, len(keys.values)) for keys in known}) != 1:
             return None
         return known[0].first, [
             None if keys is None else _values(self._item(bone), what, keys)
-            for (bone, what), keys in zip(places, found, strict=True)
+            for (bone, what), keys in zip(places, every, strict=True)
         ]
 
 
@@ -424,9 +424,9 @@ def number_of(constraint: bpy.types.Constraint) -> int:
 
 def slot_of(constraint: bpy.types.Constraint) -> tuple[int, int]:
     """Number of the layer and slot in it, from the name of a constraint."""
-    found = own_data.parts(constraint.name)
-    assert found is not None, "it is one of a layer's"
-    return found[1:]
+    name_parts = own_data.parts(constraint.name)
+    assert name_parts is not None, "it is one of a layer's"
+    return name_parts[1:]
 
 
 def is_part(item: bpy.types.ID) -> bool:
@@ -436,8 +436,8 @@ def is_part(item: bpy.types.ID) -> bool:
 
 def adding(armature: bpy.types.Object) -> set[str]:
     """Bones of an armature to which layers that come before the animator's constraints add something now."""
-    found = ((bone.name, constraint) for bone in armature.pose.bones for constraint in bone.constraints)
-    return {name for name, constraint in found if constraint.influence and own_data.is_own_constraint(constraint)}
+    own = ((bone.name, constraint) for bone in armature.pose.bones for constraint in bone.constraints)
+    return {name for name, constraint in own if constraint.influence and own_data.is_own_constraint(constraint)}
 
 
 def offset_at(bone: bpy.types.PoseBone, constraint: bpy.types.Constraint, frame: float) -> Array | None:
@@ -480,7 +480,7 @@ def keys_of(item: Item, first: int, row: Row) -> list[PlaceKeys]:
     parts = {row.what: row.values}
     if row.what == TRANSFORM:
         parts = {LOCATION: row.values[:, :3], ROTATION: row.values[:, 3:7], SCALE: row.values[:, 7:]}
-    found = []
+    keys = []
     for what, values in parts.items():
         kind, index, constants = what, 0, ()
         if what == ROTATION:
@@ -490,8 +490,8 @@ def keys_of(item: Item, first: int, row: Row) -> list[PlaceKeys]:
                 # Blender makes it a unit quaternion again. Playback costs less, the fewer curves there are.
                 values, index = values[:, 1:] / values[:, :1], 1
         name = channels.channel(kind)[0]
-        found.append(PlaceKeys(bone, name, first, values.astype(np.float32), index, constants, row.step))
-    return found
+        keys.append(PlaceKeys(bone, name, first, values.astype(np.float32), index, constants, row.step))
+    return keys
 
 
 def _values(item: Item, what: str, keys: PlaceKeys) -> Array:

@@ -70,8 +70,8 @@ def is_any() -> bool:
 
 
 def slot_of(action: bpy.types.Action, place: str, *, ensure: bool = False) -> bpy.types.ActionSlot | None:
-    found = next((slot for slot in action.slots if slot.name_display == place), None)
-    return action.slots.new(id_type="OBJECT", name=place) if found is None and ensure else found
+    existing = next((slot for slot in action.slots if slot.name_display == place), None)
+    return action.slots.new(id_type="OBJECT", name=place) if existing is None and ensure else existing
 
 
 def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, *channels: PlaceKeys) -> None:

@@ -211,14 +211,14 @@ def unsettled(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, str, Statu
     state = _scenes.get(scene.session_uid)
     if state is None or not (state.job is not None or state.is_previewing or state.stopped or state.errors):
         return []
-    found = []
+    layers = []
     for key, solve in state.solves.items():
         if not solve.bone:
             continue
         how = status(scene, solve.owner, solve.bone, key[0])
         if how.state not in ("SOLVED", "OFF") and not (how.state == "SOLVING" and solve.stale == FRESH):
-            found.append((solve.owner, solve.bone, how))
-    return found
+            layers.append((solve.owner, solve.bone, how))
+    return layers
 
 
 def is_rendering() -> bool:

@@ -186,9 +186,9 @@ class LiveScene:
         self.solves, self.errors = {}, {}
         self.editing = _editing(scene)
         for kind in self.kinds.values():
-            found = list(kind.find(scene))
-            kind.tidy(scene, found)
-            for instance in found:
+            instances = list(kind.find(scene))
+            kind.tidy(scene, instances)
+            for instance in instances:
                 key = kind.name, instance.owner.session_uid, (instance.bone if not instance.number else instance.number)
                 self.instances[key] = instance
                 self.keyed[key] = keyed = kind.keyed(instance)
@@ -246,8 +246,8 @@ class LiveScene:
         reach = {}
         for key, solve in self.solves.items():
             items = [fingerprint.dependencies(scene, items) for items in self.kind_of(solve).inputs(solve.instance)]
-            for found in items:
-                everything.update(found)
+            for used in items:
+                everything.update(used)
             reach[key] = set(items[0]), set(items[1])
         prints: dict[tuple[str, str], bytes] = {}
         for kind in self.kinds.values():

@@ -16,11 +16,11 @@ Solves = Sequence[tuple[Kind, LayerSolve]]
 
 def digest(span: tuple[int, int, float], prints: Mapping[tuple[str, str], bytes], settings: Sequence[tuple]) -> str:
     """A digest of what layers are solved from. prints: of all that their motions depend on. settings: of each layer."""
-    found = blake2b(digest_size=16)
-    found.update(repr((_SOLVER, span, sorted(prints.items()))).encode())
+    hashed = blake2b(digest_size=16)
+    hashed.update(repr((_SOLVER, span, sorted(prints.items()))).encode())
     for row in settings:
-        found.update(repr(row).encode())
-    return found.hexdigest()
+        hashed.update(repr(row).encode())
+    return hashed.hexdigest()
 
 
 def store(solves: Solves, note: str) -> None:

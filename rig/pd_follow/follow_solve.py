@@ -121,7 +121,7 @@ def sample(scene: bpy.types.Scene, owner: Owner, first: int, last: int) -> Gener
     mode, count = owner.item.rotation_mode, len(frames)
     keyed = any(fingerprint.animates(owner.object, owner.settings_path + name) for name in KEYABLE)
     worlds = np.empty((count, len(watched), 4, 4))
-    found = FollowSamples(
+    samples = FollowSamples(
         owner.label,
         frames,
         worlds[:, 0],
@@ -141,10 +141,10 @@ def sample(scene: bpy.types.Scene, owner: Owner, first: int, last: int) -> Gener
             worlds[k] = sampler.matrices(depsgraph)
             item = Owner(owner.object.evaluated_get(depsgraph), owner.bone).item
             settings = item.lookat_pd_follow
-            found.use[k], found.influence[k] = settings.use, settings.influence
-            for kind, rows in found.raw.items():
+            samples.use[k], samples.influence[k] = settings.use, settings.influence
+            for kind, rows in samples.raw.items():
                 rows[k] = getattr(item, channel(kind)[0])
-            found.frames_of_location[k] = _location_frame(item, worlds[k])
+            samples.frames_of_location[k] = _location_frame(item, worlds[k])
             yield (k + 1) / count
     bad = ~np.isfinite(worlds).all(axis=(2, 3))
     if bad.any():
@@ -154,7 +154,7 @@ def sample(scene: bpy.types.Scene, owner: Owner, first: int, last: int) -> Gener
             name=watched[n].label,
             frame=frames[k],
         )
-    return found
+    return samples
 
 
 @contextmanager

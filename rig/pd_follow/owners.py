@@ -70,8 +70,8 @@ def on(item: bpy.types.Object) -> Iterator[Owner]:
 
 def in_scene(scene: bpy.types.Scene) -> list[Owner]:
     """All that follows in a scene, each after those that it depends on; what is linked from a library follows there."""
-    found = [owner for item in scene.objects if item.library is None for owner in on(item)]
-    return sorted(found, key=lambda owner: len(_followed(owner)))
+    followers = [owner for item in scene.objects if item.library is None for owner in on(item)]
+    return sorted(followers, key=lambda owner: len(_followed(owner)))
 
 
 def _followed(owner: Owner) -> list[_NODE]:
@@ -96,8 +96,8 @@ def moves_with(item: bpy.types.Object | None, bone: str) -> set[_NODE]:
         else:
             waiting.append((item.parent, item.parent_bone if item.parent_type == "BONE" else ""))
         for constraint in (place or item).constraints:
-            for found in (constraint, *getattr(constraint, "targets", ())):
-                waiting.append((getattr(found, "target", None), getattr(found, "subtarget", "")))
+            for holder in (constraint, *getattr(constraint, "targets", ())):
+                waiting.append((getattr(holder, "target", None), getattr(holder, "subtarget", "")))
         follow = _follow_of(item, bone)
         if follow is not None and follow.exists and not follow.mute:
             waiting.append((follow.target, follow.subtarget))

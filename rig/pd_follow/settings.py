@@ -103,8 +103,8 @@ def values(settings: PDFollowSettings) -> tuple:
     """All that decides about the motion but does not change with the frame, to tell whether it has changed."""
     left_out = ("rna_type", "name", "target", *KEYABLE)
     names = [name for name in settings.bl_rna.properties.keys() if name not in left_out]
-    found = (getattr(settings, name) for name in names)
-    return tuple(tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value for value in found)
+    every = (getattr(settings, name) for name in names)
+    return tuple(tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value for value in every)
 
 
 def controller(settings: PDFollowSettings) -> Controller:

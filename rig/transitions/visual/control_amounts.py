@@ -94,8 +94,8 @@ class _Seen:
     def missing(self, wanted: "_Seen", unit: float) -> Array:
         """(F, m) what leads to wanted poses: rotations, and displacements in units."""
         turns = rotation.log(rotation.multiply(rotation.inverse(self.turns), wanted.turns))
-        found = np.concatenate((turns, (wanted.moves - self.moves) / unit), axis=-1)
-        return found.reshape(len(found), -1)
+        rows = np.concatenate((turns, (wanted.moves - self.moves) / unit), axis=-1)
+        return rows.reshape(len(rows), -1)
 
 
 class ControlAmounts(Realization[Changes, Array]):
@@ -219,13 +219,13 @@ class ControlAmounts(Realization[Changes, Array]):
         added: dict[tuple[str, bool], Array] = {}
         for n, (candidate, turns, axis) in enumerate(amounts):
             added.setdefault((candidate.bone, turns), np.zeros((len(steps), 3)))[:, axis] = steps[:, n]
-        found = Changes(dict(self._best.turns), dict(self._best.moves))
+        changes = Changes(dict(self._best.turns), dict(self._best.moves))
         for (bone, turns), step in added.items():
             if turns:
-                found.turns[bone] = rotation.multiply(self._best.turn(bone, len(step)), rotation.exp(step))
+                changes.turns[bone] = rotation.multiply(self._best.turn(bone, len(step)), rotation.exp(step))
             else:
-                found.moves[bone] = self._best.move(bone, len(step)) + self._unit * step
-        return found
+                changes.moves[bone] = self._best.move(bone, len(step)) + self._unit * step
+        return changes
 
     def _seen(self) -> _Seen:
         return _Seen.of(self._reader.read(self._frames.tolist()))

@@ -59,18 +59,18 @@ def anchors_of(armature: bpy.types.Object, bones: Sequence[str]) -> Anchors:
     data = armature.data.bones
     heads = np.array([data[name].head_local if name else (np.nan,) * 3 for name in bones])
     ways = np.array([_direction(data[name]) if name else (np.nan,) * 3 for name in bones])
-    found = np.full(len(bones), -1)
+    anchors = np.full(len(bones), -1)
     for row, name in enumerate(bones):
         for parent in data[name].parent_recursive if name else ():
             if parent.name in rows:
-                found[row] = rows[parent.name]
+                anchors[row] = rows[parent.name]
                 break
             near = np.linalg.norm(heads - np.array(parent.head_local), axis=-1) < _SAME_PLACE * parent.length
             alike = np.flatnonzero(near & (ways @ _direction(parent) > _SAME_DIRECTION))
-            if len(alike) and row not in alike and not _is_below(int(alike[0]), row, found):
-                found[row] = alike[0]
+            if len(alike) and row not in alike and not _is_below(int(alike[0]), row, anchors):
+                anchors[row] = alike[0]
                 break
-    return found
+    return anchors
 
 
 def resting_like(armature: bpy.types.Object, name: str, bones: Sequence[str]) -> str | None:

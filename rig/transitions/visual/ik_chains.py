@@ -95,15 +95,15 @@ class IKPosed:
         """Wanted matrices with the posed bones where they are measured, and what hangs on them as wanted from there."""
         if not self:
             return wanted
-        found = wanted.copy()
+        matrices = wanted.copy()
         moved = set(self.rows.tolist())
-        found[:, self.rows] = measured[:, self.rows]
+        matrices[:, self.rows] = measured[:, self.rows]
         for row in pose_tree.order(self._anchors):
             above = int(self._anchors[row])
             if row not in moved and above in moved:
                 moved.add(row)
-                found[:, row] = found[:, above] @ np.linalg.inv(wanted[:, above]) @ wanted[:, row]
-        return found
+                matrices[:, row] = matrices[:, above] @ np.linalg.inv(wanted[:, above]) @ wanted[:, row]
+        return matrices
 
     def leave(self, used: NDArray[np.bool_]) -> NDArray[np.bool_]:
         """Which bones get offsets (B,), without the posed ones."""

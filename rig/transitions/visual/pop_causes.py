@@ -40,8 +40,8 @@ def cause(scene: bpy.types.Scene, reader: PoseReader, frame: int, bone: str) -> 
     armature = reader.armature
     needed = _needed(armature, bone)
     states = [_state(reader.step(at), needed) for at in range(frame - 2, frame + 2)]
-    found = _switched(armature, states) or _strip(armature, frame) or _keys(armature, frame, needed)
-    return found or _object(states) or Message("The cause was not found.")
+    sentence = _switched(armature, states) or _strip(armature, frame) or _keys(armature, frame, needed)
+    return sentence or _object(states) or Message("The cause was not found.")
 
 
 def _needed(armature: bpy.types.Object, bone: str) -> set[str]:
@@ -179,10 +179,10 @@ def _keys(armature: bpy.types.Object, frame: int, needed: set[str]) -> Message |
     if action is None or data.action_slot is None:
         return None
     try:
-        found = pops.find(armature, action, frame - _NEAR, frame + _NEAR, slot=data.action_slot)
+        keyed_pops = pops.find(armature, action, frame - _NEAR, frame + _NEAR, slot=data.action_slot)
     except LookAtError:
         return None
-    bones = [pop.bone for pop in found if pop.frame == frame and (pop.bone in needed or not pop.bone)]
+    bones = [pop.bone for pop in keyed_pops if pop.frame == frame and (pop.bone in needed or not pop.bone)]
     if not bones:
         return None
     return Message("The keys of '{bone}' in '{action}' jump.", bone=bones[0] or armature.name, action=action.name)

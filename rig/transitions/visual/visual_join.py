@@ -86,13 +86,13 @@ def _jumps(
     dt = scene_time.seconds_per_frame(scene)
     waiting = {bone for bone, row in profile.bones.items() if row.source_time > 0.0}
     others = [bone for bone in (OBJECT, *evaluated_pose.deforming(armature)) if bone not in waiting]
-    found: dict[int, list[str] | None] = {cut: others if waiting else None}
+    jumps: dict[int, list[str] | None] = {cut: others if waiting else None}
     for row in profile.rows:
         if 0.0 < row.source_time < np.inf and cut + round(row.source_time / dt) <= last:
             own = {bone for bone, mine in profile.bones.items() if mine.source_time == row.source_time}
             late = [bone for bone in evaluated_pose.deforming(armature) if bone in own]
-            found.setdefault(cut + round(row.source_time / dt), None if row in profile.curves else late)
-    return sorted(found.items(), key=lambda item: item[0])
+            jumps.setdefault(cut + round(row.source_time / dt), None if row in profile.curves else late)
+    return sorted(jumps.items(), key=lambda item: item[0])
 
 
 def _blend_cut(

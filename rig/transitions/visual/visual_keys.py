@@ -87,15 +87,15 @@ def write(
 
 def _groups(transitions: Sequence[bpy.types.Action]) -> list[list[bpy.types.Action]]:
     """Transitions that overlap, in order of time."""
-    found: list[list[bpy.types.Action]] = []
+    groups: list[list[bpy.types.Action]] = []
     end = -np.inf
     for action in transitions:
         note = visual_offsets.note_of(action)
         if note["frame"] > end:
-            found.append([])
-        found[-1].append(action)
+            groups.append([])
+        groups[-1].append(action)
         end = max(end, note["last"] + 1)
-    return found
+    return groups
 
 
 def _write(
@@ -138,7 +138,7 @@ def _candidates(armature: bpy.types.Object, moved: Sequence[str], into: str) -> 
     first = _keyed(armature) | {*limb_controls.controls_of(armature, moved).values()}
     for limb in limb_controls.find(armature):
         first |= {limb.goal, *limb.turned, limb_controls.base_of(armature, limb), limb_controls.pole_of(armature, limb)}
-    found = []
+    candidates = []
     for bone in armature.pose.bones:
         if bone.name not in needed or (generated and bone.name.startswith(("ORG-", "DEF-", "MCH-"))):
             continue
@@ -149,8 +149,8 @@ def _candidates(armature: bpy.types.Object, moved: Sequence[str], into: str) -> 
             moves[:] = False
         if turns.any() or moves.any():
             weight = 1.0 if bone.name in first else _SECOND_CHOICE
-            found.append(Candidate(bone.name, turns, moves, weight))
-    return found
+            candidates.append(Candidate(bone.name, turns, moves, weight))
+    return candidates
 
 
 def _is_free(armature: bpy.types.Object, bone: str, mode: str, into: str) -> bool:

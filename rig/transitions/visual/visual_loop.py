@@ -155,16 +155,16 @@ class _Travel:
         rows = {world: [world]}
         if handles:
             rows[max(handles, key=lambda row: _count_below(row, poses.anchors))] = handles
-        found = []
+        parts = []
         for lead, moved in rows.items():
             up = upwards if lead == world else upright
             placement = root_motion.on_ground(
                 (places[-1, lead], turns[-1, lead]), (places[0, lead], turns[0, lead]), up
             )
-            found.append(
+            parts.append(
                 ([_handle(poses, row) for row in moved if _travels(places[[0, -1], row], placement)], placement, up)
             )
-        return cls(found)
+        return cls(parts)
 
     def moved(self, clip: Clip, later: bool) -> Clip:
         return self._placed(clip, lambda placement, _: placement if later else root_motion.inverse(placement))
@@ -202,14 +202,14 @@ def _handles(poses: EvaluatedPoses) -> list[int]:
     moves = np.ptp(local.locations, axis=0).max(axis=-1) > least
     moves |= rotation.distance(local.rotations, local.rotations[:1]).max(axis=0) > _MOVES
     moves[poses.bones.index(OBJECT)] = False
-    found, below = [], set()
+    handles, below = [], set()
     for row in pose_tree.order(poses.anchors):
         if poses.anchors[row] in below:
             below.add(row)
         elif moves[row]:
-            found.append(row)
+            handles.append(row)
             below.add(row)
-    return found
+    return handles
 
 
 def _count_below(row: int, anchors: Array) -> int:

@@ -42,9 +42,9 @@ def find(
     check_frames(first, last)
     with PoseReader(scene, armature, deforming(armature), first) as reader:
         poses = yield from progress.subrange(reader.read_many(range(first, last + 1)), 0.0, _SAMPLED)
-        found = pops.by_frame(detect(poses))
+        by_frame = pops.by_frame(detect(poses))
         result = []
-        for k, (frame, here) in enumerate(found.items()):
+        for k, (frame, here) in enumerate(by_frame.items()):
             bones = tuple(dict.fromkeys(pop.bone for pop in here))
             turn, move = jumps(poses, int(frame))
             rows = [reader.bones.index(bone) for bone in bones]
@@ -57,7 +57,7 @@ def find(
                     pop_causes.cause(scene, reader, int(frame), bones[0]),
                 )
             )
-            yield _SAMPLED + (1.0 - _SAMPLED) * (k + 1) / len(found)
+            yield _SAMPLED + (1.0 - _SAMPLED) * (k + 1) / len(by_frame)
     return result
 
 

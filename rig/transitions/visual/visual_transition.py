@@ -182,13 +182,13 @@ def _chosen(poses: EvaluatedPoses, frame: int, bones: Collection[str] | None) ->
     cut_at = int(np.searchsorted(poses.frames, frame))
     turn, move = _deviations(poses, cut_at, 1.0)
     part = replace(poses, frames=poses.frames[rows], matrices=poses.matrices[rows])
-    found = {pop.bone for pop in visual_pops.detect(part, outlier=0.5 * pops.OUTLIER) if pop.frame == frame}
+    jumping = {pop.bone for pop in visual_pops.detect(part, outlier=0.5 * pops.OUTLIER) if pop.frame == frame}
     size = pops.skeleton_size(poses.armature)
     large = (turn > max(_RELEVANT * turn.max(), _SMALLEST_TURN)) | (
         move > max(_RELEVANT * move.max(), _SMALLEST_MOVE * size)
     )
-    chosen = large | np.array([bone in found for bone in poses.bones])
-    if not found:
+    chosen = large | np.array([bone in jumping for bone in poses.bones])
+    if not jumping:
         raise _nothing(poses.armature, frame)
     chosen &= _named(poses, bones)
     if not chosen.any():
@@ -250,8 +250,8 @@ def smooth_all(
 
     bones: only pops of these. Raises LookAtError, after which nothing has changed.
     """
-    found = yield from progress.subrange(visual_pops.find(scene, armature, first, last), 0.0, 0.5)
-    wanted = [pop for pop in found if bones is None or set(bones) & set(pop.bones)]
+    pops_of_range = yield from progress.subrange(visual_pops.find(scene, armature, first, last), 0.0, 0.5)
+    wanted = [pop for pop in pops_of_range if bones is None or set(bones) & set(pop.bones)]
     made: list[VisualTransition] = []
     with removed_if_failed(armature, made):
         for n, pop in enumerate(wanted):
