@@ -33,26 +33,28 @@ _STEP = 0.3
 
 @dataclass(frozen=True)
 class Arm:
-    """A body in a pose `start` (n, 4) of which the joints above a point move, and the others are fixed.
-
-    effector: the joint in whose frame the point (3,) is. limits: of all joints. weights: (n,), of the torque of each
-    joint. damping: (n,) [N m s/rad], friction that the torques overcome. Motions are (..., N + 1, a, 4), the local
-    rotations of the a moving joints at intervals of h seconds. before, after: (a, 3) [rad/s], their constant velocities
-    before the first and after the last sample; None for rest. orientation: (4,) of the effector's joint on arrival, in
-    the frame of the roots, which it then moves for; None if any will do.
-    """
+    """A body in a pose `start` (n, 4) of which the joints above a point move, and the others are fixed. Motions are
+    (..., N + 1, a, 4), the local rotations of the a moving joints at intervals of h seconds."""
 
     body: Body
     start: Array
     effector: int
+    """The joint in whose frame the point (3,) is."""
     point: Array
     gravity: Array
     damping: Array
+    """(n,) [N m s/rad], friction that the torques overcome."""
     weights: Array
+    """(n,) weights of the torque of each joint."""
     limits: Limits | None = None
+    """Limits of all joints."""
     before: Array | None = None
+    """(a, 3) [rad/s], the constant velocity before the first sample; None for rest."""
     after: Array | None = None
+    """(a, 3) [rad/s], the constant velocity after the last sample; None for rest."""
     orientation: Array | None = None
+    """(4,) of the effector's joint on arrival, in the frame of the roots, which it then moves for; None if any will
+    do."""
 
     @cached_property
     def joints(self) -> list[int]:

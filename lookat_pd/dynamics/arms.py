@@ -15,12 +15,10 @@ from .arm import POSED, Arm
 
 @dataclass(frozen=True)
 class Arms(Arm):
-    """All joints that move one of several hands. Positions of the k hands are (..., 3 k), one after another.
-
-    hands: the arm of each. The effector, point and orientation of its own are those of the first and have no meaning.
-    """
+    """All joints that move one of several hands. Positions of the k hands are (..., 3 k), one after another."""
 
     hands: tuple[Arm, ...] = ()
+    """The arm of each. The effector, point and orientation of its own are those of the first and have no meaning."""
 
     @classmethod
     def of(cls, hands: Sequence[Arm]) -> "Arms":

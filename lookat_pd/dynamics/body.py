@@ -22,16 +22,16 @@ from . import checks
 
 
 class RootMotion(NamedTuple):
-    """Motion of the frame of the root joints, over leading axes; None stands for 0.
-
-    rotation: (..., 4). velocity, acceleration: (..., 3) linear [m/s, m/s^2], in the world. turn, turn_acceleration:
-    (..., 3) angular [rad/s, rad/s^2], in the world.
-    """
+    """Motion of the frame of the root joints, over leading axes; None stands for 0."""
 
     rotation: Array | None = None
+    """(..., 4) orientation."""
     acceleration: Array | None = None
+    """(..., 3) linear [m/s^2], in the world."""
     turn: Array | None = None
+    """(..., 3) angular velocity [rad/s], in the world."""
     turn_acceleration: Array | None = None
+    """(..., 3) angular acceleration [rad/s^2], in the world."""
 
 
 STILL = RootMotion()
@@ -45,21 +45,23 @@ LIGHTEST, LARGEST = 1e-9, 1e12
 class Body:
     """n rigid bones, each on a ball joint at its origin; the frame of the root joints is fixed.
 
-    parents: (n,), -1 for a root; parents are listed before their children. offsets: (n, 3) [m], each joint in its
-    parent's frame. masses: (n,) [kg]. centers: (n, 3) [m], centers of mass. inertias: (n, 3, 3) [kg m^2] about the
-    center of mass, along the axes of the bone's frame. names: of the joints, for error messages.
-
     A pose is local quaternions (..., n, 4): each bone's frame in its parent's, independent of the rest pose.
     Velocities, accelerations and torques are (..., n, 3): relative to the parent's motion, in the frame of the bone
     itself, as for ball joints in MuJoCo. Raises InvalidArgument.
     """
 
     parents: ArrayLike
+    """(n,), -1 for a root; parents are listed before their children."""
     offsets: ArrayLike
+    """(n, 3) [m], each joint in its parent's frame."""
     masses: ArrayLike
+    """(n,) [kg]."""
     centers: ArrayLike
+    """(n, 3) [m], centers of mass."""
     inertias: ArrayLike
+    """(n, 3, 3) [kg m^2] about the center of mass, along the axes of the bone's frame."""
     names: Sequence[str] | None = None
+    """Names of the joints, for error messages."""
 
     def __post_init__(self) -> None:
         checks.numbers("parents", self.parents)

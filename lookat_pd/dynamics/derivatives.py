@@ -16,13 +16,16 @@ from .body import Body
 
 @dataclass(frozen=True)
 class Derivatives:
-    """torques: (s, n, 3). by_pose, by_velocity, by_acceleration: (s, 3 n, 3 a), their derivatives by rotations,
-    velocities and accelerations of a joints, each in the frame of its bone; the last is that of the mass matrix."""
+    """Torques and their derivatives by the motion of a joints; (s, 3 n, 3 a), each in the frame of its bone."""
 
     torques: Array
+    """(s, n, 3) torques."""
     by_pose: Array
+    """Derivatives by rotations."""
     by_velocity: Array
+    """Derivatives by velocities."""
     by_acceleration: Array
+    """Derivatives by accelerations, which are the mass matrix."""
 
 
 def differentiated(

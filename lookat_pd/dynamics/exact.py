@@ -25,20 +25,21 @@ _FEW = 10
 
 @dataclass(frozen=True)
 class Interpolation:
-    """What `interpolate` found: F frames, n joints, k keys.
-
-    times: (F,) [s]. rotations: (F, n, 4) local. torques: (F, n, 3) [N m], each in the frame of its bone; at a key the
-    value after it; at passive joints those of spring and damper. missed: (k,) [rad], largest error of any joint at each
-    key, except passive ones. missed_joints: (k, n) [rad], error of each joint. residuals: (k, n) [rad], angle between
-    law and key before the correction.
-    """
+    """What `interpolate` found: F frames, n joints, k keys."""
 
     times: Array
+    """(F,) times [s]."""
     rotations: Array
+    """(F, n, 4) local rotations."""
     torques: Array
+    """(F, n, 3) [N m], each in the frame of its bone; at a key the value after it; at passive joints those of spring
+    and damper."""
     missed: Array
+    """(k,) [rad], largest error of any joint at each key, except passive ones."""
     missed_joints: Array
+    """(k, n) [rad], error of each joint."""
     residuals: Array
+    """(k, n) [rad], angle between law and key before the correction."""
 
 
 def has_closed_form(given: Disturbances) -> bool:

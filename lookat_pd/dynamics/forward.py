@@ -29,11 +29,14 @@ _PART = 0.01
 
 @dataclass(frozen=True)
 class Trajectory:
-    """times: (F,) [s]. rotations: (F, n, 4) local. velocities: (F, n, 3) [rad/s]."""
+    """The motion of a body under given torques."""
 
     times: Array
+    """(F,) times [s]."""
     rotations: Array
+    """(F, n, 4) local rotations."""
     velocities: Array
+    """(F, n, 3) [rad/s]."""
 
 
 def simulate(

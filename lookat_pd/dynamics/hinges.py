@@ -15,14 +15,14 @@ _X = np.array([1.0, 0.0, 0.0])
 
 @dataclass(frozen=True)
 class Hinges:
-    """Frames of n joints in which the axis of a hinge is X.
-
-    is_hinge: (n,). own, parents: (n, 4), the new frame of each joint, and that of its parent, in the frame of the bone.
-    """
+    """Frames of n joints in which the axis of a hinge is X."""
 
     is_hinge: NDArray[np.bool_]
+    """(n,)."""
     own: Array
+    """(n, 4), the new frame of each joint in the frame of the bone."""
     parents: Array
+    """(n, 4), the new frame of the parent of each joint in the frame of the parent's bone."""
 
     @classmethod
     def of(cls, body: Body, axes: Array) -> "Hinges":

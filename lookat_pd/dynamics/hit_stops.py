@@ -27,11 +27,14 @@ _DONE = 1e-8
 @dataclass(frozen=True)
 class Stop:
     """A stop of a joint at one time: |before + size rows v| is at most `largest`, for the velocities v (m,) of all
-    degrees of freedom. before: (3,) [rad]. size: the offset [s] by a velocity of 1. rows: (3, m)."""
+    degrees of freedom."""
 
     before: Array
+    """(3,) [rad]."""
     size: float
+    """The offset [s] by a velocity of 1."""
     rows: Array
+    """(3, m)."""
 
 
 def stopped(masses: Array, pushed: Array, stops: Sequence[Stop], largest: float) -> Array:

@@ -49,26 +49,32 @@ _SAMPLES = np.linspace(0.0, ENDS, 4097)[1:]
 
 @dataclass(frozen=True)
 class Hit:
-    """An impulse. time: [s] after the first pose. joint: index of the joint whose bone is hit. point: (3,) [m], in the
-    frame of that joint. impulse: (3,) [N s], in the frame of the root."""
+    """An impulse."""
 
     time: float
+    """Time [s] after the first pose."""
     joint: int
+    """Index of the joint whose bone is hit."""
     point: ArrayLike
+    """(3,) [m], in the frame of that joint."""
     impulse: ArrayLike
+    """(3,) [N s], in the frame of the root."""
 
 
 @dataclass(frozen=True)
 class HitResponse:
-    """The motion of a body that is hit k times. rotations: (F, n, 4), local. offsets: (F, n, 3), the angles [rad] by
-    which the joints deviate from the animation without limits, in their own frames. velocities: (k, n, 3) [rad/s], the
-    change of velocity by each hit. factors: (k,), the part of the velocity in the direction of each impulse that the
-    largest angle leaves to the point that is hit, 1 for all."""
+    """The motion of a body that is hit k times."""
 
     rotations: Array
+    """(F, n, 4) local rotations."""
     offsets: Array
+    """(F, n, 3), the angles [rad] by which the joints deviate from the animation without limits, in their own
+    frames."""
     velocities: Array
+    """(k, n, 3) [rad/s], the change of velocity by each hit."""
     factors: Array
+    """(k,), the part of the velocity in the direction of each impulse that the largest angle leaves to the point that
+    is hit, 1 for all."""
 
 
 def respond(

@@ -89,25 +89,28 @@ def swing_time(sharp: Array, interval: float, swing_past: float) -> Array:
 
 @dataclass(frozen=True)
 class Motion:
-    """The law's motion through k keys of n joints.
-
-    times: (k,). keys: (k, n, 4). Interval i ends at key i + 1; the last one follows the last key. lengths: (k,) [s] of
-    the intervals. goals: (k, n, 4), the key at the end of each interval; course: (k, n, 3) [rad/s], the velocity there.
-    error, speed: (k, n, 3), e and e' at its start. build: (k, n, 3), minus half of the e'' there that builds up. left:
-    (k, n, 3), e at its end before the correction, 0 if it is not corrected. spread: (k, 6, n, 3), the correction as
-    coefficients of the powers of the fraction of the interval. frequency: (k, n) [rad/s].
-    """
+    """The law's motion through k keys of n joints. Interval i ends at key i + 1; the last one follows the last key."""
 
     times: Array
+    """(k,) times of the keys [s]."""
     lengths: Array
+    """(k,) [s] of the intervals."""
     goals: Array
+    """(k, n, 4), the key at the end of each interval."""
     course: Array
+    """(k, n, 3) [rad/s], the velocity there."""
     error: Array
+    """(k, n, 3), e at the start of each interval."""
     speed: Array
+    """(k, n, 3), e' at the start of each interval."""
     build: Array
+    """(k, n, 3), minus half of the e'' there that builds up."""
     left: Array
+    """(k, n, 3), e at its end before the correction, 0 if it is not corrected."""
     spread: Array
+    """(k, 6, n, 3), the correction as coefficients of the powers of the fraction of the interval."""
     frequency: Array
+    """(k, n) [rad/s]."""
 
     def at(self, t: Array, interval: Array | None = None) -> tuple[Array, Array, Array]:
         """Poses (m, n, 4), velocities and accelerations (m, n, 3) at times (m,); at a key those after it."""

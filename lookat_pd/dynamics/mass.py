@@ -18,11 +18,14 @@ WATER = 1000.0
 
 
 class MassProperties(NamedTuple):
-    """mass: (...) [kg]. center: (..., 3) [m]. inertia: (..., 3, 3) [kg m^2], about the center."""
+    """Mass properties of a solid."""
 
     mass: Array
+    """(...) [kg]."""
     center: Array
+    """(..., 3) [m]."""
     inertia: Array
+    """(..., 3, 3) [kg m^2], about the center."""
 
 
 def capsule(length: ArrayLike, radius: ArrayLike, density: ArrayLike = WATER) -> MassProperties:

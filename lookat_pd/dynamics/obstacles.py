@@ -27,17 +27,17 @@ _FURTHER = 0.25
 
 @dataclass(frozen=True, eq=False)
 class Obstacles:
-    """m capsules in the frame of the root joints, in metres.
-
-    starts, ends: (m, 3), or (F, m, 3) at each frame of the reach if they move; the ends of their axes, the same for
-    spheres. radii: (m,), including the thickness of the arm. taken: (m,), which of them the hands take: the last bone
-    of each arm may be as near to these as on arrival; None for none. Raises InvalidArgument.
-    """
+    """m capsules in the frame of the root joints, in metres. Raises InvalidArgument."""
 
     starts: ArrayLike
+    """(m, 3), or (F, m, 3) at each frame of the reach if they move; one end of each axis."""
     ends: ArrayLike
+    """As `starts`, the other end, which for a sphere is the same point."""
     radii: ArrayLike
+    """(m,), including the thickness of the arm."""
     taken: ArrayLike | None = None
+    """(m,), which of them the hands take: the last bone of each arm may be as near to these as on arrival; None for
+    none."""
 
     def __post_init__(self) -> None:
         radii = checks.numbers("radii of the obstacles", self.radii)

@@ -145,14 +145,16 @@ connect = drained("connect", connecting)
 
 @dataclass(frozen=True)
 class _Work:
-    """keys: (k, n, 4) at samples `at` (k,), h seconds apart. speeds: (k, n, 3) in a first motion; rests: (k, n), which
-    of them are none."""
+    """Keys between which motions are searched."""
 
     body: Body
     keys: Array
+    """(k, n, 4) at samples `at` (k,), h seconds apart."""
     at: Array
     speeds: Array
+    """(k, n, 3) speeds at the keys in a first motion."""
     rests: Array
+    """(k, n), which of the speeds are zero."""
     h: float
     gravity: Array
     damping: Array

@@ -44,30 +44,34 @@ _BRIEF = 1e-3
 
 @dataclass(frozen=True)
 class Reach:
-    """What `reach` found, over F frames.
-
-    times: (F,) [s]. rotations: (F, n, 4) local. path: (F, 3) [m], of the hand. torques: (F, n, 3) [N m]. cost: of this
-    motion; costs: of each pass of the search that found it, the minimum-jerk path first, infinite where it misses the
-    goal. minimum_jerk: (F, 3), that path. clearance: the smallest distance [m] of the arm from an obstacle, negative
-    within one; None without obstacles. apart: (F,) [m], the smallest distances between the arms of two hands, negative
-    where they are within each other; None if they do not avoid each other.
-    """
+    """What `reach` found, over F frames."""
 
     times: Array
+    """(F,) times [s]."""
     rotations: Array
+    """(F, n, 4) local rotations."""
     path: Array
+    """(F, 3) [m], of the hand."""
     torques: Array
+    """(F, n, 3) [N m]."""
     cost: float
+    """Cost of this motion."""
     costs: Array
+    """Costs of each pass of the search that found it, the minimum-jerk path first, infinite where it misses the
+    goal."""
     minimum_jerk: Array
+    """(F, 3), the minimum-jerk path."""
     clearance: float | None = None
+    """The smallest distance [m] of the arm from an obstacle, negative within one; None without obstacles."""
     apart: Array | None = None
+    """(F,) [m], the smallest distances between the arms of two hands, negative where they are within each other; None
+    if they do not avoid each other."""
 
 
 @dataclass(frozen=True)
 class Hand:
-    """One of several hands that reach together: effector, goal, goal_velocity, orientation, approach and via as for
-    `reach`; name: in messages."""
+    """One of several hands that reach together: effector, goal, goal_velocity, orientation, approach and via are as for
+    `reach`."""
 
     effector: int | tuple[int, ArrayLike]
     goal: ArrayLike
@@ -75,6 +79,7 @@ class Hand:
     orientation: ArrayLike | None = None
     approach: ArrayLike | None = None
     name: str = ""
+    """Name in messages."""
     via: Sequence[tuple[float, ArrayLike]] = ()
 
 

@@ -57,15 +57,15 @@ def _bends(values: Array, dt: float, resting: bool) -> Array:
 
 @dataclass(frozen=True)
 class SmoothCurve:
-    """The spline of fifth degree, with four continuous derivatives, through N + 1 samples at intervals of h from 0.
-
-    values: (N + 1, ...); slopes, bends: (N + 1, ...), its first and second derivatives at the samples, in units of h.
-    """
+    """The spline of fifth degree, with four continuous derivatives, through N + 1 samples at intervals of h from 0."""
 
     h: float
     values: Array
+    """(N + 1, ...) samples."""
     slopes: Array
+    """(N + 1, ...) first derivatives at the samples, in units of h."""
     bends: Array
+    """(N + 1, ...) second derivatives at the samples, in units of h."""
 
     @classmethod
     def through(cls, h: float, values: Array, velocities: Array, accelerations: Array) -> "SmoothCurve":

@@ -21,10 +21,12 @@ NEARLY_STRAIGHT = 0.3
 
 @dataclass(frozen=True)
 class BendAxis:
-    """The axis about which a chain bends if it does. joint: its index. axis: (m, 3), in the frame of that joint."""
+    """The axis about which a chain bends if it has one."""
 
     joint: int
+    """Index of the joint that bends."""
     axis: Array
+    """(m, 3), in the frame of that joint."""
 
 
 def forward(pose: Array, offsets: Array) -> tuple[Array, Array]:

@@ -15,13 +15,15 @@ from .posture import Posture
 
 @dataclass(frozen=True)
 class TurningAxes:
-    """Of n joints in m poses. turns: (n, 3, 3) or (n, 3, 3, m), whose columns are the rotation vectors of the three
-    coordinates of each joint in its own frame; inverse: as `turns`, 0 for what does not turn. bases: by the joints
-    with locked angles, (3, 3, m), the directions of their coordinates."""
+    """Axes about which n joints turn, in m poses."""
 
     turns: Array
+    """(n, 3, 3) or (n, 3, 3, m), whose columns are the rotation vectors of the three coordinates of each joint in its
+    own frame."""
     inverse: Array
+    """As `turns`, 0 for what does not turn."""
     bases: dict[int, Array] | None = None
+    """By the joints with locked angles, (3, 3, m), the directions of their coordinates."""
 
     def axes(self, matrices: Array) -> Array:
         """The rotation vectors (3, 3, m, n) of the coordinates, for orientations of the joints as (3, 3, m, n)."""
@@ -48,14 +50,16 @@ class TurningAxes:
 
 @dataclass(frozen=True)
 class Freedom:
-    """turning: of joints without locked angles. compliance: (n, 3, 3). weights: (n, 3), 1 minus the stiffness of each
-    axis, 0 if locked. locked: joints with some locked angles, by their locks: indices (l,), rests (l, 4), and limits
-    without rest."""
+    """Which coordinates of joints may change, and how easily."""
 
     turning: TurningAxes
+    """Axes of joints without locked angles."""
     compliance: Array
+    """(n, 3, 3) compliance of each joint."""
     weights: Array
+    """(n, 3), 1 minus the stiffness of each axis, 0 if locked."""
     locked: Sequence[tuple[Array, Array, JointLimits]]
+    """Joints with some locked angles, by their locks: indices (l,), rests (l, 4), and limits without rest."""
 
     @classmethod
     def of(cls, limits: Sequence[JointLimits | None], posture: Posture | None) -> "Freedom | None":

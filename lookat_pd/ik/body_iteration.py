@@ -27,18 +27,24 @@ _MOST_RATIO, _LARGEST_REST = 0.8, 0.1
 
 @dataclass
 class Poses:
-    """Some poses of a problem. which: (a,), their indices. pose: (4, n, a). displacement: (3, a) of the root. gain:
-    (a, 1), the fraction of the way back to the initial pose in the last iteration. first, last: (a,), the largest
-    movement of a joint in the first and the last one. stopped: (a,), whether limits reduced that. iterations: (a,)."""
+    """Some poses of a problem."""
 
     which: Array
+    """(a,) indices of the poses."""
     pose: Array
+    """(4, n, a) local rotations."""
     displacement: Array
+    """(3, a) displacement of the root."""
     gain: Array
+    """(a, 1), the fraction of the way back to the initial pose in the last iteration."""
     first: Array
+    """(a,), the largest movement of a joint in the first iteration."""
     last: Array
+    """(a,), the largest movement of a joint in the last iteration."""
     stopped: Array
+    """(a,), whether limits reduced `last`."""
     iterations: Array
+    """(a,) numbers of iterations."""
 
     @classmethod
     def of(cls, which: Array, pose: Array, displacement: Array, gain: Array | None = None) -> "Poses":

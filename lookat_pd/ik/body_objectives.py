@@ -36,16 +36,19 @@ class BodyState:
 
 @dataclass(frozen=True)
 class Members:
-    """Objectives of one kind, which are computed together. joints: (p,), their indices in the state. lines: the
-    ancestors of each joint after itself. mask: (p, 1, n), 1 for these joints. rows: of the equations. key: ends the
-    names of their arrays."""
+    """Objectives of one kind, which are computed together."""
 
     objectives: Sequence["BodyObjective"]
     joints: Array
+    """(p,) indices of the joints in the state."""
     lines: Sequence[Array]
+    """The ancestors of each joint after itself."""
     mask: Array
+    """(p, 1, n), 1 for these joints."""
     rows: slice
+    """Rows of the equations."""
     key: str
+    """Ending of the names of their arrays."""
 
     def add(self, state: BodyState, data: dict[str, Array], values: Array, matrix: Array | None) -> None:
         """Write their rows of the equations: residuals (m, r), and the Jacobian (m, r, 3, n + 1) but for the root."""
@@ -60,16 +63,14 @@ class Members:
 
 @dataclass(frozen=True, eq=False)
 class BodyObjective:
-    """An objective of a joint.
-
-    weight: (...), 0 to 1. At 1 the objective is reached if possible; below, it gives way to all that have a weight of
-    1, and the result is between the initial pose and the objective. priority: HIGH, NORMAL or LOW. Raises
-    InvalidArgument.
-    """
+    """An objective of a joint. Raises InvalidArgument."""
 
     joint: int
     weight: ArrayLike = field(default=1.0, kw_only=True)
+    """(...), 0 to 1. At 1 the objective is reached if possible; below, it gives way to all that have a weight of 1, and
+    the result is between the initial pose and the objective."""
     priority: int = field(default=NORMAL, kw_only=True)
+    """HIGH, NORMAL or LOW."""
     sizes: ClassVar[dict[str, int]] = {}
     """Its arrays that may differ from pose to pose, and their last axis."""
     moves_with_root: ClassVar[bool] = False
@@ -201,18 +202,19 @@ class BodyPole(BodyObjective):
 
 @dataclass(frozen=True, eq=False)
 class Balance:
-    """The centre of mass above the support polygon; where it would leave that, it moves along its edge.
-
-    masses: (n,) of the joints, in any unit. centers: (..., n, 3), centre of each mass in the frame of its joint.
-    polygon: (..., k, 3), points whose convex hull along `up` is the polygon. up: (..., 3). weight: (...), 0 to 1, as of
-    `BodyObjective`. Its priority is below HIGH. Raises InvalidArgument.
-    """
+    """The centre of mass above the support polygon; where it would leave that, it moves along its edge. Raises
+    InvalidArgument."""
 
     masses: ArrayLike
+    """(n,) masses of the joints, in any unit."""
     centers: ArrayLike
+    """(..., n, 3), centre of each mass in the frame of its joint."""
     polygon: ArrayLike
+    """(..., k, 3), points whose convex hull along `up` is the polygon."""
     up: ArrayLike = (0.0, 0.0, 1.0)
+    """(..., 3) direction."""
     weight: ArrayLike = 1.0
+    """(...), 0 to 1, as in `BodyObjective`. The priority of the balance is below HIGH."""
 
     def __post_init__(self) -> None:
         masses = checks.array("masses", self.masses, None)

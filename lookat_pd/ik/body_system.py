@@ -36,18 +36,17 @@ _SOFTEST = 1e-3
 
 @dataclass
 class Relaxation:
-    """The fraction of the way back to the initial pose that each of m poses goes in one iteration.
-
-    gain: (m, 1). back: (m, d), the way back in the last iteration, 0 where it is unknown. Near the objectives the gain
-    is that of Irons and Tuck (1969), under which the last two ways back cancel as far as they can: it is close to 1
-    for small rotations, and for large ones small enough that the iteration does not overshoot. held: (m,
-    n + 2), whether a coordinate of each joint was fixed, and whether the balance held the centre of mass at a point or
-    an edge: only ways back with the same of these are compared.
-    """
+    """The fraction of the way back to the initial pose that each of m poses goes in one iteration. Near the objectives
+    the gain is that of Irons and Tuck (1969), under which the last two ways back cancel as far as they can: it is close
+    to 1 for small rotations, and for large ones small enough that the iteration does not overshoot."""
 
     gain: Array
+    """(m, 1), the fraction."""
     back: Array
+    """(m, d), the way back in the last iteration, 0 where it is unknown."""
     held: Array
+    """(m, n + 2), whether a coordinate of each joint was fixed, and whether the balance held the centre of mass at a
+    point or an edge: only ways back with the same of these are compared."""
 
     @classmethod
     def of(cls, count: int, joints: int, gain: Array | None = None) -> "Relaxation":
@@ -75,14 +74,16 @@ class Relaxation:
 
 @dataclass(frozen=True)
 class Levels:
-    """The priorities of rows. order: (r,), the rows in the order of their priority; None if there is only one. steps:
-    those of each priority in this order. mean: (r, r), which averages over the rows of an objective, in this order too.
-    balance: the two rows of a balance, the last ones."""
+    """The priorities of rows."""
 
     order: Array | None
+    """(r,), the rows in the order of their priority; None if there is only one."""
     steps: list[slice]
+    """Rows of each priority in this order."""
     mean: Array
+    """(r, r), which averages over the rows of an objective, in the same order."""
     balance: slice
+    """The two rows of a balance, the last ones."""
 
     @classmethod
     def of(cls, rows: Sequence[tuple[int, int]]) -> "Levels":
@@ -99,27 +100,31 @@ class Levels:
 
 @dataclass
 class System:
-    """The linear equations of one iteration.
-
-    matrix: (m, r, 3, n + 1) for residuals (m, r); z: (m, 3, n + 1), the coordinates. levels: of the rows. weights:
-    (m, r). ease: factor of the damping. center: (m, 2), of mass, if there is a balance. near: whether all objectives
-    are almost reached, so that they are solved at once. kept: (m, 3, n + 1), a part of the step that is fixed, or None;
-    blocked: (m, n), the joints of which. ends: of hinges that are left out, the columns (m, r, h) of the Jacobian for
-    turns about their axes and the coordinates (m, h) about these, or None.
-    """
+    """The linear equations of one iteration."""
 
     matrix: Array
+    """(m, r, 3, n + 1) for residuals (m, r)."""
     values: Array
     z: Array
+    """(m, 3, n + 1), the coordinates."""
     levels: Levels
+    """Priorities of the rows."""
     weights: Array
+    """(m, r) weights of the rows."""
     ease: float
+    """Factor of the damping."""
     center: Array | None
+    """(m, 2) centre of mass, if there is a balance."""
     relaxation: Relaxation
     near: bool = False
+    """Whether all objectives are almost reached, so that they are solved at once."""
     kept: Array | None = None
+    """(m, 3, n + 1), a part of the step that is fixed, or None."""
     blocked: Array | None = None
+    """(m, n), the joints whose part is fixed."""
     ends: tuple[Array, Array] | None = None
+    """Columns (m, r, h) of the Jacobian for turns of the hinges that are left out, and their coordinates (m, h), or
+    None."""
 
     def held(self, some: Array | slice, blocked: Array, made: Array) -> "System":
         """The system of some poses (m,) without the blocked coordinates (s, n, 3, 3), which move as `made` (s, 3,

@@ -28,15 +28,18 @@ from .posture import Posture
 
 @dataclass(frozen=True)
 class BodySolution:
-    """rotations: (..., n, 4) local. displacement: (..., 3) of the root, in the space of the base. errors: (..., k), of
-    each objective: lengths of positions, [rad] of orientations and directions. unbalanced: (...), distance of the
-    centre of mass from the support polygon, 0 without a `Balance`. iterations: (...)."""
+    """The solution for a body."""
 
     rotations: Array
+    """(..., n, 4) local rotations."""
     displacement: Array
+    """(..., 3) displacement of the root, in the space of the base."""
     errors: Array
+    """(..., k) error of each objective: lengths of positions, [rad] of orientations and directions."""
     unbalanced: Array
+    """(...), distance of the centre of mass from the support polygon, 0 without a `Balance`."""
     iterations: Array
+    """(...) numbers of iterations."""
 
 
 def solve_body(

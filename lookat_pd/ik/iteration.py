@@ -35,13 +35,16 @@ STALLED = 0.9
 
 @dataclass(frozen=True)
 class Outcome:
-    """poses: (n, 4, m), the best of each chain. iterations: (m,). history: the costs (m,) at the start and after each
-    iteration. cost: (m,), those of the poses."""
+    """What the iterations of a batch of m chains have come to."""
 
     poses: Array
+    """(n, 4, m), the best pose of each chain."""
     iterations: Array
+    """(m,) numbers of iterations."""
     history: list[Array]
+    """The costs (m,) at the start and after each iteration."""
     cost: Array
+    """(m,) costs of the poses."""
 
 
 def run(

@@ -26,24 +26,27 @@ _AXES = "XYZ"
 class Limits:
     """Limits of n joints; fields that are omitted do not limit.
 
-    locks: (n, 3) bool, angles about x, y, z that keep their initial values. minimum, maximum: (n, 3) [rad], range of
-    the angles, infinite for none; clamped to half a turn. stiffness: (n, 3), 0 to 0.99, the fraction of its rotation
-    that a joint leaves to the others. rest: (n, 4), the rotation relative to the parent at which the angles are 0,
-    default identity. euler_minimum, euler_maximum: (n, 3) [rad], range of the Euler angles in `euler_order`, one order
-    or one for each joint, as in the constraint Limit Rotation in local space. names: of the joints, for error messages.
-
     Raises InvalidArgument if shapes differ, a number is invalid, or a minimum is above its maximum.
     """
 
     locks: ArrayLike | None = None
+    """(n, 3) bool, angles about x, y, z that keep their initial values."""
     minimum: ArrayLike | None = None
+    """(n, 3) [rad], least angles, minus infinity for none; clamped to half a turn."""
     maximum: ArrayLike | None = None
+    """(n, 3) [rad], largest angles, infinity for none; clamped to half a turn."""
     stiffness: ArrayLike | None = None
+    """(n, 3), 0 to 0.99, the fraction of its rotation that a joint leaves to the others."""
     rest: ArrayLike | None = None
+    """(n, 4), the rotation relative to the parent at which the angles are 0, default identity."""
     euler_minimum: ArrayLike | None = None
+    """(n, 3) [rad], least Euler angles in `euler_order`, as in the constraint Limit Rotation in local space."""
     euler_maximum: ArrayLike | None = None
+    """(n, 3) [rad], the largest ones."""
     euler_order: str | Sequence[str] = "XYZ"
+    """One order, or one for each joint."""
     names: Sequence[str] | None = None
+    """Names of the joints, for error messages."""
 
     def __post_init__(self) -> None:
         n = self._count()

@@ -15,27 +15,31 @@ from .task import Pose, Task
 
 @dataclass(frozen=True)
 class Method:
-    """A method of solving a chain.
-
-    id: its name in `solve`; in capitals the identifier in Blender, with hyphens the word on the command line. label,
-    description: name and tooltip. key: digit that selects it during a drag. step: one iteration. least_squares: solves
-    for position and orientation together; otherwise the last joint is rotated separately, and overshoot is used.
-    draws_joints: supports goals of joints. settles: continues at the target until the joints are at rest, and uses a
-    posture. published: one iteration as published, where that differs. free: all iterations of chains without limits
-    whose only objective is the position, where there is something faster. is_default: true for exactly one row.
-    """
+    """A method of solving a chain."""
 
     id: str
+    """Name in `solve`; in capitals the identifier in Blender, with hyphens the word on the command line."""
     label: str
+    """Name in the interface."""
     description: str
+    """Tooltip."""
     key: str
+    """Digit that selects it during a drag."""
     step: Callable[[Task, Pose], Pose]
+    """One iteration."""
     least_squares: bool = False
+    """Whether it solves for position and orientation together; otherwise the last joint is rotated separately, and
+    overshoot is used."""
     draws_joints: bool = False
+    """Whether it supports goals of joints."""
     settles: bool = False
+    """Whether it continues at the target until the joints are at rest, and uses a posture."""
     published: Callable[[Task, Pose], Pose] | None = None
+    """One iteration as published, where that differs."""
     free: Callable[..., Outcome] | None = None
+    """All iterations of chains without limits whose only objective is the position, where there is something faster."""
     is_default: bool = False
+    """True for exactly one row."""
 
     @property
     def identifier(self) -> str:

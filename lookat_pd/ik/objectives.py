@@ -55,9 +55,10 @@ class Objective:
 
 @dataclass(frozen=True, eq=False)
 class Position(Objective):
-    """The position of the effector. target: (..., 3)."""
+    """The position of the effector."""
 
     target: ArrayLike
+    """(..., 3) position."""
     name = "target"
 
     def __post_init__(self) -> None:
@@ -72,13 +73,12 @@ class Position(Objective):
 
 @dataclass(frozen=True, eq=False)
 class Orientation(Objective):
-    """The orientation of the last joint, in the space of the target; a radian counts as a mean bone's length.
-
-    orientation: (..., 4). weight: 0 to 1, interpolation from the orientation without the objective.
-    """
+    """The orientation of the last joint, in the space of the target; a radian counts as a mean bone's length."""
 
     orientation: ArrayLike
+    """(..., 4) orientation."""
     weight: float = 1.0
+    """0 to 1, interpolation from the orientation without the objective."""
     name = "orientation"
 
     def __post_init__(self) -> None:
@@ -100,9 +100,10 @@ class Orientation(Objective):
 
 @dataclass(frozen=True, eq=False)
 class Pole(Objective):
-    """A point towards which the chain bends. target: (..., 3)."""
+    """A point towards which the chain bends."""
 
     target: ArrayLike
+    """(..., 3) position."""
     name = "pole"
     is_bend = True
 
@@ -126,15 +127,14 @@ class Pole(Objective):
 
 @dataclass(frozen=True, eq=False)
 class JointGoal(Objective):
-    """A preferred position of a joint, for methods that support goals of joints.
-
-    joint: 1 or more; joint 0 is fixed to the base. target: (..., 3). weight: 0 to 1. Its effect decreases; the second
-    half of the iterations brings the effector to its target.
-    """
+    """A preferred position of a joint, for methods that support goals of joints."""
 
     joint: int
+    """1 or more; joint 0 is fixed to the base."""
     target: ArrayLike
+    """(..., 3) position."""
     weight: float = 1.0
+    """0 to 1. Its effect decreases; the second half of the iterations brings the effector to its target."""
     is_soft = True
 
     def __post_init__(self) -> None:

@@ -20,18 +20,18 @@ STEADY = 0.2
 
 @dataclass(frozen=True)
 class Posture:
-    """The preferences of n joints, which the method `nearest_pose` keeps.
-
-    stiffness: (n,), 0 to 0.99, the fraction of its rotation that a joint leaves to the others. hinges: (n, 3),
-    the axis of each hinge in the joint's frame, zeros for a ball joint; a hinge bends in the positive direction.
-    minimum, maximum: (n,) [rad], the range of the bend of each hinge: the angle about its axis from the direction of
-    the bone before to that of its own bone, 0 if straight. Raises InvalidArgument.
-    """
+    """The preferences of n joints, which the method `nearest_pose` keeps. Raises InvalidArgument."""
 
     stiffness: ArrayLike
+    """(n,), 0 to 0.99, the fraction of its rotation that a joint leaves to the others."""
     hinges: ArrayLike
+    """(n, 3), the axis of each hinge in the joint's frame, zeros for a ball joint; a hinge bends in the positive
+    direction."""
     minimum: ArrayLike
+    """(n,) [rad], the smallest bend of each hinge: the angle about its axis from the direction of the bone before to
+    that of its own bone, 0 if straight."""
     maximum: ArrayLike
+    """(n,) [rad], the largest bend of each hinge."""
 
     def __post_init__(self) -> None:
         n = checks.numbers("stiffness", self.stiffness).size

@@ -21,19 +21,19 @@ from .task import Task
 
 @dataclass(frozen=True)
 class IKSolution:
-    """The result of a solver for each chain of the batch.
-
-    rotations: (..., n, 4) local. error: (...), distance of the effector from its target for these rotations.
-    iterations: (...), their number. orientation_error: (...) [rad], or None without a target orientation. history: (1 +
-    iterations, ...), error at the start and after each iteration, or None if not requested; it includes the orientation
-    error as a length.
-    """
+    """The result of a solver for each chain of the batch."""
 
     rotations: Array
+    """(..., n, 4) local rotations."""
     error: Array
+    """(...), distance of the effector from its target for these rotations."""
     iterations: Array
+    """(...) numbers of iterations."""
     orientation_error: Array | None = None
+    """(...) error [rad] of the orientation, or None without a target orientation."""
     history: Array | None = None
+    """(1 + iterations, ...), error at the start and after each iteration, or None if not requested; it includes the
+    orientation error as a length."""
 
 
 def solve(

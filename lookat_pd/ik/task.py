@@ -21,18 +21,17 @@ Pose = list[Quaternion]
 
 @dataclass
 class Task:
-    """Chains to solve, in the frame of the first joint's rotation, with that joint at the origin.
-
-    data: values that differ between chains, arrays with the batch as the last axis: the values of each objective by
-    name, and optionally "locked" (n, 3, m), "offsets" (n, 3, m) and "bend axis" (3, m). Solvers may add their own
-    state. offsets: of the chain, if the same for all. objectives: include a position.
-    """
+    """Chains to solve, in the frame of the first joint's rotation, with that joint at the origin."""
 
     single: bool
     data: dict[str, Array]
+    """Values that differ between chains, arrays with the batch as the last axis: the values of each objective by name,
+    and optionally "locked" (n, 3, m), "offsets" (n, 3, m) and "bend axis" (3, m). Solvers may add their own state."""
     limits: list[JointLimits | None]
     shared_offsets: list[Vector] | None
+    """Offsets of the chain, if they are the same for all."""
     objectives: Sequence[Any] = ()
+    """Objectives, which include a position."""
     pull: float = 0.0
     """Factor of the weights of soft objectives in this iteration."""
     iteration: int = 0

@@ -57,18 +57,20 @@ CALLED = {"FK": " FK", "IK": " IK"}
 
 @dataclass(frozen=True)
 class SwitchResult:
-    """The result. limbs: the switched ones. errors: (k, F), largest distance of a joint of each limb from its animated
-    place in the world; turned: (k, F), largest angle [rad] of a bone from its animated orientation. skipped: the limbs
-    that are in the state at all frames already. others: the bakes of other objects and data, which can be rolled
-    back."""
+    """The result of switching limbs."""
 
     action: bpy.types.Action
     frames: Array
     limbs: tuple[LimbControls, ...]
+    """Limbs that were switched."""
     errors: Array
+    """(k, F), largest distance of a joint of each limb from its animated place in the world."""
     turned: Array
+    """(k, F), largest angle [rad] of a bone from its animated orientation."""
     skipped: tuple[LimbControls, ...] = ()
+    """Limbs that were in the state at all frames already."""
     others: tuple[BakeTransaction, ...] = ()
+    """Bakes of other objects and data, which can be rolled back."""
 
 
 def skipping(limb: LimbControls, state: str) -> Message:

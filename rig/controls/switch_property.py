@@ -31,16 +31,20 @@ _OPERATIONS: dict[type, Callable[[float, float], float]] = {
 
 @dataclass(frozen=True)
 class SwitchProperty:
-    """A number that is keyed to switch a limb. owner: the armature, its data, or another object. bone: the pose bone
-    that has it, "" for none. path: from there on. fk, ik: its values in both states. index: which number of a location
-    it is, -1 for one that stands alone."""
+    """A number that is keyed to switch a limb."""
 
     owner: bpy.types.ID
+    """The armature, its data, or another object."""
     bone: str
+    """The pose bone that has it, "" for none."""
     path: str
+    """Data path from the bone or owner on."""
     fk: float
+    """Its value in FK."""
     ik: float
+    """Its value in IK."""
     index: int = -1
+    """Which number of a location it is, -1 for one that stands alone."""
 
     @property
     def channel(self) -> tuple[str, int]:

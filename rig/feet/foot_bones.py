@@ -27,18 +27,17 @@ _FLAT = 0.02
 
 @dataclass(frozen=True)
 class Foot:
-    """A leg whose foot can be kept on its place.
-
-    bones: upper, lower and foot bone as they are seen. control: the bone that moves the foot of a leg that the rig's
-    own inverse kinematics bends; "" where the bones themselves turn. points: (P, 3) what touches the ground, the ball
-    or tip first, in the frame of the foot bone. hand: an arm and its hand, which supports the body only where it
-    touches the ground of the feet.
-    """
+    """A leg whose foot can be kept on its place."""
 
     bones: tuple[str, str, str]
+    """Upper, lower and foot bone as they are seen."""
     control: str
+    """The bone that moves the foot of a leg that the rig's own inverse kinematics bends; "" where the bones themselves
+    turn."""
     points: tuple[tuple[float, float, float], ...]
+    """(P, 3) what touches the ground, the ball or tip first, in the frame of the foot bone."""
     hand: bool = False
+    """Whether it is an arm and its hand, which supports the body only where it touches the ground of the feet."""
 
     def touch(self, samples: Samples) -> Array:
         """Places (F, P, 3) of the points in the world."""

@@ -42,14 +42,16 @@ _FAR = 1e12
 
 @dataclass(frozen=True)
 class IKBakeResult:
-    """The result of a bake. error: (F,) distance of the effector from its target in the world, measured on the
-    evaluated rig if `measured`, else predicted. in_reach: (F,) whether the chain is long enough."""
+    """The result of a bake."""
 
     chain: JointChain
     action: bpy.types.Action
     frames: Array
     error: Array
+    """(F,) distance of the effector from its target in the world, measured on the evaluated rig if `measured`, else
+    predicted."""
     in_reach: Array
+    """(F,) whether the chain is long enough."""
     measured: bool
     passes: int
 

@@ -55,31 +55,35 @@ class BodyEffector(plain(EffectorFollowing)):
 
 @dataclass(frozen=True)
 class JointTree:
-    """Bones that turn so that all effectors reach their targets.
-
-    joints: names, parents first; parents: (n,) their indices, -1 for the first. effectors: index of the joint of each.
-    shown: the bones that have the pose of the joints, others than these in limbs that switch between IK and FK.
-    parent: the bone above the first joint, "" for none. moves: whether the first joint changes its location too.
-    rests: (n, 4), rest rotations relative to the parents. aims: (k, 3), the axis of each effector that points at the
-    target. limbs: those that an IK control moves as well. outside: by name the IK controls that are no bones of the
-    armature. plain: whether forward kinematics predicts the pose. still: (n,) whether a joint does not turn.
-    """
+    """Bones that turn so that all effectors reach their targets."""
 
     armature: bpy.types.Object
     joints: tuple[str, ...]
+    """Names of the joints, parents first."""
     shown: tuple[str, ...]
+    """The bones that have the pose of the joints, others than these in limbs that switch between IK and FK."""
     parents: tuple[int, ...]
+    """(n,) their indices, -1 for the first."""
     effectors: tuple[int, ...]
+    """For each effector the index of its joint."""
     parent: str
+    """The bone above the first joint, "" for none."""
     moves: bool
+    """Whether the first joint changes its location too."""
     rests: Array
+    """(n, 4), rest rotations relative to the parents."""
     aims: Array
+    """(k, 3), the axis of each effector that points at the target."""
     limits: ik.Limits | None
     posture: ik.Posture
     limbs: tuple[LimbControls, ...]
+    """Limbs that an IK control moves as well."""
     outside: dict[str, OutsideControl]
+    """By name the IK controls that are no bones of the armature."""
     plain: bool
+    """Whether forward kinematics predicts the pose."""
     still: Array
+    """(n,) whether a joint does not turn."""
 
     @property
     def joints_of_effectors(self) -> tuple[str, ...]:

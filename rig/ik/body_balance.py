@@ -27,16 +27,20 @@ _LIFTED = 0.1
 
 @dataclass(frozen=True)
 class Weighed:
-    """The masses of a body. bones: names; masses: (b,); centers: (b, 3) in the frames of the bones; joints: (b,) index
-    of the joint that moves each. feet: names of the bones of each foot, the ankle first, and the length of its leg.
-    controls: what turns each foot."""
+    """The masses of a body."""
 
     bones: tuple[str, ...]
+    """Names of the bones."""
     masses: Array
+    """(b,) masses."""
     centers: Array
+    """(b, 3) centres of mass in the frames of the bones."""
     joints: Array
+    """(b,) indices of the joints that move them."""
     feet: tuple[tuple[tuple[str, ...], float], ...]
+    """Names of the bones of each foot, the ankle first, and the length of its leg."""
     controls: tuple[str, ...]
+    """Controls that turn each foot."""
 
     @property
     def seen(self) -> tuple[str, ...]:

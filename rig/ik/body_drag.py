@@ -48,10 +48,11 @@ _FAR = 1e12
 
 @dataclass(frozen=True)
 class DraggedBody:
-    """The effectors of a drag, the dragged one first; the others are held. aim: what the dragged one points at."""
+    """The effectors of a drag, the dragged one first; the others are held."""
 
     effectors: tuple[BodyEffector, ...]
     aim: Target | None = None
+    """What the dragged one points at."""
 
 
 def effectors_of(

@@ -34,17 +34,16 @@ Solve = Callable[[Array, Array], ik.IKSolution]
 
 @dataclass(frozen=True)
 class Course:
-    """A chain over F frames.
-
-    start: (F, n, 4), its animated pose. needed: [rad], the largest rotation of a joint from a frame to the next that
-    animation and target need. solve: of some frames. allowed: the pose (k, n, 4) near another one that is within the
-    limits, of the frames with these indices (k,).
-    """
+    """A chain over F frames."""
 
     start: Array
+    """(F, n, 4), its animated pose."""
     needed: float
+    """Largest rotation [rad] of a joint from a frame to the next that animation and target need."""
     solve: Solve
+    """Solves some frames."""
     allowed: Callable[[Array, Array], Array]
+    """Gives the pose (k, n, 4) near another one that is within the limits, of the frames with these indices (k,)."""
 
     def turns(self, pose: Array) -> Array:
         """Rotations (F, n, 4) from the animated pose, without changes of sign."""

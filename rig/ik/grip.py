@@ -16,16 +16,20 @@ from .bake import axes_of
 
 @dataclass(frozen=True)
 class Grip:
-    """owner, bone: the object and its bone that is moved, "" for the object itself. moved: the bone that follows it,
-    end: the one that the mouse holds, both of the character. at_tip: whether their tips are meant, or their heads.
-    line: the bones of the limb, from the body outwards."""
+    """What the mouse moves when a bone is dragged."""
 
     owner: bpy.types.Object
+    """The object that is moved, or whose bone is."""
     bone: str
+    """Its bone that is moved, "" for the object itself."""
     moved: str
+    """The bone of the character that follows it."""
     end: str
+    """The bone of the character that the mouse holds."""
     at_tip: bool
+    """Whether their tips are meant, or their heads."""
     line: tuple[str, ...]
+    """The bones of the limb, from the body outwards."""
 
     @classmethod
     def of_limb(cls, armature: bpy.types.Object, limb: LimbControls) -> "Grip":

@@ -20,16 +20,18 @@ MOST = 4
 
 @dataclass(frozen=True)
 class MethodGhost:
-    """A chain as a method solves it. points: (n + 1, 3), joints and effector in the world. error: distance of the
-    effector from its target in the world; share: the same as a fraction of the chain's length. seconds: of the solver.
-    """
+    """A chain as a method solves it."""
 
     method: str
     points: Array
+    """(n + 1, 3), joints and effector in the world."""
     error: float
+    """Distance of the effector from its target in the world."""
     share: float
+    """The same as a fraction of the chain's length."""
     iterations: int
     seconds: float
+    """Time [s] that the solver took."""
 
     @property
     def lines(self) -> Array:

@@ -16,18 +16,20 @@ _HUGE = 1e12
 
 @dataclass(frozen=True)
 class Seen:
-    """A chain over F frames as Blender evaluates it, in armature space.
-
-    parent: (F, 4). rotations: (F, n, 4) and positions: (F, n, 3) of the joints. end: (F, 3) the effector's point.
-    effector_rotation: (F, 4) the effector's rotation. raw: (F, 3 or 4) channels of each bone that rotates.
-    """
+    """A chain over F frames as Blender evaluates it, in armature space."""
 
     parent: Array
+    """(F, 4) orientation of the bone above the chain."""
     rotations: Array
+    """(F, n, 4) orientations of the joints."""
     positions: Array
+    """(F, n, 3) positions of the joints."""
     end: Array
+    """(F, 3) the effector's point."""
     effector_rotation: Array
+    """(F, 4) the effector's rotation."""
     raw: dict[str, tuple[str, Array]]
+    """(F, 3 or 4) channels of each bone that rotates."""
 
     @property
     def local(self) -> Array:

@@ -108,7 +108,7 @@ def _of(values: Array, at: Array | slice) -> Array:
 class _Chains:
     """k chains of a batch: their numbers in it, orientations (4, n, k), bones (3, n, k), targets (3, k), the errors
     (k,) at which they are finished, the remaining vectors (3, k) and errors (k,), and the squares (k,) of the
-    damping. room: for the arrays of a step."""
+    damping."""
 
     number: Array
     turns: Array
@@ -119,6 +119,7 @@ class _Chains:
     error: Array
     damping: Array
     room: "_Room"
+    """Memory for the arrays of a step."""
 
     @classmethod
     def at(cls, offsets: Array, start: Array, target: Array, goal: Array) -> "_Chains":

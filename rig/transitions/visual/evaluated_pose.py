@@ -25,17 +25,16 @@ _SMALLEST_AXIS = 1e-6
 
 @dataclass(frozen=True)
 class EvaluatedPoses:
-    """Poses at F frames. bones: `OBJECT` first, then those of the armature.
-
-    matrices: (F, B, 4, 4), of the object in the world and of bones in the armature's space. anchors: (B,) the row of
-    the bone that each is seen from, -1 for the object's space, and for the object itself.
-    """
+    """Poses at F frames."""
 
     armature: bpy.types.Object
     frames: Array
     bones: tuple[str, ...]
+    """`OBJECT` first, then those of the armature."""
     matrices: Array
+    """(F, B, 4, 4) matrices, of the object in the world and of bones in the armature's space."""
     anchors: Anchors
+    """(B,) the row of the bone that each is seen from, -1 for the object's space, and for the object itself."""
 
     def relative(self, chosen: slice | Array = slice(None)) -> RelativePoses:
         """Each bone as seen from its anchor, at some of the frames."""

@@ -22,13 +22,16 @@ _ON = 0.5
 
 @dataclass(frozen=True)
 class PosedChain:
-    """An IK constraint. owner, constraint: names. bones: those that it poses, the end first. handle: the bone of the
-    armature that it reaches for; "" for none."""
+    """An IK constraint."""
 
     owner: str
+    """Name of the bone that has the constraint."""
     constraint: str
+    """Name of the constraint."""
     bones: tuple[str, ...]
+    """Bones that it poses, the end first."""
     handle: str
+    """The bone of the armature that it reaches for; "" for none."""
 
     def is_on(self, evaluated: bpy.types.Object) -> bool:
         """Whether it poses its chain on the evaluated armature."""

@@ -28,10 +28,11 @@ Value = tuple[str, str, str]
 
 @dataclass
 class _State:
-    """What may switch, at one frame. objects: the places of objects that constraints follow, by name."""
+    """What may switch, at one frame."""
 
     values: dict[Value, float] = field(default_factory=dict)
     objects: dict[str, Array] = field(default_factory=dict)
+    """The places of objects that constraints follow, by name."""
     properties: dict[tuple[str, str], float] = field(default_factory=dict)
 
 

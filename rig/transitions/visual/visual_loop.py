@@ -139,12 +139,11 @@ class _Locking:
 
 @dataclass(frozen=True)
 class _Travel:
-    """How far the object and the topmost bones that move have come over the ground and turned in a cycle.
-
-    parts: handles with their common placement in a cycle and the axis of its turn. Other bones do not travel.
-    """
+    """How far the object and the topmost bones that move have come over the ground and turned in a cycle. Other bones
+    do not travel."""
 
     parts: Sequence[tuple[list[GroundHandle], Placement, Array]]
+    """Handles with their common placement in a cycle and the axis of its turn."""
 
     @classmethod
     def of(cls, poses: EvaluatedPoses) -> "_Travel":

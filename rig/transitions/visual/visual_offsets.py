@@ -31,15 +31,17 @@ about the armature's origin, which keeps any shear."""
 
 @dataclass(frozen=True)
 class VisualOffsets:
-    """What is added to b bones over F frames. moves: (F, b, 3) displacements; turns: (F, b, 4) rotations; sizes: (F, b,
-    3) factors of the scale. mixing: (b,) mix modes, AFTER, SPLIT or BEFORE, by which these are meant; of the object, in
-    the world."""
+    """What is added to b bones over F frames."""
 
     bones: tuple[str, ...]
     moves: Array
+    """(F, b, 3) displacements."""
     turns: Array
+    """(F, b, 4) rotations."""
     sizes: Array
+    """(F, b, 3) factors of the scale."""
     mixing: tuple[str, ...]
+    """(b,) mix modes, AFTER, SPLIT or BEFORE, by which these are meant; of the object, in the world."""
 
     @classmethod
     def between(cls, bones: tuple[str, ...], shown: Array, wanted: Array, mixing: tuple[str, ...]) -> "VisualOffsets":

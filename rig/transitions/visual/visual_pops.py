@@ -22,17 +22,17 @@ _AROUND = 15
 
 @dataclass(frozen=True)
 class VisualPop:
-    """A pop between the frame before `frame` and `frame`. bones: those that jump relative to the bone above them, the
-    one that jumps most first; `OBJECT` for the object.
-
-    turn [rad], move [Blender units]: largest jump of a bone relative to the bone above it. cause: a sentence.
-    """
+    """A pop between the frame before `frame` and `frame`."""
 
     frame: int
     bones: tuple[str, ...]
+    """Bones that jump relative to the bone above them, the one that jumps most first; `OBJECT` for the object."""
     turn: float
+    """Largest rotation [rad] by which a bone jumps relative to the bone above it."""
     move: float
+    """Largest displacement [Blender units] by which a bone jumps relative to the bone above it."""
     cause: Message
+    """The cause, as a sentence."""
 
 
 def find(

@@ -42,21 +42,25 @@ _CONSTANT = 0.25
 
 @dataclass(frozen=True)
 class VisualTransition:
-    """What was added. frame: the first after the jump; last: of the blend. blend [s], method: as chosen.
-
-    bones: those whose own jump decays. turn [rad]: their largest jump. error: largest difference of a matrix from what
-    it should be. feet: what locking the feet of a loop did, None where they are not locked or not planted.
-    """
+    """A transition that was added."""
 
     action: bpy.types.Action
     frame: int
+    """First frame after the jump."""
     last: int
+    """Last frame of the blend."""
     blend: float
+    """Length [s] of the blend, as chosen."""
     method: str
+    """Method, as chosen."""
     bones: tuple[str, ...]
+    """Bones whose own jump decays."""
     turn: float
+    """Largest jump [rad] of these bones."""
     error: float
+    """Largest difference of a matrix from what it should be."""
     feet: LoopLockResult | None = None
+    """What locking the feet of a loop did, None where they are not locked or not planted."""
 
     @property
     def how(self) -> TransitionMethod:
