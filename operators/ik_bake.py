@@ -4,8 +4,7 @@ import bpy
 
 from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
-from ..rig.ik import bake as ik_bake
-from ..rig.ik import effector_goal
+from ..rig.ik import chain_bake, effector_goal
 from ..rig.ik import setup as ik_setup
 from ..translations import messages
 from . import job, polling, reporting, selection
@@ -68,9 +67,9 @@ class LOOKAT_PD_OT_ik_bake(BakeIK, bpy.types.Operator):
         goal = ik_setup.goal(chain, settings)
         effector_goal.check(chain, goal)
         options = BakeOptions(self.frame_start, self.frame_end, self.into)
-        self.job = ik_bake.bake_goal(context.scene, chain, goal, ik_setup.tuning(settings), options)
+        self.job = chain_bake.bake_goal(context.scene, chain, goal, ik_setup.tuning(settings), options)
 
-    def finish(self, context: bpy.types.Context, result: ik_bake.IKBakeResult) -> None:
+    def finish(self, context: bpy.types.Context, result: chain_bake.IKBakeResult) -> None:
         count = int(result.in_reach.sum())
         missed = 1000.0 * result.largest_error * context.scene.unit_settings.scale_length
         frames, bones = len(result.frames), len(result.chain.bones)

@@ -172,7 +172,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
             place = viewports.any_view(self._window)
         self._region, self._view = place
         normal = self._view.view_rotation @ _INTO_THE_SCREEN
-        step = 10.0 ** ik_handle.magnitude(self._session.reach)
+        step = 10.0 ** ik_handle.magnitude(self._session.reachable_distance)
         self._handle = ik_handle.Handle(self._session.place, normal, step)
         self._lead(event)
 

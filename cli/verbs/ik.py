@@ -14,8 +14,7 @@ from ...lookat_pd.ik import methods
 from ...rig.animation.bake_options import BakeOptions
 from ...rig.controls import limb_switch
 from ...rig.detection.joint_chain import UNDETECTED, WHOLE, JointChain, limb, resolve
-from ...rig.ik import bake as ik_bake
-from ...rig.ik import contacts
+from ...rig.ik import chain_bake, contacts
 from ...rig.ik import settings as ik_settings
 from ...rig.ik import setup as ik_setup
 from ...rig.ik.effector_goal import Goal
@@ -155,7 +154,7 @@ def _work(request: _Wish, scene: bpy.types.Scene, job: FileJob, row: Row, consol
     options = request.options
     baking.check_output(request.into, job)
     rig = baking.choose_rig(options, scene, row, options.bone)
-    called = ik_bake.BAKED if options.switch is None else limb_switch.CALLED[options.switch.upper()]
+    called = chain_bake.BAKED if options.switch is None else limb_switch.CALLED[options.switch.upper()]
     task = each_action.ActionTask(options, job, row, console, [rig], request.into, baking.named(called))
     each_action.run(task, lambda own: _bake_action(request, scene, job, rig, own, console))
 
@@ -204,7 +203,7 @@ def _bake_chain(
     result = baking.work(_steps(request, scene, chain, range_), console, "baking")
     if isinstance(result, contacts.ContactsResult):
         contact_arguments.fill(row, result)
-        assert isinstance(result.baked, ik_bake.IKBakeResult)
+        assert isinstance(result.baked, chain_bake.IKBakeResult)
         result = result.baked
     _fill(row, result)
     return result.action
@@ -236,7 +235,7 @@ def _steps(
         pole=Target(*rigs.find_target(scene, options.pole[0])) if options.pole else None,
         **setting_flags.given(options, ik_settings.GoalFollowing),
     )
-    return ik_bake.bake_goal(scene, chain, goal, tuning, range_, verify=True)
+    return chain_bake.bake_goal(scene, chain, goal, tuning, range_, verify=True)
 
 
 def _target(scene: bpy.types.Scene, options: argparse.Namespace) -> Target | None:
@@ -249,7 +248,7 @@ def _path(events: Sequence[GazeEntry]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([event.frame for event in events]), np.array([event.point for event in events])
 
 
-def _fill(row: Row, result: ik_bake.IKBakeResult) -> None:
+def _fill(row: Row, result: chain_bake.IKBakeResult) -> None:
     row["action"], row["passes"] = result.action.name, result.passes
     row["effector_error"], row["largest_effector_error"] = result.median_error, result.largest_error
     row["frames_in_reach"] = int(result.in_reach.sum())

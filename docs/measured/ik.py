@@ -19,7 +19,7 @@ from tools.figures import pages
 from tools.figures import rigs as files
 
 bake, body_joints, chains = (
-    load(f"rig.{name}") for name in ("ik.bake", "detection.body_joints", "detection.joint_chain")
+    load(f"rig.{name}") for name in ("ik.chain_bake", "detection.body_joints", "detection.joint_chain")
 )
 bake_options, effector_goal, limbs = (
     load(f"rig.{name}") for name in ("animation.bake_options", "ik.effector_goal", "detection.limbs")

@@ -14,12 +14,12 @@ from .reaches import (
     METHODS,
     Hand,
     Reach,
-    follow,
-    follow_together,
     reach,
     reach_together,
     reaching,
     reaching_together,
+    track_path,
+    track_paths,
 )
 
 __all__ = [
@@ -36,8 +36,6 @@ __all__ = [
     "available",
     "connect",
     "connecting",
-    "follow",
-    "follow_together",
     "interpolate",
     "interpolating",
     "key_velocities",
@@ -48,4 +46,6 @@ __all__ = [
     "reason",
     "respond",
     "simulate",
+    "track_path",
+    "track_paths",
 ]

@@ -18,7 +18,7 @@ from .. import rotation, skeleton
 from ..errors import InvalidArgument
 from ..message import Message
 from ..rotation import Array
-from . import checks
+from . import body_checks
 
 
 class RootMotion(NamedTuple):
@@ -64,7 +64,7 @@ class Body:
     """Names of the joints, for error messages."""
 
     def __post_init__(self) -> None:
-        checks.numbers("parents", self.parents)
+        body_checks.numbers("parents", self.parents)
         parents = np.asarray(self.parents)
         n = len(parents) if parents.ndim == 1 else 0
         if not n or not np.issubdtype(parents.dtype, np.integer):
@@ -80,7 +80,7 @@ class Body:
         object.__setattr__(self, "parents", parents.copy())
         object.__setattr__(self, "names", tuple(called))
         for name, shape in (("offsets", (n, 3)), ("masses", (n,)), ("centers", (n, 3)), ("inertias", (n, 3, 3))):
-            values = checks.numbers(name, getattr(self, name)).copy()
+            values = body_checks.numbers(name, getattr(self, name)).copy()
             if values.shape != shape:
                 raise InvalidArgument(
                     "A body of {count} joints needs {name} of shape {shape}, not {values_shape}.",
@@ -157,12 +157,12 @@ class Body:
 
     def forward(self, q: ArrayLike) -> tuple[Array, Array]:
         """Orientations (..., n, 4) and positions (..., n, 3) of the joints in a pose (..., n, 4)."""
-        q = checks.quaternions("pose", q, len(self))
+        q = body_checks.quaternions("pose", q, len(self))
         return skeleton.forward(np.asarray(self.parents).tolist(), np.asarray(self.offsets), q)
 
     def mass_matrix(self, q: ArrayLike) -> Array:
         """The joint-space inertia matrix (..., 3 n, 3 n) [kg m^2] in a pose (..., n, 4)."""
-        n, q = len(self), checks.quaternions("pose", q, len(self))
+        n, q = len(self), body_checks.quaternions("pose", q, len(self))
         batch = q.shape[:-2]
         orientations, places = self.forward(q.reshape(-1, n, 4))
         turned = matrices(orientations)
@@ -201,9 +201,9 @@ class Body:
         (default: none). Leading axes broadcast. Raises InvalidArgument.
         """
         n = len(self)
-        q = checks.quaternions("pose", q, n)
-        w, dw = checks.array("velocities", w, n, 3), checks.array("accelerations", dw, n, 3)
-        gravity = checks.gravity(gravity)
+        q = body_checks.quaternions("pose", q, n)
+        w, dw = body_checks.array("velocities", w, n, 3), body_checks.array("accelerations", dw, n, 3)
+        gravity = body_checks.gravity(gravity)
         try:
             batch = np.broadcast_shapes(q.shape[:-2], w.shape[:-2], dw.shape[:-2])
         except ValueError:
@@ -212,7 +212,7 @@ class Body:
         return np.moveaxis(self.torques(q, w, dw, gravity, _checked(root or STILL, batch)), 0, -2)
 
     def torques(self, q: Array, w: Array, dw: Array, gravity: Array, root: RootMotion) -> Array:
-        """`inverse` for arrays with the joints first, (n, ...), without checks."""
+        """`inverse` for arrays with the joints first, (n, ...), without body_checks."""
         apart = q.size > _MANY
         if apart:
             q, w, dw = _apart(q), _apart(w), _apart(dw)
@@ -303,7 +303,7 @@ def principal(inertias: Array) -> tuple[Array, Array]:
 
 def _checked(root: RootMotion, batch: tuple[int, ...]) -> RootMotion:
     """The motion of the root over these leading axes."""
-    turned = None if root.rotation is None else checks.quaternions("rotation of the root", root.rotation)
+    turned = None if root.rotation is None else body_checks.quaternions("rotation of the root", root.rotation)
     motion = (
         None if values is None else every.like(name, values, *batch, 3)
         for name, values in (

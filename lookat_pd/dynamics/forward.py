@@ -8,9 +8,9 @@ from numpy.typing import ArrayLike
 from ..checks import SHORTEST_STEP, check_memory, number, time_step
 from ..errors import InvalidArgument
 from ..ik import Limits
-from ..ik.checks import same_joints
+from ..ik.joint_checks import same_joints
 from ..rotation import Array
-from . import checks
+from . import body_checks
 from .body import Body
 from .engine import Engine, finished
 from .stops import Stops
@@ -58,14 +58,14 @@ def simulate(
     Runge-Kutta of the engine. Raises InvalidArgument; EngineMissing.
     """
     n = len(body)
-    duration, dt = checks.positive("duration", duration, "s"), checks.positive("time between frames", dt, "s")
+    duration, dt = body_checks.positive("duration", duration, "s"), body_checks.positive("time between frames", dt, "s")
     duration, dt = number("duration", duration, SHORTEST_STEP, _LONGEST), time_step(dt)
     check_memory(20.0 * n * (duration / dt + 1.0))
     number("number of frames", duration / dt, 0.0, _MOST_FRAMES)
     times = dt * np.arange(int(np.floor(duration / dt + 1e-6)) + 1)
-    start = checks.quaternions("start", checks.exactly("start", start, n, 4))
-    velocity = np.zeros((n, 3)) if velocity is None else checks.exactly("velocity", velocity, n, 3)
-    given = np.zeros((n, 3)) if torques is None else checks.array("torques", torques, n, 3)
+    start = body_checks.quaternions("start", body_checks.exactly("start", start, n, 4))
+    velocity = np.zeros((n, 3)) if velocity is None else body_checks.exactly("velocity", velocity, n, 3)
+    given = np.zeros((n, 3)) if torques is None else body_checks.array("torques", torques, n, 3)
     if given.ndim > 2 and given.shape[:-2] != times.shape:
         raise InvalidArgument(
             "Torques must be of shape ({count}, 3) or ({time_count}, {count}, 3), not {shape}.",
@@ -74,9 +74,9 @@ def simulate(
             shape=given.shape,
         )
     pushes = np.broadcast_to(given, (len(times), n, 3))
-    friction = checks.not_negative("damping", damping, n, body.called)
+    friction = body_checks.not_negative("damping", damping, n, body.called)
     same_joints(limits, n)
-    engine = Engine(body, checks.gravity(gravity))
+    engine = Engine(body, body_checks.gravity(gravity))
     order = engine.order
     engine.q[:], engine.w[:] = start[order], velocity[order].ravel()
     stops = None if limits is None else Stops(limits, engine, 0)

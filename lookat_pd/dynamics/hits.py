@@ -26,7 +26,7 @@ from ..errors import InvalidArgument
 from ..ik import Limits
 from ..pd import second_order
 from ..rotation import Array
-from . import checks
+from . import body_checks
 from .body import Body
 from .hit_stops import Stop, stopped
 
@@ -99,7 +99,7 @@ def respond(
     which the hits turn any joint at most; it is then a stop, beside which the others move on. limits: of the joints,
     which then stop at their ends. Raises InvalidArgument.
     """
-    given, animated = animated, checks.quaternions("animation", animated, len(body))
+    given, animated = animated, body_checks.quaternions("animation", animated, len(body))
     if animated.ndim != 3 or not len(animated):
         raise InvalidArgument(
             "The animation must have the shape (F, {count}, 4), not {shape}.", count=len(body), shape=animated.shape
@@ -162,7 +162,7 @@ def _system(
         raise InvalidArgument(
             "The joint of a hit must be a number from 0 to {last}, not {joint}.", last=n - 1, joint=shown(hit.joint)
         )
-    resistance = checks.not_negative("stiffness", stiffness, n, body.called)
+    resistance = body_checks.not_negative("stiffness", stiffness, n, body.called)
     point, impulse = exactly("point of the hit", hit.point, 3), exactly("impulse", hit.impulse, 3)
     orientations, places = body.forward(pose)
     at = places[hit.joint] + rotation.rotate(orientations[hit.joint], point)

@@ -13,10 +13,10 @@ from .. import rotation
 from ..checks import LATEST, check_memory, is_one_of, number, shown, time_step
 from ..errors import InvalidArgument
 from ..ik import Limits
-from ..ik.checks import same_joints
+from ..ik.joint_checks import same_joints
 from ..progress import drained, subrange
 from ..rotation import Array
-from . import checks, exact, law, mass
+from . import body_checks, exact, law, mass
 from .body import Body
 from .course import courses_of
 from .engine import finished
@@ -93,7 +93,7 @@ def interpolating(
     Raises InvalidArgument; EngineMissing.
     """
     n = len(body)
-    dt, gravity = time_step(checks.positive("time between frames", dt, "s")), checks.gravity(gravity)
+    dt, gravity = time_step(body_checks.positive("time between frames", dt, "s")), body_checks.gravity(gravity)
     keys, times = checked_keys(keys, key_times, n)
     settle = number("settle time", settle, 0.0, LATEST)
     span = times[-1] + settle - times[0]
@@ -103,21 +103,21 @@ def interpolating(
     same_joints(limits, n)
     swing_past = number("swing past", swing_past, 0.0, 1.0)
     if velocities is not None:
-        velocities = checks.exactly("velocities", velocities, len(keys), n, 3)
+        velocities = body_checks.exactly("velocities", velocities, len(keys), n, 3)
     if swing_past and (velocities is None or not settle):
         raise InvalidArgument("Swinging past the last key needs velocities at the keys, and time to settle after it.")
     allowed = keys if limits is None else limits.clamp(keys)
     joints = Hinges.of(body, _axes(hinges, allowed, body))
     disturbances = Disturbances(
-        torque_limit=joints.torque_limit(checks.torque_limits(torque_limit, n, body.called)),
+        torque_limit=joints.torque_limit(body_checks.torque_limits(torque_limit, n, body.called)),
         passive=_flags(passive, n),
-        damping=checks.not_negative("damping", damping, n, body.called),
-        stiffness=checks.not_negative("stiffness", stiffness, n, body.called),
+        damping=body_checks.not_negative("damping", damping, n, body.called),
+        stiffness=body_checks.not_negative("stiffness", stiffness, n, body.called),
         limits=joints.limits(limits),
         reference=joints.body(_reference(body, reference)) if inertia == "reference" else None,
         free=joints.free,
     )
-    rest = checks.residuals(residual, n, body.called), settle, swing_past
+    rest = body_checks.residuals(residual, n, body.called), settle, swing_past
     motion = law.through(allowed, times, rest[0], velocities, *rest[1:])
     frames = times[0] + dt * np.arange(int(np.floor((times[-1] + settle - times[0]) / dt + 1e-6)) + 1)
     path = None if root is None else _root_path(root, frames, dt)
@@ -234,12 +234,12 @@ def _sampled(
 
 
 def checked_keys(keys: ArrayLike, key_times: ArrayLike, n: int) -> tuple[Array, Array]:
-    keys = checks.quaternions("keys", keys, n)
+    keys = body_checks.quaternions("keys", keys, n)
     if keys.ndim != 3:
         raise InvalidArgument("The shape of the keys must be (k, {count}, 4), not {shape}.", count=n, shape=keys.shape)
     if len(keys) < 2:
         raise InvalidArgument("Interpolation needs at least two keys; add keys.")
-    times = checks.exactly("key times", key_times, len(keys))
+    times = body_checks.exactly("key times", key_times, len(keys))
     wrong = np.diff(times) < _SAME_TIME
     if np.any(wrong):
         i = int(np.argmax(wrong))
@@ -264,14 +264,16 @@ def _flags(passive: ArrayLike | None, n: int) -> NDArray[np.bool_]:
 def _root_path(root: tuple[ArrayLike, ArrayLike], frames: Array, dt: float) -> RootPath:
     if not isinstance(root, tuple | list) or len(root) != 2:
         raise InvalidArgument("The root must be a pair of positions and rotations.")
-    positions = checks.exactly("root's positions", root[0], len(frames), 3)
-    rotations = checks.quaternions("root's rotations", checks.exactly("root's rotations", root[1], len(frames), 4))
+    positions = body_checks.exactly("root's positions", root[0], len(frames), 3)
+    rotations = body_checks.quaternions(
+        "root's rotations", body_checks.exactly("root's rotations", root[1], len(frames), 4)
+    )
     return RootPath.through(float(frames[0]), dt, positions, rotations)
 
 
 def _axes(hinges: ArrayLike | None, keys: Array, body: Body) -> Array:
     """The unit axes (n, 3) of hinges, 0 for other joints. Raises InvalidArgument."""
-    axes = checks.exactly("hinges", np.zeros((len(body), 3)) if hinges is None else hinges, len(body), 3)
+    axes = body_checks.exactly("hinges", np.zeros((len(body), 3)) if hinges is None else hinges, len(body), 3)
     size = np.linalg.norm(axes, axis=1, keepdims=True)
     if not np.any(size):
         return axes

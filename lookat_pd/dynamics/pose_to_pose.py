@@ -17,10 +17,10 @@ from ..checks import check_memory, time_step, whole
 from ..curves import early_slope, late_slope, smooth_step
 from ..errors import InvalidArgument
 from ..ik import Limits
-from ..ik.checks import same_joints
+from ..ik.joint_checks import same_joints
 from ..progress import drained
 from ..rotation import Array
-from . import checks
+from . import body_checks
 from .arm import Arm
 from .body import Body
 from .exact import Interpolation
@@ -97,12 +97,12 @@ def connecting(
     InvalidArgument.
     """
     n = len(body)
-    dt, gravity = time_step(checks.positive("time between frames", dt, "s")), checks.gravity(gravity)
+    dt, gravity = time_step(body_checks.positive("time between frames", dt, "s")), body_checks.gravity(gravity)
     asked, times = checked_keys(keys, key_times, n)
     same_joints(limits, n)
     given = asked if limits is None else limits.clamp(asked)
     passes = whole("number of passes", passes, 1, _MOST_PASSES)
-    friction = checks.not_negative("damping", damping, n, body.called)
+    friction = body_checks.not_negative("damping", damping, n, body.called)
     strong = _relative(body, given[0]) if strength is None else strengths(strength, body)
     frames = (times - times[0]) / dt
     samples = np.round(frames)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
-from . import checks
+from . import joint_checks
 
 HIGH, BALANCE, NORMAL, LOW = range(4)
 """Priorities: where targets contradict each other, those of a smaller number are reached."""
@@ -77,13 +77,15 @@ class BodyObjective:
     """Whether it changes with the position of the root."""
 
     def __post_init__(self) -> None:
-        weight = checks.numbers("weight", self.weight).astype(float)
+        weight = joint_checks.numbers("weight", self.weight).astype(float)
         if not np.all((weight >= 0.0) & (weight <= 1.0)):
-            raise InvalidArgument("The weight of joint {joint} must be from 0 to 1.", joint=checks.shown(self.joint))
+            raise InvalidArgument(
+                "The weight of joint {joint} must be from 0 to 1.", joint=joint_checks.shown(self.joint)
+            )
         object.__setattr__(self, "weight", weight)
-        checks.whole("priority", self.priority, HIGH, LOW)
+        joint_checks.whole("priority", self.priority, HIGH, LOW)
         for name, size in self.sizes.items():
-            check = checks.quaternions if size == 4 else checks.array
+            check = joint_checks.quaternions if size == 4 else joint_checks.array
             found = check(name, getattr(self, name), *(() if size == 4 else (size,)))
             object.__setattr__(self, name, found)
 
@@ -91,7 +93,7 @@ class BodyObjective:
     def batch(self) -> tuple[int, ...]:
         """The leading axes of its arrays."""
         shapes = {name: np.shape(getattr(self, name))[:-1] for name in self.sizes}
-        return checks.leading(weight=np.shape(self.weight), **shapes)
+        return joint_checks.leading(weight=np.shape(self.weight), **shapes)
 
     @staticmethod
     def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
@@ -171,7 +173,7 @@ class BodyPole(BodyObjective):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        checks.whole("bones", self.bones, 2, 1000)
+        joint_checks.whole("bones", self.bones, 2, 1000)
 
     @staticmethod
     def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
@@ -217,19 +219,19 @@ class Balance:
     """(...), 0 to 1, as in `BodyObjective`. The priority of the balance is below HIGH."""
 
     def __post_init__(self) -> None:
-        masses = checks.array("masses", self.masses, None)
+        masses = joint_checks.array("masses", self.masses, None)
         if np.any(masses < 0.0) or not np.any(masses > 0.0):
             raise InvalidArgument("The masses of a body must be 0 or more, and one of them above 0.")
         object.__setattr__(self, "masses", masses / masses.sum())
-        object.__setattr__(self, "centers", checks.array("centers", self.centers, len(masses), 3))
-        object.__setattr__(self, "polygon", checks.array("polygon", self.polygon, None, 3))
+        object.__setattr__(self, "centers", joint_checks.array("centers", self.centers, len(masses), 3))
+        object.__setattr__(self, "polygon", joint_checks.array("polygon", self.polygon, None, 3))
         if not np.shape(self.polygon)[-2]:
             raise InvalidArgument("The support polygon has no points; give at least one.")
-        up = checks.array("up", self.up, 3)
+        up = joint_checks.array("up", self.up, 3)
         if not np.all(np.linalg.norm(up, axis=-1) > 1e-9):
             raise InvalidArgument("The direction up must not be zero.")
         object.__setattr__(self, "up", rotation.normalize(up))
-        weight = checks.numbers("weight", self.weight).astype(float)
+        weight = joint_checks.numbers("weight", self.weight).astype(float)
         if not np.all((weight >= 0.0) & (weight <= 1.0)):
             raise InvalidArgument("The weight of the balance must be from 0 to 1.")
         object.__setattr__(self, "weight", weight)
@@ -237,7 +239,7 @@ class Balance:
     @property
     def batch(self) -> tuple[int, ...]:
         """The leading axes of its arrays."""
-        return checks.leading(
+        return joint_checks.leading(
             weight=np.shape(self.weight),
             centers=np.shape(self.centers)[:-2],
             polygon=np.shape(self.polygon)[:-2],

@@ -14,7 +14,7 @@ from .. import rotation
 from ..checks import check_memory
 from ..errors import InvalidArgument
 from ..rotation import Array
-from . import body_lines, checks, support
+from . import body_lines, joint_checks, support
 from .batches import batch_back, batch_front, batch_last
 from .body_freedom import Freedom, TurningAxes
 from .body_objectives import BALANCE, Balance, BodyObjective, BodyState, Members
@@ -56,15 +56,15 @@ class Problem:
         move_root: bool,
         least_bend: float = _SLIGHT,
     ) -> None:
-        rotations = checks.quaternions("rotations", rotations, None)
+        rotations = joint_checks.quaternions("rotations", rotations, None)
         n = rotations.shape[-2]
         if not n:
             raise InvalidArgument("A body needs at least one joint; give one offset and one rotation for each.")
-        offsets = checks.array("offsets", offsets, n, 3)
-        self.parents = checks.parents(parents, n)
-        checks.effectors(objectives, n)
-        checks.same_joints(limits, n)
-        checks.same_joints(posture, n)
+        offsets = joint_checks.array("offsets", offsets, n, 3)
+        self.parents = joint_checks.parents(parents, n)
+        joint_checks.effectors(objectives, n)
+        joint_checks.same_joints(limits, n)
+        joint_checks.same_joints(posture, n)
         self.masses = np.zeros(0)
         if balance is not None and len(np.asarray(balance.masses)) != n:
             raise InvalidArgument(
@@ -72,9 +72,9 @@ class Problem:
                 masses=len(np.asarray(balance.masses)),
                 count=n,
             )
-        position, frame = checks.base(base)
+        position, frame = joint_checks.base(base)
         shapes = {f"objective {k}": objective.batch for k, objective in enumerate(objectives)}
-        self.batch = checks.leading(
+        self.batch = joint_checks.leading(
             rotations=rotations.shape[:-2],
             offsets=offsets.shape[:-2],
             base=np.broadcast_shapes(position.shape[:-1], frame.shape[:-1]),

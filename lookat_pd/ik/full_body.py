@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..rotation import Array
-from . import checks
+from . import joint_checks
 from .body_motion import BodyInTime
 from .body_objectives import Balance, BodyObjective
 from .body_problem import Problem
@@ -67,7 +67,7 @@ def solve_body(
     the batch follow each other in time: where initial poses and objectives are smooth, most poses are solved from a
     guess between others, see `body_motion`. The result is the same within the tolerance. Raises InvalidArgument.
     """
-    iterations, tolerance = checks.bounds(iterations, tolerance)
+    iterations, tolerance = joint_checks.bounds(iterations, tolerance)
     problem = Problem(parents, offsets, rotations, objectives, balance, posture, limits, base, move_root)
     motion = BodyInTime(problem)
     if iterations and problem.count:

@@ -229,7 +229,7 @@ class ReachSolving:
         if request.follow_goal:
             after = slice(self.count, self.count + self._held)
             turned = self._orientations
-            held = dynamics.follow_together(
+            held = dynamics.track_paths(
                 self.body.body,
                 motion.rotations[-1],
                 np.stack([places[after] for places in goals], axis=1),

@@ -17,12 +17,12 @@ from ..controls.changes import AnimatedChannels
 from ..feet import contact_plan
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples
-from .bake import BAKED, in_world
 from .body import BodyEffector, JointTree
 from .body_goals import BodyTuning
 from .body_on_controls import BakedBody
 from .body_pose import BodyPose
 from .body_work import BodyWork, prepared
+from .chain_bake import BAKED, in_world
 
 __all__ = ["BodyBakeResult", "BodyTuning", "bake"]
 

@@ -29,13 +29,13 @@ from ..sampling.outside_samples import OutsideRecord
 from ..sampling.sampler import Samples, ShownPose, seen_from
 from ..sampling.targets import Target, world_matrix
 from . import body_errors, body_settings, body_work, drag
-from .bake import axes_of, from_armature
 from .body import BodyEffector
 from .body_controls import BodyControls
 from .body_errors import Objectives
 from .body_goals import BodyTuning
 from .body_on_controls import BodyOnControls
 from .body_pose import SolvedBody
+from .chain_bake import axes_of, from_armature
 from .chain_solve import IKTuning
 
 _CORRECTIONS, _CORRECTIONS_OF_HEELS = 1, 5
@@ -145,7 +145,7 @@ class BodyDrag(drag.GivenChain):
         if limb is not None and work.ik[0, work.body.limbs.index(limb)] >= 0.5:
             self.bone = limb.goal
         lengths = np.linalg.norm(self._pose.offsets[0, self._inner(joint)], axis=-1)
-        self.reach = float(lengths.sum()) * self._scale or 1.0
+        self.reachable_distance = float(lengths.sum()) * self._scale or 1.0
 
     def _inner(self, joint: int) -> list[int]:
         """The joints from an effector up to the first one."""

@@ -21,11 +21,11 @@ from ..sampling.targets import Target, rides_at
 from ..settings import default, plain
 from . import body as bodies
 from . import body_balance, effector_goal
-from .bake import from_armature, in_world
 from .body import PRIORITIES, BodyEffector, JointTree
 from .body_balance import Weighed
 from .body_errors import Objectives
 from .body_pose import BodyPose
+from .chain_bake import from_armature, in_world
 from .settings import BodySolving, ChainSolving
 
 _SOFT = 1.5

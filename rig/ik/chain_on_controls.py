@@ -48,11 +48,11 @@ class ChainOnControls(Realization[Changes, ShownChain]):
 
     def compare(self, seen: ShownChain) -> Array:
         away = np.linalg.norm(seen.objectives.target - seen.seen.end, axis=-1)
-        return np.where(seen.chosen, away / seen.seen.reach, 0.0)
+        return np.where(seen.chosen, away / seen.seen.reachable_distance, 0.0)
 
     def excess(self, seen: ShownChain, error: Array) -> Array:
         self._correction = solve_chosen(self.chain, seen, self.tuning, dt=self._dt)
-        return error - self._correction.error / seen.seen.reach
+        return error - self._correction.error / seen.seen.reachable_distance
 
     def correct(self, values: Changes, seen: ShownChain) -> Generator[float, None, Correction[Changes]]:
         assert self._correction is not None

@@ -166,7 +166,7 @@ def _needed(seen: Seen, objectives: Objectives, posture: ik.Posture | None) -> f
     above = np.linalg.norm(places[:, 1:-1] - places[:, :1], axis=-1)
     below = np.linalg.norm(places[:, -1:] - places[:, 1:-1], axis=-1)
     if not above.shape[1]:
-        above, below = seen.reach[:, None], np.zeros((len(places), 1))
+        above, below = seen.reachable_distance[:, None], np.zeros((len(places), 1))
     shorter = np.minimum(above, below)[0]
     if posture is not None and posture.is_hinge[1:].any():
         shorter = np.where(posture.is_hinge[1:], shorter, -1.0)

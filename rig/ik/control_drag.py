@@ -214,7 +214,7 @@ class ControlDrag(drag.GivenChain):
             self.place: Any = self._seen(grip.end)
             heads = [self._seen(name, at_tip=False) for name in grip.line]
             heads += [self.place] if grip.at_tip else []
-            self.reach = float(np.linalg.norm(np.diff(heads, axis=0), axis=-1).sum())
+            self.reachable_distance = float(np.linalg.norm(np.diff(heads, axis=0), axis=-1).sum())
         except BaseException:
             self._open.close()
             raise
@@ -235,7 +235,7 @@ class ControlDrag(drag.GivenChain):
         """Move the control so that the end of the limb comes to this point of the world. Raises RigError."""
         target, began = drag.checked_place(target), perf_counter()
         dragged, away = _DraggedControl(self, target), target - self._seen(self.grip.moved)
-        self.iterations, tolerance = 0, Tolerance(_GOOD_ENOUGH * self.reach, _CORRECTIONS)
+        self.iterations, tolerance = 0, Tolerance(_GOOD_ENOUGH * self.reachable_distance, _CORRECTIONS)
         if np.linalg.norm(away) > tolerance.error:
             first = dragged.nearer(np.array(self.grip.item.location), away)
             self.iterations = drain(realize(dragged, first, tolerance)).evaluations

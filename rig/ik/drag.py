@@ -216,9 +216,9 @@ class DragSession:
         return float(abs(np.linalg.det(self._world[:3, :3])) ** (1.0 / 3.0))
 
     @property
-    def reach(self) -> float:
+    def reachable_distance(self) -> float:
         """The length of the chain in the world."""
-        return float(self._seen.reach[0]) * self._scale
+        return float(self._seen.reachable_distance[0]) * self._scale
 
     @property
     def axes(self) -> Array:

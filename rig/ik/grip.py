@@ -11,7 +11,7 @@ from ..detection import limb_controls, other_ik
 from ..detection.limb_controls import LimbControls
 from ..detection.other_ik import OtherIK
 from ..sampling.location_axes import world_axes
-from .bake import axes_of
+from .chain_bake import axes_of
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def solved(
     chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning, world: Array, names: Sequence[str]
 ) -> list[MethodGhost]:
     """A chain at one frame as these methods solve it from the same pose. world: (4, 4) of the armature."""
-    ghosts, reach = [], float(seen.reach[0])
+    ghosts, reach = [], float(seen.reachable_distance[0])
     size = float(abs(np.linalg.det(world[:3, :3])) ** (1.0 / 3.0))
     parents = list(range(-1, len(chain.joints) - 1))
     offsets = np.concatenate((np.zeros((1, 3)), seen.offsets[0, :-1]))

@@ -44,7 +44,7 @@ class Seen:
         return rotation.rotate(rotation.inverse(self.rotations), after - self.positions)
 
     @property
-    def reach(self) -> Array:
+    def reachable_distance(self) -> Array:
         """(F,), lengths of all bones together."""
         return np.linalg.norm(self.offsets, axis=-1).sum(axis=-1)
 

@@ -32,7 +32,7 @@ class Convergence:
         self.pole = None if self.settings.pole is None else _place(self.settings.pole, "")
         self.target = self._local(target)
         far = np.linalg.norm(self.target - self.seen.positions[0, 0])
-        self.in_reach = bool(far <= self.seen.reach[0])
+        self.in_reach = bool(far <= self.seen.reachable_distance[0])
         numbers = (self.seen.rotations, self.seen.positions, self.seen.end, target, self.world)
         # Rounded to a thousandth, which is not visible.
         rounded = tuple(np.round(part, 3).tobytes() for part in numbers)
@@ -57,7 +57,7 @@ class Convergence:
         """Distance from the target (1 + iterations,) as a fraction of the chain's length."""
         turns = solve(self.chain, self.seen, self._objectives(), setup.tuning(self.settings), history=True)
         assert turns.history is not None
-        return turns.history[: _SHOWN + 1, 0] / float(self.seen.reach[0])
+        return turns.history[: _SHOWN + 1, 0] / float(self.seen.reachable_distance[0])
 
     def ghosts(self, names: Sequence[str]) -> list[MethodGhost]:
         """The chain as these methods solve it."""

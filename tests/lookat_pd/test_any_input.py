@@ -715,7 +715,7 @@ CALLS = {
     "reach": Call(with_body(reach), reach_arguments, engine=True),
     "reach in motion": Call(with_body(reach), moving_arguments),
     "reach with two hands": Call(reach_together, hands_arguments),
-    "follow with a hand": Call(with_body(dynamics.follow), path_arguments),
+    "follow with a hand": Call(with_body(dynamics.track_path), path_arguments),
     "reach around obstacles": Call(reach_around, obstacle_arguments, engine=True),
     "simulate": Call(with_body(simulate), simulate_arguments, engine=True),
 }

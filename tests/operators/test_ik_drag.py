@@ -149,7 +149,7 @@ def test_compared_solvers_are_where_the_hand_would_be(dragged, digits) -> None:
         assert np.abs(ghost.points[:-1] - joints).max() < 1e-5
         assert np.abs(ghost.points[-1] - hand(session)).max() < 1e-5
         assert abs(ghost.error - session.error) < 1e-5 and ghost.iterations == session.iterations
-        assert ghost.error == pytest.approx(ghost.share * session.reach) and ghost.seconds > 0.0
+        assert ghost.error == pytest.approx(ghost.share * session.reachable_distance) and ghost.seconds > 0.0
 
 
 @pytest.mark.every_blender

@@ -1,4 +1,4 @@
-"""Amounts of controls with which the evaluated pose is as wanted, on rigs of which only the evaluated pose is known.
+"""Amounts of controls with which the visual pose is as wanted, on rigs of which only the visual pose is known.
 
 Each frame is a least-squares problem of its own (`lookat_pd/transitions/control_fit`). What each amount changes is
 measured, and controls of second choice take part only in what the others cannot do.

@@ -1,4 +1,4 @@
-"""The evaluated pose: where the bones that deform are, whatever keys, constraints, drivers or strips put them there."""
+"""The visual pose: where the bones that deform are, whatever keys, constraints, drivers or strips put them there."""
 
 from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import AbstractContextManager, ExitStack
@@ -100,7 +100,7 @@ def _is_below(row: int, other: int, anchors: Anchors) -> bool:
 
 
 class PoseReader:
-    """Reads evaluated poses in a temporary scene, as a context manager. What look-ats add is left out.
+    """Reads visual poses in a temporary scene, as a context manager. What look-ats add is left out.
 
     bones: without `OBJECT`; those that have no size at the frame at which it is opened are left out. without: a context
     in which what is left out adds nothing.

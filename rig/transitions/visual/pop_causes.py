@@ -1,4 +1,4 @@
-"""Why the evaluated pose jumps: what changes at that frame among all that the bone depends on."""
+"""Why the visual pose jumps: what changes at that frame among all that the bone depends on."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

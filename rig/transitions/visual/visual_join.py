@@ -1,4 +1,4 @@
-"""Visual joins: clips are cut hard, and the jump of the evaluated pose decays at each cut."""
+"""Visual joins: clips are cut hard, and the jump of the visual pose decays at each cut."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
@@ -28,7 +28,7 @@ def joined(
     *,
     lock_feet: bool = False,
 ) -> Generator[float, None, Joined]:
-    """What `make` joins with a blend, with the evaluated pose blended at each cut; yields the completed fraction.
+    """What `make` joins with a blend, with the visual pose blended at each cut; yields the completed fraction.
 
     blends: for all cuts, or one for each. The armature has to play the result. lock_feet: keep planted feet on their
     places. Raises LookAtError, after which nothing has changed.

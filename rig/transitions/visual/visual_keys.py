@@ -1,7 +1,7 @@
 """Visual transitions as keys of controls: in an NLA layer of the difference, or in an action.
 
 What constraints add to the deforming bones is realized by the bones that the animator keys. How each of them changes
-the evaluated pose is measured on the rig, so it does not matter which constraints and drivers lead from one to the
+the visual pose is measured on the rig, so it does not matter which constraints and drivers lead from one to the
 other.
 """
 

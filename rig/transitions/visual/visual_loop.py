@@ -1,4 +1,4 @@
-"""Visual loops: the evaluated pose of the last frame becomes that of the first, whatever poses the bones.
+"""Visual loops: the visual pose of the last frame becomes that of the first, whatever poses the bones.
 
 The keys stay as they are. The difference of the bones that deform is shared as in loops of keys: the arithmetic is that
 of `loop.closed`, for poses relative to other bones instead of channels.

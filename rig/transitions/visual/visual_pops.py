@@ -1,4 +1,4 @@
-"""Pops of the evaluated pose: at which frame, of which bone, how large, and why."""
+"""Pops of the visual pose: at which frame, of which bone, how large, and why."""
 
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ class VisualPop:
 def find(
     scene: bpy.types.Scene, armature: bpy.types.Object, first: int, last: int
 ) -> Generator[float, None, list[VisualPop]]:
-    """The pops of the evaluated pose from frame first to last, in order of time. Raises LookAtError."""
+    """The pops of the visual pose from frame first to last, in order of time. Raises LookAtError."""
     check_frames(first, last)
     with PoseReader(scene, armature, deforming(armature), first) as reader:
         poses = yield from progress.subrange(reader.read_many(range(first, last + 1)), 0.0, _SAMPLED)

@@ -1,4 +1,4 @@
-"""Visual transitions: the jump of the evaluated pose at a frame decays, whatever caused it.
+"""Visual transitions: the jump of the visual pose at a frame decays, whatever caused it.
 
 The poses before and after are sampled, the difference of each bone from the bone above it decays by a method of
 `lookat_pd.transitions`, and constraints last in the stacks add what is missing. What they have to add is measured:
@@ -99,12 +99,12 @@ def noted_blend(note: Mapping[str, Any]) -> Blend:
 
 
 def check(armature: bpy.types.Object, blend: Blend, bones: Collection[str] = ()) -> None:
-    """Raise RigError unless the evaluated pose of an armature with these bones can be blended so."""
+    """Raise RigError unless the visual pose of an armature with these bones can be blended so."""
     editable.check_bones(armature, [bone for bone in bones if bone != OBJECT])
     blend.profile.check_one_clip()
     if not blend.how.blends or blend.how.plays_both:
         raise RigError(
-            "{method} needs both clips or none, and the evaluated pose is only one; choose another method.",
+            "{method} needs both clips or none, and the visual pose is only one; choose another method.",
             method=blend.how.label,
         )
 
@@ -118,7 +118,7 @@ def blend_at(
     bones: Collection[str] | None = None,
     is_cut: bool = False,
 ) -> Generator[float, None, VisualTransition]:
-    """Let the jump of the evaluated pose before `frame` decay; yields the completed fraction.
+    """Let the jump of the visual pose before `frame` decay; yields the completed fraction.
 
     bones: only these jump no more; by default all that do. is_cut: clips are cut there, so that all of these bones are
     blended, however little they jump. blend.seconds None: automatic. Poses before `frame` and after the blend stay as
@@ -250,7 +250,7 @@ def smooth_all(
     *,
     bones: Collection[str] | None = None,
 ) -> Generator[float, None, list[tuple[VisualPop, VisualTransition]]]:
-    """Find the pops of the evaluated pose in a range, and let each of them decay; yields the completed fraction.
+    """Find the pops of the visual pose in a range, and let each of them decay; yields the completed fraction.
 
     bones: only pops of these. Raises LookAtError, after which nothing has changed.
     """

@@ -425,21 +425,21 @@ def test_a_hand_that_follows_is_on_its_path() -> None:
     hand = (2, (0.0, 0.2, 0.0))
     path = np.array([0.3, 0.3, 0.2]) + way * [0.1, -0.1, 0.05]
     start = spatial().rotations[-1]
-    found = dynamics.follow(body, start, path, effector=hand)
+    found = dynamics.track_path(body, start, path, effector=hand)
     turned, places = body.forward(found)
     assert_allclose(places[:, 2] + rotation.rotate(turned[:, 2], hand[1]), path, atol=1e-5)
     moved = rotation.distance(found[:-1], found[1:])
     assert moved.max() < 0.1
-    assert dynamics.follow(body, start, path[:0], effector=hand).shape == (0, 3, 4)
-    away = dynamics.follow(body, start, path + 5.0, effector=hand)
+    assert dynamics.track_path(body, start, path[:0], effector=hand).shape == (0, 3, 4)
+    away = dynamics.track_path(body, start, path + 5.0, effector=hand)
     assert np.isfinite(away).all()
 
 
 @pytest.mark.parametrize("path", [0.3, [[0.1, 0.2, 0.3], [0.1, 0.2]], "word", None, [0.1, 0.2, 0.3]])
 def test_a_path_that_is_none_is_refused_with_orientations_too(path: object) -> None:
-    start = spatial().rotations[-1]
+    start, body = spatial().rotations[-1], trees.rods([0.3] * 3, [2.0] * 3)
     with pytest.raises(InvalidArgument, match="path"):
-        dynamics.follow(trees.rods([0.3] * 3, [2.0] * 3), start, path, effector=2, orientations=rotation.identity(2))  # type: ignore[arg-type]
+        dynamics.track_path(body, start, path, effector=2, orientations=rotation.identity(2))  # type: ignore[arg-type]
 
 
 def test_work_can_be_stopped_and_keeps_its_best() -> None:

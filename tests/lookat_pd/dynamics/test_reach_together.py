@@ -132,10 +132,10 @@ def test_hands_that_follow_are_on_their_paths() -> None:
     found = reach_together(torso(), WHOLE, HANDS, 1.0, DT)
     paths = GOALS + np.linspace(0.0, 1.0, 13)[:, None, None] * [0.05, -0.1, 0.05]
     effectors = [hand.effector for hand in HANDS]
-    made = dynamics.follow_together(torso(), found.rotations[-1], paths, effectors=effectors)
+    made = dynamics.track_paths(torso(), found.rotations[-1], paths, effectors=effectors)
     assert_allclose(hands(torso(), made), paths, atol=1e-5)
     orientations = np.broadcast_to(torso().forward(found.rotations[-1])[0][[2, 4]], (13, 2, 4))
-    kept = dynamics.follow_together(
+    kept = dynamics.track_paths(
         torso(), found.rotations[-1], paths[:1].repeat(13, axis=0), effectors=effectors, orientations=orientations
     )
     assert_allclose(hands(torso(), kept), paths[:1].repeat(13, axis=0), atol=1e-5)

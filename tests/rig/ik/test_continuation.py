@@ -136,7 +136,7 @@ def check(kind: str, seed: int) -> None:
     """The laws of a limb that follows a smooth path."""
     limb = Limb(kind, seed)
     found = limb.solved()
-    assert (found.error <= 1e-3 * limb.seen.reach).all()
+    assert (found.error <= 1e-3 * limb.seen.reachable_distance).all()
     steps = rotation.distance(found.rotations[1:], found.rotations[:-1])
     assert steps.max() <= 1.5 * limb.needed
     if kind in ("arm to the tip", "leg to the tip"):

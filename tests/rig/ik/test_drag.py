@@ -272,7 +272,7 @@ def test_armatures_that_are_scaled_or_mirrored(scale) -> None:
     drag = session(armature, keeps=True)
     point = np.array(armature.matrix_world @ scenes.Vector((0.45, -0.3, 1.5)))
     drag.move(point)
-    assert np.linalg.norm(place(armature) - point) < 1e-4 * drag.reach
+    assert np.linalg.norm(place(armature) - point) < 1e-4 * drag.reachable_distance
     drag.restore()
 
 

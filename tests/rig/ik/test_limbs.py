@@ -15,7 +15,7 @@ ik = load("lookat_pd.ik")
 rotation = load("lookat_pd.rotation")
 body_joints = load("rig.detection.body_joints")
 chains = load("rig.detection.joint_chain")
-bake = load("rig.ik.bake")
+bake = load("rig.ik.chain_bake")
 effector_goal = load("rig.ik.effector_goal")
 pose = load("rig.ik.pose")
 solving = load("rig.ik.chain_solve")
@@ -37,7 +37,7 @@ def limb(armature: bpy.types.Object, effector: str, *, at_tip: bool = False):
 def circling(armature: bpy.types.Object, chain, radius: float, tilt: float) -> bpy.types.Object:
     """A target on a smooth path around the middle of the reach, which moves with what the chain hangs on."""
     seen = pose.evaluated(chain, armature.evaluated_get(scenes.goto(FRAMES[0])).pose.bones)
-    reach = float(seen.reach[0])
+    reach = float(seen.reachable_distance[0])
     away = seen.end[0] - seen.positions[0, 0]
     middle = seen.positions[0, 0] + 0.68 * reach * away / np.linalg.norm(away)
     item, anchor = scenes.ball(name="Target"), scenes.ball(name="Anchor")

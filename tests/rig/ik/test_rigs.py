@@ -11,7 +11,7 @@ from extension import load
 
 from .. import scenes
 
-ik_bake = load("rig.ik.bake")
+ik_bake = load("rig.ik.chain_bake")
 ik_chain = load("rig.detection.joint_chain")
 effector_goal = load("rig.ik.effector_goal")
 pose = load("rig.ik.pose")
@@ -35,7 +35,7 @@ def moving_target(armature: bpy.types.Object, chain, part: float = 0.25) -> bpy.
     """Something that moves near the base of a chain, always in reach."""
     depsgraph = scenes.goto(FRAMES[0])
     seen = pose.evaluated(chain, armature.evaluated_get(depsgraph).pose.bones)
-    reach = float(seen.reach[0])
+    reach = float(seen.reachable_distance[0])
     item = scenes.ball(name="Target")
     anchor = scenes.ball(name="Anchor")
     # It goes along with what the chain hangs on.
@@ -163,8 +163,8 @@ def test_rigs_of_other_makers(rigs: Path, file, effector, length, at_tip) -> Non
     size = np.linalg.norm(np.array(armature.matrix_world)[:3, :3], axis=0).mean()
     found = measured(armature, effector, target, "tail" if at_tip else "head")[result.in_reach]
     # An arm is 60 cm long.
-    assert np.median(found) < 1e-3 * float(seen.reach[0]) * size
-    assert np.median(found) < 1e-3 or size * float(seen.reach[0]) > 1.0
+    assert np.median(found) < 1e-3 * float(seen.reachable_distance[0]) * size
+    assert np.median(found) < 1e-3 or size * float(seen.reachable_distance[0]) > 1.0
 
 
 def _tip(armature: bpy.types.Object, like: str, length: int) -> str:
@@ -222,7 +222,7 @@ def test_recorded_feet_stand_still(rigs: Path, file, foot) -> None:
 
     seen = pose.evaluated(chain, armature.evaluated_get(scenes.goto(1)).pose.bones)
     # A leg is 80 cm long.
-    metre = float(seen.reach[0]) * np.linalg.norm(np.array(armature.matrix_world)[:3, 0]) / 0.8
+    metre = float(seen.reachable_distance[0]) * np.linalg.norm(np.array(armature.matrix_world)[:3, 0]) / 0.8
     before = places()
     touch = contacts.Touch(contacts.Contact(detection.Detection()))
     steps = contacts.clean_up(bpy.context.scene, chain, touch, solving.IKTuning(), range_)

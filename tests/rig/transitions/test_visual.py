@@ -1,4 +1,4 @@
-"""Jumps of the evaluated pose: found with their cause, and decayed on any rig, while all other frames stay."""
+"""Jumps of the visual pose: found with their cause, and decayed on any rig, while all other frames stay."""
 
 from collections.abc import Callable
 from functools import partial
@@ -380,7 +380,7 @@ def test_bad_input_changes_nothing(frame: int, options: dict, message: str) -> N
 
 
 def test_joined_visual() -> None:
-    """The clips are cut hard, and the evaluated pose blends: also what only constraints do."""
+    """The clips are cut hard, and the visual pose blends: also what only constraints do."""
     armature = hero()
     child_of(armature, "upper_arm.L")
     source = armature.animation_data.action

@@ -11,7 +11,7 @@ from extension import load
 
 from .. import scenes
 
-ik_bake = load("rig.ik.bake")
+ik_bake = load("rig.ik.chain_bake")
 ik_chain = load("rig.detection.joint_chain")
 effector_goal = load("rig.ik.effector_goal")
 pose = load("rig.ik.pose")
