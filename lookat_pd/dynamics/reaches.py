@@ -13,10 +13,10 @@ from .. import rotation
 from ..checks import LARGEST, LATEST, SHORTEST_STEP, array, check_memory, check_method, number, time_step, whole
 from ..errors import InvalidArgument
 from ..ik import Limits
-from ..ik.checks import check_effector, same_joints
+from ..ik.joint_checks import check_effector, same_joints
 from ..progress import drained
 from ..rotation import Array
-from . import checks
+from . import body_checks
 from .arm import Arm
 from .arms import Arms
 from .body import Body
@@ -227,26 +227,26 @@ def _reaching(
 ) -> Generator[float, bool | None, Reach]:
     """A reach of one hand or of several; the paths are (F, k, 3)."""
     n = len(body)
-    duration, dt = checks.positive("duration", duration, "s"), checks.positive("time between frames", dt, "s")
+    duration, dt = body_checks.positive("duration", duration, "s"), body_checks.positive("time between frames", dt, "s")
     duration, dt = number("duration", duration, SHORTEST_STEP, LATEST), time_step(dt)
     check_method(method, METHODS)
     passes = whole("number of passes", passes, 0, _MOST_PASSES)
     check_memory(_NUMBERS * n * (duration / dt + 1.0))
     same_joints(limits, n)
-    start = checks.quaternions("start", start, n)
+    start = body_checks.quaternions("start", start, n)
     if start.ndim != 2:
         raise InvalidArgument("The shape of the start must be ({count}, 4), not {shape}.", count=n, shape=start.shape)
     settled = (
-        checks.gravity(gravity),
-        checks.not_negative("damping", damping, n, body.called),
+        body_checks.gravity(gravity),
+        body_checks.not_negative("damping", damping, n, body.called),
         1.0 / strengths(strength, body),
         limits,
     )
     arm = _together([_arm(body, start, hand, settled) for hand in hands])
     if velocities is not None:
-        arm = replace(arm, before=_possible(arm, checks.exactly("velocities", velocities, n, 3)))
+        arm = replace(arm, before=_possible(arm, body_checks.exactly("velocities", velocities, n, 3)))
     speed = np.concatenate([_of_three("velocity of the goal", hand.goal_velocity) for hand in hands])
-    goal = np.concatenate([checks.exactly("goal", hand.goal, 3) for hand in hands])
+    goal = np.concatenate([body_checks.exactly("goal", hand.goal, 3) for hand in hands])
     is_approached = any(hand.approach is not None for hand in hands)
     frames = int(np.floor(duration / dt + 1e-6))
     is_multiple = abs(frames * dt - duration) < 1e-6 * duration
@@ -305,7 +305,7 @@ def _reaching(
 def _arm(body: Body, start: Array, hand: Hand, settled: tuple[Array, Array, Array, Limits | None]) -> Arm:
     """The arm of a hand. settled: gravity, damping, weights and limits. Raises InvalidArgument."""
     joint, point = _effector(hand.effector, len(body))
-    turned = None if hand.orientation is None else checks.quaternions("orientation", _four(hand.orientation))
+    turned = None if hand.orientation is None else body_checks.quaternions("orientation", _four(hand.orientation))
     arm = Arm(body, start, joint, point, *settled, orientation=turned)
     if not arm.joints:
         raise InvalidArgument(
@@ -322,10 +322,10 @@ def _together(arms: Sequence[Arm]) -> Arm:
 
 def _of_three(name: str, values: ArrayLike | None) -> Array:
     """Three numbers; None for zeros. Raises InvalidArgument."""
-    return np.zeros(3) if values is None else checks.exactly(name, values, 3)
+    return np.zeros(3) if values is None else body_checks.exactly(name, values, 3)
 
 
-def follow(
+def track_path(
     body: Body,
     start: ArrayLike,
     path: ArrayLike,
@@ -345,15 +345,15 @@ def follow(
         raise _not_one_path(len(body))
     turned = None
     if orientations is not None:
-        turned = checks.exactly("orientations", orientations, len(path), 4)[:, None]
-    return follow_together(body, start, path[:, None], effectors=[effector], limits=limits, orientations=turned)
+        turned = body_checks.exactly("orientations", orientations, len(path), 4)[:, None]
+    return track_paths(body, start, path[:, None], effectors=[effector], limits=limits, orientations=turned)
 
 
 def _not_one_path(count: int) -> InvalidArgument:
     return InvalidArgument("Following needs one start ({count}, 4) and one path (F, 3).", count=count)
 
 
-def follow_together(
+def track_paths(
     body: Body,
     start: ArrayLike,
     paths: ArrayLike,
@@ -362,10 +362,10 @@ def follow_together(
     limits: Limits | None = None,
     orientations: ArrayLike | None = None,
 ) -> Array:
-    """`follow` for k hands at once: paths (F, k, 3), their effectors, and the orientations (F, k, 4) of these."""
+    """`track_path` for k hands at once: paths (F, k, 3), their effectors, and the orientations (F, k, 4) of these."""
     n, k = len(body), len(effectors)
     same_joints(limits, n)
-    start, paths = checks.quaternions("start", start, n), array("paths", paths, k, 3)
+    start, paths = body_checks.quaternions("start", start, n), array("paths", paths, k, 3)
     if start.ndim != 2 or paths.ndim != 3 or not k:
         raise _not_one_path(n)
     check_memory(_NUMBERS * n * (len(paths) + 1.0))
@@ -375,7 +375,7 @@ def follow_together(
         given = array("orientations", orientations, k, 4)
         if given.shape[:-2] != paths.shape[:1]:
             raise InvalidArgument("Following needs one orientation of each hand at each place of its path.")
-        turned = list(checks.quaternions("orientations", given))
+        turned = list(body_checks.quaternions("orientations", given))
     arm = _together([Arm(body, start, *_effector(effector, n), *settled) for effector in effectors])
     if orientations is not None:
         arm = arm.oriented(rotation.identity(k) if k > 1 else rotation.IDENTITY)
@@ -409,7 +409,7 @@ def _approached(
 
 
 def _four(values: ArrayLike) -> Array:
-    return checks.exactly("orientation", values, 4)
+    return body_checks.exactly("orientation", values, 4)
 
 
 def _possible(arm: Arm, velocities: Array) -> Array:
@@ -458,12 +458,12 @@ def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: fl
 def _effector(effector: int | tuple[int, ArrayLike], n: int) -> tuple[int, Array]:
     joint, point = effector if isinstance(effector, tuple) and len(effector) == 2 else (effector, np.zeros(3))
     check_effector(joint, n)
-    return int(joint), checks.exactly("effector's point", point, 3)
+    return int(joint), body_checks.exactly("effector's point", point, 3)
 
 
 def strengths(strength: ArrayLike | None, body: Body) -> Array:
     """The strengths (n,) of joints; None for equal ones. Raises InvalidArgument."""
-    result = checks.not_negative("strength", 1.0 if strength is None else strength, len(body), body.called)
+    result = body_checks.not_negative("strength", 1.0 if strength is None else strength, len(body), body.called)
     if np.any(result < _WEAKEST):
         joint = int(np.argmax(result < _WEAKEST))
         raise InvalidArgument("The strength of joint {joint} must be above 0; 1 is normal.", joint=body.called[joint])
@@ -489,6 +489,6 @@ def _fixed(hands: Sequence[Hand], goal: Array, duration: float, h: float, steps:
                     "The waypoints must be in order of time and at different times; change their times."
                 )
             places = by_sample.setdefault(sample, np.full(len(goal), np.nan))
-            places[3 * n : 3 * n + 3] = checks.exactly("via", place, 3)
+            places[3 * n : 3 * n + 3] = body_checks.exactly("via", place, 3)
             before = sample
     return [*sorted(by_sample.items(), key=lambda item: item[0]), (steps, goal)]

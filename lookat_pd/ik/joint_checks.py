@@ -83,11 +83,11 @@ def same_joints(limits: Limits | Posture | None, n: int) -> None:
 def parents(values: Sequence[int], n: int) -> list[int]:
     """The parents of n joints, each before its children."""
     numbers("parents", values)
-    found = np.asarray(values)
-    if found.shape != (n,) or not np.issubdtype(found.dtype, np.integer):
+    indices = np.asarray(values)
+    if indices.shape != (n,) or not np.issubdtype(indices.dtype, np.integer):
         raise InvalidArgument("The parents must be {count} whole numbers, one for each joint, -1 for a root.", count=n)
-    check_order(found.tolist())
-    return found.tolist()
+    check_order(indices.tolist())
+    return indices.tolist()
 
 
 def check_effector(joint: Any, n: int) -> None:

@@ -10,7 +10,7 @@ from .. import rotation
 from ..checks import check_method
 from ..errors import InvalidArgument
 from ..rotation import Array
-from . import arithmetic, bend, checks, iteration, unfolding
+from . import arithmetic, bend, iteration, joint_checks, unfolding
 from .batches import batch_back, batch_front, batch_last, unpacked
 from .limits import Limits
 from .methods import METHODS
@@ -71,17 +71,17 @@ def solve(
     """
     check_method(method, METHODS)
     row = METHODS[method]
-    iterations, tolerance = checks.bounds(iterations, tolerance)
-    offsets = checks.array("offsets", offsets, None, 3)
+    iterations, tolerance = joint_checks.bounds(iterations, tolerance)
+    offsets = joint_checks.array("offsets", offsets, None, 3)
     n = offsets.shape[-2]
     if n == 0:
         raise InvalidArgument("A chain needs at least one joint; give one offset and one rotation for each.")
-    rotations = checks.quaternions("rotations", rotations, n)
-    position, frame = checks.base(base)
-    checks.same_joints(limits, n)
-    checks.same_joints(posture, n)
+    rotations = joint_checks.quaternions("rotations", rotations, n)
+    position, frame = joint_checks.base(base)
+    joint_checks.same_joints(limits, n)
+    joint_checks.same_joints(posture, n)
     given = _by_name((Position(target), *objectives))
-    batch = checks.leading(
+    batch = joint_checks.leading(
         offsets=offsets.shape[:-2],
         rotations=rotations.shape[:-2],
         base=() if base is None else np.broadcast_shapes(position.shape[:-1], frame.shape[:-1]),

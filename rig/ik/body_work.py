@@ -18,12 +18,12 @@ from ..sampling import outside_samples, shear
 from ..sampling.sampler import Sampler, Samples
 from . import body as bodies
 from . import body_balance
-from .bake import BAKED, axes_of, check_near
 from .body import BodyEffector
 from .body_controls import is_mixed, moves_goal
 from .body_errors import Objectives
 from .body_goals import BodyGoals, BodyTuning
 from .body_pose import BodyPose, SolvedBody
+from .chain_bake import BAKED, axes_of, check_near
 from .chain_solve import in_channels
 
 Sliced = TypeVar("Sliced", ik.BodyObjective, ik.Balance)

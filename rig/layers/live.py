@@ -37,22 +37,24 @@ _OF_ANOTHER_SCENE = Message(
 
 @dataclass(frozen=True)
 class Status:
-    """How a live layer is doing. state: "SOLVED", "SOLVING", "PREVIEW", "STOPPED",
-    "ERROR" or "OFF".
-
-    fraction: done so far. remaining: seconds that solving will still take, nan if unknown. seconds: how long the last
-    solve took, 0 where the file had the solution. first, last: frames solved. error: what is wrong, a sentence with the
-    remedy. notes: what of the body stays still, and why, and what makes solving slow.
-    """
+    """How a live layer is doing."""
 
     state: str
+    """"SOLVED", "SOLVING", "PREVIEW", "STOPPED", "ERROR" or "OFF"."""
     first: int = 0
+    """First solved frame."""
     last: int = 0
+    """Last solved frame."""
     fraction: float = 0.0
+    """Fraction that is done."""
     remaining: float = np.nan
+    """Seconds that solving will still take, nan if unknown."""
     seconds: float = 0.0
+    """Time that the last solve took [s], 0 where the file had the solution."""
     error: str = ""
+    """What is wrong, a sentence with the remedy."""
     notes: tuple[str, ...] = ()
+    """What does not move in the body, and why, and what makes solving slow."""
 
 
 _scenes: dict[int, LiveScene] = {}

@@ -94,7 +94,7 @@ def _noted(clip: PlayedClip) -> dict[str, Any]:
 
 def clips_of(note: dict[str, Any]) -> list[PlayedClip]:
     """The clips of a transition that locks feet, as they were noted. Raises RigError if one of them is gone."""
-    found = []
+    clips = []
     for clip in note.get("clips", ()):
         action = bpy.data.actions.get(clip["action"])
         slot = action.slots.get(clip["slot"]) if action is not None else None
@@ -104,8 +104,8 @@ def clips_of(note: dict[str, Any]) -> list[PlayedClip]:
                 "remove it, or lock the feet again.",
                 action=clip["action"],
             )
-        found.append(PlayedClip(**{**clip, "action": action, "slot": slot}))
-    return found
+        clips.append(PlayedClip(**{**clip, "action": action, "slot": slot}))
+    return clips
 
 
 def seen_footing(armature: bpy.types.Object, known: Footing, bones: Sequence[str], anchors: Array) -> Footing:

@@ -207,8 +207,8 @@ def is_any() -> bool:
 
 def of(armature: bpy.types.Object) -> list[bpy.types.Action]:
     """The actions of the transitions of an armature, by frame."""
-    found = {constraint.action for _, constraint in on(armature)}
-    return sorted(found, key=lambda action: (note_of(action).get("frame", 0), number_of(action)))
+    actions = {constraint.action for _, constraint in on(armature)}
+    return sorted(actions, key=lambda action: (note_of(action).get("frame", 0), number_of(action)))
 
 
 def in_order(armature: bpy.types.Object) -> list[bpy.types.Action]:
