@@ -25,12 +25,13 @@ _STEEPEST = 10.0 / 3.0**0.5
 
 @dataclass(frozen=True)
 class Contact:
-    """The contacts of an effector. frames: first and last frame of each, or how they are detected. blend: shortest time
-    [s] of the transitions into and out of a contact, which take longer where the effector is displaced far; 0 for none.
-    """
+    """The contacts of an effector."""
 
     frames: Sequence[Interval] | Detection
+    """First and last frame of each, or how they are detected."""
     blend: float = 0.15
+    """Shortest time [s] of the transitions into and out of a contact, which take longer where the effector is displaced
+    far; 0 for none."""
 
     @property
     def marked(self) -> list[Interval]:
@@ -60,12 +61,12 @@ class Held:
 
 @dataclass(frozen=True)
 class Surface:
-    """What is touched over F frames in the world: places (F, 3) and orientations (F, 4). rides: (F,) when it moves with
-    the effector itself, as a prop that the hand has taken."""
+    """What is touched over F frames in the world: places (F, 3) and orientations (F, 4)."""
 
     places: Array
     orientations: Array
     rides: Array
+    """(F,) whether it moves with the effector itself, as a prop that the hand has taken."""
 
 
 def held(
@@ -169,14 +170,16 @@ def _weights(intervals: Sequence[Interval], fades: Array, first: int, count: int
 
 @dataclass(frozen=True)
 class _Transition:
-    """The frames beyond one border of a contact at which it has an influence. edge: index of the border. frames: (c,),
-    outwards. left: (c, 1), how much of the displacement at the border is left. late: (c, 1), by how many frames of the
-    animated speed at the border the effector is late."""
+    """The frames beyond one border of a contact at which it has an influence."""
 
     edge: int
+    """Index of the border."""
     frames: Array
+    """(c,) frames, outwards."""
     left: Array
+    """(c, 1), how much of the displacement at the border is left."""
     late: Array
+    """(c, 1), by how many frames of the animated speed at the border the effector is late."""
 
 
 def _transitions(span: slice, at: Array, blend: float) -> list[_Transition]:

@@ -45,10 +45,12 @@ _MISSED = 0.02
 
 @dataclass(frozen=True)
 class FootPlan:
-    """Where a foot goes over F frames. displacement: (F, 3) in the world. stances: when it is planted."""
+    """Where a foot goes over F frames."""
 
     displacement: Array
+    """(F, 3) displacement in the world."""
     stances: Sequence[FootStance]
+    """When it is planted."""
 
 
 Plan = Callable[[Samples], Sequence[FootPlan]]

@@ -75,7 +75,7 @@ class BodyGoals:
         self, samples: Samples, pose: BodyPose, orientations: Array
     ) -> tuple[list[tuple[int, ik.BodyObjective]], ik.Balance | None]:
         """The objectives with the index of their effector, over all frames and in armature space."""
-        found: list[tuple[int, ik.BodyObjective]] = []
+        objectives: list[tuple[int, ik.BodyObjective]] = []
         moved: dict[str, Array] = {}
         targets = iter(zip(samples.targets, orientations, strict=True))
         worlds = rotation.from_matrix(samples.worlds[:, :3, :3])
@@ -99,22 +99,22 @@ class BodyGoals:
                 here, turn = place + rotation.rotate(lying, point), rotation.slerp(lying, turn, ease[:, 0])
                 target, aimed = here + ease * (target - here), ahead + ease * (target - ahead)
             if effector.use_position or effector.contact is not None:
-                found.append((k, ik.BodyPosition(joint, target, point, **common)))
+                objectives.append((k, ik.BodyPosition(joint, target, point, **common)))
                 moved[self.body.shown[joint]] = np.broadcast_to(np.asarray(weight)[..., None], (len(place), 1)) * (
                     target - place
                 )
             if effector.keeps_orientation:
-                found.append((k, ik.BodyOrientation(joint, lying, **common)))
+                objectives.append((k, ik.BodyOrientation(joint, lying, **common)))
             elif effector.orientation == "AIM":
-                found.append((k, ik.BodyAim(joint, aimed, self.body.aims[k], **common)))
+                objectives.append((k, ik.BodyAim(joint, aimed, self.body.aims[k], **common)))
             elif effector.orientation == "TARGET":
-                found.append((k, ik.BodyOrientation(joint, turn, **common)))
+                objectives.append((k, ik.BodyOrientation(joint, turn, **common)))
             if effector.pole is not None:
-                found.append((k, self._bend(effector, joint, next(targets)[0], weight, pose)))
+                objectives.append((k, self._bend(effector, joint, next(targets)[0], weight, pose)))
         balance = None
         if self.weighed is not None:
             balance = body_balance.objective(self.body, self.weighed, samples, moved, min(self.tuning.balance, 1.0))
-        return found, balance
+        return objectives, balance
 
     def _bend(self, effector: BodyEffector, joint: int, pole: Array, weight: Array, pose: BodyPose) -> ik.BodyPole:
         """The objective of a pole (F, 3) in armature space. Raises RigError where the limb has none or its own."""
@@ -162,7 +162,7 @@ class BodyGoals:
             )
         place, lying = pose.positions[:, joint], pose.rotations[:, joint]
         size = self.length_of(pose, joint) * float(np.median(in_world(np.ones(len(worlds)), samples)))
-        found = contact_plan.held(
+        held = contact_plan.held(
             effector.contact,
             from_armature(worlds, place),
             rotation.multiply(spin, lying),
@@ -172,13 +172,13 @@ class BodyGoals:
             touched,
             base=from_armature(worlds, pose.positions[:, bodies.limb_of(self.body, joint)[0]]),
         )
-        self.intervals[k], self.slipped[k] = found.intervals, found.slipped
+        self.intervals[k], self.slipped[k] = held.intervals, held.slipped
         if effector.target is not None and effector.target.object is not None:
-            self.rides[k] = self._carried(k, effector.target, found.weight > 0.0)
-        touches = (found.weight > 0.0)[:, None]
+            self.rides[k] = self._carried(k, effector.target, held.weight > 0.0)
+        touches = (held.weight > 0.0)[:, None]
         return (
-            np.where(touches, seen_from(worlds, found.place[None])[0], place),
-            np.where(touches, rotation.multiply(rotation.inverse(spin), found.orientation), lying),
+            np.where(touches, seen_from(worlds, held.place[None])[0], place),
+            np.where(touches, rotation.multiply(rotation.inverse(spin), held.orientation), lying),
         )
 
     def _carried(self, k: int, target: Target, touches: Array) -> Array:

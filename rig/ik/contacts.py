@@ -26,8 +26,8 @@ from ..sampling import targets
 from ..sampling.sampler import Samples, seen_from
 from ..sampling.scene_time import seconds_per_frame
 from ..sampling.targets import Target
-from . import bake, body_bake, body_settings
 from . import body as bodies
+from . import body_bake, body_settings, chain_bake
 from .body import BodyEffector
 from .body_bake import BodyBakeResult, BodyTuning
 from .chain_solve import IKTuning, Objectives
@@ -48,7 +48,7 @@ class Touch:
 class ContactsResult(ContactReport):
     """The report of a clean-up by inverse kinematics."""
 
-    baked: bake.IKBakeResult | BodyBakeResult
+    baked: chain_bake.IKBakeResult | BodyBakeResult
 
 
 # One chain
@@ -65,14 +65,14 @@ def clean_up(
 ) -> Generator[float, None, ContactsResult]:
     """Hold the effector of a chain during contacts, given or detected; yields the completed fraction. Raises RigError.
 
-    Otherwise as `bake.bake_goal`.
+    Otherwise as `chain_bake.bake_goal`.
     """
     contact, target = touch.contact.checked(options.first, options.last), touch.target
     if target is not None and target.object is not None:
         targets.check_exists(chain.armature, target.object, target.bone)
     planting = _Planting(chain, contact, target, seconds_per_frame(scene), options)
     followed = () if target is None else (target,)
-    baked = yield from bake.bake_request(
+    baked = yield from chain_bake.bake_request(
         scene, chain, followed, planting, tuning, options, target, called=_CALLED, verify=verify
     )
     assert planting.held is not None
@@ -109,9 +109,9 @@ class _Planting:
     def _plan(self, seen: Seen, samples: Samples, orientations: Array) -> Held:
         worlds, first = samples.worlds, self.options.first
         lying = rotation.multiply(rotation.from_matrix(worlds[:, :3, :3]), seen.effector_rotation)
-        self.size = float(np.median(bake.in_world(seen.reach, samples)))
+        self.size = float(np.median(chain_bake.in_world(seen.reachable_distance, samples)))
         surface = self._surface(samples, orientations)
-        end, base = (bake.from_armature(worlds, place) for place in (seen.end, seen.positions[:, 0]))
+        end, base = (chain_bake.from_armature(worlds, place) for place in (seen.end, seen.positions[:, 0]))
         held = contact_plan.held(self.contact, end, lying, self.size, self.dt, first, surface, base)
         if not held.intervals:
             raise contact_plan.no_contact([self.chain.effector], first, self.options.last)
@@ -121,7 +121,7 @@ class _Planting:
         """What the effector touches. Raises RigError if it moves with the effector during a contact."""
         if self.target is None:
             return None
-        places = bake.from_armature(samples.worlds, samples.targets[0])
+        places = chain_bake.from_armature(samples.worlds, samples.targets[0])
         item, turned = self.target.object, (*self.chain.joints, self.chain.effector)
         rides = np.zeros(len(places), dtype=bool)
         if item is not None:
@@ -181,12 +181,12 @@ def _effectors(
     armature: bpy.types.Object, touches: Mapping[str, Touch], options: BakeOptions, *, lower_hips: bool
 ) -> list[BodyEffector]:
     feet = body_settings.feet(armature)
-    found = []
+    effectors = []
     for bone, touch in touches.items():
         priority = "HIGH" if limb_controls.control_of(armature, bone) in feet else "NORMAL"
         contact = touch.contact.checked(options.first, options.last)
-        found.append(BodyEffector(bone, touch.target, priority=priority, contact=contact))
-    return _with_feet(armature, found) if lower_hips else found
+        effectors.append(BodyEffector(bone, touch.target, priority=priority, contact=contact))
+    return _with_feet(armature, effectors) if lower_hips else effectors
 
 
 def _with_feet(armature: bpy.types.Object, effectors: list[BodyEffector]) -> list[BodyEffector]:
