@@ -9,7 +9,7 @@ import pytest
 from extension import load
 
 from .. import scenes
-from .test_bake import FRAMES, SPOILT, at, flight, hero, run
+from .test_chain_bake import FRAMES, SPOILT, at, flight, hero, run
 from .test_body_bake import ROWS
 
 control_drag = load("rig.ik.control_drag")

@@ -7,7 +7,7 @@ import pytest
 from extension import load
 
 from .. import scenes
-from .test_bake import hero
+from .test_chain_bake import hero
 
 ik_preview = load("rig.ik.preview")
 ik_settings = load("rig.ik.settings")
