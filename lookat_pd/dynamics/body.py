@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import checks as every
-from .. import rotation, skeleton
+from .. import checks, rotation, skeleton
 from ..errors import InvalidArgument
 from ..message import Message
 from ..rotation import Array
@@ -64,7 +63,7 @@ class Body:
     """Names of the joints, for error messages."""
 
     def __post_init__(self) -> None:
-        body_checks.numbers("parents", self.parents)
+        checks.numbers("parents", self.parents)
         parents = np.asarray(self.parents)
         n = len(parents) if parents.ndim == 1 else 0
         if not n or not np.issubdtype(parents.dtype, np.integer):
@@ -76,11 +75,11 @@ class Body:
             raise InvalidArgument(
                 "A body of {count} joints needs {count} names, not {names}.", count=n, names=len(called)
             )
-        every.check_order(parents.tolist(), called)
+        checks.check_order(parents.tolist(), called)
         object.__setattr__(self, "parents", parents.copy())
         object.__setattr__(self, "names", tuple(called))
         for name, shape in (("offsets", (n, 3)), ("masses", (n,)), ("centers", (n, 3)), ("inertias", (n, 3, 3))):
-            values = body_checks.numbers(name, getattr(self, name)).copy()
+            values = checks.numbers(name, getattr(self, name)).copy()
             if values.shape != shape:
                 raise InvalidArgument(
                     "A body of {count} joints needs {name} of shape {shape}, not {values_shape}.",
@@ -202,7 +201,7 @@ class Body:
         """
         n = len(self)
         q = body_checks.quaternions("pose", q, n)
-        w, dw = body_checks.array("velocities", w, n, 3), body_checks.array("accelerations", dw, n, 3)
+        w, dw = checks.array("velocities", w, n, 3), checks.array("accelerations", dw, n, 3)
         gravity = body_checks.gravity(gravity)
         try:
             batch = np.broadcast_shapes(q.shape[:-2], w.shape[:-2], dw.shape[:-2])
@@ -305,14 +304,14 @@ def _checked(root: RootMotion, batch: tuple[int, ...]) -> RootMotion:
     """The motion of the root over these leading axes."""
     turned = None if root.rotation is None else body_checks.quaternions("rotation of the root", root.rotation)
     motion = (
-        None if values is None else every.like(name, values, *batch, 3)
+        None if values is None else checks.like(name, values, *batch, 3)
         for name, values in (
             ("acceleration of the root", root.acceleration),
             ("angular velocity of the root", root.turn),
             ("angular acceleration of the root", root.turn_acceleration),
         )
     )
-    return RootMotion(None if turned is None else every.like("rotation of the root", turned, *batch, 4), *motion)
+    return RootMotion(None if turned is None else checks.like("rotation of the root", turned, *batch, 4), *motion)
 
 
 def _apart(values: Array) -> Array:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import checks
 from ..checks import SHORTEST_STEP, check_memory, number, time_step
 from ..errors import InvalidArgument
 from ..ik import Limits
@@ -63,9 +64,9 @@ def simulate(
     check_memory(20.0 * n * (duration / dt + 1.0))
     number("number of frames", duration / dt, 0.0, _MOST_FRAMES)
     times = dt * np.arange(int(np.floor(duration / dt + 1e-6)) + 1)
-    start = body_checks.quaternions("start", body_checks.exactly("start", start, n, 4))
-    velocity = np.zeros((n, 3)) if velocity is None else body_checks.exactly("velocity", velocity, n, 3)
-    given = np.zeros((n, 3)) if torques is None else body_checks.array("torques", torques, n, 3)
+    start = body_checks.quaternions("start", checks.exactly("start", start, n, 4))
+    velocity = np.zeros((n, 3)) if velocity is None else checks.exactly("velocity", velocity, n, 3)
+    given = np.zeros((n, 3)) if torques is None else checks.array("torques", torques, n, 3)
     if given.ndim > 2 and given.shape[:-2] != times.shape:
         raise InvalidArgument(
             "Torques must be of shape ({count}, 3) or ({time_count}, {count}, 3), not {shape}.",

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import rotation
+from .. import checks, rotation
 from ..checks import LATEST, check_memory, is_one_of, number, shown, time_step
 from ..errors import InvalidArgument
 from ..ik import Limits
@@ -103,7 +103,7 @@ def interpolating(
     same_joints(limits, n)
     swing_past = number("swing past", swing_past, 0.0, 1.0)
     if velocities is not None:
-        velocities = body_checks.exactly("velocities", velocities, len(keys), n, 3)
+        velocities = checks.exactly("velocities", velocities, len(keys), n, 3)
     if swing_past and (velocities is None or not settle):
         raise InvalidArgument("Swinging past the last key needs velocities at the keys, and time to settle after it.")
     allowed = keys if limits is None else limits.clamp(keys)
@@ -239,7 +239,7 @@ def checked_keys(keys: ArrayLike, key_times: ArrayLike, n: int) -> tuple[Array, 
         raise InvalidArgument("The shape of the keys must be (k, {count}, 4), not {shape}.", count=n, shape=keys.shape)
     if len(keys) < 2:
         raise InvalidArgument("Interpolation needs at least two keys; add keys.")
-    times = body_checks.exactly("key times", key_times, len(keys))
+    times = checks.exactly("key times", key_times, len(keys))
     wrong = np.diff(times) < _SAME_TIME
     if np.any(wrong):
         i = int(np.argmax(wrong))
@@ -264,16 +264,14 @@ def _flags(passive: ArrayLike | None, n: int) -> NDArray[np.bool_]:
 def _root_path(root: tuple[ArrayLike, ArrayLike], frames: Array, dt: float) -> RootPath:
     if not isinstance(root, tuple | list) or len(root) != 2:
         raise InvalidArgument("The root must be a pair of positions and rotations.")
-    positions = body_checks.exactly("root's positions", root[0], len(frames), 3)
-    rotations = body_checks.quaternions(
-        "root's rotations", body_checks.exactly("root's rotations", root[1], len(frames), 4)
-    )
+    positions = checks.exactly("root's positions", root[0], len(frames), 3)
+    rotations = body_checks.quaternions("root's rotations", checks.exactly("root's rotations", root[1], len(frames), 4))
     return RootPath.through(float(frames[0]), dt, positions, rotations)
 
 
 def _axes(hinges: ArrayLike | None, keys: Array, body: Body) -> Array:
     """The unit axes (n, 3) of hinges, 0 for other joints. Raises InvalidArgument."""
-    axes = body_checks.exactly("hinges", np.zeros((len(body), 3)) if hinges is None else hinges, len(body), 3)
+    axes = checks.exactly("hinges", np.zeros((len(body), 3)) if hinges is None else hinges, len(body), 3)
     size = np.linalg.norm(axes, axis=1, keepdims=True)
     if not np.any(size):
         return axes

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import rotation
+from .. import checks, rotation
 from ..checks import LARGEST
 from ..errors import InvalidArgument
 from ..rotation import Array
-from . import body_checks
 from .arm import Arm
 
 TOUCHED = 0.002
@@ -40,7 +39,7 @@ class Obstacles:
     none."""
 
     def __post_init__(self) -> None:
-        radii = body_checks.numbers("radii of the obstacles", self.radii)
+        radii = checks.numbers("radii of the obstacles", self.radii)
         if radii.ndim != 1 or not np.all((radii > 0.0) & (radii <= LARGEST)):
             raise InvalidArgument("The radii of the obstacles must be numbers above 0 m, one for each obstacle.")
         object.__setattr__(self, "radii", radii)
@@ -51,7 +50,7 @@ class Obstacles:
             )
         object.__setattr__(self, "taken", taken)
         for name in ("starts", "ends"):
-            values = body_checks.numbers("places of the obstacles", getattr(self, name))
+            values = checks.numbers("places of the obstacles", getattr(self, name))
             fits = values.ndim in (2, 3) and values.shape[-2:] == (len(radii), 3) and len(values) > 0
             if not (fits and np.all(np.abs(values) <= LARGEST)):
                 raise InvalidArgument(

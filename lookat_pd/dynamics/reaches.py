@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import rotation
+from .. import checks, rotation
 from ..checks import LARGEST, LATEST, SHORTEST_STEP, array, check_memory, check_method, number, time_step, whole
 from ..errors import InvalidArgument
 from ..ik import Limits
@@ -244,9 +244,9 @@ def _reaching(
     )
     arm = _together([_arm(body, start, hand, settled) for hand in hands])
     if velocities is not None:
-        arm = replace(arm, before=_possible(arm, body_checks.exactly("velocities", velocities, n, 3)))
+        arm = replace(arm, before=_possible(arm, checks.exactly("velocities", velocities, n, 3)))
     speed = np.concatenate([_of_three("velocity of the goal", hand.goal_velocity) for hand in hands])
-    goal = np.concatenate([body_checks.exactly("goal", hand.goal, 3) for hand in hands])
+    goal = np.concatenate([checks.exactly("goal", hand.goal, 3) for hand in hands])
     is_approached = any(hand.approach is not None for hand in hands)
     frames = int(np.floor(duration / dt + 1e-6))
     is_multiple = abs(frames * dt - duration) < 1e-6 * duration
@@ -322,7 +322,7 @@ def _together(arms: Sequence[Arm]) -> Arm:
 
 def _of_three(name: str, values: ArrayLike | None) -> Array:
     """Three numbers; None for zeros. Raises InvalidArgument."""
-    return np.zeros(3) if values is None else body_checks.exactly(name, values, 3)
+    return np.zeros(3) if values is None else checks.exactly(name, values, 3)
 
 
 def track_path(
@@ -345,7 +345,7 @@ def track_path(
         raise _not_one_path(len(body))
     turned = None
     if orientations is not None:
-        turned = body_checks.exactly("orientations", orientations, len(path), 4)[:, None]
+        turned = checks.exactly("orientations", orientations, len(path), 4)[:, None]
     return track_paths(body, start, path[:, None], effectors=[effector], limits=limits, orientations=turned)
 
 
@@ -409,7 +409,7 @@ def _approached(
 
 
 def _four(values: ArrayLike) -> Array:
-    return body_checks.exactly("orientation", values, 4)
+    return checks.exactly("orientation", values, 4)
 
 
 def _possible(arm: Arm, velocities: Array) -> Array:
@@ -458,7 +458,7 @@ def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: fl
 def _effector(effector: int | tuple[int, ArrayLike], n: int) -> tuple[int, Array]:
     joint, point = effector if isinstance(effector, tuple) and len(effector) == 2 else (effector, np.zeros(3))
     check_effector(joint, n)
-    return int(joint), body_checks.exactly("effector's point", point, 3)
+    return int(joint), checks.exactly("effector's point", point, 3)
 
 
 def strengths(strength: ArrayLike | None, body: Body) -> Array:
@@ -489,6 +489,6 @@ def _fixed(hands: Sequence[Hand], goal: Array, duration: float, h: float, steps:
                     "The waypoints must be in order of time and at different times; change their times."
                 )
             places = by_sample.setdefault(sample, np.full(len(goal), np.nan))
-            places[3 * n : 3 * n + 3] = body_checks.exactly("via", place, 3)
+            places[3 * n : 3 * n + 3] = checks.exactly("via", place, 3)
             before = sample
     return [*sorted(by_sample.items(), key=lambda item: item[0]), (steps, goal)]

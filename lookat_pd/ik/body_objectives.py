@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import rotation
+from .. import checks, rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
 from . import joint_checks
@@ -77,15 +77,13 @@ class BodyObjective:
     """Whether it changes with the position of the root."""
 
     def __post_init__(self) -> None:
-        weight = joint_checks.numbers("weight", self.weight).astype(float)
+        weight = checks.numbers("weight", self.weight).astype(float)
         if not np.all((weight >= 0.0) & (weight <= 1.0)):
-            raise InvalidArgument(
-                "The weight of joint {joint} must be from 0 to 1.", joint=joint_checks.shown(self.joint)
-            )
+            raise InvalidArgument("The weight of joint {joint} must be from 0 to 1.", joint=checks.shown(self.joint))
         object.__setattr__(self, "weight", weight)
-        joint_checks.whole("priority", self.priority, HIGH, LOW)
+        checks.whole("priority", self.priority, HIGH, LOW)
         for name, size in self.sizes.items():
-            check = joint_checks.quaternions if size == 4 else joint_checks.array
+            check = checks.quaternions if size == 4 else checks.array
             found = check(name, getattr(self, name), *(() if size == 4 else (size,)))
             object.__setattr__(self, name, found)
 
@@ -173,7 +171,7 @@ class BodyPole(BodyObjective):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        joint_checks.whole("bones", self.bones, 2, 1000)
+        checks.whole("bones", self.bones, 2, 1000)
 
     @staticmethod
     def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:
@@ -219,19 +217,19 @@ class Balance:
     """(...), 0 to 1, as in `BodyObjective`. The priority of the balance is below HIGH."""
 
     def __post_init__(self) -> None:
-        masses = joint_checks.array("masses", self.masses, None)
+        masses = checks.array("masses", self.masses, None)
         if np.any(masses < 0.0) or not np.any(masses > 0.0):
             raise InvalidArgument("The masses of a body must be 0 or more, and one of them above 0.")
         object.__setattr__(self, "masses", masses / masses.sum())
-        object.__setattr__(self, "centers", joint_checks.array("centers", self.centers, len(masses), 3))
-        object.__setattr__(self, "polygon", joint_checks.array("polygon", self.polygon, None, 3))
+        object.__setattr__(self, "centers", checks.array("centers", self.centers, len(masses), 3))
+        object.__setattr__(self, "polygon", checks.array("polygon", self.polygon, None, 3))
         if not np.shape(self.polygon)[-2]:
             raise InvalidArgument("The support polygon has no points; give at least one.")
-        up = joint_checks.array("up", self.up, 3)
+        up = checks.array("up", self.up, 3)
         if not np.all(np.linalg.norm(up, axis=-1) > 1e-9):
             raise InvalidArgument("The direction up must not be zero.")
         object.__setattr__(self, "up", rotation.normalize(up))
-        weight = joint_checks.numbers("weight", self.weight).astype(float)
+        weight = checks.numbers("weight", self.weight).astype(float)
         if not np.all((weight >= 0.0) & (weight <= 1.0)):
             raise InvalidArgument("The weight of the balance must be from 0 to 1.")
         object.__setattr__(self, "weight", weight)

@@ -10,7 +10,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import rotation
+from .. import checks, rotation
 from ..checks import check_memory
 from ..errors import InvalidArgument
 from ..rotation import Array
@@ -56,11 +56,11 @@ class Problem:
         move_root: bool,
         least_bend: float = _SLIGHT,
     ) -> None:
-        rotations = joint_checks.quaternions("rotations", rotations, None)
+        rotations = checks.quaternions("rotations", rotations, None)
         n = rotations.shape[-2]
         if not n:
             raise InvalidArgument("A body needs at least one joint; give one offset and one rotation for each.")
-        offsets = joint_checks.array("offsets", offsets, n, 3)
+        offsets = checks.array("offsets", offsets, n, 3)
         self.parents = joint_checks.parents(parents, n)
         joint_checks.effectors(objectives, n)
         joint_checks.same_joints(limits, n)

@@ -11,10 +11,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import rotation
+from .. import checks, rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
-from . import arithmetic, bend, joint_checks
+from . import arithmetic, bend
 from .arithmetic import Arithmetic, Number, Vector
 from .published.least_squares import OrientationResidual, PositionResidual, Residual
 from .task import Pose, Task, last_orientation
@@ -62,7 +62,7 @@ class Position(Objective):
     name = "target"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", joint_checks.array("target", self.target, 3))
+        object.__setattr__(self, "target", checks.array("target", self.target, 3))
 
     def error(self, task: Task, pose: Pose) -> Number:
         return arithmetic.length(task.xp, arithmetic.subtract(task.effector(pose), task.target))
@@ -82,8 +82,8 @@ class Orientation(Objective):
     name = "orientation"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "orientation", joint_checks.quaternions("orientation", self.orientation))
-        joint_checks.fraction("weight of the orientation", self.weight)
+        object.__setattr__(self, "orientation", checks.quaternions("orientation", self.orientation))
+        checks.fraction("weight of the orientation", self.weight)
 
     @property
     def values(self) -> Array:
@@ -108,7 +108,7 @@ class Pole(Objective):
     is_bend = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", joint_checks.array("pole", self.target, 3))
+        object.__setattr__(self, "target", checks.array("pole", self.target, 3))
 
     def finished(self, task: Task, pose: Pose, before: Pose) -> Pose:
         """The chain rotated about the line from root to effector so that it bends towards the pole."""
@@ -138,8 +138,8 @@ class JointGoal(Objective):
     is_soft = True
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "target", joint_checks.array("goal of a joint", self.target, 3))
-        joint_checks.fraction("weight of a joint's goal", self.weight)
+        object.__setattr__(self, "target", checks.array("goal of a joint", self.target, 3))
+        checks.fraction("weight of a joint's goal", self.weight)
 
     @property
     def name(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import rotation
+from .. import checks, rotation
 from ..checks import check_method
 from ..errors import InvalidArgument
 from ..rotation import Array
@@ -72,11 +72,11 @@ def solve(
     check_method(method, METHODS)
     row = METHODS[method]
     iterations, tolerance = joint_checks.bounds(iterations, tolerance)
-    offsets = joint_checks.array("offsets", offsets, None, 3)
+    offsets = checks.array("offsets", offsets, None, 3)
     n = offsets.shape[-2]
     if n == 0:
         raise InvalidArgument("A chain needs at least one joint; give one offset and one rotation for each.")
-    rotations = joint_checks.quaternions("rotations", rotations, n)
+    rotations = checks.quaternions("rotations", rotations, n)
     position, frame = joint_checks.base(base)
     joint_checks.same_joints(limits, n)
     joint_checks.same_joints(posture, n)

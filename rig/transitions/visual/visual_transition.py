@@ -104,7 +104,7 @@ def check(armature: bpy.types.Object, blend: Blend, bones: Collection[str] = ())
     blend.profile.check_one_clip()
     if not blend.how.blends or blend.how.plays_both:
         raise RigError(
-            "{method} needs both clips or none, and the visual pose is only one; choose another method.",
+            "{method} is not available for the visual pose, which is not two clips; choose another method.",
             method=blend.how.label,
         )
 

@@ -9,8 +9,8 @@ import pytest
 from extension import load
 
 from .. import scenes
-from .test_chain_bake import FRAMES, SPOILT, at, flight, hero, run
 from .test_body_bake import ROWS
+from .test_chain_bake import FRAMES, SPOILT, at, flight, hero, run
 
 control_drag = load("rig.ik.control_drag")
 ik_chain = load("rig.detection.joint_chain")

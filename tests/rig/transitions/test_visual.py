@@ -367,8 +367,8 @@ def test_frames_between_follow_the_animation_up_to_the_switch() -> None:
         (30, {}, "The visual pose of no bone of 'Hero' jumps at frame 30"),
         (POP, {"bones": ["head"]}, "The visual pose of none of the chosen bones of 'Hero' jumps at frame 20"),
         (POP, {"bones": ["tail"]}, "has no bone 'tail'"),
-        (POP, {"blend": splice.Blend(0.3, "FADE")}, "Cross-Fade needs both clips"),
-        (POP, {"blend": splice.Blend(0.3, "CUT")}, "Cut needs both clips"),
+        (POP, {"blend": splice.Blend(0.3, "FADE")}, "Cross-Fade is not available for the visual pose"),
+        (POP, {"blend": splice.Blend(0.3, "CUT")}, "Cut is not available for the visual pose"),
     ],
 )
 def test_bad_input_changes_nothing(frame: int, options: dict, message: str) -> None:
