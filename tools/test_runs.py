@@ -91,6 +91,8 @@ def ended(run: Run, kept: str, until: float, show: bool) -> Result:
     begin = time.perf_counter()
     environment = os.environ | {"PYTHONPYCACHEPREFIX": str(COMPILED), "LOOKAT_PD_KEPT": kept}
     environment["LOOKAT_PD_UNTIL"] = str(until)
+    # There is a process for each core already; more threads in each of them only wait for one another.
+    environment.setdefault("OPENBLAS_NUM_THREADS", "1")
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as output:
         done = subprocess.run(
