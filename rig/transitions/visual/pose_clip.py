@@ -39,9 +39,9 @@ def matrices(poses: EvaluatedPoses, clip: Clip, rows: slice | Array = slice(None
     the values of bones that are not in the clip. What is sheared keeps its scale."""
     local = poses.relative(rows)
     for part, name in _PARTS.items():
-        values = getattr(local, part)
-        shown = [clip.raw.get(channel(bone, name), values[:, n]) for n, bone in enumerate(poses.bones)]
+        values: Array = getattr(local, part)
+        shown: list[Array] = [clip.raw.get(channel(bone, name), values[:, n]) for n, bone in enumerate(poses.bones)]
         local = replace(local, **{part: np.stack(shown, axis=1)})
-    sheared = pose_tree.is_sheared(poses.matrices).any(axis=0)
+    sheared = np.any(pose_tree.is_sheared(poses.matrices), axis=0)
     sizes = np.where(sheared[:, None], poses.relative(rows).sizes, local.sizes)
     return pose_tree.composed(replace(local, sizes=sizes), poses.anchors)
