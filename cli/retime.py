@@ -1,6 +1,7 @@
 """Frame rates: setting a scene's, and moving keys so that imported motion keeps its speed in seconds."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import bpy
 import numpy as np
@@ -17,6 +18,18 @@ def set_rate(scene: bpy.types.Scene, rate: float) -> None:
 
 def rate(scene: bpy.types.Scene) -> float:
     return scene.render.fps / scene.render.fps_base
+
+
+@contextmanager
+def for_gltf(scene: bpy.types.Scene) -> Iterator[None]:
+    """Let Blender's glTF add-on count seconds at the rate of the scene: it multiplies by `fps_base` where Blender
+    divides, so that clips at 12.5 or 23.976 frames a second would last too long or too short."""
+    base = scene.render.fps_base
+    scene.render.fps_base = 1.0 / base
+    try:
+        yield
+    finally:
+        scene.render.fps_base = base
 
 
 def reported(scene: bpy.types.Scene) -> float:

@@ -132,7 +132,8 @@ def _read_gltf(path: Path, rate: float | None, trust: bool) -> None:
 def _import_gltf(path: Path, rate: float, **options: object) -> None:
     retime.set_rate(bpy.context.scene, rate)
     _enable("io_scene_gltf2")
-    _call(bpy.ops.import_scene.gltf, _BROKEN, filepath=str(path), **options)
+    with retime.for_gltf(bpy.context.scene):
+        _call(bpy.ops.import_scene.gltf, _BROKEN, filepath=str(path), **options)
     _check_content()
     retime.fit_scene(bpy.context.scene)
 
@@ -187,16 +188,17 @@ def _export_gltf(path: Path, temporary: Path) -> None:
     for armature in bpy.data.objects:
         if armature.type == "ARMATURE" and armature.animation_data is not None:
             still_pose.hold(armature)
-    _call(
-        bpy.ops.export_scene.gltf,
-        f"{path} cannot be exported",
-        filepath=str(temporary),
-        export_format="GLB",
-        # Each action a clip, those on muted NLA tracks too: that is how the importer keeps the other clips.
-        export_animation_mode="ACTIONS",
-        export_cameras=True,
-        export_lights=True,
-    )
+    with retime.for_gltf(bpy.context.scene):
+        _call(
+            bpy.ops.export_scene.gltf,
+            f"{path} cannot be exported",
+            filepath=str(temporary),
+            export_format="GLB",
+            # Each action a clip, those on muted NLA tracks too: that is how the importer keeps the other clips.
+            export_animation_mode="ACTIONS",
+            export_cameras=True,
+            export_lights=True,
+        )
 
 
 def _enable(addon: str) -> None:

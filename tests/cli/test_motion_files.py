@@ -1,5 +1,6 @@
 """BVH and FBX: which way is up, and that imported motion keeps its speed in seconds."""
 
+import json
 from pathlib import Path
 
 import bpy
@@ -88,6 +89,26 @@ def test_bvh_through_the_command_line(tmp_path, call) -> None:
         outcome = call("bake", source, "--output", tmp_path / "out.blend", "--point=0,-500,150", *words)
         assert outcome.row["error"] is None and outcome.row["frames"] == frames
         assert outcome.row["bone"] == "Head"
+
+
+RATES = (12.5, 15, 23.976, 24, 25, 29.97, 30, 48, 59.94, 60, 120)
+
+
+@pytest.mark.every_blender
+def test_glb_keeps_its_speed_at_any_rate(tmp_path, call) -> None:
+    """Blender's glTF add-on multiplies by the base of the rate where Blender divides, writing and reading."""
+    gltf = load("cli.gltf")
+    for rate in RATES:
+        file, made = bvh(tmp_path / "clip.bvh", rate, 7), tmp_path / f"clip{rate}.glb"
+        assert call("bake", file, "--bone", "Head", "--point=0,-500,150", "--output", made).row["error"] is None
+        document = json.loads(gltf.parts(made)[0])
+        samplers = [sampler for animation in document["animations"] for sampler in animation["samplers"]]
+        last = max(document["accessors"][sampler["input"]]["max"][0] for sampler in samplers)
+        assert abs(last - 7 / rate) < 1e-5, rate
+        scene = load_scene(made, rate)
+        ends = [action.curve_frame_range[1] for action in bpy.data.actions]
+        assert abs(max(ends) - 7) < 1e-3, rate
+        assert abs(scene.render.fps / scene.render.fps_base - rate) < 1e-4 * rate
 
 
 @pytest.mark.every_blender
