@@ -184,6 +184,9 @@ def summary(result: join.Joined, seconds: float) -> str:
     missing = (
         Message("; {missing} bones are missing in this rig", missing=len(result.missing)) if result.missing else ""
     )
+    if result.converted:
+        bones = sequence.listed(result.converted)
+        missing = Message("{missing}; converted from another rotation mode: {bones}", missing=missing, bones=bones)
     placed = Message(", placed by '{root}'", root=result.root) if result.root else ""
     return Message(
         "'{action}': {bones} bones, frames {first} to {last}, joined at {cut}{placed}{feet}{missing} "

@@ -17,8 +17,12 @@ _CHANNELS = {
     SCALE: ("scale", 3),
 }
 _EULER = ("rotation_euler", 3)
-_AT_REST = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0])}
-"""A bone's channels at rest, in rotation modes that are not Euler angles."""
+_AT_REST = {
+    "QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]),
+    "AXIS_ANGLE": np.array([0.0, 0.0, 1.0, 0.0]),
+    SCALE: np.ones(3),
+}
+"""A bone's channels at rest, where they are not zeros."""
 TRANSFORM_SIZES = {
     "location": 3,
     "rotation_quaternion": 4,
@@ -33,6 +37,11 @@ def channel(mode: str) -> tuple[str, int]:
     """Name and size of the property for a bone's rotation in this mode, its location or scale, or a single number that
     is given by its path with brackets: a custom property, or a setting of a constraint."""
     return (mode, 1) if "[" in mode else _CHANNELS.get(mode, _EULER)
+
+
+def at_rest(mode: str) -> Array:
+    """The values (3,) or (4,) at rest of a bone's channels for its rotation in this mode, its location or scale."""
+    return _AT_REST.get(mode, np.zeros(3)).copy()
 
 
 def family(mode: str) -> str:
@@ -52,7 +61,7 @@ def to_quaternion(raw: Array, mode: str) -> Array:
 
 def of_rotations(rotations: Array, mode: str) -> Array:
     """Channel values (F, 3 or 4), continuous, of a bone in this rotation mode that rotations (F, 4) turn from rest."""
-    still = np.broadcast_to(_AT_REST.get(mode, np.zeros(3)), (len(rotations), channel(mode)[1]))
+    still = np.broadcast_to(at_rest(mode), (len(rotations), channel(mode)[1]))
     return turned(still, mode, rotations)
 
 

@@ -1,9 +1,21 @@
-"""Another action on an armature for a while."""
+"""What plays on an armature, and another action on it for a while."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import bpy
+
+from . import actions
+from .bake_transaction import animated_by_nla
+
+
+def animated_paths(armature: bpy.types.Object) -> set[str]:
+    """Data paths of the properties that the current action and the NLA animate."""
+    data = armature.animation_data
+    if data is None:
+        return set()
+    paths = {path for path, _ in animated_by_nla(data)} if data.use_nla else set()
+    return paths | {curve.data_path for curve in actions.curves(data.action, data.action_slot) if actions.plays(curve)}
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """The channels that an action animates on an armature, and their values without it."""
 
-from dataclasses import dataclass
+from collections.abc import Container
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -8,7 +9,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.rotation import Array
-from ..animation import actions, data_paths
+from ..animation import actions, channels, data_paths
 
 _ROTATIONS = {"rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4}
 _VECTORS = {"location": 3, "scale": 3}
@@ -53,7 +54,7 @@ class Channel:
 class Contents:
     """What an action animates on an armature: rotations in the current mode, vectors and single numbers.
 
-    F-curves of bones that the armature lacks, and of other rotation modes, are omitted.
+    F-curves of bones that the armature lacks are omitted.
     """
 
     channels: list[Channel]
@@ -61,12 +62,15 @@ class Contents:
     """Names of the animated bones that the armature has."""
     missing: list[str]
     """Names of the animated bones that the armature lacks."""
+    converted: list[str]
+    """Names of the bones whose rotation is keyed in another mode only."""
 
 
 def contents(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> Contents:
     seen: set[tuple[str, int]] = set()
-    channels: dict[Channel, None] = {}
+    animated: dict[Channel, None] = {}
     bones: dict[str, bool] = {}
+    otherwise: dict[str, None] = {}
     for curve in actions.curves(action, slot):
         path = curve.data_path
         bone, name = _bone_of(path)
@@ -78,13 +82,16 @@ def contents(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.typ
             bones[bone] = bone in armature.pose.bones
         channel = _channel(armature, path, index) if bones.get(bone, True) else None
         if channel is not None:
-            channels[channel] = None
+            animated[channel] = None
+        elif name in _ROTATIONS and bones.get(bone, True):
+            otherwise[bone] = None
     fitting, missing = [n for n, has in bones.items() if has], [n for n, has in bones.items() if not has]
-    return Contents(list(channels), fitting, missing)
+    converted = [bone for bone in otherwise if transform(armature, bone, "rotation") not in animated]
+    return Contents(list(animated), fitting, missing, converted)
 
 
 def channels_of(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> list[Channel]:
-    """The channels of `contents`."""
+    """The channels of `contents`, with rotations only in the current modes."""
     return contents(armature, action, slot).channels
 
 
@@ -117,6 +124,13 @@ def transform(armature: bpy.types.Object, bone: str, kind: str) -> Channel:
     return channel
 
 
+def in_mode(channel: Channel, mode: str) -> Channel:
+    """The channel of the same rotation in another mode."""
+    name = actions.channel(mode)[0]
+    path = channel.path.removesuffix(channel.name) + name
+    return replace(channel, path=path, size=_ROTATIONS[name], mode=mode)
+
+
 def _held(armature: bpy.types.Object, path: str, index: int) -> Any:
     """The current value of a property of the rig; None if it does not exist."""
     try:
@@ -126,6 +140,38 @@ def _held(armature: bpy.types.Object, path: str, index: int) -> Any:
     if hasattr(value, "__len__") and not isinstance(value, str):
         return value[index] if 0 <= index < len(value) else None
     return value
+
+
+def unkeyed(armature: bpy.types.Object, channel: Channel, played: Container[str]) -> Array:
+    """The numbers (size,) of a channel that a clip does not key: as the rig has them, or at rest where that would
+    depend on the playhead.
+
+    played: the data paths of what is animated now, as `playing.animated_paths` finds them.
+    """
+    if channel.path not in played:
+        return current(armature, channel)
+    if channel.is_transform:
+        kind = {"location": channels.LOCATION, "scale": channels.SCALE}.get(channel.name, channel.mode)
+        return channels.at_rest(kind)
+    return np.array([_default(armature, channel)])
+
+
+def _default(armature: bpy.types.Object, channel: Channel) -> float:
+    """The default of a custom property, or of a setting of Blender; 0 where there is none."""
+    custom = channel.path.endswith('"]')
+    owner, _, name = channel.path.rpartition('["' if custom else ".")
+    try:
+        place = armature.path_resolve(owner) if owner else armature
+        if custom:
+            value = place.id_properties_ui(name.removesuffix('"]')).as_dict().get("default")
+        else:
+            setting = place.bl_rna.properties[name]
+            value = setting.default_array if getattr(setting, "is_array", False) else setting.default
+            value = setting.enum_items[value].value if isinstance(value, str) else value
+    except (KeyError, TypeError, ValueError):
+        return 0.0
+    value = value[channel.index] if hasattr(value, "__len__") else value
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def current(armature: bpy.types.Object, channel: Channel) -> Array:

@@ -132,7 +132,7 @@ class ComparedBody:
 
 def _ends(armature: bpy.types.Object, item: sequence.Used, used: Sequence[sequence.Used]) -> Clip:
     """Some frames of a clip with the channels of both clips."""
-    keyed = list(dict.fromkeys(channel for each in used for channel in each.contents.channels))
+    keyed = list(dict.fromkeys(channel for each in used for channel in each.channels(armature)))
     frames = np.unique(np.linspace(item.first, item.last, 5).round())
     return clips.read(armature, item.action, item.slot, frames, keyed)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from ..animation import actions, channels, keys
+from ..animation import actions, channels, keys, playing
 from . import animated
 from .animated import Channel
 from .animated import channels_of as channels_of  # read with the clip
@@ -56,23 +56,13 @@ def read(
 ) -> Clip:
     """The `wanted` channels (default: all that the action animates) at `frames`, including modifiers.
 
-    A channel without an F-curve has its current value on the rig. Raises RigError if a value is not a number.
+    A channel without an F-curve is as `animated.unkeyed` says, a rotation that is keyed in another mode converted.
+    Raises RigError if a value is not a number.
     """
-    bag = actions.channelbag(action, slot)
     clip = Clip(armature, np.asarray(frames, dtype=float))
-    times = clip.frames.tolist()
+    reader = _Reader(armature, actions.channelbag(action, slot), clip.frames.tolist())
     for channel in animated.channels_of(armature, action, slot) if wanted is None else wanted:
-        raw = np.empty((len(times), channel.size))
-        still = None
-        for n in range(channel.size):
-            index = n if channel.index < 0 else channel.index
-            curve = bag.fcurves.find(channel.path, index=index) if bag is not None else None
-            if curve is None or curve.mute or (curve.group is not None and curve.group.mute):
-                still = animated.current(armature, channel) if still is None else still
-                raw[:, n] = still[n]
-            else:
-                evaluate = curve.evaluate
-                raw[:, n] = [evaluate(time) for time in times]
+        raw = reader.read(channel)
         if not np.isfinite(raw).all():
             frame = clip.frames[int(np.argmin(np.isfinite(raw).all(axis=1)))]
             raise RigError(
@@ -84,6 +74,56 @@ def read(
             )
         clip.raw[channel] = raw
     return clip
+
+
+class _Reader:
+    """Reads channels of an armature from the F-curves of a channelbag at some frames."""
+
+    def __init__(self, armature: bpy.types.Object, bag: Any, times: Sequence[float]) -> None:
+        self.armature, self.bag, self.times = armature, bag, times
+
+    @cached_property
+    def _played(self) -> set[str]:
+        return playing.animated_paths(self.armature)
+
+    def read(self, channel: Channel) -> Array:
+        """The numbers (F, size) of a channel."""
+        keyed = self._keyed(channel)
+        if not keyed and (other := self._in_other_mode(channel)) is not None:
+            turns = channels.to_quaternion(self.read(other), other.mode)
+            return channels.of_rotations(turns, channel.mode)
+        raw = np.empty((len(self.times), channel.size))
+        if len(keyed) < channel.size:
+            raw[:] = animated.unkeyed(self.armature, channel, self._played)
+        for n, curve in keyed.items():
+            raw[:, n] = [curve.evaluate(time) for time in self.times]
+        return raw
+
+    def _keyed(self, channel: Channel) -> dict[int, Any]:
+        """The F-curves that play of a channel, by the place of their number in it."""
+        if self.bag is None:
+            return {}
+        places = range(channel.size)
+        curves = {
+            n: self.bag.fcurves.find(channel.path, index=n if channel.index < 0 else channel.index) for n in places
+        }
+        return {n: curve for n, curve in curves.items() if curve is not None and actions.plays(curve)}
+
+    def _in_other_mode(self, channel: Channel) -> Channel | None:
+        """The keyed channel of the same rotation in another mode; None if there is none."""
+        if channel.kind != "rotation":
+            return None
+        others = (animated.in_mode(channel, mode) for mode in ("QUATERNION", "AXIS_ANGLE", self._order(channel)))
+        return next((other for other in others if other.path != channel.path and self._keyed(other)), None)
+
+    def _order(self, channel: Channel) -> str:
+        """The order of Euler angles in which a rotation is keyed: that which is keyed with it, else Blender's own."""
+        path = f"{channel.path.rpartition('.')[0]}.rotation_mode".removeprefix(".")
+        curve = self.bag.fcurves.find(path) if self.bag is not None else None
+        modes = bpy.types.PoseBone.bl_rna.properties["rotation_mode"].enum_items
+        orders = {item.value: item.identifier for item in modes}
+        order = "" if curve is None or not self.times else orders.get(round(curve.evaluate(self.times[0])), "")
+        return order if channels.family(order) == "EULER" and order else "XYZ"
 
 
 def to_values(channel: Channel, raw: Array) -> Array:

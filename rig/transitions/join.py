@@ -31,11 +31,13 @@ class Joined:
     slot: bpy.types.ActionSlot
     first: int
     last: int
+    """`first`, `last`: its frames."""
     cuts: tuple[int, ...]
     """First frame in it of each clip but the first."""
     blends: tuple[float, ...]
     """Length of each transition [s]."""
     bones: int
+    """How many it animates."""
     root: str
     """The bone that places clips, "" for the object or none."""
     missing: tuple[str, ...]
@@ -48,6 +50,8 @@ class Joined:
     """What locking the feet did, None where they are not locked or not planted."""
     played: tuple[PlayedClip, ...] = ()
     """The clips as they play."""
+    converted: tuple[str, ...] = ()
+    """Bones whose rotation an action keys in another mode than the bone now has."""
 
 
 def join(
@@ -151,6 +155,7 @@ def chain(
         tuple(step.clip.frame for step in steps),
         locked,
         tuple(_clips(played)),
+        tuple(dict.fromkeys(bone for item in used for bone in item.contents.converted)),
     )
 
 

@@ -10,7 +10,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message, joined
 from ...lookat_pd.rotation import Array
-from ..animation import actions, editable
+from ..animation import actions, editable, playing
 from ..animation.bake_options import check_frames
 from . import animated, clips, heading, splice
 from .animated import Channel
@@ -64,6 +64,11 @@ class Used:
     def ends(self) -> tuple[int, int]:
         """First and last whole frame that show its motion, also where only a part is played."""
         return self.first, max(self.last, key_range(self.action, self.slot)[1])
+
+    def channels(self, armature: bpy.types.Object) -> list[Channel]:
+        """What it animates; rotations that are keyed in another mode are those of the current one."""
+        converted = [animated.transform(armature, bone, "rotation") for bone in self.contents.converted]
+        return [*self.contents.channels, *converted]
 
     @classmethod
     def of(cls, armature: bpy.types.Object, clip: ClipRef) -> "Used":
@@ -162,7 +167,7 @@ def fitting(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.type
     """What an action animates on the armature. Raises RigError if the armature has less than half of its bones."""
     contents = animated.contents(armature, action, slot)
     if len(contents.fitting) < len(contents.missing):
-        have = Message("only {fitting}", fitting=_listed(contents.fitting)) if contents.fitting else "none of them"
+        have = Message("only {fitting}", fitting=listed(contents.fitting)) if contents.fitting else "none of them"
         raise RigError(
             "Action '{action}' belongs to another rig: of its {bones} bones, '{armature}' has "
             "{have} but not {missing}; choose an action of this rig.",
@@ -170,7 +175,7 @@ def fitting(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.type
             bones=len(contents.fitting) + len(contents.missing),
             armature=armature.name,
             have=Message(have),
-            missing=_listed(contents.missing),
+            missing=listed(contents.missing),
         )
     if not contents.fitting:
         raise RigError(
@@ -181,11 +186,12 @@ def fitting(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.type
     return contents
 
 
-def _listed(names: Sequence[str]) -> str:
-    listed = joined(", ", (Message("'{name}'", name=name) for name in names[:_NAMED_AT_MOST]))
+def listed(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    text = joined(", ", (Message("'{name}'", name=name) for name in names[:_NAMED_AT_MOST]))
     if len(names) <= _NAMED_AT_MOST:
-        return listed
-    return Message("{names} and {others} more", names=listed, others=len(names) - _NAMED_AT_MOST)
+        return text
+    return Message("{names} and {others} more", names=text, others=len(names) - _NAMED_AT_MOST)
 
 
 def check_may_play(armature: bpy.types.Object) -> None:
@@ -237,24 +243,28 @@ class ClipSequence:
         self.blends: list[float] = []
         self.methods: list[str] = []
         self.ground: Ground | None = None
-        keyed = (channel for item in used for channel in item.contents.channels)
+        keyed = (channel for item in used for channel in item.channels(armature))
         self.animated: list[Channel] = list(dict.fromkeys(keyed))
+        self._played = playing.animated_paths(armature)
 
     def play(self) -> Clip:
         read = self._read()
         # A placement may need channels that no action has; unchanged ones are removed again.
         added = [channel for channel in self._placed(read) if channel not in self.animated]
         for clip in read:
-            clip.raw.update({c: np.tile(animated.current(self.armature, c), (len(clip.frames), 1)) for c in added})
+            clip.raw.update({c: np.tile(self._unkeyed(c), (len(clip.frames), 1)) for c in added})
         running = read[0]
         for n, clip in enumerate(read[1:], 1):
             running = self._append(running, n, read[n - 1], clip)
         first = self.steps[0].at
         running = running.part(slice(int(first - running.frames[0]), None))
         for channel in added:
-            if np.all(running.raw[channel] == animated.current(self.armature, channel)):
+            if np.all(running.raw[channel] == self._unkeyed(channel)):
                 del running.raw[channel]
         return running
+
+    def _unkeyed(self, channel: Channel) -> Array:
+        return animated.unkeyed(self.armature, channel, self._played)
 
     def _read(self) -> list[Clip]:
         """Each clip over the frames of the result at which it plays, and some more: two poses before the first cut, and
@@ -268,8 +278,18 @@ class ClipSequence:
             frames = np.arange(begin, max(end, begin + 1), dtype=float)
             clip = clips.read(self.armature, item.action, item.slot, frames - step.at + step.clip.frame, self.animated)
             clip.frames = frames
+            if result:
+                self._hold_unkeyed(clip, item, result[-1])
             result.append(clip)
         return result
+
+    def _hold_unkeyed(self, clip: Clip, item: Used, before: Clip) -> None:
+        """Hold what a clip does not key as the clip before it leaves it at the cut."""
+        at = min(int(clip.frames[0] - before.frames[0]), len(before.frames) - 1)
+        keyed = set(item.channels(self.armature))
+        for channel in self.animated:
+            if channel not in keyed:
+                clip.raw[channel] = np.tile(before.raw[channel][at], (len(clip.frames), 1))
 
     def _end(self, number: int) -> int:
         """The frame of the result before which a clip is read."""

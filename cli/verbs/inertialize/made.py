@@ -42,6 +42,8 @@ class Made:
     """The actions that were compared."""
     path: list[LibraryCut] = field(default_factory=list)
     """The cuts in the library that were taken."""
+    converted: list[str] = field(default_factory=list)
+    """Bones whose rotation was keyed in another mode."""
     travel: dict[str, float] | None = None
     """The speed of a clip that was converted."""
 
@@ -61,6 +63,10 @@ def fill(row: Row, made: Made, jumps: Sequence[float | None]) -> None:
         row["warnings"].append(
             f"'{row['rig']}' has not all bones that the clips move, and their motion is left out: "
             f"{', '.join(made.missing)}."
+        )
+    if made.converted:
+        row["warnings"].append(
+            f"Rotations keyed in another mode than the bone has were converted: {', '.join(made.converted)}."
         )
     others = {
         slot.name_display

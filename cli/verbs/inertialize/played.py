@@ -108,6 +108,7 @@ def made(task: ModeTask, joined: join.Joined, played: Sequence[ModeClip]) -> Mad
         list(joined.missing),
         [method for _, _, method in cuts],
         None if joined.feet is None else (joined.feet.before, joined.feet.drift),
+        converted=list(joined.converted),
     )
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from ....lookat_pd import progress
 from ....lookat_pd.errors import RigError
-from ...animation import actions, channels, data_paths, editable
-from ...animation.bake_transaction import BakeTransaction, animated_by_nla
+from ...animation import actions, channels, data_paths, editable, playing
+from ...animation.bake_transaction import BakeTransaction
 from ...detection import limb_controls
 from ...sampling import cut_down_rig, suspend
 from . import evaluated_pose, visual_offsets
@@ -163,9 +163,4 @@ def _is_free(armature: bpy.types.Object, bone: str, mode: str, into: str) -> boo
 
 def _keyed(armature: bpy.types.Object) -> set[str]:
     """The bones that what plays animates."""
-    data = armature.animation_data
-    if data is None:
-        return set()
-    paths = {path for path, _ in animated_by_nla(data)}
-    paths |= {curve.data_path for curve in actions.curves(data.action, data.action_slot)}
-    return {bone for path in paths if (bone := data_paths.split_bone(path)[0])}
+    return {bone for path in playing.animated_paths(armature) if (bone := data_paths.split_bone(path)[0])}

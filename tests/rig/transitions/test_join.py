@@ -260,19 +260,77 @@ def test_only_what_either_clip_animates_is_keyed(pair) -> None:
     )
 
 
-def test_a_channel_of_one_clip_only_has_the_rigs_value_in_the_other(pair) -> None:
-    armature, _run, stroll = pair
-    thigh = armature.pose.bones["thigh.L"]
-    bag = actions.channelbag(stroll, actions.find_slot(armature, stroll))
-    for curve in [c for c in bag.fcurves if "thigh.L" in c.data_path]:
+def _without(armature, action, bone: str):
+    """An action without the keys of a bone."""
+    bag = actions.channelbag(action, actions.find_slot(armature, action))
+    for curve in [c for c in bag.fcurves if f'"{bone}"' in c.data_path]:
         bag.fcurves.remove(curve)
+    return action
+
+
+THIGH = 'pose.bones["thigh.L"].rotation_quaternion'
+
+
+def _thigh(armature, action, frames) -> np.ndarray:
+    numbers = stored(armature, action, frames)
+    return np.array([numbers[THIGH, n] for n in range(4)]).T
+
+
+def test_what_the_destination_does_not_key_is_held_from_the_cut(pair) -> None:
+    armature, run, stroll = pair
+    _without(armature, stroll, "thigh.L")
     use(armature, stroll)
-    thigh.rotation_quaternion = Quaternion((1, 0, 0), 0.3)
+    armature.pose.bones["thigh.L"].rotation_quaternion = Quaternion((1, 0, 0), 0.3)
     result = joined(pair)
-    out = stored(armature, result.action, [result.last])
-    path = 'pose.bones["thigh.L"].rotation_quaternion'
-    found = np.array([out[path, n][0] for n in range(4)])
-    assert abs(abs(found @ np.array(Quaternion((1, 0, 0), 0.3))) - 1.0) < 1e-6
+    there, cut = _thigh(armature, result.action, [result.last]), _thigh(armature, run, [CUT])
+    assert rotation.distance(there, cut).max() < SMALL
+
+
+def test_what_the_source_does_not_key_stands_as_in_the_rig_or_at_rest(pair) -> None:
+    """At rest where an action animates it now: how it stands would depend on the playhead."""
+    armature, run, stroll = pair
+    _without(armature, run, "thigh.L")
+    use(armature, run)
+    posed = np.array(Quaternion((1, 0, 0), 0.3))
+    armature.pose.bones["thigh.L"].rotation_quaternion = posed
+    assert rotation.distance(_thigh(armature, joined(pair, assign=False).action, [2.0]), posed).max() < SMALL
+    use(armature, stroll)
+    for playhead in (3, 17):
+        bpy.context.scene.frame_set(playhead)
+        result = joined(pair, assign=False)
+        assert rotation.distance(_thigh(armature, result.action, [2.0]), rotation.IDENTITY).max() < SMALL
+
+
+def test_the_result_does_not_depend_on_the_playhead_or_on_what_plays(pair) -> None:
+    armature, run, stroll = pair
+    _without(armature, stroll, "head")
+    results = []
+    for action in (run, stroll):
+        use(armature, action)
+        for playhead in (3, 17):
+            bpy.context.scene.frame_set(playhead)
+            result = joined(pair, root="HEADING", assign=False)
+            results.append(scenes.curves(result.action))
+            bpy.data.actions.remove(result.action)
+    assert not any(scenes.differences(results[0], other) for other in results[1:])
+
+
+def test_rotations_keyed_in_another_mode_are_converted() -> None:
+    """Whatever the bones' modes were when the source was keyed, it looks the same before the cut, and the bones are
+    named."""
+    frames = [3.0, 11.0, float(CUT - 1)]
+    for keyed, now in product(("QUATERNION", "AXIS_ANGLE", "XYZ"), ("QUATERNION", "AXIS_ANGLE", "ZXY")):
+        armature = character((keyed,))
+        run = walk(armature, "Run", seed=1)
+        before = poses(armature, run, frames)
+        for bone in BODY:
+            armature.pose.bones[bone].rotation_mode = now
+        stroll = walk(armature, "Stroll", seed=2)
+        result = joined((armature, run, stroll))
+        after = poses(armature, result.action, frames)
+        is_other = keyed != now and not (keyed == "XYZ" and now == "ZXY")
+        assert set(result.converted) == (set(BODY) if is_other else set())
+        assert not is_other or np.abs(after - before).max() < 1e-4, (keyed, now)
 
 
 def test_same_at_24_and_60_frames_a_second(pair) -> None:
