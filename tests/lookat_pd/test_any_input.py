@@ -939,7 +939,7 @@ def test_a_text_gives_turns_or_says_what_is_wrong(text: str, kind: str) -> None:
         ("time,speaker\n1," + "x" * 140_000, "csv", "table"),
         ("[" * 100_000, "json", "deep"),
         ('[{"time": 1e999, "speaker": "Anna"}]', "json", "beyond"),
-        ("nan Anna", "txt", "no turn"),
+        ("nan Anna", "txt", "not a turn"),
         ("9" * 400 + " Anna", "txt", "beyond"),
         ("9" * 5000 + ":00:01,000 --> 1\nAnna: hello", "srt", "beyond"),
         ("time,speaker\n1\n", "csv", "speaker"),
