@@ -8,7 +8,7 @@ stepped.
 import ast
 import math
 from collections.abc import Collection, Iterable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import bpy
 
@@ -20,6 +20,7 @@ from .own_data import TEMPORARY
 _FUNCTIONS = ("abs", "bool", "clamp", "float", "int", "len", "lerp", "max", "min", "pow", "round", "smoothstep", "sum")
 _PLAIN_NAMES = frozenset((*vars(math), *_FUNCTIONS, "frame"))
 """What the expression of a driver may name beside its variables and depend on nothing else."""
+_Copied = TypeVar("_Copied", bpy.types.Object, bpy.types.Armature)
 
 
 class CannotCutDown(Exception):
@@ -63,14 +64,14 @@ def build(scene: bpy.types.Scene, armature: bpy.types.Object, keep: Collection[s
     animation = armature.data.animation_data
     if animation is not None and len(animation.nla_tracks):
         raise CannotCutDown(Message("The armature data '{data}' has NLA tracks.", data=armature.data.name))
-    data = armature.data.copy()
+    data = _ordinary_copy(armature.data)
     try:
         _keep_bones(data, keep)
-        copy = armature.copy()
+        copy = _ordinary_copy(armature)
     except RuntimeError as error:
         bpy.data.armatures.remove(data)
         raise CannotCutDown(
-            Message("'{armature}' cannot be copied: {error}", armature=armature.name, error=str(error).strip())
+            Message("'{armature}' cannot be copied, because Blender refuses edit mode now.", armature=armature.name)
         ) from error
     copy.data = data
     scene.collection.objects.link(copy)
@@ -81,6 +82,14 @@ def build(scene: bpy.types.Scene, armature: bpy.types.Object, keep: Collection[s
         bone.custom_shape = None
         for constraint in bone.constraints:
             _redirect(constraint, armature, copy)
+    return copy
+
+
+def _ordinary_copy(item: _Copied) -> _Copied:
+    """A copy that can be edited: that of a library override is an override itself, which has no edit mode."""
+    copy = item.copy()
+    if copy.override_library is not None:
+        copy.make_local(clear_liboverride=True)
     return copy
 
 

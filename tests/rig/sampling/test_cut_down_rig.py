@@ -7,7 +7,7 @@ import pytest
 import kept
 from extension import load
 
-from .. import scenes
+from .. import linked, scenes
 
 cut_down_rig = load("rig.sampling.cut_down_rig")
 sample = load("rig.sampling.sampler")
@@ -179,7 +179,7 @@ def test_what_follows_the_rig_and_moves_it_needs_the_whole_rig() -> None:
     prop = scenes.child(scenes.ball(), rig, "bone 3")
     rig.pose.bones["bone 9"].constraints.new("COPY_LOCATION").target = prop
     _, sampler, kept = sampled(rig, ("bone 9",))
-    assert not kept and "follows it" in str(sampler.whole_because)
+    assert not kept and "depends on something that depends on" in str(sampler.whole_because)
 
 
 def test_a_curve_that_hooks_to_the_rig_needs_the_whole_rig() -> None:
@@ -195,7 +195,7 @@ def test_a_curve_that_hooks_to_the_rig_needs_the_whole_rig() -> None:
     constraint = rig.pose.bones["bone 9"].constraints.new("SPLINE_IK")
     constraint.target, constraint.chain_count = curve, 1
     _, sampler, kept = sampled(rig, ("bone 9",))
-    assert not kept and "follows it" in str(sampler.whole_because)
+    assert not kept and "depends on something that depends on" in str(sampler.whole_because)
 
 
 def test_the_bone_of_another_character_is_looked_at_on_a_copy() -> None:
@@ -227,3 +227,28 @@ def test_few_frames_and_small_rigs_are_not_copied() -> None:
     small = scenes.figure("Small", scenes.FIGURE[:6])
     _, sampler, kept = sampled(small, ("head",))
     assert not kept and sampler.whole_because is None
+
+
+@pytest.mark.parametrize("kind", linked.KINDS)
+def test_an_overridden_rig_is_cut_down_like_any_other(tmp_path, kind) -> None:
+    """Whatever of it is an override: none of that can enter edit mode."""
+    library = linked.save_library(tmp_path, control_rig(1, "Hero"))
+    rig = linked.overridden(library, kind)
+    if kind != "object":
+        drive(rig.pose.bones["bone 3"], "location", '["size"]', rig.data, index=1)
+        rig.data["size"] = 0.4
+    before = set(bpy.data.objects), set(bpy.data.armatures), set(bpy.data.actions)
+    assert 0 < len(assert_same(rig, ["bone 12", "bone 5"])) < BONES
+    assert rig.override_library is not None
+    assert before == (set(bpy.data.objects), set(bpy.data.armatures), set(bpy.data.actions))
+
+
+def test_one_character_of_a_library_looks_at_another_that_is_only_linked(tmp_path) -> None:
+    library = linked.save_library(tmp_path, control_rig(2, "Hero"), control_rig(3, "Other"))
+    rig = linked.overridden(library, "object and data")
+    other = linked.link(library, "objects", "Other")
+    bpy.context.scene.collection.objects.link(other)
+    bpy.context.view_layer.update()
+    looked_at = [targets.Target(other, "bone 4")]
+    assert set(sampled(rig, ("bone 2",), looked_at)[1].cut_down) == {rig, other}
+    assert_same(rig, ("bone 2",), looked_at)
