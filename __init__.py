@@ -9,6 +9,7 @@ def modules() -> tuple[ModuleType, ...]:
     Imported here and not at the top: tools that collect the checkout's Python files read this one without its package.
     """
     from . import cli, operators, panels, translations
+    from .rig.animation import stored_settings
     from .rig.dynamics import hit_settings
     from .rig.dynamics import settings as dynamics_settings
     from .rig.ik import body_settings
@@ -24,6 +25,7 @@ def modules() -> tuple[ModuleType, ...]:
     from .rig.transitions.visual import visual_kind
 
     settings = (
+        stored_settings,
         look_at_settings,
         shot_settings,
         conversation_settings,

@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ..rig.animation.stored_settings import read
 from ..rig.dynamics import display, masses
 from ..rig.dynamics.settings import HEAVIEST, BodySettings, DynamicsSettings
 from . import arguments as words
@@ -66,7 +67,7 @@ def prepare(
     if warning is not None:
         row["warnings"].append(str(warning))
     if job.source is not None:
-        job.source.check_meshes(rig.lookat_pd_body.shape == "MESHES")
+        job.source.check_meshes(read(rig, "lookat_pd_body").shape == "MESHES")
     return rig
 
 

@@ -3,6 +3,7 @@
 import bpy
 
 from ..lookat_pd.message import Message
+from ..rig.animation.stored_settings import declare, read, withdraw
 from ..rig.detection import moving_actions
 from ..rig.look_at import bake_actions
 from ..rig.look_at import resolve as look_at
@@ -25,9 +26,13 @@ def why_no_action(context: bpy.types.Context) -> str | None:
     shown = listed(context)
     if not shown:
         return "No action moves the armature"
-    if not any(action.lookat_pd.checked for action in shown):
+    if not any(_is_checked(action) for action in shown):
         return "Check the actions to bake onto"
     return None
+
+
+def _is_checked(action: bpy.types.Action) -> bool:
+    return read(action, "lookat_pd").checked
 
 
 class ActionSettings(bpy.types.PropertyGroup):
@@ -80,7 +85,7 @@ class LOOKAT_PD_OT_bake_onto_actions(job.ModalJob, bpy.types.Operator):
         """Raises LookAtError."""
         armature = selection.armature(context)
         bones = [name for name in look_at.bones_with_look_at(armature) if not armature.pose.bones[name].lookat_pd.mute]
-        chosen = [action for action in listed(context) if action.lookat_pd.checked]
+        chosen = [action for action in listed(context) if _is_checked(action)]
         self.job = bake_actions.bake_actions(context.scene, armature, bones, chosen)
 
     def finish(self, context: bpy.types.Context, result: list[bake_actions.BakedAction]) -> None:
@@ -103,11 +108,11 @@ _register, _unregister = bpy.utils.register_classes_factory(
 
 def register() -> None:
     _register()
-    bpy.types.Action.lookat_pd = pointer(ActionSettings)
+    declare(bpy.types.Action, "lookat_pd", pointer(ActionSettings))
     bpy.types.WindowManager.lookat_pd_action = integer(options={"HIDDEN"})
 
 
 def unregister() -> None:
     del bpy.types.WindowManager.lookat_pd_action
-    del bpy.types.Action.lookat_pd
+    withdraw(bpy.types.Action, "lookat_pd")
     _unregister()

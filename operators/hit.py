@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 
 from ..lookat_pd.message import Message, joined
+from ..rig.animation.stored_settings import read
 from ..rig.dynamics import hitting, setup
 from ..rig.settings import integer
 from ..translations import messages
@@ -17,7 +18,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     reason = polling.why_no_armature(context)
     if reason is not None:
         return reason
-    if not len(selection.armature(context).lookat_pd_hits.hits):
+    if not len(read(selection.armature(context), "lookat_pd_hits").hits):
         return "Add a hit first"
     return None
 

@@ -5,6 +5,7 @@ import numpy as np
 
 from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
+from ..rig.animation.stored_settings import read
 from ..rig.ik import body, body_bake, body_settings
 from . import job, polling, reporting, selection
 from .ik_bake import BakeIK
@@ -52,7 +53,7 @@ class LOOKAT_PD_OT_ik_effector_remove(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         reason = polling.why_no_armature(context)
         if reason is None:
-            settings = selection.armature(context).lookat_pd_ik_body
+            settings = read(selection.armature(context), "lookat_pd_ik_body")
             if not 0 <= settings.effectors_index < len(settings.effectors):
                 reason = "Select an effector in the list"
         return polling.poll(cls, reason)

@@ -36,7 +36,7 @@ def why_no_owner(context: bpy.types.Context) -> str | None:
 def why_no_follow(context: bpy.types.Context) -> str | None:
     """The reason why there is no PD Follow to work on, as a sentence; None if there is."""
     reason = why_no_owner(context)
-    if reason is None and not owner(context).settings.exists:
+    if reason is None and not owner(context).follows:
         reason = "Add PD Follow first"
     return reason
 

@@ -24,10 +24,10 @@ class LOOKAT_PD_PT_pd_follow(SidebarPanel, bpy.types.Panel):
         owner = pd_follow.owner(context)
         row = layout.row(align=True)
         row.label(text=owner.label, icon="BONE_DATA" if owner.bone else "OBJECT_DATA", translate=False)
-        settings = owner.settings
-        if not settings.exists:
+        if not owner.follows:
             layout.operator("lookat_pd.pd_follow_add", icon="ADD")
             return
+        settings = owner.settings
         row.prop(settings, "mute", text="", icon="HIDE_ON" if settings.mute else "HIDE_OFF", emboss=False)
         row.operator("lookat_pd.pd_follow_remove", text="", icon="X", emboss=False)
         column = layout.column()

@@ -28,6 +28,8 @@ from bpy.props import (
     StringProperty,
 )
 
+EDITABLE = {"LIBRARY_OVERRIDABLE"}
+"""Editable on a library override as well, and saved with it."""
 _FACTORIES = {"BoolProperty": False, "FloatProperty": 0.0, "IntProperty": 0, "StringProperty": ""}
 """What a property has that is declared without a default."""
 

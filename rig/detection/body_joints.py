@@ -10,6 +10,7 @@ from ...lookat_pd import ik, rotation
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
+from ..animation.stored_settings import stored
 from . import limbs, stance
 from . import vocabulary as words
 from .names import BoneName, read_names
@@ -117,7 +118,7 @@ def posture(armature: bpy.types.Object, bones: Sequence[str]) -> ik.Posture:
 
 def custom(bone: bpy.types.PoseBone) -> bpy.types.PropertyGroup | None:
     """The settings of a joint that replace the detected ones; None if there are none."""
-    settings = getattr(bone, "lookat_pd_ik_joint", None)
+    settings = stored(bone, "lookat_pd_ik_joint")
     return settings if settings is not None and settings.use_custom else None
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
+from ..animation.stored_settings import read
 from .articulation import Articulation
 
 _GRAVITY = 9.81
@@ -80,13 +81,14 @@ def needs_engine(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone]) ->
 
 def has_load(armature: bpy.types.Object) -> bool:
     """Whether single bones were given a mass or a density."""
-    own = (bone.lookat_pd_body for bone in armature.pose.bones)
+    own = (read(bone, "lookat_pd_body") for bone in armature.pose.bones)
     return any(item.mass > 0.0 or item.density != 1.0 for item in own)
 
 
 def settings(scene: bpy.types.Scene, bone: bpy.types.PoseBone) -> Any:
     """The settings of a bone: its own, or those of the scene."""
-    return bone.lookat_pd_body if bone.lookat_pd_body.use_own else scene.lookat_pd_dynamics
+    own = read(bone, "lookat_pd_body")
+    return own if own.use_own else scene.lookat_pd_dynamics
 
 
 def _level(body: Articulation) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.dynamics import mass
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
+from ..animation.stored_settings import read
 from . import masses, meshes
 from .masses import Masses
 
@@ -64,7 +65,7 @@ def forget() -> None:
 
 
 def _current(scene: bpy.types.Scene, armature: bpy.types.Object) -> _Shown:
-    measured = meshes.last(armature) if armature.lookat_pd_body.shape == "MESHES" else None
+    measured = meshes.last(armature) if read(armature, "lookat_pd_body").shape == "MESHES" else None
     key = _depends_on(scene, armature, id(measured))
     kept = _kept.get(armature.session_uid)
     if kept is None or kept.key != key:
@@ -79,12 +80,13 @@ def _current(scene: bpy.types.Scene, armature: bpy.types.Object) -> _Shown:
 
 
 def _depends_on(scene: bpy.types.Scene, armature: bpy.types.Object, measured: int) -> object:
-    s, bones = armature.lookat_pd_body, armature.data.bones
+    s, bones = read(armature, "lookat_pd_body"), armature.data.bones
     matrices, lengths = np.empty(16 * len(bones), dtype=np.float32), np.empty(len(bones), dtype=np.float32)
     bones.foreach_get("matrix_local", matrices)
     bones.foreach_get("length", lengths)
     deform = np.empty(len(bones), dtype=bool)
     bones.foreach_get("use_deform", deform)
-    own = tuple((bone.lookat_pd_body.mass, bone.lookat_pd_body.density) for bone in armature.pose.bones)
+    of_bones = (read(bone, "lookat_pd_body") for bone in armature.pose.bones)
+    own = tuple((item.mass, item.density) for item in of_bones)
     whole = s.shape, s.spread, s.build, s.total_mass, s.density, s.radius, s.scale, masses.scene_metres(scene, armature)
     return whole, own, measured, tuple(bones.keys()), matrices.tobytes(), lengths.tobytes(), deform.tobytes()

@@ -8,12 +8,12 @@ import numpy as np
 
 from ...lookat_pd.dynamics import hits as law
 from ..animation.bake_options import LAST_FRAME
-from ..settings import Properties
+from ..animation.stored_settings import declare, withdraw
+from ..settings import EDITABLE, Properties
 from .settings import LONGEST, joint_limits
 
 IMPULSE, STRONGEST = 30.0, 1e6
 """Usual and largest impulse [N s]."""
-_EDITABLE = {"LIBRARY_OVERRIDABLE"}
 
 
 def _is_source(settings: "HitItem", item: bpy.types.Object) -> bool:
@@ -21,7 +21,7 @@ def _is_source(settings: "HitItem", item: bpy.types.Object) -> bool:
     return item != settings.id_data
 
 
-_own = Properties(override=_EDITABLE)
+_own = Properties(override=EDITABLE)
 
 
 class HitItem(bpy.types.PropertyGroup):
@@ -142,9 +142,9 @@ _register, _unregister = bpy.utils.register_classes_factory((HitItem, HitSetting
 
 def register() -> None:
     _register()
-    bpy.types.Object.lookat_pd_hits = _own.pointer(HitSettings, "Look-at PD Hits")
+    declare(bpy.types.Object, "lookat_pd_hits", _own.pointer(HitSettings, "Look-at PD Hits"))
 
 
 def unregister() -> None:
-    del bpy.types.Object.lookat_pd_hits
+    withdraw(bpy.types.Object, "lookat_pd_hits")
     _unregister()

@@ -21,6 +21,7 @@ from ..animation import actions, editable
 from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.keys import GENERATED
+from ..animation.stored_settings import read
 from ..sampling import suspend
 from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
@@ -125,7 +126,7 @@ def find_keys(armature: bpy.types.Object, scene: bpy.types.Scene, request: Inter
 
 
 def _is_passive(armature: bpy.types.Object, scene: bpy.types.Scene, bone: str) -> bool:
-    own = armature.pose.bones[bone].lookat_pd_body
+    own = read(armature.pose.bones[bone], "lookat_pd_body")
     return own.passive if own.use_own else scene.lookat_pd_dynamics.passive
 
 
@@ -322,7 +323,7 @@ def _misses(body: Articulation, frames: Array, angles: Array) -> list[Miss]:
 
 def compared(armature: bpy.types.Object) -> tuple[bpy.types.Action, bpy.types.Action] | None:
     """The action before the last interpolation and the one after it; None if one of them no longer exists."""
-    settings = armature.lookat_pd_body
+    settings = read(armature, "lookat_pd_body")
     before, after = bpy.data.actions.get(settings.before), bpy.data.actions.get(settings.after)
     return None if before is None or after is None or before == after else (before, after)
 

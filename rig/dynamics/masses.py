@@ -15,6 +15,7 @@ from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
+from ..animation.stored_settings import read
 from ..detection import body_segments, limbs, rest
 from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
@@ -75,13 +76,13 @@ class Masses:
 def warning(armature: bpy.types.Object, body: Masses) -> Message | None:
     """What is probably wrong with masses that the animator has not set, as a sentence."""
     bone, most = body.heaviest
-    if not armature.lookat_pd_body.total_mass and body.total > _HEAVY_BODY:
+    if not read(armature, "lookat_pd_body").total_mass and body.total > _HEAVY_BODY:
         return Message(
             "'{armature}' weighs {total:,.0f} kg; set its total mass, its scale or the unit scale of the scene.",
             armature=armature.name,
             total=body.total,
         )
-    is_given = bool(armature.pose.bones[bone].lookat_pd_body.mass)
+    is_given = bool(read(armature.pose.bones[bone], "lookat_pd_body").mass)
     if most > _HEAVY_BONE and not is_given and (body.human or _is_human(armature)):
         return Message(
             "Bone '{bone}' weighs {mass:,.0f} kg; set its mass, or the total mass of the body.", bone=bone, mass=most
@@ -100,7 +101,7 @@ def metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:
     """The length [m] of a unit of the armature's space: that of the scene, or that at which a human of a height that no
     figure has is of common height, or a hundredth of it for an animal that is as tall as a house. Raises RigError."""
     unit = scene_metres(scene, armature)
-    if armature.lookat_pd_body.scale == "SCENE":
+    if read(armature, "lookat_pd_body").scale == "SCENE":
         return unit
     skeleton = with_ends(rest.skeleton(armature))
     anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
@@ -143,7 +144,7 @@ def of(
     """
     skeleton = with_ends(rest.skeleton(armature))
     rows = heavy_rows(armature, skeleton)
-    unit, settings = metres(scene, armature), armature.lookat_pd_body
+    unit, settings = metres(scene, armature), read(armature, "lookat_pd_body")
     if measured is None:
         shapes = capsules(skeleton, rows, unit, settings.radius)
     else:
@@ -159,7 +160,7 @@ def of(
             "The arms and legs of '{armature}' were not found; distribute the mass by volume.",
             armature=armature.name,
         )
-    bones = [armature.pose.bones[skeleton.names[row]].lookat_pd_body for row in rows]
+    bones = [read(armature.pose.bones[skeleton.names[row]], "lookat_pd_body") for row in rows]
     if segments is not None:
         kept = [row in segments or bone.mass > 0.0 for row, bone in zip(rows, bones, strict=True)]
         rows, bones, shapes = _only(kept, rows), _only(kept, bones), _chosen(shapes, kept)
@@ -196,7 +197,8 @@ def heavy_rows(armature: bpy.types.Object, skeleton: Skeleton) -> list[int]:
     deforming = [n for n, name in enumerate(skeleton.names) if bones[name].use_deform]
     chosen = [n for n in deforming if skeleton.names[n] in skinned] or deforming or list(range(len(skeleton)))
     bodily = [n for n in chosen if not (_is_ground(anatomy, n) or anatomy.names[n].has(_NO_FLESH))]
-    weighed = [n for n, name in enumerate(skeleton.names) if armature.pose.bones[name].lookat_pd_body.mass > 0.0]
+    own = [read(armature.pose.bones[name], "lookat_pd_body") for name in skeleton.names]
+    weighed = [n for n, settings in enumerate(own) if settings.mass > 0.0]
     return sorted({*(bodily or chosen), *weighed}, key=lambda n: (len(skeleton.ancestors(n)), n))
 
 

@@ -11,6 +11,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.dynamics import mass
 from ...lookat_pd.dynamics.mass import MassProperties
 from ...lookat_pd.rotation import Array
+from ..animation.stored_settings import read
 from ..detection import rest
 from . import masses
 from .masses import Masses
@@ -62,7 +63,7 @@ def measure(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[flo
             pieces[n].append(part)
         yield (k + 1) / len(skins)
     measured: dict[str, MassProperties] = {}
-    capsules = masses.capsules(skeleton, rows, unit, armature.lookat_pd_body.radius)
+    capsules = masses.capsules(skeleton, rows, unit, read(armature, "lookat_pd_body").radius)
     for n, (row, parts) in enumerate(zip(rows, pieces, strict=True)):
         if parts:
             whole = mass.combined(*(np.array(column) for column in zip(*parts, strict=True)))
@@ -146,6 +147,6 @@ def forget() -> None:
 def weights(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[float, None, Masses]:
     """The mass properties of the bones, from meshes if the settings say so. Raises LookAtError."""
     measured = None
-    if armature.lookat_pd_body.shape == "MESHES":
+    if read(armature, "lookat_pd_body").shape == "MESHES":
         measured = yield from measure(scene, armature)
     return masses.of(scene, armature, measured)

@@ -7,8 +7,9 @@ from typing import Any
 
 import bpy
 
+from ..animation.stored_settings import declare, withdraw
 from ..detection.joint_chain import length_of_chain
-from ..settings import Properties, choice, collection, factor, integer, number, pointer, switch, text
+from ..settings import EDITABLE, Properties, choice, collection, factor, integer, number, pointer, switch, text
 
 SHAPE_ITEMS = (
     ("CAPSULES", "Capsules", "Treat each bone as a capsule along its length"),
@@ -112,7 +113,6 @@ APPROACH_ITEMS = (
     ("POS_Z", "From Z", "Come to the goal from the side of its own Z axis"),
     ("NEG_Z", "From -Z", "Come to the goal from the other side of its own Z axis"),
 )
-_EDITABLE = {"LIBRARY_OVERRIDABLE"}
 HEAVIEST, DENSEST, STRONGEST, SPRINGIEST, LONGEST = 1e9, 1e6, 1e6, 1000.0, 3600.0
 """Largest mass [kg] and torque [N m], density, strength, stiffness [Hz] and damping ratio, and duration [s]."""
 TENSION = 4.0
@@ -122,7 +122,7 @@ GAP = 0.02
 """Distance [m] of the middle of a hand from the face on which its palm lies."""
 
 
-_own = Properties(override=_EDITABLE)
+_own = Properties(override=EDITABLE)
 _of_scene = Properties()
 
 
@@ -354,12 +354,12 @@ _register, _unregister = bpy.utils.register_classes_factory(
 def register() -> None:
     _register()
     bpy.types.Scene.lookat_pd_dynamics = pointer(DynamicsSettings, "Look-at PD Dynamics")
-    bpy.types.Object.lookat_pd_body = _own.pointer(BodySettings, "Look-at PD Body")
-    bpy.types.PoseBone.lookat_pd_body = _own.pointer(BoneBodySettings, "Look-at PD Bone")
+    declare(bpy.types.Object, "lookat_pd_body", _own.pointer(BodySettings, "Look-at PD Body"))
+    declare(bpy.types.PoseBone, "lookat_pd_body", _own.pointer(BoneBodySettings, "Look-at PD Bone"))
 
 
 def unregister() -> None:
-    del bpy.types.PoseBone.lookat_pd_body
-    del bpy.types.Object.lookat_pd_body
+    withdraw(bpy.types.PoseBone, "lookat_pd_body")
+    withdraw(bpy.types.Object, "lookat_pd_body")
     del bpy.types.Scene.lookat_pd_dynamics
     _unregister()

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 import bpy
 
 from ...lookat_pd.errors import RigError
+from ..animation.stored_settings import read
 from ..detection.joint_chain import JointChain
 from ..sampling.scene_time import key_range
 from ..sampling.targets import Target
@@ -86,7 +87,7 @@ def reach(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, first: 
 
 def hits(armature: bpy.types.Object) -> HitRequest:
     """The request for all hits of an armature."""
-    settings = armature.lookat_pd_hits
+    settings = read(armature, "lookat_pd_hits")
     return HitRequest(tuple(_spec(item) for item in settings.hits), **values(settings, HitMotion))
 
 

@@ -12,25 +12,27 @@ import numpy as np
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
 from ..animation import actions
+from ..animation.stored_settings import declare, read, withdraw
 from ..detection import limb_controls, limbs
 from ..sampling.targets import Target
-from ..settings import collection, integer, pointer, text, values
+from ..settings import EDITABLE, Properties, values
 from .body import BodyEffector
 from .body_goals import BodyTuning
 from .settings import BodySolving, EffectorFollowing
 
 _WEIGHT = re.compile(r"^lookat_pd_ik_body\.effectors\[(\d+)\]\.weight$")
+_own = Properties(override=EDITABLE)
 
 
 class IKEffector(EffectorFollowing, bpy.types.PropertyGroup):
     """A bone and what it is to do."""
 
-    bone: text("Bone", "Bone that follows the target or stays where it is animated")
-    target: pointer(
+    bone: _own.text("Bone", "Bone that follows the target or stays where it is animated")
+    target: _own.pointer(
         bpy.types.Object, "Target", "Object that the bone follows; leave empty to pin the bone where it is animated"
     )
-    subtarget: text("Target Bone", "Bone of the target armature that the bone follows")
-    pole: pointer(
+    subtarget: _own.text("Target Bone", "Bone of the target armature that the bone follows")
+    pole: _own.pointer(
         bpy.types.Object, "Pole Target", "Object towards which the elbow or knee points; leave empty for none"
     )
 
@@ -38,8 +40,8 @@ class IKEffector(EffectorFollowing, bpy.types.PropertyGroup):
 class IKBody(BodySolving, bpy.types.PropertyGroup):
     """Several effectors of one armature."""
 
-    effectors: collection(IKEffector, "Effectors")
-    effectors_index: integer("Active Effector", max=1000, min=0, options={"SKIP_SAVE"})
+    effectors: _own.collection(IKEffector, "Effectors")
+    effectors_index: _own.integer("Active Effector", max=1000, min=0, options={"SKIP_SAVE"})
 
 
 def add(armature: bpy.types.Object, bones: Iterable[str]) -> None:
@@ -83,13 +85,13 @@ def feet(armature: bpy.types.Object) -> set[str]:
 
 def has_effectors(armature: bpy.types.Object) -> bool:
     """Whether there is any in the list."""
-    return any(item.bone for item in armature.lookat_pd_ik_body.effectors)
+    return any(item.bone for item in read(armature, "lookat_pd_ik_body").effectors)
 
 
 def effectors(armature: bpy.types.Object, frames: Array) -> list[BodyEffector]:
     """The effectors of the list over frames (F,), those without a bone left out."""
     listed = []
-    for index, item in enumerate(armature.lookat_pd_ik_body.effectors):
+    for index, item in enumerate(read(armature, "lookat_pd_ik_body").effectors):
         if not item.bone:
             continue
         target = None
@@ -115,7 +117,7 @@ def _weights(armature: bpy.types.Object, index: int, frames: Array) -> Array:
 
 def tuning(armature: bpy.types.Object) -> BodyTuning:
     """The solver settings."""
-    return BodyTuning(**values(armature.lookat_pd_ik_body, BodySolving))
+    return BodyTuning(**values(read(armature, "lookat_pd_ik_body"), BodySolving))
 
 
 _register, _unregister = bpy.utils.register_classes_factory((IKEffector, IKBody))
@@ -123,9 +125,9 @@ _register, _unregister = bpy.utils.register_classes_factory((IKEffector, IKBody)
 
 def register() -> None:
     _register()
-    bpy.types.Object.lookat_pd_ik_body = pointer(IKBody, "Look-at PD Effectors")
+    declare(bpy.types.Object, "lookat_pd_ik_body", _own.pointer(IKBody, "Look-at PD Effectors"))
 
 
 def unregister() -> None:
-    del bpy.types.Object.lookat_pd_ik_body
+    withdraw(bpy.types.Object, "lookat_pd_ik_body")
     _unregister()

@@ -8,11 +8,12 @@ from typing import Any
 import bpy
 
 from ...lookat_pd.ik import methods
+from ..animation.stored_settings import declare, stored, withdraw
 from ..detection import body_joints
 from ..detection.joint_chain import length_of_chain
 from ..feet import contact_settings
 from ..feet.contact_plan import Contact
-from ..settings import angle, choice, factor, integer, number, pointer, switch, switches, text
+from ..settings import EDITABLE, Properties, choice, integer, number, pointer, switch, switches, text
 
 METHOD_ITEMS = tuple((row.identifier, row.label, row.description) for row in methods.METHODS.values())
 POINT_ITEMS = (
@@ -67,6 +68,9 @@ PRESETS = {
 }
 
 
+_own = Properties(override=EDITABLE)
+
+
 def _is_counted(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
     settings.extent = "LENGTH"
 
@@ -76,7 +80,8 @@ def _detected(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> 
     if settings.use_custom:
         # Blender 4.5 knows no path of these settings.
         own, bones = settings.as_pointer(), settings.id_data.pose.bones
-        bone = next(bone for bone in bones if bone.lookat_pd_ik_joint.as_pointer() == own)
+        joints = ((bone, stored(bone, "lookat_pd_ik_joint")) for bone in bones)
+        bone = next(bone for bone, joint in joints if joint is not None and joint.as_pointer() == own)
         settings.part = body_joints.detected(settings.id_data, bone.name).part.id.upper()
 
 
@@ -89,17 +94,17 @@ def _of_part(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> N
 
 def _orientation(items: tuple) -> Any:
     """The property of the orientation that an effector has."""
-    return choice("Effector Orientation", "Orientation of the effector", items)
+    return _own.choice("Effector Orientation", "Orientation of the effector", items)
 
 
 def _kept_offset() -> Any:
     """The property of whether an effector stays as far from its target as it is."""
-    return switch("Keep Offset", "Keep the offset from the target that the effector has at the first frame")
+    return _own.switch("Keep Offset", "Keep the offset from the target that the effector has at the first frame")
 
 
 def _ease_time() -> Any:
     """The property of the time in which a target takes effect."""
-    return number(
+    return _own.number(
         "Ease",
         "Time in seconds over which targets take effect at the start of the range and end at its end",
         0.0,
@@ -111,16 +116,18 @@ def _ease_time() -> Any:
 class IKJoint(bpy.types.PropertyGroup):
     """How a joint prefers to turn, instead of the detected values."""
 
-    use_custom: switch("Custom", "Use these values for the joint instead of the detected ones", update=_detected)
-    part: choice(
+    use_custom: _own.switch("Custom", "Use these values for the joint instead of the detected ones", update=_detected)
+    part: _own.choice(
         "Part",
         "Part of the body, which sets stiffness and range; elbows, knees and fingers are hinges",
         [(part.id.upper(), part.label, "") for part in body_joints.PARTS.values()],
         update=_of_part,
     )
-    stiffness: number("Stiffness", "Fraction of its rotation that the joint leaves to the other joints", 0.0, max=0.99)
-    minimum: angle("Minimum Bend", "Smallest angle of a hinge; 0 is straight", 0.0, max=180.0, min=-180.0)
-    maximum: angle("Maximum Bend", "Largest angle of a hinge; 0 is straight", 180.0, max=180.0, min=-180.0)
+    stiffness: _own.number(
+        "Stiffness", "Fraction of its rotation that the joint leaves to the other joints", 0.0, max=0.99
+    )
+    minimum: _own.angle("Minimum Bend", "Smallest angle of a hinge; 0 is straight", 0.0, max=180.0, min=-180.0)
+    maximum: _own.angle("Maximum Bend", "Largest angle of a hinge; 0 is straight", 180.0, max=180.0, min=-180.0)
 
 
 class ChainSolving:
@@ -153,26 +160,26 @@ class GoalFollowing:
 class BodySolving:
     """How a body with several effectors is solved: the settings of `BodyTuning`."""
 
-    balance: factor(
+    balance: _own.factor(
         "Balance", "Keep the centre of mass above the feet; 0 for no balance. Feet that are no effectors are pinned"
     )
-    move_hips: switch("Move Hips", "Let the hips change their location, as in a squat", True)
+    move_hips: _own.switch("Move Hips", "Let the hips change their location, as in a squat", True)
     ease: _ease_time()
 
 
 class EffectorFollowing:
     """How one of several effectors follows its target: the settings of `BodyEffector`."""
 
-    use_position: switch("Position", "Place the head of the bone on the target", True)
+    use_position: _own.switch("Position", "Place the head of the bone on the target", True)
     orientation: _orientation(EFFECTOR_ORIENTATION_ITEMS)
     use_offset: _kept_offset()
-    weight: factor(
+    weight: _own.factor(
         "Weight",
         "1 reaches the target, 0 has no effect; between, the bone is between animation and target and "
         "gives way to all effectors with a weight of 1",
         1.0,
     )
-    priority: choice("Priority", "Which effectors are reached where not all can be", PRIORITY_ITEMS, "NORMAL")
+    priority: _own.choice("Priority", "Which effectors are reached where not all can be", PRIORITY_ITEMS, "NORMAL")
 
 
 class IKSettings(ChainSolving, GoalFollowing, bpy.types.PropertyGroup):
@@ -220,12 +227,14 @@ _register, _unregister = bpy.utils.register_classes_factory((IKJoint, IKSettings
 def register() -> None:
     _register()
     bpy.types.Scene.lookat_pd_ik = pointer(IKSettings, "Look-at PD Inverse Kinematics")
-    bpy.types.PoseBone.lookat_pd_ik_joint = pointer(IKJoint, "Look-at PD Joint")
-    bpy.types.PoseBone.lookat_pd_ik_pin = switch("Pin", "End chains at this bone; inverse kinematics does not move it")
+    declare(bpy.types.PoseBone, "lookat_pd_ik_joint", _own.pointer(IKJoint, "Look-at PD Joint"))
+    bpy.types.PoseBone.lookat_pd_ik_pin = _own.switch(
+        "Pin", "End chains at this bone; inverse kinematics does not move it"
+    )
 
 
 def unregister() -> None:
     del bpy.types.PoseBone.lookat_pd_ik_pin
-    del bpy.types.PoseBone.lookat_pd_ik_joint
+    withdraw(bpy.types.PoseBone, "lookat_pd_ik_joint")
     del bpy.types.Scene.lookat_pd_ik
     _unregister()

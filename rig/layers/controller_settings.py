@@ -7,10 +7,8 @@ import bpy
 
 from ...lookat_pd.pd import integrators
 from ...lookat_pd.pd.second_order import DAMPING_RATIOS
-from ..settings import Properties
+from ..settings import EDITABLE, Properties
 
-EDITABLE = {"LIBRARY_OVERRIDABLE"}
-"""Editable on a library override as well."""
 SETTLE_TIME = 0.6
 SETTLE_TIMES = 0.01, 60.0
 """The default and the bounds of a settle time, in seconds."""

@@ -4,6 +4,7 @@ from math import radians
 
 import bpy
 
+from ..animation.stored_settings import read
 from ..layers.controller_settings import EDITABLE, changed
 from ..settings import Properties
 
@@ -16,7 +17,7 @@ def _name_after_bone(item: bpy.types.PropertyGroup, context: bpy.types.Context) 
     if owner.override_library is None:
         item.name = item.bone
     elif not item.name:
-        chains = (bone.lookat_pd.chain for bone in owner.pose.bones)
+        chains = (read(bone, "lookat_pd").chain for bone in owner.pose.bones)
         taken = {other.name for other in next((chain for chain in chains if item in list(chain)), ())}
         name, number = item.bone, 1
         while name and name in taken:

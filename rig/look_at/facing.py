@@ -8,6 +8,7 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message, joined
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
+from ..animation.stored_settings import read
 from ..detection import stance
 from ..detection.axes import CERTAIN, Axes
 from .settings import AIM_AXES
@@ -25,7 +26,7 @@ def character(armature: bpy.types.Object, bone: str, skeleton: Skeleton) -> tupl
 
     bone: the one with the look-at.
     """
-    chosen = np.array(armature.pose.bones[bone].lookat_pd.facing)
+    chosen = np.array(read(armature.pose.bones[bone], "lookat_pd").facing)
     if not np.any(chosen):
         axes = detected(armature)
         return axes.forward, axes.up
@@ -38,7 +39,7 @@ def character(armature: bpy.types.Object, bone: str, skeleton: Skeleton) -> tupl
 def aim(armature: bpy.types.Object, bone: str, skeleton: Skeleton) -> tuple[Array, Array]:
     """What a look-at points at its target, and its up: of the character, or an axis of the bone."""
     forward, up = character(armature, bone, skeleton)
-    axis = armature.pose.bones[bone].lookat_pd.aim_axis
+    axis = read(armature.pose.bones[bone], "lookat_pd").aim_axis
     if axis == "AUTO":
         return forward, up
     front = forward
@@ -54,7 +55,7 @@ def is_uncertain(armature: bpy.types.Object, bone: str) -> bool:
 
 def _uncertain(armature: bpy.types.Object, bone: str) -> Axes | None:
     """The doubtful detection that alone says where a look-at faces; None where it is sure enough or chosen."""
-    settings = armature.pose.bones[bone].lookat_pd
+    settings = read(armature.pose.bones[bone], "lookat_pd")
     if settings.aim_axis != "AUTO" or any(settings.facing):
         return None
     found = detected(armature)
@@ -89,7 +90,7 @@ def is_doubt(note: str) -> bool:
 
 def choose(armature: bpy.types.Object, bone: str, candidate: int) -> None:
     """Let a look-at face the first or second candidate of the detection, or what is detected (-1). Raises RigError."""
-    settings = armature.pose.bones[bone].lookat_pd
+    settings = read(armature.pose.bones[bone], "lookat_pd")
     if candidate < 0:
         settings.property_unset("facing")
         settings.id_data.update_tag(refresh={"OBJECT"})

@@ -12,6 +12,7 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.pd.followers import Tuning
 from ...lookat_pd.skeleton import Skeleton
 from ..animation.editable import check_bones
+from ..animation.stored_settings import stored
 from ..detection import detect, rest, stance
 from ..layers.controller_settings import damping_ratio
 from ..sampling import plain_chain
@@ -99,7 +100,8 @@ class LookAt:
 
 def exists_on(bone: bpy.types.PoseBone) -> bool:
     """Whether a pose bone has a look-at: added by the operator, or by a script that set a target."""
-    return bone.lookat_pd.exists or bone.lookat_pd.target is not None
+    settings = stored(bone, "lookat_pd")
+    return settings is not None and (settings.exists or settings.target is not None)
 
 
 def bones_with_look_at(armature: bpy.types.Object) -> list[str]:

@@ -5,6 +5,7 @@ Every setting is an input; nothing here is simulation state. No postponed annota
 
 import bpy
 
+from ..animation.stored_settings import declare, withdraw
 from ..layers.controller_settings import (
     EDITABLE,
     SETTLE_TIME,
@@ -280,7 +281,7 @@ def register() -> None:
     body_settings.register()
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.PoseBone.lookat_pd = _own.pointer(LookAtSettings, "Look-at PD")
+    declare(bpy.types.PoseBone, "lookat_pd", _own.pointer(LookAtSettings, "Look-at PD"))
     saved_settings.register()
     suspend.WATCHERS.append(is_target)
 
@@ -288,7 +289,7 @@ def register() -> None:
 def unregister() -> None:
     suspend.WATCHERS.remove(is_target)
     saved_settings.unregister()
-    del bpy.types.PoseBone.lookat_pd
+    withdraw(bpy.types.PoseBone, "lookat_pd")
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)
     body_settings.unregister()

@@ -5,6 +5,7 @@ No postponed annotations: Blender reads them.
 
 import bpy
 
+from ..animation.stored_settings import read
 from ..layers.controller_settings import EDITABLE
 from ..sampling.targets import Target, listed
 from ..settings import Properties
@@ -53,6 +54,6 @@ def is_target(item: bpy.types.Object) -> bool:
         for armature in bpy.data.objects
         if armature.pose
         for bone in armature.pose.bones
-        if bone.lookat_pd.exists
+        if read(bone, "lookat_pd").exists
         for target in listed(bone.lookat_pd)
     )

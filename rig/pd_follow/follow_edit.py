@@ -16,7 +16,7 @@ def add(owner: Owner, target: bpy.types.Object | None, subtarget: str = "") -> N
     target: None to lag behind its own animation. What the object is decides how it turns.
     """
     owners.check_owner(owner)
-    if owner.settings.exists:
+    if owner.follows:
         raise RigError("'{name}' already has PD Follow; change its settings, or remove it first.", name=owner.label)
     if target is not None:
         owners.check_target(owner, target, subtarget)

@@ -9,6 +9,7 @@ from ...lookat_pd.errors import RigError
 from ..animation import data_paths
 from ..animation.channels import LOCATION
 from ..animation.editable import check_bones, check_local
+from ..animation.stored_settings import read, stored
 from ..layers.layer import ROTATION
 from ..sampling import targets
 from ..sampling.targets import Target
@@ -31,6 +32,11 @@ class Owner:
     @property
     def settings(self) -> PDFollowSettings:
         return self.item.lookat_pd_follow
+
+    @property
+    def follows(self) -> bool:
+        """Whether it has PD Follow."""
+        return read(self.item, "lookat_pd_follow").exists
 
     @property
     def label(self) -> str:
@@ -60,8 +66,7 @@ class Owner:
 
 def on(item: bpy.types.Object) -> Iterator[Owner]:
     """What of an object has PD Follow: itself, and its bones."""
-    # To read settings that are not set would write an entry into each library override.
-    if item.is_property_set("lookat_pd_follow") and item.lookat_pd_follow.exists:
+    if read(item, "lookat_pd_follow").exists:
         yield Owner(item)
     for bone in item.pose.bones if item.pose else ():
         if bone.is_property_set("lookat_pd_follow") and bone.lookat_pd_follow.exists:
@@ -106,9 +111,9 @@ def moves_with(item: bpy.types.Object | None, bone: str) -> set[_NODE]:
 
 def _follow_of(item: bpy.types.Object, bone: str) -> PDFollowSettings | None:
     if not bone:
-        return item.lookat_pd_follow
+        return stored(item, "lookat_pd_follow")
     place = item.pose.bones.get(bone) if item.pose else None
-    return place.lookat_pd_follow if place is not None else None
+    return stored(place, "lookat_pd_follow") if place is not None else None
 
 
 def check(owner: Owner) -> None:

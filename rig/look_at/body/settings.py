@@ -5,8 +5,9 @@ No postponed annotations: Blender reads them.
 
 import bpy
 
+from ...animation.stored_settings import declare, withdraw
 from ...layers.controller_settings import EDITABLE, setting
-from ...settings import Properties
+from ...settings import Properties, text
 from ..setting_changes import needs_others
 from . import layers, shape_table
 
@@ -193,8 +194,8 @@ class LookAtEyes(_switches("eyes"), bpy.types.PropertyGroup):
         "Shape Keys",
         "Shape keys and control bones that turn or close the eyes; leave empty to detect them by name",
     )
-    # The table as one text, for presets and copies. Not stored.
-    shape_map: _hidden.text("Shape Key Table", get=shape_table.text, set=shape_table.set_text)
+    # The table as one text, for presets and copies. Not stored, nor overridden: it would add to the rows of the table.
+    shape_map: text("Shape Key Table", get=shape_table.text, set=shape_table.set_text, options={"HIDDEN"})
     control_order: _deciding.choice(
         "Rotation Order",
         "How control bones turn an eye that looks up or down and to the side at once",
@@ -283,10 +284,10 @@ BONES = {
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.Key.lookat_pd_blinks = setting.collection(LookAtBlink, options={"HIDDEN"})
+    declare(bpy.types.Key, "lookat_pd_blinks", setting.collection(LookAtBlink, options={"HIDDEN"}))
 
 
 def unregister() -> None:
-    del bpy.types.Key.lookat_pd_blinks
+    withdraw(bpy.types.Key, "lookat_pd_blinks")
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -18,6 +18,7 @@ import bpy
 from ....lookat_pd.errors import RigError
 from ...animation import actions, editable
 from ...animation.keys import Keys
+from ...animation.stored_settings import read
 from ..setting_paths import setting_path, settings_path
 
 _ITEMS = "lookat_pd_shot"
@@ -196,7 +197,7 @@ def write_through(settings: bpy.types.PropertyGroup, name: str) -> None:
         return
     pointer = settings.as_pointer()
     for bone in armature.pose.bones:
-        if bone.lookat_pd.shot:
+        if read(bone, "lookat_pd").shot:
             groups = {"": bone.lookat_pd, **{f"targets[{n}].": item for n, item in enumerate(bone.lookat_pd.targets)}}
             for start, group_ in groups.items():
                 if group_.as_pointer() == pointer:
@@ -241,7 +242,7 @@ def mend(armature: bpy.types.Object) -> None:
         return
     keyed, wanted, taken = _keyed(armature.data), {}, set()
     for bone in armature.pose.bones:
-        n = bone.lookat_pd.shot - 1
+        n = read(bone, "lookat_pd").shot - 1
         if n in taken:
             # A copy of a bone brings the number of the original along.
             bone.lookat_pd.shot = 0
@@ -278,7 +279,7 @@ def tidy(armature: bpy.types.Object) -> None:
         return
     keyed = _keyed(data)
     for bone in armature.pose.bones:
-        n = bone.lookat_pd.shot - 1
+        n = read(bone, "lookat_pd").shot - 1
         if n >= 0 and not any(path.startswith(f"{_ITEMS}[{n}].") for path in keyed):
             bone.lookat_pd.shot = 0
     _remove_unused(data)
@@ -286,7 +287,7 @@ def tidy(armature: bpy.types.Object) -> None:
 
 def _place(armature: bpy.types.Object, bone: str) -> int | None:
     """Index of the item of a look-at, None if there is none."""
-    n = armature.pose.bones[bone].lookat_pd.shot - 1
+    n = read(armature.pose.bones[bone], "lookat_pd").shot - 1
     return n if 0 <= n < len(armature.data.lookat_pd_shot) else None
 
 
@@ -436,7 +437,7 @@ def _in_clip(armature: bpy.types.Object, bone: str, setting: str) -> bool:
 def _users(data: bpy.types.Armature, n: int) -> list[bpy.types.Object]:
     """Objects with this data and a look-at that has an item of the shot."""
     found = [item for item in bpy.data.objects if item.data == data and item.pose]
-    return [item for item in found if any(bone.lookat_pd.shot == n + 1 for bone in item.pose.bones)]
+    return [item for item in found if any(read(bone, "lookat_pd").shot == n + 1 for bone in item.pose.bones)]
 
 
 def _own_item(armature: bpy.types.Object, bone: str) -> int:
@@ -536,7 +537,7 @@ def _remove_unused(data: bpy.types.Armature) -> None:
     """Remove items that no look-at uses with their keys, and the action that is empty without them."""
     items, animation = data.lookat_pd_shot, data.animation_data
     users = [item for item in bpy.data.objects if item.data == data and item.pose]
-    used = {bone.lookat_pd.shot - 1 for item in users for bone in item.pose.bones}
+    used = {read(bone, "lookat_pd").shot - 1 for item in users for bone in item.pose.bones}
     for n in reversed(range(len(items))):
         if n in used:
             continue

@@ -5,6 +5,7 @@ No postponed annotations: Blender reads them.
 
 import bpy
 
+from ...animation.stored_settings import declare, withdraw
 from ...layers.controller_settings import EDITABLE
 from ...settings import Properties, declared
 from .. import setting_changes
@@ -51,17 +52,18 @@ CLASSES = (LookAtShotTarget, LookAtShot)
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    bpy.types.Armature.lookat_pd_shot = _own.collection(
+    keys = _own.collection(
         LookAtShot,
         "Keys of the Shot",
         "Settings of look-ats with keys that belong to the shot",
         options={"HIDDEN"},
     )
+    declare(bpy.types.Armature, "lookat_pd_shot", keys)
     setting_changes.keepers.append(shot_keys.write_through)
 
 
 def unregister() -> None:
     setting_changes.keepers.remove(shot_keys.write_through)
-    del bpy.types.Armature.lookat_pd_shot
+    withdraw(bpy.types.Armature, "lookat_pd_shot")
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)
