@@ -60,9 +60,9 @@ def read(
     Raises RigError if a value is not a number.
     """
     clip = Clip(armature, np.asarray(frames, dtype=float))
-    reader = _Reader(armature, actions.channelbag(action, slot), clip.frames.tolist())
+    curves = _Curves(armature, actions.channelbag(action, slot), clip.frames.tolist())
     for channel in animated.channels_of(armature, action, slot) if wanted is None else wanted:
-        raw = reader.read(channel)
+        raw = curves.read(channel)
         if not np.isfinite(raw).all():
             frame = clip.frames[int(np.argmin(np.isfinite(raw).all(axis=1)))]
             raise RigError(
@@ -76,8 +76,8 @@ def read(
     return clip
 
 
-class _Reader:
-    """Reads channels of an armature from the F-curves of a channelbag at some frames."""
+class _Curves:
+    """The F-curves of a channelbag at some frames, as channels of an armature."""
 
     def __init__(self, armature: bpy.types.Object, bag: Any, times: Sequence[float]) -> None:
         self.armature, self.bag, self.times = armature, bag, times

@@ -84,7 +84,7 @@ def test_operators_take_a_profile(settings) -> None:
     path = 'pose.bones["head"].rotation_quaternion'
     at = [abs(found.find(path, index=1).evaluate(frame)) for found, frame in zip(curves, (21, 1), strict=True)]
     assert at[0] == pytest.approx(at[1], abs=1e-6)
-    with pytest.raises(RuntimeError, match="Row 1 of the profile: A row has exactly one"):
+    with pytest.raises(RuntimeError, match="Row 1 of the profile: A row must have exactly one"):
         bpy.ops.lookat_pd.smooth_pop(frame=21, profile="[{}]")
     with pytest.raises(RuntimeError, match="lets the source play on"):
         bpy.ops.lookat_pd.loop_action(profile='[{"bones": "*", "filter": "source"}]')
