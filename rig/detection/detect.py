@@ -9,7 +9,7 @@ import numpy as np
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from . import axes, limb_pairs
+from . import axes, hanging, key_control, limb_pairs
 from . import vocabulary as words
 from .anatomy import VERTICAL, Anatomy
 from .chain_defaults import CHEST, HEAD, HIPS, NECK, PARTS, SPINE, ChainDefault, share_out
@@ -28,6 +28,13 @@ class RigHints:
     follows: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Bone to the bone of the same armature that it copies its rotation from outright, so that an offset on it has no
     effect."""
+    carriers: Mapping[str, Sequence[str]] = field(default_factory=lambda: MappingProxyType({}))
+    """Bone to the bones of the same armature that move it by constraints, entirely or in part."""
+    outside: frozenset[str] = frozenset()
+    """Bones that copy their rotation from another armature or object outright, so that an offset on them has no
+    effect."""
+    shaped: frozenset[str] = frozenset()
+    """Names of the bones that are drawn with a shape of their own, as controls are."""
     deform: frozenset[str] = frozenset()
     """Names of the deforming bones; empty where unknown."""
     vertical: tuple[float, float, float] = VERTICAL
@@ -38,21 +45,50 @@ class RigHints:
 
 def find_head(skeleton: Skeleton, hints: RigHints = RigHints()) -> str:
     """Name of the bone to aim with. Raises RigError where nothing looks like a head."""
-    anatomy = Anatomy(skeleton, hints.deform, hints.vertical)
-    return source(skeleton.names[_head(anatomy)], skeleton, hints)
+    anatomy = _anatomy(skeleton, hints)
+    name = source(anatomy.skeleton.names[_head(anatomy)], skeleton, hints)
+    return _control(anatomy, name, hints)
 
 
 def find_chain(skeleton: Skeleton, head: str, hints: RigHints = RigHints()) -> list[ChainDefault]:
     """The bones that share the turn of `head`, head first, down to the pelvis."""
-    anatomy = Anatomy(skeleton, hints.deform, hints.vertical)
+    anatomy = _anatomy(skeleton, hints)
+    skeleton = anatomy.skeleton
     body = skeleton.index(_follower(head, skeleton, hints))
     line = [body, *skeleton.ancestors(body)]
     if is_rigify(skeleton) and source(head, skeleton, hints) == words.RIGIFY_CONTROLS[0][0]:
         chain = [(bone, part) for bone, part in words.RIGIFY_CONTROLS if bone in skeleton.names]
     else:
-        places = _places(anatomy, line)
-        chain = list({source(skeleton.names[line[place]], skeleton, hints): part for place, part in places}.items())
+        chain = list(_links(anatomy, line, hints).items())
     return share_out(chain, horizontal=axes.is_horizontal(anatomy, line))
+
+
+def _links(anatomy: Anatomy, line: Sequence[int], hints: RigHints) -> dict[str, str]:
+    """The bones of a chain, head first, and which part of the body each is. What another armature moves is left out
+    below the head: an offset has no effect on it."""
+    links = {}
+    for place, part in _places(anatomy, line):
+        name = source(anatomy.skeleton.names[line[place]], anatomy.skeleton, hints)
+        if place:
+            name = _control(anatomy, name, hints)
+        if not place or name not in hints.outside:
+            links[name] = part
+    return links
+
+
+def _anatomy(skeleton: Skeleton, hints: RigHints) -> Anatomy:
+    """The bones as they hang on each other by parents and constraints."""
+    if hints.carriers and not is_rigify(skeleton):
+        skeleton = hanging.hung(skeleton, hints.carriers)
+    return Anatomy(skeleton, hints.deform, hints.vertical)
+
+
+def _control(anatomy: Anatomy, bone: str, hints: RigHints) -> str:
+    """The control of an animator at the place of a bone."""
+    skeleton = anatomy.skeleton
+    if is_rigify(skeleton):
+        return bone
+    return skeleton.names[key_control.of(anatomy, skeleton.index(bone), hints.shaped, hints.carriers)]
 
 
 def find_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> tuple[Array, Array]:
@@ -63,23 +99,23 @@ def find_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> tuple[Array, 
 
 def read_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> axes.Axes:
     """The same with the votes for them and a confidence."""
-    anatomy = Anatomy(skeleton, hints.deform, hints.vertical)
+    anatomy = _anatomy(skeleton, hints)
     try:
         head = _head(anatomy)
     except RigError:
         return axes.Axes(np.array([0.0, -1.0, 0.0]), np.array(VERTICAL), 0.0)
-    line = [head, *skeleton.ancestors(head)]
+    line = [head, *anatomy.skeleton.ancestors(head)]
     return axes.read(anatomy, line, hints.mesh_normal)
 
 
 def is_stance(skeleton: Skeleton, hints: RigHints = RigHints()) -> bool:
     """Whether the character stands in this pose, rather than having its bones all along one axis."""
-    anatomy = Anatomy(skeleton, hints.deform, hints.vertical)
+    anatomy = _anatomy(skeleton, hints)
     try:
         head = _head(anatomy)
     except RigError:
         return True
-    return axes.is_stance(anatomy, [head, *skeleton.ancestors(head)])
+    return axes.is_stance(anatomy, [head, *anatomy.skeleton.ancestors(head)])
 
 
 def source(bone: str, skeleton: Skeleton, hints: RigHints) -> str:
@@ -255,10 +291,11 @@ def _is_idle(anatomy: Anatomy, line: Sequence[int], place: int) -> bool:
         return any(neck.has(words.NECK) and not neck.has(words.HELPER) for neck in necks)
     if name.has(words.HELPER, words.LEAF):
         return True
-    if name.has(words.NECK, words.CHEST, words.SPINE):
+    here, above = line[place - 1], line[place]
+    if not key_control.at_one_place(anatomy, here, above):
         return False
-    heads = anatomy.skeleton.heads
-    return float(np.linalg.norm(heads[line[place - 1]] - heads[line[place]])) < 0.005 * anatomy.size
+    # A bone that holds or follows another one of the same part.
+    return not name.has(words.NECK, words.CHEST, words.SPINE) or key_control.of_one_part(anatomy, here, above)
 
 
 def _at_hips(anatomy: Anatomy, bone: int) -> bool:

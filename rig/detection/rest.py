@@ -10,6 +10,7 @@ from mathutils.kdtree import KDTree
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
+from . import constrained
 from .detect import RigHints
 
 _MOST_VERTICES, _PROBES = 20000, 300
@@ -38,13 +39,17 @@ def skeleton(armature: bpy.types.Object) -> Skeleton:
 
 def hints(armature: bpy.types.Object) -> RigHints:
     """What the pose shows about which bones respond to an offset."""
-    follows = {}
-    for bone in armature.pose.bones:
-        for constraint in bone.constraints:
-            if _copies_outright(constraint, armature):
-                follows[bone.name] = constraint.subtarget
     deform = frozenset(bone.name for bone in armature.data.bones if bone.use_deform)
-    return RigHints(follows, deform, vertical(armature), partial(mesh_normal, armature))
+    moved = constrained.read(armature)
+    return RigHints(
+        follows=moved.follows,
+        carriers=moved.carriers,
+        outside=frozenset(moved.outside),
+        shaped=frozenset(bone.name for bone in armature.pose.bones if bone.custom_shape is not None),
+        deform=deform,
+        vertical=vertical(armature),
+        mesh_normal=partial(mesh_normal, armature),
+    )
 
 
 def vertical(armature: bpy.types.Object) -> tuple[float, float, float]:
@@ -88,11 +93,3 @@ def _vertices(armature: bpy.types.Object) -> Array:
         points_of_meshes.append(own.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3])
     points = np.concatenate(points_of_meshes)
     return points[:: max(len(points) // _MOST_VERTICES, 1)]
-
-
-def _copies_outright(constraint: bpy.types.Constraint, armature: bpy.types.Object) -> bool:
-    if constraint.mute or constraint.influence < 1.0:
-        return False
-    if constraint.type not in ("COPY_TRANSFORMS", "COPY_ROTATION"):
-        return False
-    return constraint.target == armature and bool(constraint.subtarget) and constraint.mix_mode == "REPLACE"

@@ -16,7 +16,7 @@ from ..sampling import targets
 from ..sampling.targets import Target
 from . import constraint_sync
 from .directing import setting_keys, shot_keys
-from .resolve import exists_on, face
+from .resolve import check_free, exists_on, face
 from .saved_settings import VERSION
 from .setting_paths import settings_path
 
@@ -38,6 +38,7 @@ def add(
     owner = armature.pose.bones[bone]
     if exists_on(owner):
         raise RigError("Bone '{bone}' already has a look-at; change its settings, or remove it first.", bone=bone)
+    check_free(armature, (bone,))
     links = detect.find_chain(stance.skeleton(armature), bone, rest.hints(armature))
     if target is not None and target.type != "ARMATURE":
         targets.check(armature, [link.bone for link in links], Target(target))

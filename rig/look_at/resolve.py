@@ -13,7 +13,7 @@ from ...lookat_pd.pd.followers import Tuning
 from ...lookat_pd.skeleton import Skeleton
 from ..animation.editable import check_bones
 from ..animation.stored_settings import stored
-from ..detection import detect, rest, stance
+from ..detection import constrained, detect, rest, stance
 from ..layers.controller_settings import damping_ratio
 from ..sampling import plain_chain
 from ..sampling import targets as looked_at
@@ -176,7 +176,7 @@ def resolve(
     for target in targets:
         if target != Target():
             looked_at.check(armature, bones, target)
-    _check_free(armature, bones)
+    check_free(armature, bones)
     axes = facing.character(armature, bone, skeleton)
     up = upward.of(armature, bones, settings, axes[1])
     watched = (*targets, *up.points)
@@ -247,9 +247,26 @@ def _links(armature: bpy.types.Object, skeleton: Skeleton, bone: str) -> list[de
     return links
 
 
-def _check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
-    follows = rest.hints(armature).follows
+def check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
+    """Raise RigError where a bone of a chain takes its rotation from something else, whatever is added to it."""
+    moved = constrained.read(armature)
+    follows = moved.follows
     for name in bones:
+        if name in moved.outside:
+            other, source = constrained.origin(armature, name)
+            if not source:
+                raise RigError(
+                    "Bone '{bone}' copies its rotation from '{other}' and does not respond to an offset; mute that "
+                    "constraint, or leave the bone out of the chain.",
+                    bone=name,
+                    other=other.name,
+                )
+            raise RigError(
+                "'{rig}' follows '{other}'; add the look-at there, to bone '{bone}'.",
+                rig=armature.name,
+                other=other.name,
+                bone=source,
+            )
         if name in follows:
             raise RigError(
                 "Bone '{bone}' copies its rotation from '{source}' and does not respond to an offset; "
