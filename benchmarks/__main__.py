@@ -30,6 +30,7 @@ MODULES = (
     "scene_solve",
     "bake",
     "live",
+    "linked",
     "window",
     "body",
     "inertialize",
