@@ -1,6 +1,6 @@
 """Which bones of a skeleton are legs, arms, face, tail and spine, read from names and, without them, from symmetry."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -8,11 +8,18 @@ import numpy as np
 
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
+from . import limb_words
 from . import vocabulary as words
 from .names import BoneName, read_names
 
 VERTICAL = (0.0, 0.0, 1.0)
-_SYMMETRIC = 1e-3  # of the skeleton's size: how far a mirrored bone may be off
+_SYMMETRIC, _ABOUT = 1e-3, 1e-2
+"""Of the skeleton's size: how far a mirrored bone may be off, and where no bones are that near, in a rest pose that was
+fitted by hand or from joints."""
+_POINTS = np.cos(np.radians(25.0))
+"""Cosine of the largest angle between a bone and the way to the next one at which it points there."""
+_FEW = 4
+"""Fewer bones with an image show no symmetry."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,7 @@ class Anatomy:
 
     @cached_property
     def names(self) -> list[BoneName]:
-        return read_names(self.skeleton.names)
+        return limb_words.completed(self.skeleton, read_names(self.skeleton.names))
 
     @cached_property
     def flesh(self) -> list[int]:
@@ -52,7 +59,7 @@ class Anatomy:
     def legs(self) -> list[int]:
         """Bones of the hind legs (all legs of a biped), toes included."""
         legs = [bone for bone in self._sided(words.LEG) if not self._is_front(bone)]
-        return [bone for bone in legs if not self.names[bone].has(words.BUTTOCK)]
+        return self._without_loose([bone for bone in legs if not self.names[bone].has(words.BUTTOCK)])
 
     @cached_property
     def arms(self) -> list[int]:
@@ -62,6 +69,14 @@ class Anatomy:
 
     def _sided(self, vocabulary: frozenset[str]) -> list[int]:
         return [bone for bone in self.named(vocabulary, but=words.DIGIT) if self.names[bone].side]
+
+    def _without_loose(self, legs: list[int]) -> list[int]:
+        """Without feet that hang on no leg, beside legs that have their own: they are controls."""
+        feet = [bone for bone in legs if self.names[bone].has(words.FOOT, words.TOE)]
+        upper = set(legs) - set(feet)
+        held = {bone for bone in feet if upper & set(self.skeleton.ancestors(bone))}
+        sides = {self.names[bone].side for bone in held if self.names[bone].has(words.FOOT)}
+        return [bone for bone in legs if bone not in feet or bone in held or self.names[bone].side not in sides]
 
     def _is_front(self, bone: int) -> bool:
         line = [bone, *self.skeleton.ancestors(bone)]
@@ -82,31 +97,54 @@ class Anatomy:
         return self.skeleton.size
 
     @cached_property
+    def has_tails(self) -> bool:
+        """Whether bones point to the next ones; importers of joints let their tails point anywhere."""
+        skeleton = self.skeleton
+        told = []
+        for bone, children in enumerate(skeleton.children):
+            steps = skeleton.heads[children] - skeleton.heads[bone]
+            own = skeleton.tails[bone] - skeleton.heads[bone]
+            lengths = np.linalg.norm(steps, axis=-1)
+            if np.any(lengths > 1e-3 * self.size) and np.any(own):
+                told.append(np.any(steps @ own > _POINTS * lengths * np.linalg.norm(own)))
+        return not told or float(np.mean(told)) >= 0.5
+
+    @cached_property
     def mirror(self) -> tuple[int, dict[int, int]]:
         """The armature axis (0, 1 or 2) across which most bones have a mirror image, and who mirrors whom.
 
         Used only where names say nothing about sides.
         """
-        best: tuple[int, dict[int, int]] = (0, {})
-        for axis in range(3):
-            images = self._images(axis)
-            if len(images) > len(best[1]):
-                best = axis, images
-        return best
+        for near in (_SYMMETRIC, _ABOUT):
+            found = [self._images(axis, near) for axis in range(3)]
+            axis = max(range(3), key=lambda axis: len(found[axis]))
+            if len(found[axis]) >= _FEW:
+                break
+        return axis, found[axis]
 
-    def _images(self, axis: int) -> dict[int, int]:
+    def _images(self, axis: int, near: float) -> dict[int, int]:
         heads = self.skeleton.heads
         center = float(np.median(heads[:, axis]))
         mirrored = heads.copy()
         mirrored[:, axis] = 2.0 * center - heads[:, axis]
         distance = np.linalg.norm(mirrored[:, None] - heads[None], axis=-1)
         nearest = np.argmin(distance, axis=1)
-        off_center = np.abs(heads[:, axis] - center) > 2.0 * _SYMMETRIC * self.size
-        close = distance[np.arange(len(heads)), nearest] < _SYMMETRIC * self.size
+        off_center = np.abs(heads[:, axis] - center) > 2.0 * near * self.size
+        close = distance[np.arange(len(heads)), nearest] < near * self.size
         images = {int(bone): int(nearest[bone]) for bone in np.flatnonzero(off_center & close)}
+        if near > _SYMMETRIC:
+            images = {bone: image for bone, image in images.items() if images.get(image) == bone}
         # The two ends of one straight chain correspond too.
         level = [bone for bone, image in images.items() if image not in self.skeleton.ancestors(bone)]
         return {bone: images[bone] for bone in level if bone not in self.skeleton.ancestors(images[bone])}
+
+    @cached_property
+    def counterparts(self) -> Mapping[int, int]:
+        """The bone on the other side for each that has one: by names or, where they say nothing of sides, by
+        symmetry."""
+        if self.pairs:
+            return {one: other for pair in self.pairs for one, other in (pair, pair[::-1])}
+        return self.mirror[1]
 
     def below(self, bone: int) -> list[int]:
         """The bone's children, their children and so on."""

@@ -11,11 +11,11 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
-from . import axis_votes, limb_shapes
+from . import attitude, axis_votes, limb_shapes
 from . import vocabulary as words
 from .anatomy import VERTICAL, Anatomy
-from .axis_votes import EYES_OVER_MOUTH, NAMES, SPINE, Vote, perpendicular
-from .limb_pairs import HORIZONTAL, hind_legs, on_all_fours
+from .axis_votes import EYES_OVER_MOUTH, FACE, KNEES, LEGS, NAMES, SPINE, Vote, perpendicular
+from .limb_pairs import HORIZONTAL, hind_legs, hind_pairs, on_all_fours
 
 # Characters are built upright on the armature's axes: what is off by less is posture, or an uneven rest pose.
 _UPRIGHT = np.cos(np.radians(10.0))
@@ -27,8 +27,24 @@ _NO_STANCE = np.cos(np.radians(120.0))
 _ALONG = np.cos(np.radians(8.0))
 _DOUBT = 0.7
 """The weight of votes that leaves a confidence of one half where no vote is against."""
-CERTAIN = 0.5
+CERTAIN = 0.8
 """A confidence below this is reported."""
+NAMED, SYMMETRIC, GUESSED = "named", "symmetric", "guessed"
+"""How left and right are known."""
+_ATTITUDE = 0.8
+"""Trust in a standing spine below which it is next in question that it lies."""
+_WIDE, _FLAT = 0.1, 0.02
+"""Of how far bones reach in one direction: how far they do in another one, at least, and in the third, at most, if they
+show a plane in which the body is symmetric."""
+_LAST_BONE, _USUAL = 0.04, 0.06
+"""Evidence for looking along the last bone, and for looking where most figures in Blender do."""
+_SHAPE_ALONE = 0.6
+"""What is left of the trust where only knees or the shape of the trunk show forward, and no name which end it is."""
+_CALIBRATION = (
+    (0.0, 0.06, 0.1, 0.3, 0.38, 0.5, 0.6, 0.7, 1.0),
+    (0.2, 0.57, 0.75, 0.79, 0.87, 0.93, 0.98, 0.995, 1.0),
+)
+"""Evidence, and how often forward and up were right with it on the random figures of docs/measured/axes.py."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +54,18 @@ class Axes:
     forward: Array
     up: Array
     """`forward`, `up`: unit vectors (3,) in armature space."""
-    confidence: float
-    """Confidence, 0 to 1."""
+    evidence: float
+    """How much speaks for them and how little against them, 0 to 1."""
     forward_votes: tuple[Vote, ...] = ()
     up_votes: tuple[Vote, ...] = ()
     """`forward_votes`, `up_votes`: what they were read from."""
     other: tuple[Array, Array] | None = None
     """The forward and up that are next in question."""
+
+    @property
+    def confidence(self) -> float:
+        """The probability that they are right, as measured on many figures."""
+        return float(np.interp(self.evidence, *_CALIBRATION))
 
     @property
     def candidates(self) -> tuple[tuple[Array, Array], tuple[Array, Array]]:
@@ -71,59 +92,88 @@ def read(
     anatomy: Anatomy,
     line: list[int],
     mesh_normal: Callable[[], Array | None] = lambda: None,
+    mesh_face: Callable[[], Array | None] = lambda: None,
 ) -> Axes:
     """Forward and up with the votes for them. line: the head and its ancestors, head first.
 
     mesh_normal: gives the normal (3,) of the plane in which the character's mesh is symmetric; used only where neither
-    names nor bones distinguish left from right.
+    names nor bones distinguish left from right. mesh_face: gives where its face is (3,); used only where bones do not.
     """
-    vertical = np.array(anatomy.vertical)
-    left, paired = _sideways(anatomy, mesh_normal)
+    left, known = _sideways(anatomy, mesh_normal)
     votes_up = axis_votes.up_votes(anatomy, line, left)
     shaped = [] if votes_up else limb_shapes.find(anatomy)
     if shaped:
         votes_up = axis_votes.shape_up_votes(anatomy, line, left, shaped)
+    other = None
     if votes_up:
-        up, trust = _up(votes_up, left, vertical)
+        up, trust = _up(votes_up, left, np.array(anatomy.vertical), has_ends=anatomy.has_tails)
     else:
         along = _along(anatomy, line)
         if along is None:
             return Axes(np.array([0.0, -1.0, 0.0]), np.array(VERTICAL), 0.0)
+        stands, lies = _standing(anatomy, line, along, left, known), _lying(anatomy, line, along, left, known)
         if _swims(anatomy, line, along):
-            return _swimmer(anatomy, line, along, left if paired else None)
-        up = _upright(along, left if paired else perpendicular(left, along))
-        trust = 0.9 if up @ vertical > HORIZONTAL else 0.4
+            return replace(lies, other=(stands[2], stands[0]))
+        up, trust, _ = stands
+        if trust < _ATTITUDE:
+            other = lies.forward, lies.up
     forward = _straight(rotation.cross(perpendicular(left, up), up), up)
     votes = axis_votes.forward_votes(anatomy, line, up)
     if shaped:
-        votes = axis_votes.shape_forward_votes(anatomy, line, up, shaped)
-    if paired:
+        votes += axis_votes.shape_forward_votes(anatomy, line, up, shaped)
+    if not any(vote.source == FACE for vote in votes):
+        votes += axis_votes.mesh_votes(anatomy, line[0], up, mesh_face())
+    if known == NAMED:
         votes.insert(0, Vote(NAMES, forward, 1.0))
     elif not votes:
-        return _machine(anatomy, line[0], up, forward, votes_up)
+        return _machine(anatomy, line[0], up, forward, votes_up, is_symmetric=known == SYMMETRIC)
+    if known == GUESSED:
+        forward = _straight(_snapped(rotation.normalize(sum(vote.weight * vote.direction for vote in votes)), up), up)
     if sum(vote.weight * float(vote.direction @ forward) for vote in votes) < 0.0:
         forward = -forward
-    other = None
+    vertical = np.array(anatomy.vertical)
     if trust < 0.5 and up @ vertical < HORIZONTAL:
         other = perpendicular(forward, vertical), vertical
-    return Axes(forward, up, trust * _certainty(votes, forward), tuple(votes), tuple(votes_up), other)
+    certainty = _certainty(votes, forward)
+    if all(vote.source in (SPINE, KNEES) for vote in votes):
+        called = any(vote.source == SPINE for vote in votes) and axis_votes.is_called(anatomy, line[0])
+        trust *= 1.0 if called else _SHAPE_ALONE
+    if other is not None and certainty < trust:
+        other = None  # the opposite is next in question
+    return Axes(forward, up, trust * certainty, tuple(votes), tuple(votes_up), other)
 
 
-def _machine(anatomy: Anatomy, head: int, up: Array, across: Array, votes_up: list[Vote]) -> Axes:
+def _standing(anatomy: Anatomy, line: list[int], along: Array, left: Array, known: str) -> tuple[Array, float, Array]:
+    """Up, how far it is trusted and forward of a body without legs if its spine stands."""
+    up = _upright(along, left if known == NAMED else perpendicular(left, along))
+    trust = 0.9 if up @ np.array(anatomy.vertical) > HORIZONTAL else 0.4
+    sure = min(0.5 + 0.3 * max(attitude.uprightness(anatomy, line[0], along), 0.0), 1.0)
+    forward = _straight(rotation.cross(perpendicular(left, up), up), up)
+    return up, trust * sure, forward
+
+
+def _machine(
+    anatomy: Anatomy, head: int, up: Array, across: Array, votes_up: list[Vote], *, is_symmetric: bool
+) -> Axes:
     """The axes of what has no left and right, no legs and no face, such as a lamp or a crane: if it stands rather than
     lies it does so along the vertical, and it looks along its last bone where that is level.
 
-    across: the forward that is next in question.
+    across: the forward that is next in question; it or its opposite is forward where the body is symmetric.
     """
     vertical = np.array(anatomy.vertical)
     if not votes_up and up @ vertical > HORIZONTAL:
         up = vertical
     along = anatomy.skeleton.tails[head] - anatomy.skeleton.heads[head]
     level = along - (along @ up) * up
-    if np.linalg.norm(level) > HORIZONTAL * np.linalg.norm(along):
+    across = perpendicular(across, up)
+    if np.linalg.norm(level) > HORIZONTAL * np.linalg.norm(along) and anatomy.has_tails:
         forward = _straight(rotation.normalize(level), up)
-        return Axes(forward, up, 0.1, (), tuple(votes_up), (-forward, up))
-    return Axes(default_forward(up), up, 0.1, (), tuple(votes_up), (perpendicular(across, up), up))
+        return Axes(forward, up, _LAST_BONE, (), tuple(votes_up), (-forward, up))
+    usual = default_forward(up)
+    if is_symmetric:
+        forward = -across if across @ usual < 0.0 else across
+        return Axes(forward, up, _USUAL, (), tuple(votes_up), (-forward, up))
+    return Axes(usual, up, 0.0, (), tuple(votes_up), (across, up))
 
 
 def rest_axes(anatomy: Anatomy, line: list[int]) -> tuple[Array, Array]:
@@ -140,23 +190,23 @@ def _certainty(votes: list[Vote], forward: Array) -> float:
     return lead / (lead + _DOUBT) * lead / spread
 
 
-def also(axes: Axes, vote: Vote) -> Axes:
+def also(found: Axes, vote: Vote) -> Axes:
     """The axes with one more vote on forward, which may turn them round; as they are if it is across."""
-    along = float(vote.direction @ axes.forward)
-    if not axes.forward_votes:
+    along = float(vote.direction @ found.forward)
+    if not found.forward_votes:
         axis = nearest_axis(vote.direction)
-        if abs(axis @ axes.up) > 1e-6 or axis @ vote.direction < HORIZONTAL:
-            return axes
-        return replace(axes, forward=axis, confidence=_certainty([vote], axis), forward_votes=(vote,), other=None)
+        if abs(axis @ found.up) > 1e-6 or axis @ vote.direction < HORIZONTAL:
+            return found
+        return replace(found, forward=axis, evidence=_certainty([vote], axis), forward_votes=(vote,), other=None)
     if abs(along) < HORIZONTAL:
-        return axes
-    trust = min(axes.confidence / max(_certainty(list(axes.forward_votes), axes.forward), 1e-9), 1.0)
-    votes = [*axes.forward_votes, vote]
-    turned = sum(v.weight * float(v.direction @ axes.forward) for v in votes) < 0.0
-    forward = -axes.forward if turned else axes.forward
-    other = None if turned else axes.other
-    confidence = trust * _certainty(votes, forward)
-    return replace(axes, forward=forward, confidence=confidence, forward_votes=tuple(votes), other=other)
+        return found
+    trust = min(found.evidence / max(_certainty(list(found.forward_votes), found.forward), 1e-9), 1.0)
+    votes = [*found.forward_votes, vote]
+    turned = sum(v.weight * float(v.direction @ found.forward) for v in votes) < 0.0
+    forward = -found.forward if turned else found.forward
+    other = None if turned else found.other
+    evidence = trust * _certainty(votes, forward)
+    return replace(found, forward=forward, evidence=evidence, forward_votes=tuple(votes), other=other)
 
 
 def is_stance(anatomy: Anatomy, line: list[int]) -> bool:
@@ -176,7 +226,8 @@ def is_stance(anatomy: Anatomy, line: list[int]) -> bool:
         if np.mean(np.abs(directions @ axis) > _ALONG) > 0.85:
             return False
     hind = hind_legs(anatomy)
-    if hind is None:
+    if hind is None or len(hind_pairs(anatomy)) > 1:
+        # Knees of many legs are above the body, and so may be the last joints that are known.
         return True
     spine, legs = skeleton.heads[line[0]] - hind[0], hind[0] - hind[1]
     size = np.linalg.norm(spine) * np.linalg.norm(legs)
@@ -191,21 +242,25 @@ def is_horizontal(anatomy: Anatomy, line: list[int]) -> bool:
     return along is not None and _swims(anatomy, line, along)
 
 
-def _sideways(anatomy: Anatomy, mesh_normal: Callable[[], Array | None]) -> tuple[Array, bool]:
-    """Unit axis to the character's left and whether names say so; without names its sign means nothing."""
+def _sideways(anatomy: Anatomy, mesh_normal: Callable[[], Array | None]) -> tuple[Array, str]:
+    """Unit axis to the character's left and how it is known, NAMED, SYMMETRIC or GUESSED; its sign means something only
+    if it is named."""
     heads = anatomy.skeleton.heads
     across = _across(anatomy)
     if len(across):
-        return rotation.normalize(_agreed(across)), True
+        return rotation.normalize(_agreed(across)), NAMED
     axis, images = anatomy.mirror
     if len(images) >= 4:
-        return np.eye(3)[axis], False
+        return np.eye(3)[axis], SYMMETRIC
     normal = mesh_normal()
     if normal is not None:
-        return normal, False
+        return normal, SYMMETRIC
     # All bones of a snake or a crane are in one plane.
     points = np.concatenate((heads, anatomy.skeleton.tails))
-    return np.linalg.svd(points - np.mean(points, axis=0))[2][2], False
+    _, sizes, along = np.linalg.svd(points - np.mean(points, axis=0))
+    sizes = np.pad(sizes, (0, 3 - len(sizes)))
+    flat = sizes[1] > _WIDE * sizes[0] and sizes[2] < _FLAT * sizes[0]
+    return along[2], SYMMETRIC if flat else GUESSED
 
 
 def _across(anatomy: Anatomy) -> Array:
@@ -230,10 +285,11 @@ def _agreed(across: Array) -> Array:
     return total
 
 
-def _up(votes: list[Vote], left: Array, vertical: Array) -> tuple[Array, float]:
+def _up(votes: list[Vote], left: Array, vertical: Array, *, has_ends: bool) -> tuple[Array, float]:
     """Up (3,) from the votes for it, perpendicular to left, and how far it is trusted, 0 to 1.
 
-    Votes that do not agree leave it to the armature's own axis, and so does one vote alone that is far from that.
+    Votes that do not agree leave it to the armature's own axis, and so does one vote alone that is far from that, and
+    legs alone that seem to be upside down where not known is how far they reach (has_ends).
     """
     body = [vote for vote in votes if vote.source != EYES_OVER_MOUTH]
     up = rotation.normalize(sum(vote.weight * vote.direction for vote in body))
@@ -245,7 +301,8 @@ def _up(votes: list[Vote], left: Array, vertical: Array) -> tuple[Array, float]:
         return _upright(stands, left), 0.9
     # The armature's axis says otherwise.
     confirmed = sum(float(vote.direction @ up) > _SAME_WAY for vote in votes)
-    if confirmed > 1:
+    unknown = up @ vertical < 0.0 and not has_ends and all(vote.source == LEGS for vote in body)
+    if confirmed > 1 and not unknown:
         return _upright(up, left), 0.7
     return _upright(stands, left), 0.45
 
@@ -261,6 +318,12 @@ def _straight(forward: Array, up: Array) -> Array:
     """forward, or the armature's axis perpendicular to up that it is almost parallel to."""
     axis = nearest_axis(forward)
     return axis if axis @ forward > _STRAIGHT and axis @ up == 0.0 else forward
+
+
+def _snapped(forward: Array, up: Array) -> Array:
+    """forward, or the armature's axis perpendicular to up that is near: a face need not be in the middle."""
+    axis = nearest_axis(forward)
+    return axis if axis @ forward > _SAME_WAY and abs(axis @ up) < 1e-6 else perpendicular(forward, up)
 
 
 def nearest_axis(v: Array) -> Array:
@@ -285,32 +348,37 @@ def _along(anatomy: Anatomy, line: list[int]) -> Array | None:
 
 
 def _swims(anatomy: Anatomy, line: list[int], along: Array) -> bool:
-    """Whether the spine of a body without legs is horizontal, as of a fish or a snake, not upright as of a bust."""
-    if anatomy.named(words.TAIL, words.FIN):
-        return True
-    if anatomy.arms:
-        return False
-    eyes = anatomy.center(anatomy.named(words.EYE, words.NOSE))
-    if eyes is not None:
-        face = rotation.normalize(eyes - anatomy.skeleton.heads[line[0]])
-        return bool(face @ along > HORIZONTAL)
-    return bool(abs(along[2]) < HORIZONTAL)
+    """Whether the spine of a body without legs lies, as of a fish or a snake, rather than stands as of a bust."""
+    return attitude.uprightness(anatomy, line[0], along) < 0.0
 
 
-def _swimmer(anatomy: Anatomy, line: list[int], along: Array, left: Array | None) -> Axes:
-    """Forward and up of a body without legs with a horizontal spine."""
-    votes = (Vote(SPINE, along, 1.0 if axis_votes.is_called(anatomy, line[0]) else 0.5),)
+def _lying(anatomy: Anatomy, line: list[int], along: Array, side: Array, known: str) -> Axes:
+    """Forward and up of a body without legs with a horizontal spine.
+
+    Where its sides and the vertical differ about what is up, the sides were named the wrong way round.
+    """
+    head, vertical = line[0], np.array(anatomy.vertical)
+    left = side if known == NAMED else None
+    lies = min(-attitude.uprightness(anatomy, head, along), 1.5)
+    votes = [Vote(SPINE, along, max(lies, 0.3) * (0.5 if axis_votes.is_called(anatomy, head) else 0.25))]
+    stands = perpendicular(vertical, along) if abs(along @ vertical) < HORIZONTAL else None
     mouth = anatomy.center(anatomy.named(words.MOUTH))
+    said = [(2.0, stands)]
     if left is not None:
-        up = rotation.cross(along, left)
-    elif mouth is not None:
-        up = anatomy.skeleton.heads[line[0]] - mouth
-        left = rotation.cross(perpendicular(up, along), -along)
-    else:
-        up = np.array([0.0, 0.0, 1.0]) if abs(along[2]) < 0.9 else np.array([0.0, -1.0, 0.0])
-        return Axes(perpendicular(along, up), up, _certainty(list(votes), along), votes)
-    up = _upright(perpendicular(up, along), rotation.normalize(left))
-    return Axes(perpendicular(along, up), up, _certainty(list(votes), along), votes)
+        said.append((1.0, rotation.cross(along, left)))
+    if mouth is not None and np.linalg.norm(anatomy.skeleton.heads[head] - mouth) > 1e-4 * anatomy.size:
+        said.append((1.0, perpendicular(anatomy.skeleton.heads[head] - mouth, along)))
+    shown = [(weight, perpendicular(v, along)) for weight, v in said if v is not None]
+    up = perpendicular(default_forward(along), along)
+    if shown:
+        up = rotation.normalize(np.sum([weight * v for weight, v in shown], axis=0))
+    if left is not None:
+        side = perpendicular(rotation.cross(along, left), along)
+        up = side if side @ up > 0.0 else -side
+        left = rotation.cross(up, along)
+    up = _upright(up, rotation.normalize(left if left is not None else rotation.cross(up, along)))
+    trust = sum(weight * max(float(v @ up), 0.0) for weight, v in shown) / max(sum(weight for weight, _ in shown), 1.0)
+    return Axes(perpendicular(along, up), up, trust * _certainty(votes, along), tuple(votes))
 
 
 def default_forward(up: Array) -> Array:

@@ -1,5 +1,6 @@
 """What parts of a rig show about its forward and up axes: legs, spine, face, toes, feet, tail, knees, elbows vote."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,13 +16,32 @@ from .limb_pairs import HORIZONTAL, front_pairs, hind_pairs, mean_limb, on_all_f
 from .limb_shapes import LegPair
 
 _BENT = np.radians(3.0)  # a straighter joint does not show its direction of bending
+_BENT_KNEE, _BENT_ELBOW = 0.02, 0.08
+"""Of the length of a limb: a joint that is less far from the line between its ends weighs less. Knees are bent on
+purpose, for inverse kinematics, and elbows of arms held straight by chance."""
 
 NAMES, FACE, EARS, TOES = Message("left and right"), Message("face"), Message("ears"), Message("toes")
 SOLES, TAIL, SPINE, KNEES = Message("feet"), Message("tail"), Message("spine"), Message("knees")
 ELBOWS, CLIP, LEGS = Message("elbows"), Message("animation"), Message("legs")
-TRAVEL = Message("steps")
+TRAVEL, MESH = Message("steps"), Message("mesh")
 FRONT_LEGS, EYES_OVER_MOUTH = Message("front legs"), Message("eyes above the mouth")
-SOURCES = (NAMES, FACE, EARS, TOES, SOLES, TAIL, SPINE, KNEES, ELBOWS, CLIP, TRAVEL, LEGS, FRONT_LEGS, EYES_OVER_MOUTH)
+SOURCES = (
+    NAMES,
+    FACE,
+    EARS,
+    TOES,
+    SOLES,
+    TAIL,
+    SPINE,
+    KNEES,
+    ELBOWS,
+    CLIP,
+    TRAVEL,
+    MESH,
+    LEGS,
+    FRONT_LEGS,
+    EYES_OVER_MOUTH,
+)
 """The parts of a rig that vote, as users see them."""
 
 
@@ -78,18 +98,26 @@ def forward_votes(anatomy: Anatomy, line: list[int], up: Array) -> list[Vote]:
     fours = on_all_fours(anatomy)
     spine = None if hind is None else head - hind[0]
     low = fours or (spine is not None and len(pairs) > 1 and spine @ up < HORIZONTAL * np.linalg.norm(spine))
-    face = anatomy.center(_face(anatomy, line[0]))
-    shown: list[tuple[str, Array | None, float]] = [
+    face = _middle(anatomy, _face(anatomy, line[0]))
+    found: list[tuple[str, Array | None, float]] = [
         (FACE, _from(face, head), 1.5),
         (EARS, _from(face, anatomy.center(anatomy.named(words.EAR))), 0.5),
         (TOES, _toes(anatomy), 1.5),
         (SOLES, _soles(anatomy, up), 0.6),
         (TAIL, _from(None if hind is None else hind[0], anatomy.center(_tail(anatomy, line, low))), 1.5),
         (SPINE, spine, 2.0 if low else 0.7),
-        (KNEES, None if low and not fours else _bend(anatomy, anatomy.legs), 0.7),
-        (ELBOWS, None if fours else _from(np.zeros(3), _bend(anatomy, anatomy.arms)), 0.5),
     ]
-    return _doubting_knees(_level_votes(shown, up))
+    if fours or not low:
+        found.append((KNEES, *_bend(anatomy, anatomy.legs, _BENT_KNEE, 0.7)))
+    if not fours:
+        elbows, weight = _bend(anatomy, anatomy.arms, _BENT_ELBOW, 0.5)
+        found.append((ELBOWS, _from(np.zeros(3), elbows), weight))
+    return _doubting_knees(_level_votes(found, up))
+
+
+def mesh_votes(anatomy: Anatomy, head: int, up: Array, face: Array | None) -> list[Vote]:
+    """What shows where the meshes of the face are, if there are some. face: in the middle of them (3,)."""
+    return _level_votes([(MESH, _from(face, anatomy.skeleton.heads[head]), 1.0)], up)
 
 
 def shape_up_votes(anatomy: Anatomy, line: list[int], left: Array, legs: list[LegPair]) -> list[Vote]:
@@ -121,8 +149,9 @@ def shape_forward_votes(anatomy: Anatomy, line: list[int], up: Array, legs: list
     shown: list[tuple[str, Array | None, float]] = [
         (SOLES, limb_shapes.feet(anatomy, legs), 1.2),
         (SPINE, spine if low else None, 1.5 if called else 1.2 if paired else 0.5),
-        (KNEES, _bend(anatomy, bones) if len(legs) == 1 and not low else None, 0.5),
     ]
+    if len(legs) == 1 and not low:
+        shown.append((KNEES, *_bend(anatomy, bones, _BENT_KNEE, 0.5)))
     return _doubting_knees(_level_votes(shown, up))
 
 
@@ -158,10 +187,20 @@ def _from(end: Array | None, start: Array | None) -> Array | None:
 
 
 def _face(anatomy: Anatomy, head: int) -> list[int]:
-    """Eyes, nose and mouth; descendants of the head, if it has any."""
-    face = anatomy.named(words.EYE, words.NOSE, words.MOUTH)
+    """Eyes, brows, nose and mouth; descendants of the head, if it has any."""
+    face = anatomy.named(words.EYE, words.BROW, words.NOSE, words.MOUTH)
     below = set(anatomy.below(head))
     return [bone for bone in face if bone in below] or face
+
+
+def _middle(anatomy: Anatomy, face: list[int]) -> Array | None:
+    """The middle (3,) of parts of a face: of a jaw the chin, since it turns at the ears."""
+    tips = [bone for bone in face if anatomy.names[bone].has(words.MOUTH) and anatomy.has_tails]
+    if not tips:
+        return anatomy.center(face)
+    others = anatomy.center([bone for bone in face if bone not in tips])
+    chin = np.mean(anatomy.skeleton.tails[tips], axis=0)
+    return chin if others is None else 0.5 * (others + chin)
 
 
 def _tail(anatomy: Anatomy, line: list[int], low: bool) -> list[int]:
@@ -200,33 +239,76 @@ def _soles(anatomy: Anatomy, up: Array) -> Array | None:
     """Along feet without a bone for the toes, where they are level."""
     skeleton = anatomy.skeleton
     total = np.zeros(3)
-    for foot in anatomy.legs:
+    for foot in anatomy.legs if anatomy.has_tails else ():
         if anatomy.names[foot].has(words.FOOT) and not skeleton.children[foot]:
             along = rotation.normalize(skeleton.tails[foot] - skeleton.heads[foot])
             total += along if abs(along @ up) < HORIZONTAL else 0.0
     return total if np.any(total) else None
 
 
-def _bend(anatomy: Anatomy, bones: list[int]) -> Array | None:
-    """The direction in which the first joint of the limbs is off the line between their ends: knees bend forward."""
-    skeleton = anatomy.skeleton
-    total = np.zeros(3)
-    for middle in bones:
-        above = int(skeleton.parents[middle])
-        if above not in bones or int(skeleton.parents[above]) in bones:
+def _bend(anatomy: Anatomy, bones: Sequence[int], much: float, weight: float) -> tuple[Array | None, float]:
+    """The direction in which elbows or knees are off the lines between the ends of their limbs, and its weight, the
+    given one where they are off by `much` of the lengths of these: knees bend forward."""
+    heads = anatomy.skeleton.heads
+    found = []
+    for line in _lines(anatomy, bones):
+        joint = _middle_joint(anatomy, line)
+        if joint is None:
             continue
-        for lower in skeleton.children[middle]:
-            if lower not in bones:
-                continue
-            first, second = (
-                skeleton.heads[middle] - skeleton.heads[above],
-                skeleton.heads[lower] - skeleton.heads[middle],
-            )
-            span = float(np.linalg.norm(first) * np.linalg.norm(second))
-            if span and np.linalg.norm(rotation.cross(first, second)) > np.sin(_BENT) * span:
-                chord = rotation.normalize(first + second)
-                total += first - (first @ chord) * chord
-    return total if np.any(total) else None
+        start, middle, end = (heads[bone] for bone in joint)
+        first, second = middle - start, end - middle
+        span = float(np.linalg.norm(first) * np.linalg.norm(second))
+        if span and np.linalg.norm(rotation.cross(first, second)) > np.sin(_BENT) * span:
+            chord = rotation.normalize(first + second)
+            found.append((first - (first @ chord) * chord) / float(np.linalg.norm(first) + np.linalg.norm(second)))
+    if not found:
+        return None, 0.0
+    mean = np.mean(found, axis=0)
+    return mean, weight * min(float(np.linalg.norm(mean)) / much, 1.0)
+
+
+def _lines(anatomy: Anatomy, bones: Sequence[int]) -> list[list[int]]:
+    """The bones of each limb, from the body outwards; what stands between two of them is left out."""
+    skeleton, among = anatomy.skeleton, set(bones)
+    below: dict[int, list[int]] = {}
+    for bone in bones:
+        side = anatomy.names[bone].side
+        above = (b for b in skeleton.ancestors(bone) if b in among and anatomy.names[b].side == side)
+        below.setdefault(next(above, -1), []).append(bone)
+
+    def down(bone: int) -> list[int]:
+        return [bone, *max((down(child) for child in below.get(bone, [])), key=len, default=[])]
+
+    return [down(top) for top in below.get(-1, [])]
+
+
+def _middle_joint(anatomy: Anatomy, line: Sequence[int]) -> tuple[int, int, int] | None:
+    """The bones that begin at the shoulder, the elbow and the wrist of an arm, or at those of a leg: by name, else the
+    joint that divides the limb most evenly."""
+    names, heads = anatomy.names, anatomy.skeleton.heads
+    ends = words.PALM | words.FOOT
+    last = next((n for n, bone in enumerate(line) if names[bone].has(ends)), None)
+    upper = line[: len(line) if last is None else last]
+    middle = next((n for n, bone in enumerate(upper) if n and names[bone].has(words.FOREARM, words.SHANK)), None)
+    if middle is None:
+        begin = 1 if len(line) > 3 and names[line[0]].has(words.COLLAR, words.BUTTOCK) else 0
+        far = len(line) - 1 if last is None else last
+        inner = range(begin + 1, far)
+        if not inner:
+            return None
+        middle = max(inner, key=lambda n: _shorter(heads[[line[begin], line[n], line[far]]]))
+        return line[begin], line[middle], line[middle + 1] if last is None else line[last]
+    begin = middle - 1
+    while begin and names[line[begin - 1]].words == names[line[middle - 1]].words:
+        begin -= 1
+    if last is None:
+        last = min(middle + 1, len(line) - 1)
+    return (line[begin], line[middle], line[last]) if last > middle else None
+
+
+def _shorter(points: Array) -> float:
+    """The shorter of two steps between points (3, 3)."""
+    return float(np.linalg.norm(np.diff(points, axis=0), axis=-1).min())
 
 
 def perpendicular(v: Array, axis: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from . import axes, hanging, key_control, limb_pairs
+from . import axes, hanging, key_control, limb_pairs, limb_words
 from . import vocabulary as words
 from .anatomy import VERTICAL, Anatomy
 from .chain_defaults import CHEST, HEAD, HIPS, NECK, PARTS, SPINE, ChainDefault, share_out
@@ -41,6 +41,8 @@ class RigHints:
     """The armature's axis that points up in the world."""
     mesh_normal: Callable[[], Array | None] = lambda: None
     """Gives the normal (3,) of the plane in which the character's mesh is symmetric."""
+    mesh_face: Callable[[], Array | None] = lambda: None
+    """Gives the middle (3,) of what eyes, nose and mouth are called in the character's meshes."""
 
 
 def find_head(skeleton: Skeleton, hints: RigHints = RigHints()) -> str:
@@ -105,7 +107,7 @@ def read_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> axes.Axes:
     except RigError:
         return axes.Axes(np.array([0.0, -1.0, 0.0]), np.array(VERTICAL), 0.0)
     line = [head, *anatomy.skeleton.ancestors(head)]
-    return axes.read(anatomy, line, hints.mesh_normal)
+    return axes.read(anatomy, line, hints.mesh_normal, hints.mesh_face)
 
 
 def is_stance(skeleton: Skeleton, hints: RigHints = RigHints()) -> bool:
@@ -200,7 +202,19 @@ def _ends_of_spine(anatomy: Anatomy) -> list[int]:
     ends = [bone for bone in trunk if not trunk & set(anatomy.below(bone))]
     face, arms, legs = set(anatomy.named(words.FACE)), set(anatomy.arms), set(anatomy.legs)
     # The far end of a tail is called spine too: head is where the face is, and past the arms.
-    return sorted(ends, key=lambda end: _merit_of_end(anatomy, end, face, arms, legs), reverse=True)
+    ends = sorted(ends, key=lambda end: _merit_of_end(anatomy, end, face, arms, legs), reverse=True)
+    return [_beyond(anatomy, end) for end in ends]
+
+
+def _beyond(anatomy: Anatomy, end: int) -> int:
+    """The head on a neck, or on the neck of a chest, where these have names and it has none that is known."""
+    for _ in range(1 if anatomy.names[end].has(words.NECK) else 2 * anatomy.names[end].has(words.CHEST)):
+        on = [bone for bone in anatomy.skeleton.children[end] if not anatomy.names[bone].side]
+        on = [bone for bone in on if limb_words.is_silent(anatomy.names[bone]) and bone not in anatomy.counterparts]
+        if len(on) != 1:
+            break
+        end = on[0]
+    return end
 
 
 def _merit_of_end(anatomy: Anatomy, end: int, face: set[int], arms: set[int], legs: set[int]) -> tuple[float, ...]:
@@ -218,7 +232,7 @@ def _merit_of_end(anatomy: Anatomy, end: int, face: set[int], arms: set[int], le
 def _ends_by_symmetry(anatomy: Anatomy) -> list[int]:
     """Ends of the chains in the middle of a skeleton whose names say nothing: with bones in pairs on it, the highest;
     of those about as high the shortest first, because tails and abdomens are longer than heads."""
-    skeleton, images = anatomy.skeleton, anatomy.mirror[1]
+    skeleton, images = anatomy.skeleton, anatomy.counterparts
     middle = [bone for bone in range(len(skeleton)) if bone not in images and skeleton.parents[bone] >= 0]
     ends = [bone for bone in middle if not set(skeleton.children[bone]) & set(middle)]
     if not ends or (len(images) < 4 and len(ends) > 1):

@@ -117,7 +117,8 @@ def end_of_limb(anatomy: Anatomy, top: int, bone: int) -> Array:
     skeleton = anatomy.skeleton
     head, below = skeleton.heads[bone], anatomy.below(bone)
     so_far = head - skeleton.heads[top]
-    ends = [*skeleton.heads[below], *([] if below else [skeleton.tails[bone]])]
+    tail = skeleton.tails[bone] if anatomy.has_tails else head
+    ends = [*skeleton.heads[below], *([] if below else [tail])]
     end = max(ends, key=lambda place: float(np.linalg.norm(place - head)))
     onward = (end - head) @ so_far > 0.25 * np.linalg.norm(end - head) * np.linalg.norm(so_far)
     return end if onward or not np.any(so_far) else head

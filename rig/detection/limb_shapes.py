@@ -39,7 +39,7 @@ def find(anatomy: Anatomy) -> list[LegPair]:
     """
     if anatomy.legs or anatomy.arms:
         return []
-    skeleton, images, vertical = anatomy.skeleton, _images(anatomy), np.array(anatomy.vertical)
+    skeleton, images, vertical = anatomy.skeleton, anatomy.counterparts, np.array(anatomy.vertical)
     points = np.concatenate((skeleton.heads, skeleton.tails)) @ vertical
     ground, fall = float(points.min()), _FALL * float(np.ptp(points))
     legs = []
@@ -81,13 +81,6 @@ def _lowest(anatomy: Anatomy, line: tuple[int, ...], vertical: Array) -> Array:
     """Where the last bone of a limb ends (3,), or its tail if that is lower: knees of two bones may bend sharply."""
     ends = end_of_limb(anatomy, line[0], line[-1]), anatomy.skeleton.tails[line[-1]]
     return min(ends, key=lambda end: float(end @ vertical))
-
-
-def _images(anatomy: Anatomy) -> Mapping[int, int]:
-    """The counterpart of each bone: by names or, where they say nothing of sides, by symmetry."""
-    if anatomy.pairs:
-        return {one: other for pair in anatomy.pairs for one, other in (pair, pair[::-1])}
-    return anatomy.mirror[1]
 
 
 def _line(anatomy: Anatomy, bone: int, images: Mapping[int, int]) -> tuple[int, ...]:

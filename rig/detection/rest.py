@@ -1,5 +1,6 @@
 """Blender armatures as plain rest-pose data, and what detection wants to know about them."""
 
+from collections.abc import Collection
 from functools import partial
 
 import bpy
@@ -11,7 +12,9 @@ from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
 from . import constrained
+from . import vocabulary as words
 from .detect import RigHints
+from .names import BoneName, read_names
 
 _MOST_VERTICES, _PROBES = 20000, 300
 _ALIKE = 0.01
@@ -49,6 +52,7 @@ def hints(armature: bpy.types.Object) -> RigHints:
         deform=deform,
         vertical=vertical(armature),
         mesh_normal=partial(mesh_normal, armature),
+        mesh_face=partial(mesh_face, armature),
     )
 
 
@@ -81,12 +85,47 @@ def mesh_normal(armature: bpy.types.Object) -> Array | None:
     return np.eye(3)[best] if shares[best] > 0.9 and shares[next_best] < 0.7 else None
 
 
+def mesh_face(armature: bpy.types.Object) -> Array | None:
+    """The middle (3,) of eyes, nose and mouth by the names of meshes and their materials, in the armature's space; None
+    where there are none."""
+    meshes = _meshes(armature)
+    called = [item.name for item in meshes]
+    called += [slot.material.name for item in meshes for slot in item.material_slots if slot.material is not None]
+    shown = {name for name, read in zip(called, read_names(called), strict=True) if _is_of_face(read)}
+    centers = [center for item in meshes if (center := _center(armature, item, shown)) is not None]
+    return np.mean(centers, axis=0) if centers else None
+
+
+def _is_of_face(name: BoneName) -> bool:
+    return name.has(words.EYE, words.NOSE, words.MOUTH) and not name.has(words.WORN, words.CONTROL)
+
+
+def _center(armature: bpy.types.Object, item: bpy.types.Object, shown: Collection[str]) -> Array | None:
+    """The middle (3,) of the polygons of a mesh that have one of the names, or whose material has one."""
+    polygons = item.data.polygons
+    of = [slot.material is not None and slot.material.name in shown for slot in item.material_slots]
+    if not len(polygons) or not (item.name in shown or any(of)):
+        return None
+    centers, indices = np.empty(3 * len(polygons), dtype=np.float32), np.empty(len(polygons), dtype=np.int32)
+    polygons.foreach_get("center", centers)
+    polygons.foreach_get("material_index", indices)
+    chosen = np.ones(len(polygons), bool) if item.name in shown else np.array(of)[np.clip(indices, 0, len(of) - 1)]
+    if not np.any(chosen):
+        return None
+    matrix = np.array(armature.matrix_world.inverted_safe() @ item.matrix_world)
+    return matrix[:3, :3] @ centers.reshape(-1, 3)[chosen].mean(axis=0) + matrix[:3, 3]
+
+
+def _meshes(armature: bpy.types.Object) -> list[bpy.types.Object]:
+    """The meshes that an armature moves."""
+    items = (item for item in bpy.data.objects if item.type == "MESH")
+    return [item for item in items if item.parent == armature or item.find_armature() == armature]
+
+
 def _vertices(armature: bpy.types.Object) -> Array:
     """Vertices (n, 3) of the meshes that an armature moves, in its space; not all of many."""
     points_of_meshes: list[Array] = [np.zeros((0, 3))]
-    for item in bpy.data.objects:
-        if item.type != "MESH" or not (item.parent == armature or item.find_armature() == armature):
-            continue
+    for item in _meshes(armature):
         own = np.empty(3 * len(item.data.vertices), dtype=np.float32)
         item.data.vertices.foreach_get("co", own)
         matrix = np.array(armature.matrix_world.inverted_safe() @ item.matrix_world)

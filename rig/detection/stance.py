@@ -19,10 +19,11 @@ from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton, forward
 from ..animation import actions, channels
 from ..sampling import own_data
-from . import axes, axis_votes, detect, limb_chains, rest, walking_direction
+from . import axes, axis_votes, clips, detect, limb_chains, rest, walking_direction
 from .anatomy import Anatomy
 from .axes import Axes
 from .axis_votes import Vote
+from .clips import Clip
 
 _FRAMES = 24
 _NEAR, _POSTURE = np.radians(12.0), np.radians(40.0)
@@ -37,6 +38,9 @@ _STEADY = 0.85
 """The mean cosine between the facing of the head and that of the body above which an animation is asked."""
 _OUTLIER = np.radians(5.0)
 _UNKNOWN = 0.25
+"""What is left of the evidence where the rest pose is no stance and no animation shows one."""
+_DOUBTFUL = 0.2
+"""The most evidence that is left where an animation faces elsewhere than the rest pose."""
 _MOST_KEPT = 256
 _kept: dict[tuple[object, ...], "Stance"] = {}
 
@@ -54,18 +58,19 @@ class Stance:
 
 
 def of(armature: bpy.types.Object) -> Stance:
-    """The stance of an armature object; kept until its rest pose or its action changes."""
-    action, slot = _action(armature)
+    """The stance of an armature object; kept until its rest pose or its actions change."""
     bones = armature.data.bones
     matrices = np.empty(16 * len(bones), dtype=np.float32)
     bones.foreach_get("matrix_local", matrices)
-    playing = None if action is None else (action.session_uid, slot.handle, len(actions.curves(action, slot)))
+    playing = clips.own(armature)
+    played = tuple((action.session_uid, slot.handle, len(actions.curves(action, slot))) for action, slot in playing[:1])
+    others = tuple((action.session_uid, slot.handle) for action, slot in playing[1:])
     vertical = rest.vertical(armature)
-    key = armature.session_uid, tuple(bones.keys()), matrices.tobytes(), playing, vertical
+    key = armature.session_uid, tuple(bones.keys()), matrices.tobytes(), played, others, vertical
     if key not in _kept:
         if len(_kept) >= _MOST_KEPT:
             _kept.clear()
-        _kept[key] = _read(armature, action, slot)
+        _kept[key] = _read(armature, playing)
     return _kept[key]
 
 
@@ -79,80 +84,99 @@ def forget() -> None:
     _kept.clear()
 
 
-def _action(armature: bpy.types.Object) -> tuple[bpy.types.Action | None, bpy.types.ActionSlot | None]:
-    """The action that the armature plays or, without one, the first in its NLA tracks."""
-    data = armature.animation_data
-    if data is None:
-        return None, None
-    strips = [strip for track in data.nla_tracks for strip in track.strips]
-    for item in (data, *strips):
-        if item.action is not None and item.action_slot is not None:
-            return item.action, item.action_slot
-    return None, None
-
-
-def _read(armature: bpy.types.Object, action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> Stance:
+def _read(armature: bpy.types.Object, playing: list[Clip]) -> Stance:
+    """The stance by the rest pose, or by the clip that shows most: the rig decides, whatever plays now."""
     plain, hints = rest.skeleton(armature), rest.hints(armature)
-    stands, axes_read = detect.is_stance(plain, hints), detect.read_axes(plain, hints)
-    if stands and axes_read.confidence < axes.CERTAIN and action is not None:
-        axes_read = _with_steps(armature, plain, hints, axes_read, (action, slot))
-    unanswered = Stance(plain, axes_read if stands else replace(axes_read, confidence=_UNKNOWN * axes_read.confidence))
+    stands, found = detect.is_stance(plain, hints), detect.read_axes(plain, hints)
+    if playing and (not stands or found.confidence < axes.CERTAIN):
+        playing = clips.of(armature, playing)
+    if stands and found.confidence < axes.CERTAIN:
+        found = _with_steps(armature, plain, hints, found, playing)
     line = _line(plain, hints)
-    clip = None if action is None else _clip(armature, plain, action, slot, _sampled(action))
     anatomy = Anatomy(plain, hints.deform, hints.vertical)
-    if line is None or clip is None or _constrained(armature, plain, anatomy, line):
+    unanswered = Stance(plain, found if stands else replace(found, evidence=_UNKNOWN * found.evidence))
+    if line is None or not playing or _constrained(armature, plain, anatomy, line):
         return unanswered
-    mean = _mean(plain, anatomy, line, clip, np.array(hints.vertical))
-    if mean is None:
-        return unanswered
-    posed, steady, facing = mean
+    best = unanswered
+    for clip in playing[:1] if stands and found.confidence >= axes.CERTAIN else playing:
+        means = _seen_in(armature, plain, hints, anatomy, line, clip)
+        if means is None:
+            continue
+        stance = _confirmed(plain, found, line, hints, means) if stands else _moving(plain, line, hints, means)
+        if best is unanswered or stance.axes.evidence > best.axes.evidence:
+            best = stance
+    return best
+
+
+Mean = tuple[Skeleton, float, tuple[Array, Array]]
+"""What `_mean` returns."""
+
+
+def _seen_in(
+    armature: bpy.types.Object,
+    plain: Skeleton,
+    hints: detect.RigHints,
+    anatomy: Anatomy,
+    line: Sequence[int],
+    clip: Clip,
+) -> Mean | None:
+    """The mean pose of a clip, if keys of it show one."""
+    keyed = _clip(armature, plain, *clip, _sampled(clip[0]))
+    return None if keyed is None else _mean(plain, anatomy, line, keyed, np.array(hints.vertical))
+
+
+def _confirmed(plain: Skeleton, found: Axes, line: Sequence[int], hints: detect.RigHints, mean: Mean) -> Stance:
+    """The rest pose, which is a stance, with what a clip says of it."""
+    posed, steady, _ = mean
+    if steady < _STEADY:
+        return Stance(plain, found)
     moving = detect.read_axes(posed, hints)
-    head = line[0]
-    turn = rotation.multiply(plain.rotations[head], rotation.inverse(posed.rotations[head]))
+    turn = rotation.multiply(plain.rotations[line[0]], rotation.inverse(posed.rotations[line[0]]))
     # The forward and the up of the animation where the rest pose has them.
     seen, upwards = rotation.rotate(turn, moving.forward), rotation.rotate(turn, moving.up)
-    if stands:
-        if steady < _STEADY:
-            return Stance(plain, axes_read)
-        vote = Vote(axis_votes.CLIP, seen, 1.0)
-        said = replace(axes_read, forward_votes=(*axes_read.forward_votes, vote))
-        if seen @ axes_read.forward > _ASTRAY:
-            return Stance(plain, said)
-        doubtful = replace(said, confidence=min(axes_read.confidence, 0.4), other=(seen, upwards))
-        return Stance(plain, doubtful)
+    vote = Vote(axis_votes.CLIP, seen, 1.0)
+    said = replace(found, forward_votes=(*found.forward_votes, vote))
+    if seen @ found.forward > _ASTRAY:
+        return Stance(plain, said)
+    return Stance(plain, replace(said, evidence=min(found.evidence, _DOUBTFUL), other=(seen, upwards)))
+
+
+def _moving(plain: Skeleton, line: Sequence[int], hints: detect.RigHints, mean: Mean) -> Stance:
+    """The mean pose of a clip as the stance."""
+    posed, steady, facing = mean
     snapped, aligned = _on_axes(plain, posed, line)
     moving = _as_seen(detect.read_axes(snapped, hints), *facing)
     if not aligned:
         steady *= _GUESSED
     vote = Vote(axis_votes.CLIP, moving.forward, 2.0 * steady)
-    sure = moving.confidence * max(steady, 0.0) if steady > 0.0 else 0.0
-    return Stance(snapped, replace(moving, confidence=sure, forward_votes=(*moving.forward_votes, vote)), at_rest=False)
+    sure = moving.evidence * max(steady, 0.0)
+    return Stance(snapped, replace(moving, evidence=sure, forward_votes=(*moving.forward_votes, vote)), at_rest=False)
 
 
 def _with_steps(
-    armature: bpy.types.Object,
-    plain: Skeleton,
-    hints: detect.RigHints,
-    doubtful: Axes,
-    clip: tuple[bpy.types.Action, bpy.types.ActionSlot | None],
+    armature: bpy.types.Object, plain: Skeleton, hints: detect.RigHints, found: Axes, playing: Sequence[Clip]
 ) -> Axes:
-    """Doubtful axes with a vote of the steps in a clip, if it has some that keys alone make."""
+    """Doubtful axes with a vote of the steps in clips, if they have some that keys alone make."""
     legs = limb_chains.find(plain, hints.deform, hints.vertical).legs
     bones = {name for leg in legs for name in leg if name}
     bones |= {plain.names[above] for name in bones for above in plain.ancestors(plain.index(name))}
-    first, last = clip[0].frame_range
-    if not legs or last - first <= 1.0 or is_constrained(armature, bones):
-        return doubtful
-    times = np.linspace(first, last - 1.0, 2 * _FRAMES)
-    before, after = (_clip(armature, plain, *clip, times + later) for later in (0.0, 1.0))
-    if before is None or after is None:
-        return doubtful
-    trunk = int(plain.parents[plain.index(legs[0][0])])
-    if trunk < 0:
-        return doubtful
+    trunk = int(plain.parents[plain.index(legs[0][0])]) if legs else -1
+    if trunk < 0 or is_constrained(armature, bones):
+        return found
     feet = [plain.index(leg[2]) for leg in legs]
-    ahead = walking_direction.of_steps(plain, trunk, feet, doubtful.up, before, after)
-    return doubtful if ahead is None else axes.also(doubtful, Vote(axis_votes.TRAVEL, ahead, 1.5))
+    ahead = np.zeros(3)
+    for clip in playing:
+        first, last = clip[0].frame_range
+        if last - first <= 1.0:
+            continue
+        times = np.linspace(first, last - 1.0, 2 * _FRAMES)
+        before, after = (_clip(armature, plain, *clip, times + later) for later in (0.0, 1.0))
+        if before is not None and after is not None:
+            way = walking_direction.of_steps(plain, trunk, feet, found.up, before, after)
+            ahead = ahead if way is None else ahead + way
+    if np.linalg.norm(ahead) < 0.5:
+        return found
+    return axes.also(found, Vote(axis_votes.TRAVEL, rotation.normalize(ahead), 1.5))
 
 
 def _as_seen(found: Axes, ahead: Array, up: Array) -> Axes:
