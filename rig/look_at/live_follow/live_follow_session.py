@@ -214,7 +214,7 @@ class LiveFollowSession:
         assert self._body is not None
         world = np.array(self.armature.matrix_world)
         first = self._body.tick(0.0, self._turns, self.place, world, self._influence, self._measured())
-        self._turns = rotation.log(rotation.multiply(rotation.inverse(first.offsets), before.offsets))
+        self._lacking = rotation.log(rotation.multiply(rotation.inverse(first.offsets), before.offsets))
         self._moves, self._begun = before.moves - first.moves, self._clock
         self._put(self._turns, before)
 
@@ -319,7 +319,7 @@ class LiveFollowSession:
         share = inertialization.decay(1.0, 0.0, _FADE_IN, self._clock - self._begun)
         if share > 0.0:
             # The chain begins with what is shown, by itself.
-            turns = share * self._turns
+            turns = share * self._lacking
             turns[: len(self._turns)] = 0.0
             shown = Shown(
                 rotation.multiply(shown.offsets, rotation.exp(turns)), shown.moves + share * self._moves, shown.shapes
