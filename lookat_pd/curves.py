@@ -72,6 +72,8 @@ class Between:
     """(m, b, 3) as in `GazeSamples`."""
     targets: Array
     """(n, m, 3) as in `GazeSamples`."""
+    worlds: Array | None = None
+    """(m, 4, 4) from their space to the world, None where it does not matter."""
 
 
 def doubtful(rotations: Array, positions: Array, targets: Array) -> Array:

@@ -48,6 +48,9 @@ class Chain:
     torso_more: float = 0.0
     level: float = 0.0
     """0 to 1, how far the head's up is rolled towards the world's."""
+    stabilize: float = 0.0
+    """0 to 1, how much of the body's own motion the bones that compensate the lag cancel at once, instead of by their
+    controllers."""
 
     def __post_init__(self) -> None:
         count = checks.numbers("shares", self.shares).size
@@ -69,6 +72,7 @@ class Chain:
             object.__setattr__(self, name, checks.number(name.replace("_", " "), getattr(self, name), 0.0))
         object.__setattr__(self, "torso_more", checks.fraction("turn of the torso", self.torso_more))
         object.__setattr__(self, "level", checks.fraction("level of the head", self.level))
+        object.__setattr__(self, "stabilize", checks.fraction("stabilization", self.stabilize))
         if not (0.0 <= self.eyes_take <= 1.0 and reach.min() >= 0.0):
             raise InvalidArgument("The share of the eyes must be between 0 and 1, and its angles 0 or more.")
         compensates_lag = checks.exactly("bones that compensate for the lag", self.compensates_lag, count).astype(bool)

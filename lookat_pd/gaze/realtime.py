@@ -33,6 +33,7 @@ class RealtimeLookAt:
         self._yaw: float | None = None
         self._free = self._run.state
         self._since = 0.0
+        self._continues = False
 
     @property
     def chain(self) -> Chain:
@@ -57,7 +58,7 @@ class RealtimeLookAt:
             shown = self._run.offsets(state[None], slice(None))[0]
             inside = rotation.multiply(inside, rotation.multiply(rotation.inverse(shown), wanted))
         self._run.state = state
-        self._free, self._since = state, 0.0
+        self._free, self._since, self._continues = state, 0.0, False
 
     def retune(self, chain: Chain, tuning: Tuning) -> None:
         """Continue with other settings from the current pose. Raises InvalidArgument for a chain of another length."""
@@ -69,7 +70,7 @@ class RealtimeLookAt:
             )
         state, same = self._run.state, tuning.method == self.tuning.method
         offsets = self.offsets
-        self._run = Timeline(chain, tuning)
+        self._run, self._continues = Timeline(chain, tuning), False
         if same:
             self._run.state = state
             self._free, self._since = state, 0.0
@@ -107,8 +108,11 @@ class RealtimeLookAt:
         if dt > 0.0:
             count = max(substeps(dt, curves.FINEST_STEP), _FEWEST)
             up = None if upright is None else rotation.normalize(checks.like("up axis", upright, count + 1, 3))
-            self._run.begin(*_between(before, now, count), dt / count, _line(before[3], now[3], count), up)
-            self._yaw = self._run.piece(0.0, dt, 0, settled=False, yaw=self._yaw)
+            rotations, positions, targets = _between(before, now, count)
+            own = np.diff(targets, axis=1)
+            self._run.begin(rotations, positions, targets, dt / count, _line(before[3], now[3], count), up, own=own)
+            self._yaw = self._run.piece(0.0, dt, 0, settled=False, yaw=self._yaw, continues=self._continues)
+            self._continues = True
         self._free, self._since = self._run.state, 0.0
         return self.offsets
 
@@ -133,7 +137,7 @@ class RealtimeLookAt:
 
     def _release(self, dt: float) -> None:
         """Move without a target. Once the motion is slow, the fade continues from one starting time, step by step."""
-        self._yaw = None
+        self._yaw, self._continues = None, False
         if not np.any(self._free) or dt <= 0.0:
             return
         since = self._since + dt

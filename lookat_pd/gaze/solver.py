@@ -19,6 +19,7 @@ from ..errors import InvalidArgument
 from ..pd.followers import Tuning
 from ..pd.second_order import substeps
 from ..rotation import Array
+from . import own_motion
 from .chain import Chain, Event, Solution
 from .timeline import Timeline
 from .timeline_parts import BEHIND_MARGIN, INSTANT
@@ -40,6 +41,8 @@ class GazeSamples:
     dt: float
     upright: Array | None = None
     tilt: Array | None = None
+    worlds: Array | None = None
+    """(n, 4, 4) from the space of these samples to the world, None where that is the world."""
 
     def standing(self, upright: ArrayLike) -> "GazeSamples":
         """The same with the world's up (F, 3) or (3,), for chains that level the head. Raises InvalidArgument."""
@@ -68,10 +71,12 @@ def prepare(
     dt: float,
     shift: ArrayLike = 0.0,
     between: curves.Between | None = None,
+    worlds: ArrayLike | None = None,
 ) -> GazeSamples:
     """What `solve_samples` needs; it may be solved again with other settings, but for the tuning's integrator.
 
-    Arguments as for `solve`. Raises InvalidArgument.
+    Arguments as for `solve`. worlds: (F, 4, 4) from the space of the pose to the world, where that moves: a chain that
+    stabilizes then knows which targets move. Raises InvalidArgument.
     """
     rotations, positions = checks.animated("pose", rotations), checks.animated("pose", positions)
     targets = checks.animated("target", targets)
@@ -90,12 +95,17 @@ def prepare(
     shift = checks.like("shift", shift, frames, 3)
     fine = samples_per_frame(tuning, dt)
     checks.check_memory(_NUMBERS * frames * fine * (bones + len(targets)))
+    spaces = None if worlds is None else checks.like("space", worlds, frames, 4, 4)
+    moving = spaces if spaces is not None and own_motion.moves(spaces) else None
+    frame_targets, heads = targets, positions[:, 0]
     if fine > 1:
         rotations, positions, targets, shift = curves.refined(rotations, positions, targets, shift, fine)
         if between is not None:
             rotations[between.indices], positions[between.indices] = between.rotations, between.positions
             targets[:, between.indices] = between.targets
-    return GazeSamples(rotations, positions, targets, shift, frames, fine, dt)
+        if moving is not None:
+            targets, moving = own_motion.refined(frame_targets, heads, moving, fine, between)
+    return GazeSamples(rotations, positions, targets, shift, frames, fine, dt, worlds=moving)
 
 
 def solve(
@@ -173,10 +183,18 @@ def run_timeline(
         samples.shift,
         samples.upright,
         samples.tilt,
+        _own_motion(chain, samples),
     )
     for event, end in pieces(events, samples.dt * (samples.frames - 1), len(samples.targets)):
         timeline.piece(max(event.time, 0.0), end, event.target, settled=event.time < -INSTANT)
     return timeline
+
+
+def _own_motion(chain: Chain, samples: GazeSamples) -> Array | None:
+    if not chain.stabilize:
+        return None
+    lowest = samples.rotations[:, -1], samples.positions[:, -1]
+    return own_motion.own_motion(samples.targets, lowest, samples.dt / samples.count, samples.worlds)
 
 
 def samples_per_frame(tuning: Tuning, dt: float) -> int:

@@ -13,9 +13,11 @@ from ..pd.second_order import largest_response
 from ..rotation import Array
 from .chain import Chain, Solution
 from .leveling import roll_to_level
+from .stabilizing import beside, goal_of_body, is_still
+from .stage_goals import StageGoals
 from .target_angles import ForwardKinematics, TargetAngles, near_branch, nearest_turn
 from .timeline_parts import INSTANT, frames_of, split
-from .turn_distribution import TurnDistribution, TurnLimits, turn_axes, turn_vectors
+from .turn_distribution import TurnLimits
 
 _SETTLED = np.radians(0.08), np.radians(0.5)
 _MOST_OVERSHOOT = 2.0
@@ -36,8 +38,12 @@ class _Below:
     """Yaw that remains for the bones above."""
     turning: Array
     """Rates of yaw and pitch of all of them."""
-    for_eyes: tuple[Array, Array]
-    """Yaw and pitch of the eyes."""
+    places: tuple[Array, Array, Array]
+    """Of the target (n, 3), as `stabilizing.beside` has them."""
+    tilts: tuple[Array, Array, Array] | None
+    """Of the head to its left (n,), likewise; None for no tilt."""
+    for_eyes: list[tuple[Array, Array]]
+    """For each of these the yaw and pitch of the eyes."""
 
     def turn(self, timeline: "Timeline", stage: slice, states: Array, goals: Array, last: Array) -> None:
         """Add a solved stage."""
@@ -69,6 +75,11 @@ def _at(motion: Array, place: float) -> Array:
     return motion[first] + (place - first) * (motion[first + 1] - motion[first])
 
 
+def _going_on(values: Array) -> Array:
+    """What the last of values (n, ...) would be if they went on as before, n > 1."""
+    return 2.0 * values[-2] - values[-3] if len(values) > 2 else values[-2]
+
+
 def _about(axes: Array, vectors: Array) -> Array:
     """(k, n): the sum over b bones of what vectors (n, b, 3) have along axes (k, 3 b)."""
     return axes @ vectors.transpose(1, 2, 0).reshape(-1, len(vectors))
@@ -92,14 +103,13 @@ class Timeline:
     """One solve in progress. Bones are listed root first here, so that those below a bone are solved before it.
 
     state: (b, width, 2) of the controllers at the end of the last piece. rolled: (1, width, 2) what levels the head of
-    that of the aiming bone.
+    that of the aiming bone. canceling: (b, width, 2) what cancels the motion of the body of that.
     """
 
     def __init__(self, chain: Chain, tuning: Tuning, *, tilts: bool = False) -> None:
         """tilts: whether `begin` gets a tilt of the head."""
         self.chain, self.tuning = chain, tuning
         self.forward, self.up, self.right = chain.forward[::-1], chain.up[::-1], chain.right[::-1]
-        self.axes = turn_axes(self.up, self.right)
         factors, compensates_lag = chain.settle_factors[::-1], chain.compensates_lag[::-1]
         self.compensates_lag, torso = compensates_lag, int(np.sum(~compensates_lag))
         self.stages = ([slice(0, torso)] if torso else []) + [slice(b, b + 1) for b in range(torso, len(chain))]
@@ -111,11 +121,12 @@ class Timeline:
             1.0 / min(largest_response(tuning.damping_ratio, tuning.feed_forward), _MOST_OVERSHOOT),
             self.up,
             self.right,
-            tilts or chain.level > 0.0,
+            tilts or chain.level > 0.0 or chain.stabilize > 0.0,
         )
-        self.distributions = [self._distributions(stage.start) for stage in self.stages]
+        self.stage_goals = [StageGoals(chain, self.limits, stage) for stage in self.stages]
         self.state = np.zeros((len(chain), tuning.width, 2))
         self.rolled = np.zeros((1, tuning.width, 2))
+        self.canceling = np.zeros_like(self.state)
 
     def begin(
         self,
@@ -126,9 +137,13 @@ class Timeline:
         shift: Array,
         upright: Array | None = None,
         tilt: Array | None = None,
+        own: Array | None = None,
     ) -> None:
-        """Start on these samples, at intervals of dt seconds, from the current state; arguments as for `solve`."""
-        self.upright, self.tilt = upright, tilt
+        """Start on these samples, at intervals of dt seconds, from the current state; arguments as for `solve`.
+
+        own: (m, n - 1, 3) what the targets move of their own, as `own_motion` has it; None for nothing.
+        """
+        self.upright, self.tilt, self.own = upright, tilt, own
         self.rotations, self.positions, self.targets = rotations[:, ::-1], positions[:, ::-1], targets
         self.dt, self.shift = dt, shift
         frames, bones = rotations.shape[:2]
@@ -151,37 +166,36 @@ class Timeline:
             else:
                 self._on(part.target, part.start, part.end, part.yaw, part.teleported, settled=part.settled, known=part)
 
-    def _distributions(self, first: int) -> tuple[TurnDistribution, TurnDistribution, TurnDistribution]:
-        """The distribution of yaw, pitch up and pitch down over the bones from `first` to the head."""
-        limits = self.limits
-        yaw, up, down = (
-            TurnDistribution.of(self.chain.shares[::-1][first:], limits.goal * limit[first:], self.chain.soft_edge)
-            for limit in (limits.yaw, limits.pitch_up, limits.pitch_down)
-        )
-        return yaw, up, down
-
     # Pieces of the timeline
 
     def piece(
-        self, start: float, end: float, target: int | None, *, settled: bool, yaw: float | None = None
+        self,
+        start: float,
+        end: float,
+        target: int | None,
+        *,
+        settled: bool,
+        yaw: float | None = None,
+        continues: bool = False,
     ) -> float | None:
         """Solve from start to end [s] with one target, or off; `settled`: start with settled controllers.
 
-        yaw: of the target at the start, with its multiple of 2 pi, if known. Returns the yaw at the end.
+        yaw: of the target at the start, with its multiple of 2 pi, if known. continues: the last piece had the same
+        target, and the body may have another speed now. Returns the yaw at the end.
         """
         if target is None:
             self._off(start, end)
             return None
         window = frames_of(start, end, self.dt)
-        angles = self._target_angles(window, target)
+        angles = self._target_angles(self.targets[target, window], self._animated(window))
         if yaw is not None:
             angles = replace(angles, yaw=near_branch(angles.yaw, yaw))
         for part in split(angles, start, end, self.dt):
             frames = frames_of(part.start, part.end, self.dt)
             first = frames.start - window.start
             seen = angles[first : frames.stop - window.start]
-            self._on(target, part.start, part.end, part.yaw, part.teleported, settled=settled, angles=seen)
-            settled = False
+            self._on(target, *part, settled=settled, continues=continues, angles=seen)
+            settled = continues = False
             yaw = float(near_branch(angles.yaw[first:], part.yaw)[-1])
         return yaw
 
@@ -213,6 +227,7 @@ class Timeline:
         teleported: bool,
         *,
         settled: bool,
+        continues: bool = False,
         angles: TargetAngles | None = None,
         known: "_Done | None" = None,
     ) -> None:
@@ -231,64 +246,116 @@ class Timeline:
             done = _Done(target, start, end, yaw, teleported, settled)
         self._done.append(done)
         if done.below is None:
-            kinematics = ForwardKinematics(self.rotations[window], self.positions[window])
-            total = self._target_angles(window, target) if angles is None else angles
-            remaining = near_branch(total.yaw, yaw)
-            for_eyes = self.chain.left_to_eyes(remaining, total.pitch)
-            turning = np.zeros((2, len(remaining)))
-            done.below = _Below(self.state[lower].copy(), [], kinematics, remaining, turning, for_eyes)
+            done.below = self._start(window, target, yaw, angles)
         below = done.below
         for stage, states, goals, last in below.stages:
             self._keep(window, start, stage, states, goals)
             self.state[stage] = last
-        for stage, follower, distribution in zip(self.stages, self.followers, self.distributions, strict=True):
+        piece = start - origin, end - origin
+        for follower, goals_of in zip(self.followers, self.stage_goals, strict=True):
+            stage, is_last = goals_of.stage, goals_of.stage is last_stage
             if stage.start < below.kinematics.done:
                 continue
             kinematics = below.kinematics
-            if stage is last_stage:
+            if is_last:
                 kinematics = kinematics.copy()
                 kinematics.move_head(self.shift[window])
-            if angles is None or kinematics.done or stage is last_stage:
-                angles = self._target_angles(window, target, kinematics)
-            remaining = (nearest_turn(angles.yaw, below.remaining) - below.for_eyes[0]) * angles.weight(distribution)
-            pitch = (angles.pitch - below.for_eyes[1]) * angles.near
-            if not self.compensates_lag[stage.start]:
-                further = self.chain.furthered_by_torso(remaining)
-                remaining, pitch = (self.chain.joined_by_torso(turn) for turn in (remaining, pitch))
-                remaining = remaining + further
+            if angles is None or kinematics.done or is_last:
+                angles = self._target_angles(below.places[0], kinematics)
+            remaining, pitch = goals_of.turn(angles, below.for_eyes[0], below.remaining)
             # The current rotation of the bones below is known: without it the head would also lag behind their motion,
             # and the aim would overshoot the target.
-            ahead = follower.lag[0] * below.turning
-            vectors = self._goals(stage, distribution, remaining - ahead[0], pitch - ahead[1])
-            upright = self.upright if self.chain.level and self.compensates_lag[stage.start] else None
-            if upright is not None and stage is not last_stage:
-                turned = self._reached(distribution, remaining - ahead[0], pitch - ahead[1])
-                vectors = self._leveled(stage, vectors, kinematics.head_rotation, turned, upright[window])
-            if self.tilt is not None and self.compensates_lag[stage.start]:
-                # To the left, which is against the sense of rotation about the axis ahead.
-                vectors = self._rolled(stage, vectors, -self._share(stage, self.compensates_lag) * self.tilt[window])
+            stabilize = self.chain.stabilize if goals_of.compensates else 0.0
+            ahead = (1.0 - stabilize) * follower.lag[0] * below.turning
+            if settled:
+                # It aims at the target at once, even if bones below turn already.
+                ahead[:, 0] = 0.0
+            upright = None if self.upright is None else self.upright[window]
+            vectors = goals_of.vectors(remaining - ahead[0], pitch - ahead[1], kinematics.head_rotation, upright)
+            if below.tilts is not None and goals_of.compensates:
+                vectors = goals_of.tilted(vectors, below.tilts[0])
             goals = self.tuning.encode(vectors)
             if teleported:
-                goals[-1] = 2.0 * goals[-2] - goals[-3] if len(goals) > 2 else goals[-2]
-            state = self.state[stage] if upright is None or stage is not last_stage else self.state[stage] - self.rolled
+                goals[-1] = _going_on(goals)
+            canceling, base = np.zeros((*goals.shape, 2)), 0.0
+            if stabilize:
+                moving = self._moving(goals_of, below, kinematics, upright, teleported=teleported)
+                canceling = stabilize * np.stack((moving, _rates(moving, self.dt)), axis=-1)
+                base = _at(canceling, piece[0] / self.dt)
+                if continues:
+                    canceling[..., 0] += self.canceling[stage, :, 0] - base[..., 0]
+                    base = self.canceling[stage]
+            goals = goals - canceling[..., 0]
+            levels = is_last and upright is not None and self.chain.level > 0.0
+            state = self.state[stage] - base - (self.rolled if levels else 0.0)
             if settled:
                 state = np.stack((goals[0], np.zeros_like(goals[0])), axis=-1)
-            states, last = follower.run(goals, start - origin, end - origin, state)
-            if upright is not None and stage is last_stage:
-                piece = start - origin, end - origin
-                roll = self._roll_of(states, kinematics.head_rotation, upright[window], teleported=teleported)
+            states, last = follower.run(goals, *piece, state, canceling if stabilize else None)
+            self.canceling[stage] = _at(canceling, piece[1] / self.dt)
+            states, last, goals = states + canceling, last + self.canceling[stage], goals + canceling[..., 0]
+            if levels:
+                assert upright is not None
+                roll = self._roll_of(states, kinematics.head_rotation, upright, teleported=teleported)
                 added, self.rolled = self._setting_in(follower, roll, piece, settled=settled)
                 states, last, goals = states + added, last + self.rolled, goals + roll
             if before:
                 states[0] = self.states[window.start, stage]
             self._keep(window, start, stage, states, goals)
             self.state[stage] = last
-            if stage is not last_stage:
+            if not is_last:
                 below.turn(self, stage, states, goals, last)
         first = window.start + int(before)
-        reach = angles.reached(distribution, remaining, pitch, self.chain.soft_edge)
+        reach = angles.reached(goals_of.distribution, remaining, pitch, self.chain.soft_edge)
         self.reachable[first : window.stop] = reach[first - window.start :]
         self.looked_at[first : window.stop] = target
+
+    def _start(self, window: slice, target: int, yaw: float, angles: TargetAngles | None) -> _Below:
+        """A part before any bone is solved; arguments as for `_on`."""
+        kinematics, tilt, own = self._animated(window), None, 0.0
+        if self.own is not None:
+            own = self.own[target, window.start : window.stop - 1]
+        if self.tilt is not None:
+            tilt = beside(self.tilt[window], np.diff(self.tilt[window]))
+        seen = beside(self.targets[target, window], own)
+        total = self._target_angles(seen[0], kinematics) if angles is None else angles
+        remaining = near_branch(total.yaw, yaw)
+        for_eyes = []
+        for points in seen:
+            there = total if points is seen[0] else self._target_angles(points, kinematics)
+            for_eyes.append(self.chain.left_to_eyes(nearest_turn(there.yaw, remaining), there.pitch))
+        return _Below(
+            self.state[: self.stages[-1].start].copy(),
+            [],
+            kinematics,
+            remaining,
+            np.zeros((2, len(remaining))),
+            seen,
+            tilt,
+            for_eyes,
+        )
+
+    def _moving(
+        self,
+        goals_of: StageGoals,
+        below: _Below,
+        kinematics: ForwardKinematics,
+        upright: Array | None,
+        *,
+        teleported: bool,
+    ) -> Array:
+        """How the goals (n, stage, width) of a stage move with the body alone."""
+        versions = [1] if is_still(below.places) and (below.tilts is None or is_still(below.tilts)) else [1, 2]
+        goals = []
+        for n in versions:
+            turn = goals_of.turn(self._target_angles(below.places[n], kinematics), below.for_eyes[n], below.remaining)
+            vectors = goals_of.vectors(*turn, kinematics.head_rotation, upright)
+            if below.tilts is not None:
+                vectors = goals_of.tilted(vectors, below.tilts[n])
+            goals.append(self.tuning.encode(vectors))
+        moving = goal_of_body(goals[0], goals[-1], self.tuning.radians, self.dt)
+        if teleported:
+            moving[-1] = _going_on(moving)
+        return moving
 
     def turned(self, stage: slice, states: Array) -> tuple[Array, Array]:
         """Local offsets (n, stage, 4) of states, within the limits, and the same as rotation vectors."""
@@ -297,44 +364,6 @@ class Timeline:
         if held is free and self.tuning.method == "geodesic":
             return held, states[..., 0]
         return held, rotation.log(held)
-
-    def _goals(
-        self,
-        stage: slice,
-        distribution: tuple[TurnDistribution, TurnDistribution, TurnDistribution],
-        yaw: Array,
-        pitch: Array,
-    ) -> Array:
-        """Goals of the bones of a stage, as rotation vectors (n, stage, 3)."""
-        size = stage.stop - stage.start
-        across, upward, downward = distribution
-        yaws = np.sign(yaw)[:, None] * across.divide(np.abs(yaw), size)
-        is_up = pitch > 0.0
-        if is_up.all():
-            pitches = upward.divide(pitch, size)
-        else:
-            down = -downward.divide(np.maximum(-pitch, 0.0), size)
-            pitches = np.where(is_up[:, None], upward.divide(np.maximum(pitch, 0.0), size), down)
-        return turn_vectors(yaws, pitches, self.axes[stage])
-
-    def _reached(
-        self, distribution: tuple[TurnDistribution, TurnDistribution, TurnDistribution], yaw: Array, pitch: Array
-    ) -> tuple[Array, Array]:
-        """Yaw and pitch (n,) that the bones of a distribution reach together."""
-        across, upward, downward = distribution
-        up, down = upward.divide(np.maximum(pitch, 0.0)), downward.divide(np.maximum(-pitch, 0.0))
-        return np.sign(yaw) * across.divide(np.abs(yaw)).sum(axis=-1), up.sum(axis=-1) - down.sum(axis=-1)
-
-    def _leveled(self, stage: slice, vectors: Array, head: Array, turned: tuple[Array, Array], upright: Array) -> Array:
-        """Goals (n, 1, 3) of the bone of a stage with its part of the roll that levels the head.
-
-        head: (n, 4) its orientation below this stage. turned: yaw and pitch (n,) still to be added. upright: (n, 3).
-        """
-        yaw, pitch = (angle[:, None] for angle in turned)
-        turn = rotation.exp(turn_vectors(yaw, pitch, self.axes[-1:]))[:, 0]
-        roll = roll_to_level(rotation.multiply(head, turn), self.up[-1], self.right[-1], upright)
-        remaining = np.arange(len(self.chain)) >= stage.start
-        return self._rolled(stage, vectors, self.chain.level * self._share(stage, remaining) * roll)
 
     def _roll_of(self, states: Array, head: Array, upright: Array, *, teleported: bool) -> Array:
         """What levels the head as the controllers turn it, in their coordinates (n, 1, width).
@@ -348,7 +377,7 @@ class Timeline:
         before, after = (self.tuning.encode(rotation.log(q)) for q in (turn, leveled))
         added = (after - before)[:, None]
         if teleported:
-            added[-1] = 2.0 * added[-2] - added[-3] if len(added) > 2 else added[-2]
+            added[-1] = _going_on(added)
         return added
 
     def _setting_in(
@@ -366,28 +395,17 @@ class Timeline:
         lacking, left = follower.run(np.zeros_like(roll), *piece, begin - self.rolled)
         return motion - lacking, end - left
 
-    def _share(self, stage: slice, among: Array) -> float:
-        """The share of the bone of a stage in the roll of the bones `among` (b,); all of it where it is alone."""
-        shares = np.where(among, self.chain.shares[::-1], 0.0)
-        alone = np.count_nonzero(among) == 1
-        return 1.0 if alone else float(shares[stage.start] / shares.sum())
-
-    def _rolled(self, stage: slice, vectors: Array, roll: Array) -> Array:
-        """Goals (n, 1, 3) of the bone of a stage with a roll (n,) about its axis ahead."""
-        own = rotation.exp(roll[:, None, None] * self.forward[stage])
-        return rotation.log(rotation.multiply(rotation.exp(vectors), own))
-
     def offsets(self, states: Array, bones: slice) -> Array:
         """Local rotations (n, bones, 4) of controller states, within the limits even if they overshoot."""
         return self.limits[bones].apply(self.tuning.decode(states[..., 0]))
 
-    def _target_angles(self, window: slice, target: int, kinematics: ForwardKinematics | None = None) -> TargetAngles:
-        if kinematics is None:
-            kinematics = ForwardKinematics(self.rotations[window], self.positions[window])
+    def _animated(self, window: slice) -> ForwardKinematics:
+        return ForwardKinematics(self.rotations[window], self.positions[window])
+
+    def _target_angles(self, points: Array, kinematics: ForwardKinematics) -> TargetAngles:
+        """The target at points (n, 3), as the bones done so far turn the head."""
         axes = self.forward[-1], self.up[-1], self.right[-1]
-        return TargetAngles.of(
-            kinematics.head_rotation, self.targets[target, window] - kinematics.head_position, axes, self.chain.near
-        )
+        return TargetAngles.of(kinematics.head_rotation, points - kinematics.head_position, axes, self.chain.near)
 
     # Results
 

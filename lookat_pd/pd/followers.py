@@ -212,8 +212,11 @@ class Follower:
         share = np.minimum(1.0, bound / np.maximum(speed, 1e-300))[..., None, None]
         return np.concatenate((coefficients, share * coefficients), axis=-1)
 
-    def _advance(self, state: Array, coefficients: Array, length: float) -> Array:
-        """State (b, width, 2) after `length` seconds of goals given as cubics (b, width, 4)."""
+    def _advance(self, state: Array, coefficients: Array, length: float, carried: tuple[Array, Array]) -> Array:
+        """State (b, width, 2) after `length` seconds of goals given as cubics (b, width, 4).
+
+        carried: states (b, width, 2) at the start and at the end, as for `run`.
+        """
         if length < _INSTANT:
             return state
         if self._full is not None:
@@ -224,15 +227,17 @@ class Follower:
         step = self._step(h)
         for n in range(count):
             moved = step(state, self._drive(_moved(coefficients, n * h)))
-            bound = self.tuning.max_speed / self.tuning.radians_per_unit(state[..., 0])
-            speed = np.linalg.norm(moved[..., 1], axis=-1, keepdims=True)
-            rate = moved[..., 1] * np.minimum(1.0, bound / np.maximum(speed, 1e-300))
+            along = carried[0] + (n + 1) / count * (carried[1] - carried[0])
+            bound = self.tuning.max_speed / self.tuning.radians_per_unit(state[..., 0] + along[..., 0])
+            free = moved[..., 1] + along[..., 1]
+            speed = np.linalg.norm(free, axis=-1, keepdims=True)
+            rate = free * np.minimum(1.0, bound / np.maximum(speed, 1e-300)) - along[..., 1]
             value = np.where(speed > bound, state[..., 0] + h * rate, moved[..., 0])
             state = np.stack((value, rate), axis=-1)
         return state
 
-    def _run_clamped(self, goals: Array, state: Array, first: int) -> Array:
-        """As `_run_free`, with the speed clamped."""
+    def _run_clamped(self, goals: Array, state: Array, first: int, carried: Array) -> Array:
+        """As `_run_free`, with the speed clamped; carried: as for `run`."""
         coefficients = cubic_coefficients(goals, self.dt)[first:]
         count = substeps(self.dt, CLAMPED_STEP)
         h = self.dt / count
@@ -243,34 +248,42 @@ class Follower:
         xx, xv, vx, vv = (step.transition[..., i, j] for i in (0, 1) for j in (0, 1))
         x, v = state[..., 0], state[..., 1]
         states = [state]
-        for inside in inputs:
-            for from_goal in inside:
-                bound = self.tuning.max_speed / self.tuning.radians_per_unit(x)
-                free = vx * x + vv * v + from_goal[..., 1]
+        for k, inside in enumerate(inputs, first):
+            for n, from_goal in enumerate(inside, 1):
+                along = carried[k] + n / count * (carried[k + 1] - carried[k])
+                bound = self.tuning.max_speed / self.tuning.radians_per_unit(x + along[..., 0])
+                free = vx * x + vv * v + from_goal[..., 1] + along[..., 1]
                 speed = np.sqrt(np.einsum("...i,...i->...", free, free))[..., None]
                 if (speed > bound).any():
-                    rate = free * np.minimum(1.0, bound / np.maximum(speed, 1e-300))
+                    rate = free * np.minimum(1.0, bound / np.maximum(speed, 1e-300)) - along[..., 1]
                     x = np.where(speed > bound, x + h * rate, xx * x + xv * v + from_goal[..., 0])
                     v = rate
                 else:
-                    x, v = xx * x + xv * v + from_goal[..., 0], free
+                    x, v = xx * x + xv * v + from_goal[..., 0], free - along[..., 1]
             states.append(np.stack((x, v), axis=-1))
         return np.stack(states)
 
-    def run(self, goals: Array, start: float, end: float, state: Array) -> tuple[Array, Array]:
+    def run(
+        self, goals: Array, start: float, end: float, state: Array, carried: Array | None = None
+    ) -> tuple[Array, Array]:
         """Follow goals (n, b, width), the first sample being time 0, from `state` at `start` (in the first interval).
+
+        carried: (n, b, width, 2) what is to be added to the result; the speed limit is one of both together.
 
         Returns the states at the n samples (n, b, width, 2), of which those before `start` only repeat `state`, and
         the state at `end` (in the last interval, or at its end).
         """
         if len(goals) == 1:
             return state[None].copy(), state
+        if carried is None:
+            carried = np.broadcast_to(np.zeros_like(state), (len(goals), *state.shape))
         if start < _INSTANT and self._full is not None:
             states = self._run_free(goals, state, 0)
         else:
             first = cubic_coefficients(goals[:3], self.dt)[0]
-            begun = self._advance(state, _moved(first, start), self.dt - start)
-            run = self._run_free(goals, begun, 1) if self._full is not None else self._run_clamped(goals, begun, 1)
+            begun = self._advance(state, _moved(first, start), self.dt - start, (carried[0], carried[1]))
+            free = self._full is not None
+            run = self._run_free(goals, begun, 1) if free else self._run_clamped(goals, begun, 1, carried)
             states = np.concatenate((state[None], run))
         last = len(goals) - 2
         if self.dt * (last + 1) - end < _INSTANT:
@@ -278,7 +291,7 @@ class Follower:
         begin = start if last == 0 else self.dt * last
         base = state if last == 0 else states[last]
         piece = _moved(cubic_coefficients(goals[-3:], self.dt)[-1], begin - self.dt * last)
-        return states, self._advance(base, piece, end - begin)
+        return states, self._advance(base, piece, end - begin, (carried[last], carried[last + 1]))
 
     def _run_free(self, goals: Array, state: Array, first: int) -> Array:
         """States (n - first, b, width, 2) at goals (n, b, width), from `state` at number `first` on, without clamps."""
