@@ -264,6 +264,7 @@ class _Advanced(_SubPanel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.prepared(), self.settings(context)
         layout.prop(settings, "aim_axis")
+        layout.prop(settings, "stabilize", slider=True)
         layout.prop(settings, "level_head", slider=True)
         column = layout.column()
         column.active = settings.level_head > 0.0

@@ -101,6 +101,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     baking.add_controller(parser, LookAtSettings, "look-ats of the file")
     help = "how far the head is rolled upright on a leaning body, 0 to 1; also applied to look-ats of the file"
     setting_flags.add(parser, "--level-head", LookAtSettings, "level_head", "SHARE", help=help, stored=True)
+    help = (
+        "part of the body's own motion that neck and head cancel at once, 0 to 1; also applied to look-ats of the file"
+    )
+    setting_flags.add(parser, "--stabilize", LookAtSettings, "stabilize", "SHARE", help=help, stored=True)
     known = ", ".join(presets.available()).replace("%", "%%") or "none yet"
     parser.add_argument("--preset", metavar="NAME", help=f"preset for the settings: {known}")
     parser.add_argument(
@@ -259,7 +263,7 @@ def _resolve(request: _Request, scene: bpy.types.Scene, rig: bpy.types.Object, b
 def _set(request: _Request, settings: Any) -> None:
     apply_preset(request.preset, settings)
     layers.switch_on(settings, request.options.body)
-    setting_flags.apply(request.options, settings, ["level_head"])
+    setting_flags.apply(request.options, settings, ["level_head", "stabilize"])
     baking.use_controller(request.options, settings)
 
 
@@ -293,29 +297,37 @@ def _target(scene: bpy.types.Scene, event: GazeEntry) -> Target:
     return Target(*rigs.find_target(scene, event.target))
 
 
-def fill(row: Row, results: Sequence[look_at_bake.BakeResult], errors: Sequence[float | None]) -> None:
+def fill(row: Row, results: Sequence[look_at_bake.BakeResult], errors: Sequence[settled_errors.BakedAim]) -> None:
     """Put into a row what was baked, and how well."""
     first = results[0]
     for result in results:
         row["warnings"] += result.notes
-    row["settled_error_deg"] = errors[0]
+    row |= _errors_of(errors[0])
     row["settled_frames"] = len(settled_errors.settled_frames(first))
     row["action"], row["passes"] = first.action.name, first.passes
     row |= _body_of(first)
     if len(results) > 1:
         row["look_ats"] = [_summary(result, error) for result, error in zip(results, errors, strict=True)]
-    missing = [result for result, error in zip(results, errors, strict=True) if error is None]
+    missing = [result for result, error in zip(results, errors, strict=True) if error.settled is None]
     row["warnings"] += dict.fromkeys(settled_errors.why_no_error(result) for result in missing)
 
 
-def _summary(result: look_at_bake.BakeResult, error: float | None) -> dict[str, Any]:
+def _errors_of(error: settled_errors.BakedAim) -> dict[str, Any]:
+    return {
+        "settled_error_deg": error.settled,
+        "aim_error_deg": settled_errors.in_degrees(error.aim),
+        "eyes_error_deg": settled_errors.in_degrees(error.eyes),
+    }
+
+
+def _summary(result: look_at_bake.BakeResult, error: settled_errors.BakedAim) -> dict[str, Any]:
     one = result.look_at
     return {
         "rig": one.armature.name,
         "bone": one.bone,
         "aim_axis": list(one.aim_axis),
         "chain": list(one.bones),
-        "settled_error_deg": error,
+        **_errors_of(error),
         "action": result.action.name,
         "passes": result.passes,
         **_body_of(result),

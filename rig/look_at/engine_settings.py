@@ -61,6 +61,7 @@ def _controller(look_at: LookAt) -> dict[str, Any]:
         "method": tuning.method,
         "max_speed": tuning.max_speed or None,
         "feed_forward": tuning.feed_forward,
+        "stabilize": look_at.chain.stabilize,
     }
 
 

@@ -157,7 +157,7 @@ class GazeSolver:
         if shift is None:
             samples = self._prepared(targets, between)
         else:
-            samples = gaze.prepare(look_at.tuning, *self.chain, targets, self.context.dt, shift, between)
+            samples = gaze.prepare(look_at.tuning, *self.chain, targets, self.context.dt, shift, between, self._worlds)
         if look_at.chain.level:
             samples = samples.standing(look_at.world_up.seen(self.samples.worlds, self.samples.targets))
         samples = samples.tilted(self.setting("tilt"))
@@ -177,6 +177,11 @@ class GazeSolver:
         self._timeline = gaze.run_timeline(look_at.chain, look_at.tuning, samples, events), samples
         return self._on_target(self._timeline[0].solution(*gaze.of_frames(samples, influence)), count)
 
+    @property
+    def _worlds(self) -> Array | None:
+        """Where the armature is in the world (F, 4, 4), for a gaze that holds while it moves."""
+        return self.samples.worlds if self.look_at.chain.stabilize else None
+
     def _glancing(
         self, samples: gaze.GazeSamples, events: list[gaze.Event]
     ) -> tuple[gaze.GazeSamples, list[gaze.Event]]:
@@ -192,14 +197,14 @@ class GazeSolver:
 
     def _prepared(self, targets: Array, between: curves.Between | None) -> gaze.GazeSamples:
         """The prepared samples, kept while only settings change."""
-        kept, tuning, dt = self.kept, self.look_at.tuning, self.context.dt
+        kept, tuning, dt, worlds = self.kept, self.look_at.tuning, self.context.dt, self._worlds
         if kept.prepared is not None:
-            known_targets, known_between, known = kept.prepared
-            same = known_targets is targets and known_between is between
+            known_targets, known_between, known_worlds, known = kept.prepared
+            same = known_targets is targets and known_between is between and known_worlds is worlds
             if same and known.count == gaze.samples_per_frame(tuning, dt):
                 return known
-        samples = gaze.prepare(tuning, *self.chain, targets, dt, 0.0, between)
-        kept.prepared = targets, between, samples
+        samples = gaze.prepare(tuning, *self.chain, targets, dt, 0.0, between, worlds)
+        kept.prepared = targets, between, worlds, samples
         return samples
 
     def solve_displaced(self, solution: gaze.Solution, displacement: Array) -> gaze.Solution:

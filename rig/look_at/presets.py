@@ -22,6 +22,7 @@ SETTINGS = (
     "release_angle",
     "release_speed",
     "release_time",
+    "stabilize",
     "level_head",
 )
 """How the chain of a look-at moves, as presets set it."""

@@ -199,7 +199,12 @@ def retuned(look_at: LookAt) -> LookAt:
         aim = look_at.chain.forward[0], look_at.chain.up[0]
         body = layers.tuned(body, look_at.armature, look_at.bones, settings, aim)
     with_eyes = body is not None and bool(body.eyes or body.looks)
-    chain = replace(look_at.chain, level=settings.level_head, **body_rig.left_to_others(settings, with_eyes))
+    chain = replace(
+        look_at.chain,
+        level=settings.level_head,
+        stabilize=settings.stabilize,
+        **body_rig.left_to_others(settings, with_eyes),
+    )
     return replace(look_at, tuning=tuning(settings), chain=chain, body=body)
 
 

@@ -61,6 +61,7 @@ TUNING = (
     "eyes_closed",
     "nod",
     "tilt",
+    "stabilize",
     "level_head",
     "use_mix",
     "let_go_distance",
@@ -146,6 +147,12 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
         size=6,
     )
     soft_edge: setting.angle("Soft Edge", "Width of the smooth transition at each limit", 5.0, max=60.0, soft_max=20.0)
+    stabilize: setting.factor(
+        "Stabilize",
+        "Part of the body's own motion that neck and head cancel at once, so that the gaze holds while the body moves; "
+        "at 0 the settle time applies to it as to the motion of the target",
+        0.9,
+    )
     level_head: setting.factor(
         "Level Head",
         "Amount by which the head is rolled upright on a leaning body; at 0 the roll of the animation is kept, at "

@@ -68,8 +68,8 @@ class KeptSamples:
     """Number of times that all frames were sampled."""
     doubtful: tuple[Samples, Array] | None = None
     """Samples, and the frames after which `between` is needed."""
-    prepared: tuple[Array, curves.Between | None, gaze.GazeSamples] | None = None
-    """Targets and `between`, and what `gaze.prepare` made of them."""
+    prepared: tuple[Array, curves.Between | None, Array | None, gaze.GazeSamples] | None = None
+    """Targets, `between` and the armature's place in the world if that matters, and what `gaze.prepare` made of them."""
     learned: Learned | None = None
     """Learned by the last verification."""
     hidden: Array | None = None
@@ -162,7 +162,8 @@ class SolveSampling:
             yield begin + share * (k + 1) / len(moments)
         assert seen is not None, "there is at least one sample"
         bones = len(self.look_at.bones)
-        return curves.Between(indices, seen.rotations[:, :bones], seen.positions[:, :bones], seen.targets)
+        chain = seen.rotations[:, :bones], seen.positions[:, :bones]
+        return curves.Between(indices, *chain, seen.targets, seen.worlds)
 
     def sample_sight(self, begin: float, share: float) -> Generator[float, None, None]:
         """See which targets are behind occluders, from the head as animated.

@@ -170,7 +170,9 @@ def test_a_simple_expression_needs_no_trust(call, tmp_path) -> None:
     outputs = [tmp_path / "out.glb", tmp_path / "trusted.glb"]
     plain = call("bake", path, AIM, "--output", outputs[0])
     trusted = call("bake", path, AIM, "--output", outputs[1], "--trust-scripts")
-    assert plain.code == trusted.code == 0 and not plain.row["warnings"]
+    assert plain.code == trusted.code == 0
+    # The character moves all the time.
+    assert not [text for text in plain.row["warnings"] if "settled" not in text]
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
 
 
@@ -246,6 +248,7 @@ FLAGS = {
     "--damping": [*NUMBERS, "critical"],
     "--damping-ratio": [*NUMBERS, "0.5"],
     "--level-head": [*NUMBERS, "0.5"],
+    "--stabilize": [*NUMBERS, "0.5"],
     "--preset": ["Bird", "Nothing", "../Bird"],
     "--body": ["all", "weight,eyes", "nothing", ""],
     "--into": ["new", "current", "layer", "nowhere"],

@@ -9,6 +9,7 @@ look_at.damping = "RESPONSIVE"
 look_at.damping_ratio = 0.7071068
 look_at.max_speed = 0.0
 look_at.feed_forward = 0.0
+look_at.stabilize = 0.0
 look_at.method = "COMPONENT"
 look_at.integrator = "STABLE"
 look_at.soft_edge = 0.08726646

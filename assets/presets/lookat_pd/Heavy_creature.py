@@ -9,6 +9,7 @@ look_at.damping = "CUSTOM"
 look_at.damping_ratio = 1.2
 look_at.max_speed = 0.0
 look_at.feed_forward = 0.0
+look_at.stabilize = 0.9
 look_at.method = "GEODESIC"
 look_at.integrator = "EXACT"
 look_at.soft_edge = 0.08726646

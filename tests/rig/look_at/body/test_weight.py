@@ -9,7 +9,7 @@ from extension import load
 from ... import scenes
 from . import bodies
 
-handlers = load("rig.layers.live")
+handlers, saved_settings = load("rig.layers.live"), load("rig.look_at.saved_settings")
 
 EYE = 1.62
 FRAMES = (1, scenes.LAST)
@@ -101,4 +101,4 @@ def test_an_older_file_moves_as_before(tmp_path) -> None:
         bpy.ops.wm.open_mainfile(filepath=file)
         armature = bpy.data.objects["Person"]
         assert np.abs(scenes.poses(armature, FRAMES) - expected).max() < 1e-5
-        assert armature.pose.bones["head"].lookat_pd.version == 1
+        assert armature.pose.bones["head"].lookat_pd.version == saved_settings.VERSION
