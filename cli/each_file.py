@@ -197,8 +197,10 @@ def _result(row: Row) -> str:
     what = row["bone"] or row["rig"]
     if row["baked"]:
         return f"{row['input']} -> {row['output']}: {what}, {len(row['baked'])} actions"
-    error = row["settled_error_deg"]
-    aim = "" if error is None else f", aim error {error:.3f} degrees"
+    error = row["aim_error_deg"]
+    aim = ""
+    if error is not None:
+        aim = f", aim error {error['median']:.2f} degrees (median), {error['largest']:.1f} at frame {error['frame']}"
     off = row.get("effector_error")
     if off is not None and off == off:
         which = " (median)" if row.get("largest_effector_error") is not None else ""

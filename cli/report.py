@@ -27,6 +27,8 @@ FIELDS = (
     "fps",
     "seconds",
     "settled_error_deg",
+    "aim_error_deg",
+    "eyes_error_deg",
     "body",
     "gaze_shifts",
     "conversation",

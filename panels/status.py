@@ -18,6 +18,7 @@ _LETTER = 7.5
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.types.Object, bone: str) -> None:
     """Solved, being solved, stopped, or the error."""
     state = live.status(context.scene, armature, bone, look_at_kind.NAME)
+    solve = live.solve_of(context.scene, armature, bone, look_at_kind.NAME)
     if state.state == "ERROR":
         draw_long(layout, context, messages.translate(state.error), "ERROR")
     elif state.state == "SOLVING":
@@ -32,10 +33,11 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
         row.operator("lookat_pd.solve", text="Solve", icon="FILE_REFRESH")
     elif state.state == "SOLVED":
         layout.label(text=_solved(state), icon="CHECKMARK", translate=False)
+        if isinstance(solve, LookAtSolve) and solve.figures is not None:
+            layout.label(text=messages.translate(solve.figures), icon="BLANK1", translate=False)
         # The panel says which way it faces, with what to do, above.
         for note in (note for note in state.notes if not facing.is_doubt(note)):
             draw_long(layout, context, messages.translate(note), "INFO")
-    solve = live.solve_of(context.scene, armature, bone, look_at_kind.NAME)
     blinks = isinstance(solve, LookAtSolve) and bool(solve.look_at.shapes)
     if state.state == "SOLVED" and blinks and not context.scene.render.use_lock_interface:
         # A render in a window runs at the same time, and both would set the shape keys of blinks.

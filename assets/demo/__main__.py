@@ -199,7 +199,7 @@ def _save(scene: bpy.types.Scene, blend: Path, results: list, seconds: float) ->
         "seconds": seconds,
         "warnings": [],
     }
-    errors = load("lookat_pd.progress").drain(load("cli.settled_errors").measure(scene, results))
+    errors = load("lookat_pd.progress").drain(load("cli.baked_aim").measure(scene, results))
     load("cli.verbs.bake").fill(row, results, errors)
     return row
 

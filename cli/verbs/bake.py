@@ -25,6 +25,7 @@ from ...rig.sampling import scene_time
 from ...rig.sampling.targets import Target
 from .. import arguments as words
 from .. import (
+    baked_aim,
     baking,
     conversation_file,
     each_action,
@@ -34,7 +35,6 @@ from .. import (
     retime,
     rigs,
     setting_flags,
-    settled_errors,
 )
 from ..console import Console
 from ..conversation_file import Talk
@@ -207,7 +207,7 @@ def _bake_action(
     extents = {rig.name: rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last) for rig, _ in places}
     steps = look_at_bake.bake(scene, look_ats, bake_options.BakeOptions(first, last, request.into))
     results = drain(steps, lambda fraction: console.progress(0.1 + 0.65 * fraction, "baking"))
-    steps = settled_errors.measure(scene, results)
+    steps = baked_aim.measure(scene, results)
     errors = drain(steps, lambda fraction: console.progress(0.75 + 0.2 * fraction, "verifying"))
     if job.output.suffix.lower() == ".glb":
         for result in results:
@@ -297,30 +297,30 @@ def _target(scene: bpy.types.Scene, event: GazeEntry) -> Target:
     return Target(*rigs.find_target(scene, event.target))
 
 
-def fill(row: Row, results: Sequence[look_at_bake.BakeResult], errors: Sequence[settled_errors.BakedAim]) -> None:
+def fill(row: Row, results: Sequence[look_at_bake.BakeResult], errors: Sequence[baked_aim.AimFigures]) -> None:
     """Put into a row what was baked, and how well."""
     first = results[0]
     for result in results:
         row["warnings"] += result.notes
     row |= _errors_of(errors[0])
-    row["settled_frames"] = len(settled_errors.settled_frames(first))
+    row["settled_frames"] = len(baked_aim.settled_frames(first))
     row["action"], row["passes"] = first.action.name, first.passes
     row |= _body_of(first)
     if len(results) > 1:
         row["look_ats"] = [_summary(result, error) for result, error in zip(results, errors, strict=True)]
     missing = [result for result, error in zip(results, errors, strict=True) if error.settled is None]
-    row["warnings"] += dict.fromkeys(settled_errors.why_no_error(result) for result in missing)
+    row["warnings"] += dict.fromkeys(baked_aim.why_no_error(result) for result in missing)
 
 
-def _errors_of(error: settled_errors.BakedAim) -> dict[str, Any]:
+def _errors_of(error: baked_aim.AimFigures) -> dict[str, Any]:
     return {
         "settled_error_deg": error.settled,
-        "aim_error_deg": settled_errors.in_degrees(error.aim),
-        "eyes_error_deg": settled_errors.in_degrees(error.eyes),
+        "aim_error_deg": baked_aim.in_degrees(error.aim),
+        "eyes_error_deg": baked_aim.in_degrees(error.eyes),
     }
 
 
-def _summary(result: look_at_bake.BakeResult, error: settled_errors.BakedAim) -> dict[str, Any]:
+def _summary(result: look_at_bake.BakeResult, error: baked_aim.AimFigures) -> dict[str, Any]:
     one = result.look_at
     return {
         "rig": one.armature.name,

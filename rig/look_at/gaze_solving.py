@@ -11,7 +11,8 @@ from ...lookat_pd import curves, gaze, rotation
 from ...lookat_pd.gaze import glances
 from ...lookat_pd.rotation import Array
 from ..sampling.targets import Target
-from . import mixing
+from . import aim_errors, mixing
+from .aim_errors import AimErrors
 from .body.body_solve import drifting_targets
 from .resolve import LookAt
 from .setting_paths import setting_path
@@ -235,3 +236,8 @@ class GazeSolver:
         wanted = solution.settled & solution.reachable & np.isfinite(error)
         chosen = error[wanted & (self.setting("influence") >= 1.0)]
         return float(chosen.max()) if len(chosen) else np.nan
+
+    def aim_errors(self, solution: gaze.Solution, error: Array) -> AimErrors | None:
+        """Of errors (F,) [rad] over all frames at which the solution looks with its whole influence."""
+        looks = (solution.looked_at >= 0) & (self.setting("influence") >= 1.0)
+        return aim_errors.over(error, looks, solution.reachable, self.samples.frames)

@@ -16,6 +16,7 @@ from ...lookat_pd.rotation import Array
 from ..layers.kinds import BODY, FRESH, TARGETS, Instance, LayerSolve
 from ..layers.track import Track
 from ..sampling.sampler import Sampler, Samples
+from .aim_errors import AimErrors
 from .body import response
 from .body.body_solve import BodySolve
 from .gaze_solving import GazeSolver
@@ -38,8 +39,9 @@ class LookAtSolve(LayerSolve):
 
     track: the offsets found, None as long as there are none; `rough` while they are still to be verified. error: the
     largest angle [rad] between aim axis and target over frames that are settled with the target in reach, nan where
-    there is none; `measured` on the evaluated rig, else predicted. below: tracks of the look-ats it depends on.
-    circle: those that it depends on in a circle.
+    there is none; `measured` on the evaluated rig, else predicted. aim: errors over all frames that look, of the eyes
+    where there are some; None where it never looks. below: tracks of the look-ats it depends on. circle:
+    those that it depends on in a circle.
     """
 
     def __init__(self, look_at: LookAt, number: int) -> None:
@@ -50,6 +52,7 @@ class LookAtSolve(LayerSolve):
         self.track: Track | None = None
         self.measured = self._expected = False
         self.error = np.nan
+        self.aim: AimErrors | None = None
         self.below: tuple[list[Track], list[Track]] = [], []
         self.circle: frozenset[LookAtSolve] = frozenset()
 
@@ -99,6 +102,11 @@ class LookAtSolve(LayerSolve):
             Message("The whole rig is evaluated, which is slower. {reason}", reason=self.kept.whole_because),
         )
 
+    @property
+    def figures(self) -> Message | None:
+        """How well it aims, None where that is not known."""
+        return None if self.aim is None or self.rough else self.aim.message
+
     def _lifted_feet(self) -> list[Message]:
         """Of the planted foot that is farthest off where it should be, by more than what can be seen."""
         body, missed = self.look_at.body, None if self.response is None else self.response.missed
@@ -147,6 +155,7 @@ class LookAtSolve(LayerSolve):
                 self.solution = solver.solve_displaced(self.solution, displacement)
             if predicted and not kept.samples.sheared:
                 self.error = solver.settled_error(self.solution, self.solution.error)
+                self.aim = solver.aim_errors(self.solution, self.solution.error)
                 self._finish(solver, body, self.solution.offsets, displacement, None)
             else:
                 if predicted:
@@ -164,6 +173,7 @@ class LookAtSolve(LayerSolve):
                         yield share
                     seen = yield from subrange(verification.steps(), 1.0 / passes, 0.999)
                     self.solution, self.measured, self.error = verification.solution, True, verification.error
+                    self.aim = verification.aim
                     self._finish(solver, body, verification.offsets, verification.displacement, seen)
         self.stale = FRESH
 
@@ -224,6 +234,7 @@ class LookAtSolve(LayerSolve):
             self.response = body.respond(self.solution.wanted[:, 0], offsets, displacement, seen, solver)
             if self.response.gaze is not None:
                 self.error = solver.settled_error(self.solution, self.response.gaze.error)
+                self.aim = solver.aim_errors(self.solution, self.response.gaze.error)
         self.keep(self._made(offsets, displacement))
         self.rough = False
 

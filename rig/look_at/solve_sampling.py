@@ -69,7 +69,7 @@ class KeptSamples:
     doubtful: tuple[Samples, Array] | None = None
     """Samples, and the frames after which `between` is needed."""
     prepared: tuple[Array, curves.Between | None, Array | None, gaze.GazeSamples] | None = None
-    """Targets, `between` and the armature's place in the world if that matters, and what `gaze.prepare` made of them."""
+    """Targets, `between` the space of the armature if it matters, and what `gaze.prepare` made of them."""
     learned: Learned | None = None
     """Learned by the last verification."""
     hidden: Array | None = None

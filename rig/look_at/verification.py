@@ -16,6 +16,7 @@ from ..controls.realize import Correction, Realization, Tolerance, realize
 from ..layers.track import Track
 from ..sampling.sampler import Samples
 from . import look_at_layer as offsets
+from .aim_errors import AimErrors
 from .body.body_solve import BodySolve
 from .gaze_solving import GazeSolver
 from .solve_sampling import Learned, SolveSampling
@@ -43,7 +44,8 @@ class Verification(Realization[Turned, Samples]):
     """The verification of one look-at, from the solution that its samples give.
 
     Afterwards `solution`, `offsets` (F, b, 4) and `displacement` (F, 3) are those verified, and `error` is the largest
-    angle [rad] between aim axis and target as measured, nan for none. displacement: of the hips, None without a body.
+    angle [rad] between aim axis and target as measured, nan for none; `aim` has the errors over all frames that look.
+    displacement: of the hips, None without a body.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class Verification(Realization[Turned, Samples]):
         self.number = number
         self.solver, self.sampling, self.body, self.propose = solver, sampling, body, propose
         self.solution, self.displacement, self.error = solution, displacement, np.nan
+        self.aim: AimErrors | None = None
         self._aim, self._animated = solver.look_at.chain.forward[0], solver.chain[0]
         if solver.kept.coupling is None:
             solver.kept.coupling = self._measured_coupling()
@@ -184,6 +187,7 @@ class Verification(Realization[Turned, Samples]):
         """Note the aim error that the evaluated rig shows, and return by how much the aim differs from the solution."""
         aim_error = self._aim_error(seen)
         self.error = self.solver.settled_error(self.solution, aim_error)
+        self.aim = self.solver.aim_errors(self.solution, aim_error)
         away = rotation.distance(seen.rotations[:, 0], self.solution.wanted[:, 0])
         moved = np.abs(aim_error - self.solution.error)
         return float(max(away.max(), np.nanmax(np.append(moved, 0.0))))

@@ -66,6 +66,30 @@ def test_baked_head_aims_at_the_target_in_the_file_written(walk, call, tools, tm
         assert tools.aim_error(rig, "head", outcome.row["aim_axis"], BALL) < 0.1
 
 
+def test_the_aim_error_is_that_of_all_frames_that_look(walk, call, tools, tmp_path) -> None:
+    """Whatever is settled; nothing is known of frames at which it is off."""
+    for share in ("0", "0.9"):
+        gaze = gaze_file(tmp_path / "gaze.json", [{"frame": 5, "target": "Ball"}, {"frame": 60, "off": True}])
+        words = ["--gaze", gaze, "--range", 1, 90, "--stabilize", share]
+        row = call("bake", walk, "--output", tmp_path / "out.blend", *words).row
+        scene, errors = tools.reopen(tmp_path / "out.blend"), []
+        for frame in range(5, 60):
+            scene.frame_set(frame)
+            errors.append(tools.aim_error(scene.objects["Hero"], "head", row["aim_axis"], BALL))
+        seen = row["aim_error_deg"]
+        assert seen["frames"] == seen["in_reach"] == 55
+        assert seen["frame"] == 5 + int(np.argmax(errors))
+        known = (np.median(errors), np.percentile(errors, 90), np.max(errors))
+        assert (seen["median"], seen["p90"], seen["largest"]) == pytest.approx(known, abs=0.02)
+        assert row["eyes_error_deg"] is None
+
+
+def test_nothing_is_measured_of_a_look_at_that_is_off(walk, call, tmp_path) -> None:
+    gaze = gaze_file(tmp_path / "gaze.json", [{"frame": 200, "target": "Ball"}])
+    row = call("bake", walk, "--output", tmp_path / "out.blend", "--gaze", gaze, "--range", 1, 20).row
+    assert row["ok"] and row["aim_error_deg"] is None and row["settled_error_deg"] is None
+
+
 def test_point_may_begin_with_a_minus(walk, call, tools, tmp_path) -> None:
     for words in (["--point=-0.5,-2,1.7"], ["--point", "-0.5,-2,1.7"]):
         outcome = call("bake", walk, "--output", tmp_path / "out.blend", *words)
@@ -198,12 +222,12 @@ def test_settle_time_and_damping_override_those_of_the_file(call, tools, tmp_pat
     hero = tools.make_character()
     add_look_at(hero, target=bpy.data.objects["Ball"], settle_time=0.4)
     source = tools.save(tmp_path / "in.blend")
-    words = ["--settle-time", "1.5", "--damping", "0.5", "--level-head", "0.75"]
+    words = ["--settle-time", "1.5", "--damping", "0.5", "--level-head", "0.75", "--stabilize", "0.25"]
     assert call("bake", source, "--output", tmp_path / "out.blend", *words).code == 0
     settings = tools.reopen(tmp_path / "out.blend").objects["Hero"].pose.bones["head"].lookat_pd
     assert settings.settle_time == pytest.approx(1.5)
     assert (settings.damping, settings.damping_ratio) == ("CUSTOM", pytest.approx(0.5))
-    assert settings.level_head == pytest.approx(0.75)
+    assert (settings.level_head, settings.stabilize) == (pytest.approx(0.75), pytest.approx(0.25))
     call("bake", source, "--output", tmp_path / "out.blend", "--damping", "responsive")
     assert tools.reopen(tmp_path / "out.blend").objects["Hero"].pose.bones["head"].lookat_pd.damping == "RESPONSIVE"
 

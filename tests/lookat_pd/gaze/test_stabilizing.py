@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
+from numpy.typing import ArrayLike
 
 from comparison import largest_angle
 from lookat_pd import gaze, rotation
@@ -48,7 +49,7 @@ def dancer(t: Array, bones: int = 5, seed: int = 0, size: float = 0.25) -> tuple
     return rotations, positions
 
 
-def at(yaw, pitch=0.0, distance: float = 3.0) -> Array:
+def at(yaw: ArrayLike, pitch: ArrayLike = 0.0, distance: float = 3.0) -> Array:
     """Points at yaw to the left and pitch up [rad] of a head that stands at EYES and faces -Y."""
     yaw, pitch = np.broadcast_arrays(np.asarray(yaw, float), np.asarray(pitch, float))
     way = np.stack((np.sin(yaw) * np.cos(pitch), -np.cos(yaw) * np.cos(pitch), np.sin(pitch)), axis=-1)
@@ -90,10 +91,10 @@ def test_a_still_target_is_looked_at_exactly_whatever_the_body_does(seed, bones,
 
 def test_the_tilt_of_the_head_and_a_level_head_do_not_disturb_it():
     t = times(8.0)
-    for changes, tilt in (({}, 0.2), ({"level": 1.0}, 0.0), ({"level": 0.5}, 0.2)):
+    for level, tilt in ((0.0, 0.2), (1.0, 0.0), (0.5, 0.2)):
         samples = gaze.prepare(Tuning(), *dancer(t), still(t), 1 / RATE).standing((0.0, 0.0, 1.0))
         samples = samples.tilted(np.where(t < 1.0, 0.0, tilt))
-        solution = gaze.solve_samples(chain(**changes), Tuning(), samples, [Event(0.4, 0)])
+        solution = gaze.solve_samples(chain(level=level), Tuning(), samples, [Event(0.4, 0)])
         assert solution.error[-240:].max() < 1e-6
 
 

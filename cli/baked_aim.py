@@ -1,0 +1,138 @@
+"""How well baked look-ats aim, seen on the evaluated rig in the world and not on what the solver predicted."""
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ..lookat_pd import rotation
+from ..lookat_pd.gaze import Solution
+from ..lookat_pd.message import Message
+from ..lookat_pd.rotation import Array
+from ..rig.look_at import mixing
+from ..rig.look_at.aim_errors import AimErrors, over
+from ..rig.look_at.look_at_bake import BakeResult
+from ..rig.look_at.resolve import LookAt
+from ..rig.look_at.setting_paths import setting_path
+from ..rig.sampling.sampler import Sampler, Samples
+
+
+@dataclass(frozen=True)
+class AimFigures:
+    """How well one baked look-at aims."""
+
+    settled: float | None
+    """Largest angle [deg] between aim and target over its settled frames with the target in reach. The aim is the gaze
+    of the eyes where they look, else the aim axis of the bone. None where there are no such frames."""
+    aim: AimErrors | None
+    """Of the aim axis over all frames at which it looks with its whole influence, None where there are none."""
+    eyes: AimErrors | None
+    """Of the gaze of the eyes, likewise; None without eyes."""
+
+
+def measure(scene: bpy.types.Scene, results: Sequence[BakeResult]) -> Generator[float, None, list[AimFigures]]:
+    """How well each look-at aims; what shape keys do to eyes is as solved. Yields the fraction done."""
+    measured: list[AimFigures] = []
+    for number, result in enumerate(results):
+        one = result.look_at
+        eyes = [] if one.body is None or one.body.looks else [eye.bone for eye in one.body.eyes]
+        names = [one.bone, *eyes]
+        worlds, bones = np.empty((len(result.frames), 4, 4)), np.empty((len(result.frames), len(names), 4, 4))
+        with Sampler(scene, one.armature, one.bones[:1], one.targets, cut_down={}) as sampler:
+            seen = None
+            for step, seen in enumerate(sampler.sample(result.frames.tolist(), _settings(one))):  # noqa: B007
+                armature = one.armature.evaluated_get(sampler.scene.view_layers[0].depsgraph)
+                # As it is, not as a rotation: uneven scale turns axes as well.
+                worlds[step] = armature.matrix_world
+                bones[step] = [armature.pose.bones[name].matrix for name in names]
+                yield (number + (step + 1) / len(result.frames)) / len(results)
+        assert seen is not None
+        measured.append(_measured(result, seen, worlds, bones))
+    return measured
+
+
+def _measured(result: BakeResult, seen: Samples, worlds: Array, bones: Array) -> AimFigures:
+    one, solution, response = result.look_at, result.solution, result.response
+    full = seen.properties[setting_path(one.bone, "influence")] >= 1.0
+    targets = _targets(one, solution, seen)
+    head = _errors(bones[:, :1], one.chain.forward[:1], targets, worlds)
+    # Where it looks beside the target or nods, the solution has no error either.
+    looks = full & (solution.looked_at >= 0)
+    aim = over(head, looks & np.isfinite(solution.error), solution.reachable, result.frames)
+    gaze, solved = head, None if response is None or response.gaze is None else response.gaze.error
+    if solved is not None and one.body is not None:
+        gaze = solved
+        if one.body.ocular is not None and bones.shape[1] > 1:
+            gaze = np.where(
+                np.isfinite(solved), _errors(bones[:, 1:], one.body.ocular.forward, targets, worlds), np.nan
+            )
+    eyes = None if solved is None else over(gaze, looks, solution.reachable, result.frames)
+    chosen = settled_frames(result)
+    chosen = chosen[full[chosen]]
+    return AimFigures(float(np.degrees(gaze[chosen].max())) if len(chosen) else None, aim, eyes)
+
+
+def _settings(look_at: LookAt) -> list[str]:
+    """Data paths of the settings of a look-at that decide which frames count, and what is aimed at."""
+    settings = look_at.armature.pose.bones[look_at.bone].lookat_pd
+    weights = mixing.paths(settings, look_at.bone) if look_at.mixes else ()
+    return [setting_path(look_at.bone, "influence"), *weights]
+
+
+def settled_frames(result: BakeResult) -> Array:
+    """Indices of the frames whose look-at is settled with the target in reach, the eyes on it."""
+    solution, response = result.solution, result.response
+    settled = solution.settled & solution.reachable & (solution.looked_at >= 0)
+    if response is not None and response.gaze is not None:
+        # Eyes look away before the head does.
+        settled &= np.isfinite(response.gaze.error)
+    return np.flatnonzero(settled)
+
+
+def why_no_error(result: BakeResult) -> str:
+    """Why a look-at has no settled error, as a sentence."""
+    solution, name = result.solution, result.look_at.bone
+    if not (solution.looked_at >= 0).any():
+        reason = f"The look-at on '{name}' is off at every frame"
+    elif not solution.reachable.any():
+        reason = f"The target is out of reach of the look-at on '{name}' at every frame"
+    elif not (solution.settled & solution.reachable).any():
+        reason = (
+            f"No frame of the look-at on '{name}' is settled with the target in reach, as is usual where the character "
+            "or the target keeps moving"
+        )
+    elif not len(settled_frames(result)):
+        reason = f"The eyes of the look-at on '{name}' look away from the target at every settled frame"
+    else:
+        reason = f"The influence of the look-at on '{name}' is below 1 at every settled frame"
+    return Message("{reason}, so the settled aim error is not measured.", reason=reason)
+
+
+def _targets(one: LookAt, solution: Solution, seen: Samples) -> Array:
+    """What is looked at (F, 3), in the armature's space as the samples have it."""
+    targets = seen.targets
+    if one.mixes:
+        settings = one.armature.pose.bones[one.bone].lookat_pd
+        weights = mixing.sampled(settings, one.bone, seen.properties)
+        assert weights is not None
+        targets, _ = mixing.mixed(targets, one.targets, weights, seen.positions[:, 0])
+    return targets[np.maximum(solution.looked_at, 0), np.arange(len(solution.looked_at))]
+
+
+def _errors(bones: Array, axes: Array, targets: Array, worlds: Array) -> Array:
+    """Angles (F,) [rad] between the axes (k, 3) of bones (F, k, 4, 4) and targets (F, 3)."""
+    linear = worlds[:, :3, :3]
+    # Of two eyes that converge, the middle is what looks.
+    aim = (linear[:, None] @ bones[..., :3, :3] @ axes[..., None])[..., 0].mean(axis=1)
+    away = targets - bones[..., :3, 3].mean(axis=1)
+    return rotation.angle_between(aim, (linear @ away[..., None])[..., 0])
+
+
+def in_degrees(errors: AimErrors | None) -> dict[str, float] | None:
+    """The same for the report."""
+    if errors is None:
+        return None
+    angles = {"median": errors.median, "p90": errors.most, "largest": errors.largest}
+    rounded = {name: round(float(np.degrees(angle)), 4) for name, angle in angles.items()}
+    return {**rounded, "frame": errors.frame, "frames": errors.frames, "in_reach": errors.in_reach}
