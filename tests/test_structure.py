@@ -52,6 +52,7 @@ WITHIN = {
         "ik": {"animation", "controls", "detection", "feet", "layers", "sampling"},
         "dynamics": {"animation", "controls", "detection", "feet", "sampling"},
         "look_at": {"animation", "controls", "detection", "layers", "sampling"},
+        "live": {"layers"},
         "pd_follow": {"animation", "layers", "sampling"},
     },
 }

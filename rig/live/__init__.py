@@ -1,0 +1,1 @@
+"""The former place of the live loop: scripts import `handlers` from here."""
