@@ -18,6 +18,8 @@ resolve = load("rig.look_at.resolve")
 facing = load("rig.look_at.facing")
 describe = load("cli.describe")
 
+COMPARING_MAKES = bpy.app.version < (5, 0)
+"""Blender 4.5 makes the settings of both sides when it compares an override with its original."""
 NEEDS_A_WINDOW = (ZeroDivisionError, AttributeError)
 """What drawing raises that asks for the region."""
 
@@ -113,21 +115,21 @@ def test_a_local_character_gets_no_settings() -> None:
     assert stored(hero) == []
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("kind", linked.KINDS)
 def test_an_override_gets_no_settings_and_no_entries(tmp_path, capfd, kind) -> None:
     hero = linked.overridden(linked.save_library(tmp_path, scenes.figure()), kind)
     activate(hero)
     bpy.ops.object.mode_set(mode="POSE")
     look_around(hero)
-    original = hero.override_library.reference
-    assert stored(hero, original) == []
+    assert COMPARING_MAKES or stored(hero, hero.override_library.reference) == []
     # To be shown, settings must be there.
     assert draw_panels() > 10
     bpy.context.view_layer.update()
     for _ in range(2):
         linked.reopened(tmp_path)
         assert entries() == []
-    assert stored(linked.hero(), linked.hero().override_library.reference) == []
+    assert COMPARING_MAKES or stored(linked.hero(), linked.hero().override_library.reference) == []
     assert "ERROR" not in "".join(capfd.readouterr())
 
 

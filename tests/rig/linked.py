@@ -1,5 +1,6 @@
 """Characters from a library, as shots have them: linked, overridden, from a library of a library, several of one."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,7 @@ def overridden(library: str, kind: str, name: str = "Hero") -> bpy.types.Object:
         bpy.context.scene.collection.objects.link(hero)
     if kind != "object" and hero.data.library is not None:
         hero.data.override_create(remap_local_usages=True)
+    bpy.context.view_layer.update()
     return hero
 
 
@@ -71,3 +73,21 @@ def reopened(folder: Path) -> None:
 def hero() -> bpy.types.Object:
     """The overridden armature of the file."""
     return next(item for item in bpy.data.objects if item.type == "ARMATURE" and item.override_library)
+
+
+def save_edited(library: str, edit: Callable[[bpy.types.Object], None]) -> str:
+    """A second version of a library, in a file of its own; the file that was open is left."""
+    bpy.ops.wm.open_mainfile(filepath=library)
+    edit(bpy.data.objects["Hero"])
+    path = Path(library).with_name("edited.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+    return str(path)
+
+
+def add_bone(armature: bpy.types.Object, name: str, parent: str) -> None:
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    made = armature.data.edit_bones.new(name)
+    made.parent = armature.data.edit_bones[parent]
+    made.head, made.tail = made.parent.tail, made.parent.tail * 1.1
+    bpy.ops.object.mode_set(mode="OBJECT")

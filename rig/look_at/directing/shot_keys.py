@@ -237,6 +237,7 @@ def mend(armature: bpy.types.Object) -> None:
     Keys may come and go in any animation editor, the clip may have keys of its own, library overrides do not save
     drivers, and bones are renamed.
     """
+    _take_back(armature)
     items, drivers = armature.data.lookat_pd_shot, list(_own_drivers(armature))
     if not len(items) and not drivers:
         return
@@ -269,6 +270,39 @@ def mend(armature: bpy.types.Object) -> None:
     for path, source in wanted.items():
         if _driver(armature, path) is None:
             _follow(armature, path, Home(armature.data, source))
+
+
+def _take_back(armature: bpy.types.Object) -> None:
+    """Give an armature the override of its data that has its keys of the shot.
+
+    When Blender resyncs an override, the object has the linked data again, and that override has no user: it would not
+    be saved.
+    """
+    linked = armature.data
+    if linked.library is None or not any(read(bone, "lookat_pd").shot for bone in armature.pose.bones):
+        return
+    used = {item.data for item in bpy.data.objects}
+    lost = [item for item in bpy.data.armatures if _overrides(item, linked) and item not in used]
+    own = [item for item in lost if _has_action_of(item, armature)]
+    for data in own or lost:
+        armature.data = data
+        return
+
+
+def _overrides(data: bpy.types.Armature, linked: bpy.types.Armature) -> bool:
+    """Whether armature data is the override of linked one, with keys of the shot."""
+    override = data.override_library
+    return override is not None and override.reference == linked and len(data.lookat_pd_shot) > 0
+
+
+def _has_action_of(data: bpy.types.Armature, armature: bpy.types.Object) -> bool:
+    """Whether the action of armature data was made for an armature."""
+    action = data.animation_data.action if data.animation_data is not None else None
+    return action is not None and action.name.startswith(_action_name(armature))
+
+
+def _action_name(armature: bpy.types.Object) -> str:
+    return f"{armature.name} Look-at"
 
 
 def tidy(armature: bpy.types.Object) -> None:
@@ -505,7 +539,7 @@ def _own_action(armature: bpy.types.Object) -> None:
     animation = data.animation_data or data.animation_data_create()
     action, slot = animation.action, animation.action_slot
     if action is None:
-        action, slot = actions.new_action(f"{armature.name} Look-at", data)
+        action, slot = actions.new_action(_action_name(armature), data)
         action[_MARK] = True
     elif slot is None:
         slot = action.slots.new(id_type=data.id_type, name=data.name)
