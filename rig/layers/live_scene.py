@@ -212,7 +212,6 @@ class LiveScene:
         first, last = span[0], max(span[0], span[1])
         for kind in self.kinds.values():
             kind.rebuilt(scene, first, last, self._of(kind))
-        self.data_kinds = fingerprint.KINDS
         if self.is_ready:
             self.as_built = self.structure
         self.begin()
@@ -263,10 +262,12 @@ class LiveScene:
                 self.tracks.clear()
                 self.restored.add(solve.owner.name_full)
         for identity, item in everything.items():
-            known = self.prints.get(identity) if touched is not None and identity[0] not in touched else None
+            kinds_of_it = {part.id_type for part in fingerprint.whole(item)}
+            known = self.prints.get(identity) if touched is not None and not kinds_of_it & touched else None
             prints[identity] = fingerprint.fingerprint(item) if known is None else known
-        self.watched = frozenset(() if sees_all else (item.session_uid for item in everything.values()))
-        self.data_kinds = fingerprint.KINDS | {kind for kind, _ in everything}
+        parts = [part for item in everything.values() for part in fingerprint.whole(item)]
+        self.watched = frozenset(() if sees_all else (part.session_uid for part in parts))
+        self.data_kinds = fingerprint.KINDS | {part.id_type for part in parts}
         before, reached = self.prints, self.reach
         self.prints, self.reach = prints, reach
         different = {i for i in {*prints, *before} if prints.get(i) != before.get(i)}

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..animation import actions
 from ..animation.channels import TRANSFORM_SIZES
-from ..animation.data_paths import bone_path
-from . import own_data
+from ..animation.data_paths import bone_path, split_key
+from . import own_data, physics, shapes
 
 KINDS = frozenset(("ACTION", "OBJECT", "ARMATURE", "SCENE", "COLLECTION"))
 """Kinds of data whose change may always change a motion; others do where one of them is within reach."""
@@ -44,9 +44,11 @@ _SKIPPED = {
     "is_library_indirect",
     "is_override_data",
     "select",
+    "use_nodes",
 }
 _SIMPLE = {"BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"}
 _BONE_SETTINGS = ("use_inherit_rotation", "use_local_location", "use_relative_parent", "use_connect")
+_READ_BY_CONSTRAINTS = ("action", "cache_file", "clip", "camera", "depth_object", "space_object")
 _names: dict[str, list[tuple[str, str]]] = {}
 
 
@@ -63,17 +65,34 @@ def changed_kinds(scene: bpy.types.Scene, kinds: Iterable[str]) -> set[str]:
 def dependencies(scene: bpy.types.Scene, items: Iterable[bpy.types.ID | None]) -> dict[tuple[str, str], bpy.types.ID]:
     """Everything that the motion of these objects depends on, themselves included, by kind and full name."""
     items_by_key: dict[tuple[str, str], bpy.types.ID] = {}
-    waiting = [item for item in items if item is not None]
+    shaped: set[tuple[str, str]] = set()
+    waiting: list[bpy.types.ID | shapes.Shape] = [item for item in items if item is not None]
     while waiting:
         item = waiting.pop()
+        if isinstance(item, shapes.Shape):
+            item, known, uses = item.object, shaped, shapes.uses(item.object)
+        else:
+            known, uses = items_by_key, _uses(item, scene)
         key = identity(item)
-        if key not in items_by_key:
-            items_by_key[key] = item
-            waiting.extend(used for used in _uses(item, scene) if used is not None)
+        if key not in known:
+            if known is shaped:
+                shaped.add(key)
+            else:
+                items_by_key[key] = item
+            waiting.extend(used for used in uses if used is not None)
     return items_by_key
 
 
+def whole(item: bpy.types.ID) -> list[bpy.types.ID]:
+    """An item with what is embedded in it and changes by itself: the nodes of materials, lights and the like."""
+    nodes = None if isinstance(item, bpy.types.Scene | bpy.types.NodeTree) else getattr(item, "node_tree", None)
+    return [item] if nodes is None else [item, nodes]
+
+
 def identity(item: bpy.types.ID) -> tuple[str, str]:
+    if isinstance(item, bpy.types.NodeTree) and item.is_embedded_data:
+        # Those of all materials have one name.
+        return item.id_type, f"{item.name_full} {item.session_uid}"
     return item.id_type, item.name_full
 
 
@@ -100,6 +119,11 @@ def animates(armature: bpy.types.Object, path: str) -> bool:
     return path in _animated(armature)
 
 
+def keyed_paths(item: bpy.types.ID) -> Collection[str]:
+    """Data paths of the properties of any item that keys move, in the current action or the NLA."""
+    return _keyed(item).keys()
+
+
 def animated_paths(armature: bpy.types.Object) -> Collection[str]:
     """Data paths of the properties of an armature that keys, in the current action or the NLA, or drivers move."""
     return _animated(armature).keys()
@@ -111,17 +135,21 @@ def _uses(item: bpy.types.ID, scene: bpy.types.Scene) -> Iterator[bpy.types.ID |
         yield data.action
         yield from (strip.action for strip in _strips(data))
         for variable in (variable for driver in data.drivers for variable in driver.driver.variables):
-            yield from (target.id for target in variable.targets)
+            for target in variable.targets:
+                yield from (target.id, _owner_of(target))
             if variable.type == "CONTEXT_PROP":
                 yield scene
     if not isinstance(item, bpy.types.Object):
         yield None if isinstance(item, bpy.types.Armature) else getattr(item, "shape_keys", None)
+        if isinstance(item, bpy.types.NodeTree):
+            yield from shapes.tree_uses(item)
         return
     yield item.parent
-    if item.parent is not None and item.parent_type.startswith("VERTEX"):
-        yield item.parent.data
+    if shapes.is_parent_by_shape(item):
+        yield from (item.parent.data, shapes.Shape(item.parent))
     if isinstance(item.data, bpy.types.Armature | bpy.types.Curve | bpy.types.Lattice):
         yield item.data
+    yield from physics.uses(item, scene)
     for stack in _stacks(item):
         for constraint in stack:
             if not own_data.is_live_constraint(constraint):
@@ -129,10 +157,24 @@ def _uses(item: bpy.types.ID, scene: bpy.types.Scene) -> Iterator[bpy.types.ID |
                     target = getattr(holder, "target", None)
                     yield target
                     yield getattr(holder, "pole_target", None)
-                    if target is not None and (constraint.type == "SHRINKWRAP" or getattr(holder, "subtarget", "")):
+                    if shapes.followed(constraint, target, getattr(holder, "subtarget", "")):
                         # The surface, or a vertex group of it.
-                        yield target.data
-                yield getattr(constraint, "action", None)
+                        yield from (target.data, shapes.Shape(target))
+                for name in _READ_BY_CONSTRAINTS:
+                    yield getattr(constraint, name, None)
+
+
+def _owner_of(target: bpy.types.DriverTarget) -> bpy.types.ID | None:
+    """The data that has the property which a driver reads, where the path leads there through other data."""
+    path, key = split_key(target.data_path)
+    path = path if key else path.rpartition(".")[0]
+    if target.id is None or not path:
+        return None
+    try:
+        return target.id.path_resolve(path, False).id_data
+    except (ValueError, AttributeError):
+        # It leads nowhere.
+        return None
 
 
 def _stacks(item: bpy.types.Object) -> Iterator[Any]:
@@ -166,12 +208,17 @@ def _playing(data: bpy.types.AnimData) -> Iterator[tuple[bpy.types.Action, bpy.t
 def _animated(item: bpy.types.ID) -> dict[str, set[int]]:
     """Data paths of an item's own properties that change with the frame, and which of their numbers do."""
     data = getattr(item, "animation_data", None)
-    paths: dict[str, set[int]] = {}
-    if data is None:
-        return paths
-    for driver in data.drivers:
+    paths = _keyed(item)
+    for driver in data.drivers if data is not None else ():
         paths.setdefault(driver.data_path, set()).add(driver.array_index)
-    for action, slot in _playing(data):
+    return paths
+
+
+def _keyed(item: bpy.types.ID) -> dict[str, set[int]]:
+    """The same of what keys move."""
+    data = getattr(item, "animation_data", None)
+    paths: dict[str, set[int]] = {}
+    for action, slot in _playing(data) if data is not None else ():
         bag = actions.channelbag(action, slot)
         for curve in bag.fcurves if bag is not None else ():
             if actions.plays(curve):
@@ -204,9 +251,11 @@ def _parts(item: bpy.types.ID, animated: Mapping[str, set[int]], *, posed: bool 
                 yield from _simple(target, f"lookat_pd_shot[{n}].targets[{k}].", animated)
     elif isinstance(item, bpy.types.Scene):
         yield _scene(item)
+        yield from physics.world_parts(item, animated)
     else:
         yield from _simple(item, "", animated)
         yield from _points(item)
+        yield from _shape_data(item, animated)
 
 
 def _action(action: bpy.types.Action) -> Iterator[object]:
@@ -272,6 +321,8 @@ def _object(item: bpy.types.Object, animated: Mapping[str, set[int]], *, posed: 
     for name in (*TRANSFORM_SIZES, *_DELTAS) if posed else ():
         yield _still(getattr(item, name), animated.get(name, set()))
     yield tuple(item.parent_vertices)
+    yield from shapes.parts(item, animated)
+    yield from physics.parts(item, animated)
     yield from _constraints(item.constraints, "", animated)
     if item.pose is None:
         return
@@ -365,6 +416,19 @@ def _scene(scene: bpy.types.Scene) -> tuple[object, ...]:
     return (render.fps, render.fps_base, render.frame_map_old, render.frame_map_new, tuple(scene.gravity))
 
 
+def _shape_data(item: bpy.types.ID, animated: Mapping[str, set[int]]) -> Iterator[object]:
+    """Shape keys, nodes and files that decide the shapes of objects."""
+    if isinstance(item, bpy.types.Key):
+        yield from shapes.key_parts(item, animated)
+    elif isinstance(item, bpy.types.NodeTree):
+        yield from shapes.tree_parts(item, animated)
+    elif isinstance(item, bpy.types.CacheFile):
+        yield from shapes.file_parts(item)
+    for nodes in whole(item)[1:]:
+        # Drivers read the values of materials.
+        yield from shapes.tree_parts(nodes, _animated(nodes))
+
+
 def _points(item: bpy.types.ID) -> Iterator[object]:
     """Control points of a curve or lattice that others follow; vertices of a mesh."""
     for spline in getattr(item, "splines", ()):
@@ -373,6 +437,8 @@ def _points(item: bpy.types.ID) -> Iterator[object]:
                 yield tuple(point.co), getattr(point, "tilt", 0.0)
                 if hasattr(point, "handle_left"):
                     yield tuple(point.handle_left), tuple(point.handle_right)
+    if isinstance(item, bpy.types.Lattice):
+        yield [tuple(point.co_deform) for point in item.points]
     if isinstance(item, bpy.types.Mesh):
         places = np.empty(3 * len(item.vertices), dtype=np.float32)
         item.vertices.foreach_get("co", places)

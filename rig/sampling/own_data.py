@@ -4,6 +4,8 @@ import re
 
 import bpy
 
+KEY = "lookat_pd"
+"""What all custom properties of the extension begin with."""
 TEMPORARY = "lookat_pd_temporary"
 """Custom property that marks a temporary scene: frame handlers leave such a scene alone."""
 CLOCK, OFFSETS = "lookat_pd_clock", "lookat_pd_offsets"
