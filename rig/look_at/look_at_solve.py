@@ -72,8 +72,9 @@ class LookAtSolve(LayerSolve):
 
     @property
     def is_slow(self) -> bool:
-        """Whether it is verified on the evaluated rig, so that solving it takes longer than a step of the mouse."""
-        return not self.predicted
+        """Whether the evaluated rig verifies it, or the scene is played for its target: that takes longer than a step
+        of the mouse."""
+        return not self.predicted or bool(self.kept.scene_notes)
 
     @property
     def samples(self) -> Samples | None:
@@ -95,6 +96,7 @@ class LookAtSolve(LayerSolve):
         """What the animator should know: what is in doubt or stays still, and why sampling takes longer than usual."""
         look_at = self.look_at
         known = (*look_at.notes, *(look_at.body.notes if look_at.body is not None else ()), *self._lifted_feet())
+        known = (*known, *self.kept.scene_notes)
         if self.kept.whole_because is None:
             return known
         return (

@@ -78,6 +78,8 @@ class KeptSamples:
     """As `Sampler` has it."""
     whole_because: Message | None = None
     """As `Sampler` has it."""
+    scene_notes: tuple[Message, ...] = ()
+    """As `Sampler` has them."""
 
     def chain(self, count: int) -> tuple[Array, Array]:
         """Orientations (F, b, 4) and positions (F, b, 3) of the first `count` sampled bones, which are the chain."""
@@ -119,11 +121,13 @@ class SolveSampling:
     def _step(
         self, begin: float, share: float, before: Callable[[], None], properties: Sequence[str] = ()
     ) -> Generator[float, None, Samples]:
-        self.kept.passes += 1
+        kept = self.kept
+        kept.passes += 1
         samples, frames = None, self.context.frames
         for k, samples in enumerate(self.sampler.sample(frames.tolist(), properties, before)):  # noqa: B007
             yield min(begin + share * (k + 1) / len(frames), 0.999)
         assert samples is not None, "there is at least one frame"
+        kept.scene_notes = self.sampler.scene_notes
         return samples
 
     def sample_targets(self, done: float) -> Generator[float, None, None]:
@@ -135,6 +139,7 @@ class SolveSampling:
             for points in sampler.sample_points(context.frames.tolist(), play):  # noqa: B007
                 yield done
             assert points is not None, "there is at least one frame"
+            kept.scene_notes = sampler.scene_notes
             kept.samples = replace(kept.samples, targets=seen_from(kept.samples.worlds, points))
 
     def sample_between(self, begin: float, share: float, *, keep: bool) -> Generator[float, None, None]:

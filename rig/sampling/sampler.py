@@ -1,7 +1,8 @@
 """Sampling: Blender evaluates the animated rig once a frame, in a scene of its own, into arrays.
 
 The temporary scene holds the armature and an empty at each target, so that no mesh of the animator's scene is
-evaluated and the animator's scene, with its un-keyed edits, stays as it is. Over many frames a copy stands in for the
+evaluated and the animator's scene, with its un-keyed edits, stays as it is. Targets that physics moves, or whatever
+else only that scene evaluates right, are seen there (`scene_playback`). Over many frames a copy stands in for the
 armature that has only the bones that those asked for depend on.
 """
 
@@ -20,9 +21,10 @@ from ...lookat_pd.message import Message
 from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation.channels import LOCATION, channel, family
-from . import cut_down_rig, fingerprint, shear, suspend
+from . import cut_down_rig, fingerprint, scene_playback, shear, suspend
 from .own_data import TEMPORARY
 from .records import PoseRecord, WorldRows
+from .scene_time import key_range
 from .targets import Target
 
 NO_PLACE = "The position of target '{name}' is not finite at frame {frame}; fix its animation."
@@ -132,6 +134,8 @@ class Sampler:
         self._empties: list[bpy.types.Object | None] = []
         self._helpers: list[bpy.types.Object] = []
         self._world_rows: WorldRows | None = None
+        self._in_scene: dict[int, scene_playback.Places | None] | None = None
+        self._placed_with: Callable[[], None] | None = None
         self._aim, self._located = aim, located
         self._without = without
         self._open = ExitStack()
@@ -186,6 +190,12 @@ class Sampler:
         """What is evaluated for an armature while the temporary scene is there: a copy of it, or the armature."""
         return self._copies.get(armature, armature)
 
+    @property
+    def scene_notes(self) -> tuple[Message, ...]:
+        """Of the targets that were seen in the animator's scene, once frames are sampled."""
+        seen = (self._in_scene or {}).values()
+        return tuple(places.note for places in seen if places is not None and places.note is not None)
+
     def _fill(self, scene: bpy.types.Scene) -> None:
         scene[TEMPORARY] = True
         scene.render.fps, scene.render.fps_base = self._original.render.fps, self._original.render.fps_base
@@ -207,8 +217,28 @@ class Sampler:
         if self.bones and rig.hide_viewport:
             # Something that depends on it, so that it is evaluated all the same.
             self._helpers.append(_follower(scene, rig, self.bones[0]))
-        for target in self.targets:
-            self._empties.append(self._empty(scene, target))
+        if self._in_scene is None:
+            self._in_scene = {n: None for n, target in enumerate(self.targets) if self._is_in_scene(target)}
+        for n, target in enumerate(self.targets):
+            self._empties.append(None if n in self._in_scene else self._empty(scene, target))
+
+    def _is_in_scene(self, target: Target) -> bool:
+        """Whether a target has to be seen in the animator's scene."""
+        return target.object is not self._armature and bool(scene_playback.needs(self._original, target))
+
+    def _see_scene(self, frames: Sequence[float], before: Callable[[], None] | None) -> None:
+        """Play the animator's scene for the targets that need it, unless that is known."""
+        if not self._in_scene:
+            return
+        if self._placed_with == before and all(p and p.covers(frames) for p in self._in_scene.values()):
+            return
+        self._placed_with = before
+        if len(frames) > 1:
+            # What is asked for next is as a rule the scene's range, or part of it.
+            frames = [*frames, *key_range(self._original)]
+        targets = [self.targets[n] for n in self._in_scene]
+        found = scene_playback.places(self._original, targets, frames)
+        self._in_scene = dict(zip(self._in_scene, found, strict=True))
 
     def _empty(self, scene: bpy.types.Scene, target: Target) -> bpy.types.Object | None:
         """An empty that is where the target is: looking at a mesh must not evaluate its modifiers."""
@@ -234,12 +264,13 @@ class Sampler:
             cut_down_rig.share_action(armature, copy)
         if before is not None:
             before()
+        self._see_scene(frames, before)
 
     def _plan(self) -> CutDown:
         """The armatures that are worth being cut down. Raises CannotCutDown."""
         wanted: CutDown = {self._armature: set(self.bones)} if self.bones else {}
-        for target in self.targets:
-            if target.object is not None and target.bone:
+        for n, target in enumerate(self.targets):
+            if target.object is not None and target.bone and n not in (self._in_scene or ()):
                 wanted.setdefault(target.object, set()).add(target.bone)
         plan = {armature: cut_down_rig.needed_bones(armature, bones) for armature, bones in wanted.items()}
         return {a: bones for a, bones in plan.items() if len(bones) <= _MOST * len(a.pose.bones)}
@@ -320,7 +351,7 @@ class Sampler:
             block = blocks[k // blocks[0].stop]
             self._read_worlds(self._step(frame, before), worlds[k - block.start])
             if k == block.stop - 1:
-                points[block] = self._worlds(worlds[: block.stop - block.start])[1]
+                points[block] = self._worlds(worlds[: block.stop - block.start], frames[block])[1]
                 self._check_points(np.asarray(frames[block]), points[block])
             yield points.swapaxes(0, 1)
 
@@ -328,7 +359,14 @@ class Sampler:
         """World matrices (n, 4, 4) at the targets, those with a point with their orientation and scale."""
         worlds = np.empty((1 + len(self.targets), 16), dtype=np.float32)
         self._read_worlds(depsgraph, worlds)
-        return worlds[1:].astype(float).reshape(-1, 4, 4).swapaxes(1, 2)
+        found = worlds[1:].astype(float).reshape(-1, 4, 4).swapaxes(1, 2)
+        if self._in_scene:
+            frame = self.scene.frame_current_final
+            self._see_scene([frame, frame + 1.0], self._placed_with)
+            for n, places in self._in_scene.items():
+                assert places is not None
+                found[n] = places.at(frame)
+        return found
 
     def _blocks(self, frames: int) -> list[slice]:
         """Frames that are worked on at once, one block after the other; all are as long as the first but the last."""
@@ -363,12 +401,15 @@ class Sampler:
             rows.matrices[n] = np.array(item.evaluated_get(depsgraph).matrix_world).T.ravel()
         rows.matrices.take(rows.order, 0, worlds, "clip")
 
-    def _worlds(self, record: Array) -> tuple[Array, Array]:
+    def _worlds(self, record: Array, frames: Sequence[float] | Array) -> tuple[Array, Array]:
         """Matrices (F, 4, 4) of the armature and places (F, n, 3) of the targets from what was taken down."""
         worlds = record.astype(float).reshape(len(record), -1, 4, 4).swapaxes(2, 3)
+        for n, places in (self._in_scene or {}).items():
+            assert places is not None
+            worlds[:, 1 + n] = [places.at(frame) for frame in frames]
         points = worlds[:, 1:, :3, 3]
         for n, (target, empty) in enumerate(zip(self.targets, self._empties, strict=True)):
-            if empty is None:
+            if empty is None and target.object is None:
                 # A target that is nothing is never looked at.
                 points[:, n] = target.point or (0.0, 0.0, 0.0)
             elif target.point is not None:
@@ -397,7 +438,7 @@ class Sampler:
         """
         count = block.stop - block.start
         pose = record.matrices[:count].astype(float)
-        world, points = self._worlds(worlds[:count])
+        world, points = self._worlds(worlds[:count], samples.frames[block])
         with np.errstate(all="ignore"):
             sizes = np.linalg.norm(pose[..., :3, :3], axis=-2)
         self._check(samples.frames[block], pose, sizes, record.scales[:count], world, points)
