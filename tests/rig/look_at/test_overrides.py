@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
+import kept
 from extension import load
 
 from .. import linked, scenes
@@ -192,3 +193,54 @@ def test_pd_follow_is_kept_too(tmp_path, kind) -> None:
     hero = linked.hero()
     assert owners.Owner(hero, "hand.L").settings.target == bpy.data.objects["Ball"]
     np.testing.assert_allclose(scenes.poses(hero, (1, 20, 60)), seen, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["hierarchy", "library of a library"])
+def test_a_look_at_that_comes_with_the_library_is_changed_and_removed(tmp_path, kind) -> None:
+    linked.empty_file()
+    hero = figure()
+    animate(hero)
+    bpy.context.scene.frame_end = scenes.LAST
+    aim(hero, ball(PLACE))
+    scenes.goto(1)
+    hero = linked.overridden(linked.save_library(tmp_path, hero, bpy.data.objects["Ball"]), kind)
+    bpy.context.scene.frame_end = scenes.LAST
+    settings = hero.pose.bones["head"].lookat_pd
+    assert error(hero, place_of(settings.target)) < 0.1
+    settings.target, settings.settle_time = ball((-0.6, -2.0, 1.4), "Other"), SETTLE_TIME
+    look_at_edit.take_link(settings, len(CHAIN) - 1)
+    bpy.context.view_layer.update()
+    for _ in range(2):
+        assert error(hero, place_of(bpy.data.objects["Other"])) < 0.1
+        assert resolve.resolve(hero, "head").bones == CHAIN[:-1]
+        linked.reopened(tmp_path)
+        hero = linked.hero()
+    before = scenes.animated(hero, (1, 20, 60))
+    look_at_edit.remove(hero, "head")
+    linked.reopened(tmp_path)
+    hero = linked.hero()
+    assert resolve.bones_with_look_at(hero) == []
+    np.testing.assert_allclose(scenes.poses(hero, (1, 20, 60)), before, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_a_generated_human_is_cut_down_as_in_its_own_file(tmp_path) -> None:
+    """With its keys, body and eyes, live and baked, without a note that the whole rig is evaluated."""
+    human = kept.human()
+    human.name = "Hero"
+    last = bpy.context.scene.frame_end
+    path = str(tmp_path / "library.blend")
+    bpy.data.libraries.write(path, {human})
+    hero = linked.overridden(path, "object and data")
+    bpy.context.scene.frame_end = last
+    head = resolve.find_head(hero)
+    settings = aim(hero, ball(PLACE), head)
+    settings.eyes.use = settings.body.use_arm_recoil = True
+    look_at_edit.toggle_key(hero, head, "use", 1)
+    bpy.context.view_layer.update()
+    status = live.status(bpy.context.scene, hero, head)
+    assert status.state == "SOLVED" and not any("whole rig" in str(note) for note in status.notes)
+    frames = (last - 2, last - 1, last)
+    shown = scenes.poses(hero, frames, (head,))
+    run_bake(hero, last=last)
+    np.testing.assert_allclose(scenes.poses(hero, frames, (head,)), shown, atol=2e-3)
