@@ -142,3 +142,20 @@ def test_a_character_that_is_only_linked_is_left_alone(tmp_path) -> None:
     activate(hero)
     ask_operators()
     assert stored(hero) == []
+
+
+def test_a_file_with_entries_of_an_earlier_version_is_clean_when_saved_again(tmp_path, capfd) -> None:
+    hero = linked.overridden(linked.save_library(tmp_path, scenes.figure()), "hierarchy")
+    stored_settings.unregister()
+    try:
+        made = [bone.lookat_pd.exists for bone in hero.pose.bones]
+        path = linked.save(tmp_path / "shot.blend")
+    finally:
+        stored_settings.register()
+    assert COMPARING_MAKES or len(entries()) == len(made)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    linked.reopened(tmp_path)
+    assert entries() == []
+    capfd.readouterr()
+    linked.reopened(tmp_path)
+    assert "ERROR" not in "".join(capfd.readouterr())

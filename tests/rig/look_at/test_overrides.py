@@ -244,3 +244,19 @@ def test_a_generated_human_is_cut_down_as_in_its_own_file(tmp_path) -> None:
     shown = scenes.poses(hero, frames, (head,))
     run_bake(hero, last=last)
     np.testing.assert_allclose(scenes.poses(hero, frames, (head,)), shown, atol=2e-3)
+
+
+@pytest.mark.parametrize("kind", linked.KINDS)
+def test_it_is_undone_and_redone(tmp_path, kind) -> None:
+    hero = shot(library(tmp_path), kind)
+    bpy.ops.ed.undo_push(message="Look-at")
+    hero.pose.bones["head"].lookat_pd.settle_time = 0.7
+    bpy.context.view_layer.update()
+    bpy.ops.ed.undo_push(message="Slower")
+    bpy.ops.ed.undo()
+    looks(linked.hero())
+    bpy.ops.ed.redo()
+    assert linked.hero().pose.bones["head"].lookat_pd.settle_time == pytest.approx(0.7)
+    bpy.ops.ed.undo()
+    linked.reopened(tmp_path)
+    looks(linked.hero())
