@@ -97,7 +97,7 @@ def mesh_face(armature: bpy.types.Object) -> Array | None:
 
 
 def _is_of_face(name: BoneName) -> bool:
-    return name.has(words.EYE, words.NOSE, words.MOUTH) and not name.has(words.WORN, words.CONTROL)
+    return name.has(words.OF_FACE) and not name.has(words.WORN, words.CONTROL)
 
 
 def _center(armature: bpy.types.Object, item: bpy.types.Object, shown: Collection[str]) -> Array | None:

@@ -46,9 +46,9 @@ CONVENTIONS = (
             "hips": "hips hip pelvis",
             "root": "root master ground cog armature world traj trajectory main",
             "shoulder": "shoulder collar clavicle scapula",
-            "upper_arm": "upperarm uparm shldr",
+            "upper_arm": "upperarm uparm shldr humerus uarm",
             "arm": "arm",
-            "forearm": "forearm lowerarm elbow",
+            "forearm": "forearm lowerarm elbow ulna radius farm",
             "hand": "hand wrist",
             "wing": "wing",
             "fin": "fin",
@@ -58,7 +58,7 @@ CONVENTIONS = (
             "thigh": "thigh upleg upperleg hip femur coxa",
             "shank": "shin calf knee lowerleg tibia",
             "leg": "leg",
-            "foot": "foot feet ankle paw hoof tarsus",
+            "foot": "foot feet ankle paw hoof tarsus talus calcn",
             "toe": "toe toes ball toebase metatarsal metatarsals",
             "tail": "tail",
             "nose": "nose beak snout muzzle",
@@ -768,6 +768,9 @@ BESIDE_EYE = LID | _words("""brow brows lash lashes corner inner outer upper low
     liner orbit""")
 """A bone with one of these words in its name is near an eye, or in it, but does not turn it."""
 
+OF_FACE = NOSE | MOUTH | EYE | BROW | _words("pupil pupils iris cornea lash lashes eyelash eyelashes sclera")
+"""What the names of meshes and materials of a face say."""
+
 CLOSES = _words("blink close closed shut")
 """What the name of a control says that closes an eye."""
 FACE_BOARD = _words("c m mid middle center centre face facial board main both")
@@ -775,7 +778,7 @@ FACE_BOARD = _words("c m mid middle center centre face facial board main both")
 
 # A bone so called ends a limb, aims something or helps another bone: it is not a part of the body that turns.
 LEAF = _words("tip end top nub effector leaf")
-TWIST = _words("twist roll")
+TWIST = _words("twist roll part")
 WORN = _words("hair hat helmet prop")
 """What has a mass although it is no part of the body."""
 HELPER = (

@@ -351,3 +351,58 @@ def test_a_candidate_that_is_not_there_is_named() -> None:
     with pytest.raises(errors.RigError, match="no candidate 3"):
         facing.choose(armature, "head", 2)
     assert not any(armature.pose.bones["head"].lookat_pd.facing)
+
+
+@pytest.mark.parametrize("tails", [True, False])
+@pytest.mark.parametrize("legs", [3, 4])
+def test_the_rig_decides_where_a_spider_faces_not_the_clip_that_plays(legs: int, tails: bool) -> None:
+    """It rears up, lies on its back, or turns round; bones may all point along one axis."""
+    body = spider(SPIDERS[0], legs)
+    rows = [
+        (name, None if parent < 0 else body.names[parent], head, tail if tails else head + np.array([0.03, 0.0, 0.0]))
+        for name, parent, head, tail in zip(body.names, body.parents, body.heads, body.tails, strict=True)
+    ]
+    armature = scenes.figure("Spider", rows)
+    data = armature.animation_data_create()
+    for clip, turn in {"rears": (0.9, 0, 0), "dies": (3.0, 0, 0), "turns": (0, 3.0, 0), "walks": (0.05, 0, 0)}.items():
+        data.action = None
+        for bone in armature.pose.bones:
+            bone.matrix_basis.identity()
+        root = armature.pose.bones["Body"]
+        root.rotation_mode = "XYZ"
+        for frame, part in ((1, 0.7), (20, 1.0)):
+            root.rotation_euler = [part * angle for angle in turn]
+            root.keyframe_insert("rotation_euler", frame=frame)
+            for bone in armature.pose.bones[1:]:
+                bone.rotation_quaternion = rotation.about([1.0, 0.0, 0.0], 0.1 * part)
+                bone.keyframe_insert("rotation_quaternion", frame=frame)
+        data.action.name = clip
+        track = data.nla_tracks.new()
+        track.strips.new(clip, 1, data.action)
+    for clip in ("rears", "dies", "turns", "walks"):
+        data.action = bpy.data.actions[clip]
+        stands = stance.of(armature)
+        assert stands.at_rest
+        assert off(stands.axes.up, (0, 0, 1)) < 1.0 and off(stands.axes.forward, (0, -1, 0)) < 1.0, clip
+
+
+def test_of_several_clips_of_a_zero_pose_it_does_not_matter_which_plays() -> None:
+    body = zero_poses.zero_posed(human(CONVENTIONS["bvh"]))
+    armature = zero_poses.armature(body, zero_poses.motion(body, seed=1))
+    data = armature.animation_data
+    clips = [data.action]
+    track = data.nla_tracks.new()
+    track.strips.new("one", 1, data.action)
+    other = data.action.copy()
+    for curve in list(actions.curves(other, data.action_slot or other.slots[0])):
+        for key in curve.keyframe_points:
+            key.co[1] *= 0.9
+    clips.append(other)
+    data.nla_tracks.new().strips.new("other", 200, other)
+    found = []
+    for clip in clips:
+        data.action = clip
+        data.action_slot = clip.slots[0]
+        found.append(stance.of(armature).axes)
+    np.testing.assert_allclose(found[0].forward, found[1].forward, atol=1e-9)
+    np.testing.assert_allclose(found[0].up, found[1].up, atol=1e-9)
