@@ -12,6 +12,7 @@ from . import limb_shapes
 from . import vocabulary as words
 from .anatomy import Anatomy
 from .bone_ends import SAME_PLACE
+from .directions import perpendicular
 from .limb_pairs import HORIZONTAL, front_pairs, hind_pairs, mean_limb, on_all_fours
 from .limb_shapes import LegPair
 
@@ -309,11 +310,3 @@ def _middle_joint(anatomy: Anatomy, line: Sequence[int]) -> tuple[int, int, int]
 def _shorter(points: Array) -> float:
     """The shorter of two steps between points (3, 3)."""
     return float(np.linalg.norm(np.diff(points, axis=0), axis=-1).min())
-
-
-def perpendicular(v: Array, axis: Array) -> Array:
-    """The part of v perpendicular to the unit axis, at length 1; always the same one if v is parallel to the axis."""
-    part = v - (v @ axis) * axis
-    if np.linalg.norm(part) < 1e-9 * np.linalg.norm(v) or not np.any(v):
-        return perpendicular(np.eye(3)[int(np.argmin(np.abs(axis)))], axis)
-    return rotation.normalize(part)

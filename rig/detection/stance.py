@@ -19,7 +19,7 @@ from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton, forward
 from ..animation import actions, channels
 from ..sampling import own_data
-from . import axes, axis_votes, clips, detect, limb_chains, rest, walking_direction
+from . import axes, axis_votes, clips, detect, directions, limb_chains, rest, walking_direction
 from .anatomy import Anatomy
 from .axes import Axes
 from .axis_votes import Vote
@@ -280,7 +280,7 @@ def _mean(
     if not np.any(sure) or np.median(wide) < 1e-6:
         return None
     turns, places, left = turns[sure], places[sure], rotation.normalize(left[sure])
-    ahead = axes.default_forward(up)
+    ahead = directions.default_forward(up)
     facing = rotation.from_matrix(np.stack((left, rotation.cross(left, up), np.broadcast_to(up, left.shape)), axis=-1))
     still = rotation.from_matrix(np.stack((rotation.cross(up, ahead), ahead, up), axis=-1))
     back = rotation.multiply(still, rotation.inverse(facing))[:, None]
@@ -325,7 +325,7 @@ def _up(anatomy: Anatomy, line: Sequence[int], places: Array, vertical: Array) -
     mean = rotation.normalize(mean)
     if mean @ vertical > _LEVEL:
         return vertical
-    nearest = axes.nearest_axis(mean)
+    nearest = directions.nearest_axis(mean)
     return nearest if nearest @ mean > np.cos(np.radians(30.0)) else mean
 
 
