@@ -16,6 +16,8 @@ from bpy.app.handlers import persistent
 DECLARED: dict[type, list[str]] = {}
 """The groups and lists of groups that each type of data has."""
 _GROUPS = ("POINTER", "COLLECTION")
+_PAUSE = 0.5
+"""Seconds after an edit in which there may be others."""
 
 
 def declare(owner: type, name: str, property: Any) -> None:
@@ -154,10 +156,18 @@ def _inner(kind: type) -> tuple[str, ...]:
 @persistent
 def _match_changed(_: object, depsgraph: bpy.types.Depsgraph) -> None:
     """Also between two times of saving: Blender compares overrides with originals before it reloads a library."""
-    for update in depsgraph.updates:
-        item = update.id.original
-        if item.override_library is not None:
+    changed = [update.id.original for update in depsgraph.updates]
+    overrides = [item for item in changed if item.override_library is not None]
+    if bpy.app.background:
+        for item in overrides:
             match(item)
+    elif overrides and not bpy.app.timers.is_registered(_match_soon):
+        # All bones of a rig are asked, which would take a fifth of the time of each step of a drag.
+        bpy.app.timers.register(_match_soon, first_interval=_PAUSE)
+
+
+def _match_soon() -> None:
+    _match_all()
 
 
 @persistent
@@ -176,5 +186,7 @@ def register() -> None:
 
 
 def unregister() -> None:
+    if bpy.app.timers.is_registered(_match_soon):
+        bpy.app.timers.unregister(_match_soon)
     for name, handler in reversed(_HANDLERS):
         getattr(bpy.app.handlers, name).remove(handler)
