@@ -9,8 +9,8 @@ from .. import linked, scenes
 
 stored_settings = load("rig.animation.stored_settings")
 
-NOT_STORED = ("rna_type", "name", "k_p", "k_d", "effectors_index")
-"""Not compared: names of the groups, what follows from others, and what is never saved."""
+NOT_STORED = ("rna_type", "name", "k_p", "k_d", "effectors_index", "version")
+"""Not compared: names of the groups, what follows from others, what is never saved, and what opening brings up to date."""
 
 
 def owners(hero) -> dict:
