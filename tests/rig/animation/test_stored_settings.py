@@ -10,7 +10,7 @@ from .. import linked, scenes
 stored_settings = load("rig.animation.stored_settings")
 
 NOT_STORED = ("rna_type", "name", "k_p", "k_d", "effectors_index", "version")
-"""Not compared: names of the groups, what follows from others, what is never saved, and what opening brings up to date."""
+"""Not compared: names of the groups, what follows from others, is never saved, or is brought up to date by opening."""
 
 
 def owners(hero) -> dict:
