@@ -29,6 +29,7 @@ FIELDS = (
     "settled_error_deg",
     "aim_error_deg",
     "eyes_error_deg",
+    "cyclic",
     "body",
     "gaze_shifts",
     "conversation",

@@ -114,6 +114,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="all|LAYER,...",
         help=f"parts of the body response, out of {', '.join(layers.LAYERS)}; also applied to look-ats of the file",
     )
+    parser.add_argument(
+        "--cyclic",
+        action=argparse.BooleanOptionalAction,
+        help="solve to the motion that returns to itself, so that a baked cycle has no seam (default: where the action "
+        "is cyclic)",
+    )
     baking.add_into(parser)
 
 
@@ -205,7 +211,7 @@ def _bake_action(
         job.source.check_meshes(any(one.shapes for one in look_ats))
     row["aim_axis"], row["chain"] = list(look_ats[0].aim_axis), list(look_ats[0].bones)
     extents = {rig.name: rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last) for rig, _ in places}
-    steps = look_at_bake.bake(scene, look_ats, bake_options.BakeOptions(first, last, request.into))
+    steps = look_at_bake.bake(scene, look_ats, _options(request, first, last))
     results = drain(steps, lambda fraction: console.progress(0.1 + 0.65 * fraction, "baking"))
     steps = baked_aim.measure(scene, results)
     errors = drain(steps, lambda fraction: console.progress(0.75 + 0.2 * fraction, "verifying"))
@@ -214,6 +220,10 @@ def _bake_action(
             baking.trim(result.action, extents[result.look_at.armature.name], first, last)
     fill(row, results, errors)
     return results[0].action
+
+
+def _options(request: _Request, first: int, last: int) -> bake_options.BakeOptions:
+    return bake_options.BakeOptions(first, last, request.into, cyclic=request.options.cyclic)
 
 
 def _check_job(request: _Request, job: FileJob, row: Row) -> None:
@@ -304,7 +314,7 @@ def fill(row: Row, results: Sequence[look_at_bake.BakeResult], errors: Sequence[
         row["warnings"] += result.notes
     row |= _errors_of(errors[0])
     row["settled_frames"] = len(baked_aim.settled_frames(first))
-    row["action"], row["passes"] = first.action.name, first.passes
+    row["action"], row["passes"], row["cyclic"] = first.action.name, first.passes, first.cyclic
     row |= _body_of(first)
     if len(results) > 1:
         row["look_ats"] = [_summary(result, error) for result, error in zip(results, errors, strict=True)]

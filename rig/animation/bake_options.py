@@ -34,6 +34,10 @@ class BakeOptions:
     blend_out: float = 0.0
     """Frames at its end over which it goes back."""
 
+    cyclic: bool | None = None
+    """Whether the range is one cycle of a motion that repeats, and look-ats return to where they begin; None: where the
+    action does."""
+
     @property
     def solved(self) -> tuple[int, int]:
         """The range to solve."""

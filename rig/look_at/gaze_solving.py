@@ -14,6 +14,7 @@ from ..sampling.targets import Target
 from . import aim_errors, mixing
 from .aim_errors import AimErrors
 from .body.body_solve import drifting_targets
+from .cyclic_bake import repeated
 from .resolve import LookAt
 from .setting_paths import setting_path
 from .solve_context import SolveContext
@@ -73,6 +74,8 @@ class GazeSolver:
         first, dt = self.context.frames[0], self.context.dt
         schedule = self.look_at.schedule
         if schedule is not None:
+            if self.context.cycle is not None:
+                schedule = repeated(schedule, *self.context.cycle, self.context.frames)
             return [gaze.Event((frame - first) * dt, target) for frame, target in schedule]
         active = self.setting("active_target")
         if self.mixes:

@@ -20,7 +20,8 @@ from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION
 from ..layers import layer_bake
 from ..sampling import suspend
-from . import constraint_sync
+from ..sampling.scene_time import seconds_per_frame
+from . import constraint_sync, cyclic_bake
 from . import resolve as look_at
 from .body import blink_bake
 from .body.blink import Lid
@@ -31,6 +32,8 @@ from .resolve import LookAt
 from .scene_solve import SceneSolve
 
 BAKED = " look-at"
+Range = tuple[int, int]
+"""First and last frame."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +56,8 @@ class BakeResult:
     """Seconds a frame."""
     notes: tuple[str, ...] = ()
     """As of `LookAtSolve`."""
+    cyclic: bool = False
+    """Whether it was solved to the motion that returns to itself."""
 
 
 def bake(
@@ -88,7 +93,8 @@ def _bake(
     frames = np.arange(options.first, options.last + 1)
     try:
         solves = _solves(scene, look_ats)
-        with closing(SceneSolve(scene, *options.solved, solves)) as scene_solve:
+        solved, cycle = _solved(scene, look_ats, options)
+        with closing(SceneSolve(scene, *solved, solves, cycle=cycle)) as scene_solve:
             wanted = solves[-len(look_ats) :]
             for fraction in scene_solve.steps(wanted):
                 yield 0.999 * fraction
@@ -117,6 +123,15 @@ def _bake(
         blinking.finish()
     _mute(look_ats)
     return [_result(solve, scene_solve, kept[solve.look_at.armature]) for solve in wanted]
+
+
+def _solved(scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: BakeOptions) -> tuple[Range, Range | None]:
+    """The range to solve, and the cycle, None where nothing repeats."""
+    first, last = options.first, options.last
+    is_cyclic = cyclic_bake.is_cyclic(look_ats, first, last) if options.cyclic is None else options.cyclic
+    if not is_cyclic:
+        return options.solved, None
+    return cyclic_bake.solved(look_ats, first, last, seconds_per_frame(scene)), (first, last)
 
 
 def _mute(look_ats: Sequence[LookAt]) -> None:
@@ -159,15 +174,21 @@ def _amounts(solves: Sequence[LookAtSolve], frames: Array) -> dict[Lid, Array]:
 
 def _result(solve: LookAtSolve, scene_solve: SceneSolve, action: bpy.types.Action) -> BakeResult:
     assert solve.solution is not None
+    context = scene_solve.context
+    frames, solution, response = context.frames, solve.solution, solve.response
+    if context.cycle is not None:
+        cut = cyclic_bake.LastCycle(frames, *context.cycle, context.dt)
+        frames, solution, response = cut(frames), cut(solution), cut(response)
     return BakeResult(
         solve.look_at,
         action,
-        solve.solution,
-        scene_solve.context.frames,
+        solution,
+        frames,
         solve.error,
         solve.measured,
         solve.passes,
-        solve.response,
-        scene_solve.context.dt,
+        response,
+        context.dt,
         solve.notes,
+        context.cycle is not None,
     )

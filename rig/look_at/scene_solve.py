@@ -42,11 +42,16 @@ class SceneSolve:
         solves: Sequence[LookAtSolve],
         *,
         install: Callable[[LookAt, int], None] | None = None,
+        cycle: tuple[int, int] | None = None,
     ) -> None:
-        """install: of another scene solve that gives the look-ats their constraints, by default this one does."""
+        """install: of another scene solve that gives the look-ats their constraints, by default this one does.
+
+        cycle: as `SolveContext` has it.
+        """
         self.scene, self.solves = scene, list(solves)
         self.install = install or self._install
-        self.context = SolveContext(scene, np.arange(first, last + 1), seconds_per_frame(scene), self.install)
+        frames = np.arange(first, last + 1)
+        self.context = SolveContext(scene, frames, seconds_per_frame(scene), self.install, cycle=cycle)
         self._needs: dict[LookAtSolve, tuple[dict[LookAtSolve, bool], dict[LookAtSolve, bool]]] = {}
         self._installed = ExitStack()
 

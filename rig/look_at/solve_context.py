@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import bpy
+import numpy as np
+from numpy.typing import ArrayLike
 
 from ...lookat_pd.rotation import Array
 from ..layers.track import Track
@@ -28,11 +30,21 @@ class SolveContext:
     """Gives a look-at of a number its constraints for as long as the scene solve lasts."""
     playing: Playing = ()
     """The look-ats on which the one being solved depends."""
+    cycle: tuple[int, int] | None = None
+    """First and last frame of a cycle: frames before and after it are sampled in it. None where nothing repeats."""
 
     @property
     def begin(self) -> float:
         """Time of the first frame [s]: random values depend on the time alone."""
         return float(self.frames[0]) * self.dt
+
+    def sampled(self, moments: ArrayLike) -> Array:
+        """The frames (n,) at which the animation is as at moments (n,), which may be between frames."""
+        times = np.asarray(moments)
+        if self.cycle is None:
+            return times
+        first, last = self.cycle
+        return np.where((times < first) | (times > last), first + (times - first) % (last - first), times)
 
     def sampler(
         self,

@@ -123,12 +123,20 @@ class SolveSampling:
     ) -> Generator[float, None, Samples]:
         kept = self.kept
         kept.passes += 1
-        samples, frames = None, self.context.frames
-        for k, samples in enumerate(self.sampler.sample(frames.tolist(), properties, before)):  # noqa: B007
+        samples, (frames, back) = None, self._different(self.context.frames)
+        for k, samples in enumerate(self.sampler.sample(frames, properties, before)):  # noqa: B007
             yield min(begin + share * (k + 1) / len(frames), 0.999)
         assert samples is not None, "there is at least one frame"
         kept.scene_notes = self.sampler.scene_notes
-        return samples
+        return samples if back is None else replace(samples.at(back), frames=self.context.frames)
+
+    def _different(self, moments: Array) -> tuple[list[float], Array | None]:
+        """The different frames at which the animation is as at moments (n,), and of which each is one (n,); None where
+        these are the moments themselves."""
+        if self.context.cycle is None:
+            return moments.tolist(), None
+        frames, back = np.unique(self.context.sampled(moments), return_inverse=True)
+        return frames.tolist(), back.reshape(-1)
 
     def sample_targets(self, done: float) -> Generator[float, None, None]:
         """Sample the targets alone, in a scene without the character. done: the fraction to report meanwhile."""
@@ -136,10 +144,12 @@ class SolveSampling:
         assert kept.samples is not None
         with closing(context.sampler(self.look_at, None, bones=())) as sampler:
             play = partial(context.play, sampler)
-            for points in sampler.sample_points(context.frames.tolist(), play):  # noqa: B007
+            frames, back = self._different(context.frames)
+            for points in sampler.sample_points(frames, play):  # noqa: B007
                 yield done
             assert points is not None, "there is at least one frame"
             kept.scene_notes = sampler.scene_notes
+            points = points if back is None else points[:, back]
             kept.samples = replace(kept.samples, targets=seen_from(kept.samples.worlds, points))
 
     def sample_between(self, begin: float, share: float, *, keep: bool) -> Generator[float, None, None]:
@@ -162,10 +172,11 @@ class SolveSampling:
         indices = (doubtful[:, None] * count + np.arange(1, count)).ravel()
         if keep and kept.between is not None and np.array_equal(kept.between.indices, indices):
             return kept.between
-        seen, moments = None, (context.frames[0] + indices / count).tolist()
+        seen, (moments, back) = None, self._different(context.frames[0] + indices / count)
         for k, seen in enumerate(self.sampler.sample(moments, (), self._play)):  # noqa: B007
             yield begin + share * (k + 1) / len(moments)
         assert seen is not None, "there is at least one sample"
+        seen = seen if back is None else seen.at(back)
         bones = len(self.look_at.bones)
         chain = seen.rotations[:, :bones], seen.positions[:, :bones]
         return curves.Between(indices, *chain, seen.targets, seen.worlds)
@@ -184,7 +195,7 @@ class SolveSampling:
         places = np.concatenate((samples.targets[:count], samples.positions[None, :, 0]))
         world = samples.worlds[None, :, :3, :3] @ places[..., None]
         world = world[..., 0] + samples.worlds[None, :, :3, 3]
-        frames = self.context.frames.tolist()
+        frames = self.context.sampled(self.context.frames).tolist()
         steps = sight.hidden(self.context.scene, look_at.armature, look_at.occluders, frames, world[-1], world[:-1])
         rows = yield from subrange(steps, begin, begin + share)
         kept.hidden = np.array([gaze_mixing.lasting(row, self.context.dt) for row in rows])

@@ -76,7 +76,7 @@ class Verification(Realization[Turned, Samples]):
     def _measured_coupling(self) -> Array:
         """The coupling (b, b) of the chain at the first frame."""
         look_at, context = self.solver.look_at, self.solver.context
-        sampler, bones, first = self.sampling.sampler, len(look_at.bones), context.frames[:1].tolist()
+        sampler, bones, first = self.sampling.sampler, len(look_at.bones), context.sampled(context.frames[:1]).tolist()
 
         assert self.solver.kept.samples is not None
         uneven = self.solver.kept.samples.sheared

@@ -79,7 +79,7 @@ class Samples:
     axes: dict[str, Array] = field(default_factory=dict)
     """(F, 3, 3) by columns, those of the location of each control that `outside_samples` has added."""
 
-    def at(self, frames: slice) -> "Samples":
+    def at(self, frames: slice | Array) -> "Samples":
         """These frames alone."""
         named = {
             name: {key: values[frames] for key, values in getattr(self, name).items()}

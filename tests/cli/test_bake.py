@@ -90,6 +90,26 @@ def test_nothing_is_measured_of_a_look_at_that_is_off(walk, call, tmp_path) -> N
     assert row["ok"] and row["aim_error_deg"] is None and row["settled_error_deg"] is None
 
 
+@pytest.mark.parametrize("words", [[], ["--cyclic"], ["--no-cyclic"]])
+def test_a_cycle_is_baked_as_one(call, tools, tmp_path, words) -> None:
+    hero, last = tools.make_character(), 25
+    action = hero.animation_data.action
+    for curve in load("rig.animation.actions").curves(action, hero.animation_data.action_slot):
+        while len(curve.keyframe_points):
+            curve.keyframe_points.remove(curve.keyframe_points[0])
+        for frame in range(1, last + 1):
+            angle = 2.0 * np.pi * (frame - 1) / (last - 1) + curve.array_index
+            curve.keyframe_points.insert(frame, float(curve.array_index == 0) + 0.1 * np.sin(angle))
+    source = tools.save(tmp_path / "in.blend")
+    words = [*words, "--stabilize", "0", "--range", 1, last]
+    row = call("bake", source, "--output", tmp_path / "out.blend", "--target", "Ball", *words).row
+    scene = tools.reopen(tmp_path / "out.blend")
+    ends = tools.poses(scene.objects["Hero"], ["head", "neck", "chest", "spine", "hips"], [1, last])
+    gap = tools.angles_between(*ends).max()
+    assert row["cyclic"] == ("--no-cyclic" not in words)
+    assert gap < 0.01 if row["cyclic"] else gap > 0.3
+
+
 def test_point_may_begin_with_a_minus(walk, call, tools, tmp_path) -> None:
     for words in (["--point=-0.5,-2,1.7"], ["--point", "-0.5,-2,1.7"]):
         outcome = call("bake", walk, "--output", tmp_path / "out.blend", *words)

@@ -329,9 +329,28 @@ FLAGS = {
     "--lag-compensation": [*NUMBERS, "0.5"],
 }
 BARE = [
-    *("--absolute", "--all-actions", "--as-published", "--as-seen", "--visual", "--best-cut", "--clean-feet", "--json"),
+    *(
+        "--absolute",
+        "--all-actions",
+        "--as-published",
+        "--as-seen",
+        "--visual",
+        "--best-cut",
+        "--clean-feet",
+        "--cyclic",
+    ),
     *("--keep-hips", "--keep-offset", "--listed", "--lock-feet", "--loop", "--markers", "--move-keys", "--no-follow"),
-    *("--no-avoid-body", "--no-gravity", "--no-limits", "--no-location", "--no-offset", "--no-switch", "--selected"),
+    *(
+        "--json",
+        "--no-avoid-body",
+        "--no-cyclic",
+        "--no-gravity",
+        "--no-limits",
+        "--no-location",
+        "--no-offset",
+        "--no-switch",
+        "--selected",
+    ),
     *("--from-rest", "--match-orientation", "--palm", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts"),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
