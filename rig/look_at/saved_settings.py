@@ -19,15 +19,15 @@ _LATER = (
 @persistent
 def _stamp(*_: object) -> None:
     """Let look-ats that scripts made say which settings they know when the file is saved."""
-    for item, settings in _look_ats():
-        if not settings.exists and item.override_library is None:
+    for bone, settings in _look_ats():
+        if not settings.exists and not _comes_from_library(bone):
             settings.version = VERSION
 
 
 @persistent
 def _keep_as_saved(*_: object) -> None:
     """Let look-ats that were saved before later settings existed move as they did."""
-    for _item, settings in _look_ats():
+    for _bone, settings in _look_ats():
         # Those that scripts made said nothing in earlier versions, and moved as of version 1.
         known = settings.version if settings.exists else max(settings.version, 1)
         for path, value in (pair for later in _LATER[known:] for pair in later.items()):
@@ -39,15 +39,26 @@ def _keep_as_saved(*_: object) -> None:
             settings.version = VERSION
 
 
-def _look_ats() -> Iterator[tuple[bpy.types.Object, Any]]:
-    """The settings of all look-ats in the file that can be edited, and their armatures."""
+def _comes_from_library(bone: bpy.types.PoseBone) -> bool:
+    """Whether the look-at of an override is that of the linked original, which may be of an earlier version."""
+    override = bone.id_data.override_library
+    original = override.reference.pose.bones.get(bone.name) if override and override.reference.pose else None
+    return original is not None and _is_look_at(stored(original, "lookat_pd"))
+
+
+def _is_look_at(settings: Any) -> bool:
+    return settings is not None and (settings.exists or settings.target is not None)
+
+
+def _look_ats() -> Iterator[tuple[bpy.types.PoseBone, Any]]:
+    """The bones with look-ats in the file that can be edited, and their settings."""
     for item in bpy.data.objects:
         if item.type != "ARMATURE" or item.pose is None or not item.is_editable:
             continue
         for bone in item.pose.bones:
             settings = stored(bone, "lookat_pd")
-            if settings is not None and (settings.exists or settings.target is not None):
-                yield item, settings
+            if _is_look_at(settings):
+                yield bone, settings
 
 
 def register() -> None:

@@ -260,3 +260,15 @@ def test_it_is_undone_and_redone(tmp_path, kind) -> None:
     bpy.ops.ed.undo()
     linked.reopened(tmp_path)
     looks(linked.hero())
+
+
+@pytest.mark.parametrize("kind", linked.KINDS)
+def test_one_that_a_script_made_moves_alike_when_opened(tmp_path, kind) -> None:
+    hero = linked.overridden(library(tmp_path), kind)
+    bpy.context.scene.frame_end = scenes.LAST
+    hero.pose.bones["head"].lookat_pd.target = ball(PLACE)
+    bpy.context.view_layer.update()
+    seen = scenes.poses(hero, (1, 5, 20, 60))
+    for _ in range(2):
+        linked.reopened(tmp_path)
+        np.testing.assert_allclose(scenes.poses(linked.hero(), (1, 5, 20, 60)), seen, atol=1e-5)
