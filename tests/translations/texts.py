@@ -211,6 +211,9 @@ class Source:
     def _Constant(self, node: ast.Constant) -> set[str]:  # noqa: N802
         return {node.value} if isinstance(node.value, str) else set()
 
+    def _Attribute(self, node: ast.Attribute) -> set[str]:  # noqa: N802
+        return self.texts(node.value) if node.attr == "template" else set()
+
     def _IfExp(self, node: ast.IfExp) -> set[str]:  # noqa: N802
         return self.texts(node.body) | self.texts(node.orelse)
 
