@@ -279,14 +279,24 @@ def _take_back(armature: bpy.types.Object) -> None:
     be saved.
     """
     linked = armature.data
-    if linked.library is None or not any(read(bone, "lookat_pd").shot for bone in armature.pose.bones):
+    numbers = [(bone.name, read(bone, "lookat_pd").shot) for bone in armature.pose.bones] if linked.library else []
+    if not any(number for _, number in numbers):
         return
     used = {item.data for item in bpy.data.objects}
-    lost = [item for item in bpy.data.armatures if _overrides(item, linked) and item not in used]
+    found = [item for item in bpy.data.armatures if _overrides(item, linked)]
+    lost = [item for item in found if item not in used]
     own = [item for item in lost if _has_action_of(item, armature)]
-    for data in own or lost:
+    # Characters of one library may share it.
+    shared = [item for item in found if any(_is_item_of(item, armature, *place) for place in numbers)]
+    for data in own or lost or shared:
         armature.data = data
         return
+
+
+def _is_item_of(data: bpy.types.Armature, armature: bpy.types.Object, bone: str, number: int) -> bool:
+    """Whether an item of armature data, counted from 1, is that of a look-at."""
+    items = data.lookat_pd_shot
+    return 0 < number <= len(items) and items[number - 1].name in _names(armature, bone)
 
 
 def _overrides(data: bpy.types.Armature, linked: bpy.types.Armature) -> bool:
@@ -565,6 +575,11 @@ def _name(armature: bpy.types.Object, n: int, bone: str) -> None:
         bag = actions.channelbag(animation.action, animation.action_slot)
         if bag is not None and before in bag.groups:
             bag.groups[before].name = _group(item.name)
+
+
+def _names(armature: bpy.types.Object, bone: str) -> tuple[str, str]:
+    """What the item of a look-at is called, and where that is taken."""
+    return bone, f"{armature.name}: {bone}"
 
 
 def _remove_unused(data: bpy.types.Armature) -> None:

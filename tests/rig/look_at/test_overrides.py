@@ -162,7 +162,8 @@ def test_it_is_removed_without_a_trace(tmp_path, kind) -> None:
     np.testing.assert_allclose(scenes.poses(hero, (1, 20, 60)), before, atol=1e-6)
 
 
-def test_two_characters_of_one_library_look_at_each_other(tmp_path) -> None:
+@pytest.mark.parametrize("resynced", [(), (0,), (1,), (0, 1)])
+def test_two_characters_of_one_library_look_at_each_other(tmp_path, resynced) -> None:
     path = library(tmp_path)
     linked.empty_file()
     bpy.context.scene.frame_end = scenes.LAST
@@ -174,10 +175,17 @@ def test_two_characters_of_one_library_look_at_each_other(tmp_path) -> None:
         settings.target, settings.subtarget = other, "head"
         key_active(one)
     names = [item.name for item in pair]
+    bpy.context.view_layer.update()
+    for place in resynced:
+        item = bpy.data.objects[names[place]]
+        item.override_library.operations_update()
+        item.override_library.resync(bpy.context.scene, view_layer=bpy.context.view_layer)
+        bpy.context.view_layer.update()
     for _ in range(2):
         one, other = (bpy.data.objects[name] for name in names)
         for looker, seen in ((one, other), (other, one)):
             assert error(looker, place_of(seen, "head")) < 0.5
+            assert error(looker, place_of(seen, "head"), (1,)) > 1.0
             assert said(looker) == []
         linked.reopened(tmp_path)
 
