@@ -51,6 +51,8 @@ class Chain:
     stabilize: float = 0.0
     """0 to 1, how much of the body's own motion the bones that compensate the lag cancel at once, instead of by their
     controllers."""
+    head_speed: float = 0.0
+    """Largest angular speed [rad/s] of the head where the target jumps, changes sides or passes fast; 0 for none."""
 
     def __post_init__(self) -> None:
         count = checks.numbers("shares", self.shares).size
@@ -68,7 +70,7 @@ class Chain:
                 )
             object.__setattr__(self, name, values)
         reach = checks.exactly("reach of the eyes", self.eyes_reach, 3)
-        for name in ("soft_edge", "near", "torso_from"):
+        for name in ("soft_edge", "near", "torso_from", "head_speed"):
             object.__setattr__(self, name, checks.number(name.replace("_", " "), getattr(self, name), 0.0))
         object.__setattr__(self, "torso_more", checks.fraction("turn of the torso", self.torso_more))
         object.__setattr__(self, "level", checks.fraction("level of the head", self.level))

@@ -68,9 +68,10 @@ class RealtimeLookAt:
                 bones=len(chain),
                 bones_before=len(self.chain),
             )
-        state, same = self._run.state, tuning.method == self.tuning.method
+        state, late, same = self._run.state, self._run.late, tuning.method == self.tuning.method
         offsets = self.offsets
         self._run, self._continues = Timeline(chain, tuning), False
+        self._run.late = late
         if same:
             self._run.state = state
             self._free, self._since = state, 0.0

@@ -12,6 +12,7 @@ from ..pd.followers import Follower, Tuning
 from ..pd.second_order import largest_response
 from ..rotation import Array
 from .chain import Chain, Solution
+from .head_speed import NOTHING, Lateness, after_jump, lateness
 from .leveling import roll_to_level
 from .stabilizing import beside, goal_of_body, is_still
 from .stage_goals import StageGoals
@@ -42,8 +43,18 @@ class _Below:
     """Of the target (n, 3), as `stabilizing.beside` has them."""
     tilts: tuple[Array, Array, Array] | None
     """Of the head to its left (n,), likewise; None for no tilt."""
-    for_eyes: list[tuple[Array, Array]]
-    """For each of these the yaw and pitch of the eyes."""
+    left_out: list[tuple[Array, Array]]
+    """For each of these the yaw and pitch that are left to the eyes, or to later."""
+    is_late: bool
+    """Whether some is left to later."""
+    pitch: Array
+    """(n,) of the target."""
+
+    @property
+    def goals(self) -> Array:
+        """(n, 2) yaw and pitch of the chain before any of it is turned."""
+        yaw, pitch = self.left_out[0]
+        return np.stack((self.remaining - yaw, self.pitch - pitch), axis=-1)
 
     def turn(self, timeline: "Timeline", stage: slice, states: Array, goals: Array, last: Array) -> None:
         """Add a solved stage."""
@@ -96,6 +107,8 @@ class _Done:
     yaw: float = 0.0
     teleported: bool = False
     settled: bool = False
+    late: Lateness = NOTHING
+    """At its start."""
     below: _Below | None = None
 
 
@@ -103,7 +116,8 @@ class Timeline:
     """One solve in progress. Bones are listed root first here, so that those below a bone are solved before it.
 
     state: (b, width, 2) of the controllers at the end of the last piece. rolled: (1, width, 2) what levels the head of
-    that of the aiming bone. canceling: (b, width, 2) what cancels the motion of the body of that.
+    that of the aiming bone. canceling: (b, width, 2) what cancels the motion of the body of that. late: how far the
+    goal is ahead of what is followed at the end of the last piece.
     """
 
     def __init__(self, chain: Chain, tuning: Tuning, *, tilts: bool = False) -> None:
@@ -127,6 +141,7 @@ class Timeline:
         self.state = np.zeros((len(chain), tuning.width, 2))
         self.rolled = np.zeros((1, tuning.width, 2))
         self.canceling = np.zeros_like(self.state)
+        self.late = NOTHING
 
     def begin(
         self,
@@ -162,7 +177,7 @@ class Timeline:
         self.shift, self.state, self.rolled = shift, np.zeros_like(self.state), np.zeros_like(self.rolled)
         for part in done:
             if part.target is None:
-                self._off(part.start, part.end)
+                self._off(part.start, part.end, part.late)
             else:
                 self._on(part.target, part.start, part.end, part.yaw, part.teleported, settled=part.settled, known=part)
 
@@ -206,13 +221,26 @@ class Timeline:
         self.states[first : window.stop, bones] = states[skip:]
         self.goals[first : window.stop, bones] = goals[skip:] if isinstance(goals, np.ndarray) else goals
 
-    def _off(self, start: float, end: float) -> None:
-        self._done.append(_Done(None, start, end))
-        self.rolled = np.zeros_like(self.rolled)
+    def _off(self, start: float, end: float, late: Lateness | None = None) -> None:
+        """late: how the head goes back to the animation, where that is known."""
+        if late is None:
+            late = self._after_jump(np.zeros(2)) if self.chain.head_speed else NOTHING
+        self._done.append(_Done(None, start, end, late=late))
+        self.rolled, self.late = np.zeros_like(self.rolled), NOTHING
         window = frames_of(start, end, self.dt)
         origin = window.start * self.dt
         count = window.stop - window.start
-        states, self.state = self.all.release(count, start - origin, end - origin, self.state)
+        duration = late.duration
+        held = min(int(np.ceil((start - origin + duration) / self.dt - INSTANT)), count - 1) if duration else 0
+        if held:
+            left = np.clip(1.0 - (self.dt * np.arange(held + 1) - (start - origin)) / duration, 0.0, 1.0)
+            until = min(held * self.dt, end - origin)
+            goals = left[:, None, None] * self.state[..., 0]
+            before, self.state = self.all.run(goals, start - origin, until, self.state)
+            after, self.state = self.all.release(count - held, 0.0, end - origin - held * self.dt, self.state)
+            states = np.concatenate((before[:-1], after))
+        else:
+            states, self.state = self.all.release(count, start - origin, end - origin, self.state)
         self._keep(window, start, slice(None), states, 0.0)
         self.looked_at[window.start + int(origin < start - INSTANT) : window.stop] = -1
 
@@ -243,10 +271,14 @@ class Timeline:
         if known is not None and known.below is not None and np.array_equal(known.below.state, self.state[lower]):
             done = known
         else:
-            done = _Done(target, start, end, yaw, teleported, settled)
+            done = _Done(target, start, end, yaw, teleported, settled, NOTHING if known is None else known.late)
         self._done.append(done)
         if done.below is None:
             done.below = self._start(window, target, yaw, angles)
+            if self.chain.head_speed:
+                if known is None and not settled:
+                    done.late = self.late if continues else self._after_jump(_at(done.below.goals, (start - origin) / self.dt))
+                self._hold_back(done, start - origin, end - origin)
         below = done.below
         for stage, states, goals, last in below.stages:
             self._keep(window, start, stage, states, goals)
@@ -262,7 +294,7 @@ class Timeline:
                 kinematics.move_head(self.shift[window])
             if angles is None or kinematics.done or is_last:
                 angles = self._target_angles(below.places[0], kinematics)
-            remaining, pitch = goals_of.turn(angles, below.for_eyes[0], below.remaining)
+            remaining, pitch = goals_of.turn(angles, below.left_out[0], below.remaining)
             # The current rotation of the bones below is known: without it the head would also lag behind their motion,
             # and the aim would overshoot the target.
             stabilize = self.chain.stabilize if goals_of.compensates else 0.0
@@ -332,7 +364,35 @@ class Timeline:
             seen,
             tilt,
             for_eyes,
+            False,
+            total.pitch,
         )
+
+    def _after_jump(self, goal: Array) -> Lateness:
+        """How far the goal (2,), yaw and pitch, is ahead of what is followed where it jumps."""
+        axes = np.stack((self.up, self.right)).reshape(2, -1)
+        now = _about(axes, self.turned(slice(None), self.state[None])[1])[:, 0]
+        speed = self.tuning.radians * _about(axes, self.state[None, :, -3:, 1])[:, 0]
+        across, up, down = (part.largest_turn for part in self.stage_goals[0].distribution)
+        reached = np.clip(goal, (-across, -down), (across, up))
+        rate = after_jump(self.tuning, self.settle_times[-1], self.chain.head_speed, (now, speed), reached)
+        if not np.any(rate):
+            return NOTHING
+        return Lateness(goal - now, rotation.length(rate) * rotation.normalize(goal - now), np.zeros(2))
+
+    def _hold_back(self, done: _Done, start: float, end: float) -> None:
+        """Leave to later what the goal is ahead of what is followed in a part, from `start` [s] after its first sample
+        to `end`."""
+        below, late = done.below, done.late
+        assert below is not None
+        jumped, passing = lateness(below.goals, late, self.tuning, self.chain.head_speed, self.dt, start)
+        left = np.maximum(np.abs(late.jumped) - (end - start) * np.abs(late.rate), 0.0)
+        self.late = Lateness(np.sign(late.jumped) * left, late.rate, _at(passing, end / self.dt))
+        missing = jumped + passing
+        if np.any(missing):
+            below.is_late = True
+            versions = beside(missing, np.diff(missing, axis=0))
+            below.left_out = [(eyes[0] + m[:, 0], eyes[1] + m[:, 1]) for eyes, m in zip(below.left_out, versions, strict=True)]
 
     def _moving(
         self,
@@ -344,10 +404,11 @@ class Timeline:
         teleported: bool,
     ) -> Array:
         """How the goals (n, stage, width) of a stage move with the body alone."""
-        versions = [1] if is_still(below.places) and (below.tilts is None or is_still(below.tilts)) else [1, 2]
+        still = is_still(below.places) and (below.tilts is None or is_still(below.tilts)) and not below.is_late
+        versions = [1] if still else [1, 2]
         goals = []
         for n in versions:
-            turn = goals_of.turn(self._target_angles(below.places[n], kinematics), below.for_eyes[n], below.remaining)
+            turn = goals_of.turn(self._target_angles(below.places[n], kinematics), below.left_out[n], below.remaining)
             vectors = goals_of.vectors(*turn, kinematics.head_rotation, upright)
             if below.tilts is not None:
                 vectors = goals_of.tilted(vectors, below.tilts[n])

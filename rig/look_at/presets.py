@@ -15,6 +15,7 @@ SETTINGS = (
     "damping",
     "damping_ratio",
     "max_speed",
+    "head_speed",
     "feed_forward",
     "method",
     "integrator",

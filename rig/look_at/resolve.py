@@ -203,6 +203,7 @@ def retuned(look_at: LookAt) -> LookAt:
         look_at.chain,
         level=settings.level_head,
         stabilize=settings.stabilize,
+        head_speed=settings.head_speed,
         **body_rig.left_to_others(settings, with_eyes),
     )
     return replace(look_at, tuning=tuning(settings), chain=chain, body=body)

@@ -8,10 +8,11 @@ from bpy.app.handlers import persistent
 
 from ..animation.stored_settings import stored
 
-VERSION = 2
+VERSION = 3
 _LATER = (
     {"body.weight_pitch": 0.0, "body.torso_more": 0.0},
     {"stabilize": 0.0},
+    {"head_speed": 0.0, "let_go_angle": 0.0},
 )
 """Settings that look-ats of each version did not have yet, and the values with which these move as they did."""
 

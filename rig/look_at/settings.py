@@ -49,6 +49,7 @@ TUNING = (
     "integrator",
     "method",
     "max_speed",
+    "head_speed",
     "feed_forward",
     "release_angle",
     "release_speed",
@@ -134,6 +135,14 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
         "Speed Limit",
         "Largest angular speed of each bone per second; 0 for no limit. Low values look mechanical",
         0.0,
+        max=36000.0,
+        soft_max=720.0,
+    )
+    head_speed: setting.angle(
+        "Head Speed",
+        "Largest angular speed per second of the head when the target jumps, passes behind or passes fast; 0 for no "
+        "limit",
+        550.0,
         max=36000.0,
         soft_max=720.0,
     )
@@ -246,7 +255,7 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
         "Let Go Angle",
         "Angle from where the animated head faces beyond which the target is let go; it is looked at again within "
         "nine tenths of it. 0 for no limit",
-        0.0,
+        165.0,
         max=180.0,
     )
     let_go_behind: _deciding.pointer(
