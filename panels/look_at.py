@@ -274,6 +274,7 @@ class _Advanced(_SubPanel):
         gains = layout.column(align=True)
         gains.prop(settings, "k_p", text="k_p (1/s²)")
         gains.prop(settings, "k_d", text="k_d (1/s)")
+        layout.prop(settings, "head_speed")
         layout.prop(settings, "max_speed")
         layout.prop(settings, "feed_forward", slider=True)
         layout.prop(settings, "method")

@@ -277,7 +277,9 @@ class Timeline:
             done.below = self._start(window, target, yaw, angles)
             if self.chain.head_speed:
                 if known is None and not settled:
-                    done.late = self.late if continues else self._after_jump(_at(done.below.goals, (start - origin) / self.dt))
+                    done.late = (
+                        self.late if continues else self._after_jump(_at(done.below.goals, (start - origin) / self.dt))
+                    )
                 self._hold_back(done, start - origin, end - origin)
         below = done.below
         for stage, states, goals, last in below.stages:
@@ -392,7 +394,9 @@ class Timeline:
         if np.any(missing):
             below.is_late = True
             versions = beside(missing, np.diff(missing, axis=0))
-            below.left_out = [(eyes[0] + m[:, 0], eyes[1] + m[:, 1]) for eyes, m in zip(below.left_out, versions, strict=True)]
+            below.left_out = [
+                (eyes[0] + m[:, 0], eyes[1] + m[:, 1]) for eyes, m in zip(below.left_out, versions, strict=True)
+            ]
 
     def _moving(
         self,

@@ -62,6 +62,7 @@ def _controller(look_at: LookAt) -> dict[str, Any]:
         "max_speed": tuning.max_speed or None,
         "feed_forward": tuning.feed_forward,
         "stabilize": look_at.chain.stabilize,
+        "head_speed": look_at.chain.head_speed or None,
     }
 
 

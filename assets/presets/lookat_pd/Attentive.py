@@ -8,6 +8,7 @@ look_at.settle_time = 0.45
 look_at.damping = "RESPONSIVE"
 look_at.damping_ratio = 0.7071068
 look_at.max_speed = 0.0
+look_at.head_speed = 9.599310885968813
 look_at.feed_forward = 0.3
 look_at.stabilize = 0.9
 look_at.method = "GEODESIC"

@@ -8,6 +8,7 @@ look_at.settle_time = 0.18
 look_at.damping = "CRITICAL"
 look_at.damping_ratio = 1.0
 look_at.max_speed = 0.0
+look_at.head_speed = 0.0
 look_at.feed_forward = 0.8
 look_at.stabilize = 1.0
 look_at.method = "GEODESIC"

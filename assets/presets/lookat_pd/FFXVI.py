@@ -8,6 +8,7 @@ look_at.settle_time = 0.6
 look_at.damping = "RESPONSIVE"
 look_at.damping_ratio = 0.7071068
 look_at.max_speed = 0.0
+look_at.head_speed = 0.0
 look_at.feed_forward = 0.0
 look_at.stabilize = 0.0
 look_at.method = "COMPONENT"

@@ -8,6 +8,7 @@ look_at.settle_time = 1.8
 look_at.damping = "CUSTOM"
 look_at.damping_ratio = 1.2
 look_at.max_speed = 0.0
+look_at.head_speed = 5.235987755982989
 look_at.feed_forward = 0.0
 look_at.stabilize = 0.9
 look_at.method = "GEODESIC"

@@ -8,6 +8,7 @@ look_at.settle_time = 0.3
 look_at.damping = "CRITICAL"
 look_at.damping_ratio = 1.0
 look_at.max_speed = 1.0
+look_at.head_speed = 0.0
 look_at.feed_forward = 0.0
 look_at.stabilize = 0.0
 look_at.method = "GEODESIC"
