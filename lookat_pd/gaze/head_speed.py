@@ -3,7 +3,8 @@
 A controller that is linear turns twice as fast for a turn twice as large; people do not. A goal that jumps so far that
 the head would be faster than its limit moves from where the head is to its place at a uniform rate: at the highest rate
 at which the head, which follows smoothly, stays within the limit. Smaller jumps remain jumps, and nothing depends on
-whether a turn is just below or above the limit. A goal that moves faster than the limit is followed at the limit.
+whether a turn is just below or above the limit. A target that moves the goal faster than the limit is followed at the
+limit; the motion of the body itself, which turns the goal only as seen from the body, does not count.
 
 Source: peak speeds of the head in large gaze shifts, 500 to 600 degrees a second.
 """
@@ -78,22 +79,23 @@ def _peak(tuning: Tuning, settle_time: float, way: Array, speed: Array, duration
     return float(np.linalg.norm(rates[:, None] * way + left[:, None] * speed, axis=-1).max())
 
 
-def lateness(goals: Array, begin: Lateness, tuning: Tuning, limit: float, dt: float, start: float) -> tuple[Array, ...]:
-    """What is still missing of goals (n, 2) every dt seconds to what is followed: of a jump, and of a passing goal,
-    (n, 2) each.
+def fastest(tuning: Tuning, limit: float) -> float:
+    """The speed [rad/s] of a goal at which the head stays within its limit."""
+    return limit / largest_response(tuning.damping_ratio, tuning.feed_forward)
 
-    begin: at `start`, seconds after the first of the goals.
-    """
-    times = np.maximum(dt * np.arange(len(goals)) - start, 0.0)[:, None]
-    left = np.abs(begin.jumped) - times * np.abs(begin.rate)
-    jumped = np.sign(begin.jumped) * np.maximum(left, 0.0)
-    passing = np.zeros_like(goals)
-    fastest = limit / largest_response(tuning.damping_ratio, tuning.feed_forward) * dt
-    steps = np.diff(goals, axis=0)
-    if np.any(begin.passing) or np.any(np.linalg.norm(steps, axis=-1) > fastest):
-        passing[0] = begin.passing
-        for k, step in enumerate(steps):
-            missing = passing[k] + step
-            size = float(np.linalg.norm(missing))
-            passing[k + 1] = missing * max(0.0, 1.0 - fastest / size) if size > 0.0 else missing
-    return jumped, passing
+
+def jumped(begin: Lateness, times: Array) -> Array:
+    """What is still missing (n, 2) of a jump at `times` (n,) [s] after it."""
+    left = np.abs(begin.jumped) - times[:, None] * np.abs(begin.rate)
+    return np.sign(begin.jumped) * np.maximum(left, 0.0)
+
+
+def passed(steps: Array, begin: Lateness, most: float) -> Array:
+    """What is missing (n, 2) of a goal that goes in `steps` (n - 1, 2), if at most `most` of each is followed."""
+    missing = np.zeros((len(steps) + 1, 2))
+    missing[0] = begin.passing
+    for k, step in enumerate(steps):
+        ahead = missing[k] + step
+        size = float(np.linalg.norm(ahead))
+        missing[k + 1] = ahead * max(0.0, 1.0 - most / size) if size > 0.0 else ahead
+    return missing

@@ -12,7 +12,7 @@ from ..pd.followers import Follower, Tuning
 from ..pd.second_order import largest_response
 from ..rotation import Array
 from .chain import Chain, Solution
-from .head_speed import NOTHING, Lateness, after_jump, lateness
+from .head_speed import NOTHING, Lateness, after_jump, fastest, jumped, passed
 from .leveling import roll_to_level
 from .stabilizing import beside, goal_of_body, is_still
 from .stage_goals import StageGoals
@@ -387,16 +387,31 @@ class Timeline:
         to `end`."""
         below, late = done.below, done.late
         assert below is not None
-        jumped, passing = lateness(below.goals, late, self.tuning, self.chain.head_speed, self.dt, start)
-        left = np.maximum(np.abs(late.jumped) - (end - start) * np.abs(late.rate), 0.0)
-        self.late = Lateness(np.sign(late.jumped) * left, late.rate, _at(passing, end / self.dt))
-        missing = jumped + passing
+        missing = jumped(late, np.maximum(self.dt * np.arange(len(below.remaining)) - start, 0.0))
+        passing = np.zeros_like(missing)
+        most = self.dt * fastest(self.tuning, self.chain.head_speed)
+        if np.any(late.passing) or np.any(np.linalg.norm(np.diff(below.goals, axis=0), axis=-1) > most):
+            passing = passed(self._steps_of_target(below, done), late, most)
+            missing = missing + passing
+        left = jumped(late, np.array([end - start]))[0]
+        self.late = Lateness(left, late.rate, _at(passing, end / self.dt))
         if np.any(missing):
             below.is_late = True
             versions = beside(missing, np.diff(missing, axis=0))
             below.left_out = [
                 (eyes[0] + m[:, 0], eyes[1] + m[:, 1]) for eyes, m in zip(below.left_out, versions, strict=True)
             ]
+
+    def _steps_of_target(self, below: _Below, done: _Done) -> Array:
+        """By which yaw and pitch (n - 1, 2) the target moves from each sample to the next, seen from a body at rest."""
+        window, places = frames_of(done.start, done.end, self.dt), below.places[0]
+        head = self._animated(window)
+        rotations, positions = head.head_rotation[:-1], head.head_position[:-1]
+        axes = self.forward[-1], self.up[-1], self.right[-1]
+        now, then = (
+            TargetAngles.of(rotations, p - positions, axes, self.chain.near) for p in (places[:-1], places[1:])
+        )
+        return np.stack((nearest_turn(then.yaw, now.yaw) - now.yaw, then.pitch - now.pitch), axis=-1)
 
     def _moving(
         self,
