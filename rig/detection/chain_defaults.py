@@ -88,9 +88,12 @@ def share_out(chain: Sequence[tuple[str, str]], *, horizontal: bool = False) -> 
 
 
 def _reach(part: str, order: Sequence[str], parts: Mapping[str, _Part]) -> Array:
-    """Limits (3,) of a whole part: yaw, up, down [rad]. Half of what a missing part could do falls to the next."""
+    """Limits (3,) of a whole part: yaw, up, down [rad]. Half of what a missing part could do falls to the next; a head
+    without a neck turns as far aside as both."""
     limits = np.array((parts[part].yaw, parts[part].up, parts[part].down), dtype=float)
     missing = _STANDS_IN_FOR.get(part)
     if missing and missing not in order and len(order) > 1:
         limits += 0.5 * np.array((parts[missing].yaw, parts[missing].up, parts[missing].down))
+    if part == HEAD and NECK not in order and parts is _UPRIGHT:
+        limits[0] = parts[HEAD].yaw + parts[NECK].yaw
     return np.radians(limits)
