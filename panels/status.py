@@ -34,7 +34,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
     elif state.state == "SOLVED":
         layout.label(text=_solved(state), icon="CHECKMARK", translate=False)
         if isinstance(solve, LookAtSolve) and solve.figures is not None:
-            layout.label(text=messages.translate(solve.figures), icon="BLANK1", translate=False)
+            draw_long(layout, context, messages.translate(solve.figures), "BLANK1")
         # The panel says which way it faces, with what to do, above.
         for note in (note for note in state.notes if not facing.is_doubt(note)):
             draw_long(layout, context, messages.translate(note), "INFO")

@@ -28,7 +28,8 @@ class AimErrors:
         """One line of it, in degrees."""
         median, most, largest = np.degrees((self.median, self.most, self.largest))
         return Message(
-            "Aim within {median:.1f}° at half and {most:.1f}° at 90 % of {frames} frames, {largest:.1f}° at {frame}",
+            "Aim error in {frames} frames: median {median:.1f}°, 90 % within {most:.1f}°, "
+            "largest {largest:.1f}° at {frame}",
             median=median,
             most=most,
             frames=self.frames,
