@@ -70,7 +70,8 @@ def dependencies(scene: bpy.types.Scene, items: Iterable[bpy.types.ID | None]) -
     while waiting:
         item = waiting.pop()
         if isinstance(item, shapes.Shape):
-            item, known, uses = item.object, shaped, shapes.uses(item.object)
+            simplified = scene if scene.render.use_simplify else None
+            item, known, uses = item.object, shaped, (simplified, *shapes.uses(item.object))
         else:
             known, uses = items_by_key, _uses(item, scene)
         key = identity(item)
@@ -413,7 +414,8 @@ def _armature(armature: bpy.types.Armature) -> Iterator[object]:
 
 def _scene(scene: bpy.types.Scene) -> tuple[object, ...]:
     render = scene.render
-    return (render.fps, render.fps_base, render.frame_map_old, render.frame_map_new, tuple(scene.gravity))
+    times = render.fps, render.fps_base, render.frame_map_old, render.frame_map_new
+    return (*times, render.use_simplify, render.simplify_subdivision, tuple(scene.gravity))
 
 
 def _shape_data(item: bpy.types.ID, animated: Mapping[str, set[int]]) -> Iterator[object]:

@@ -41,6 +41,8 @@ _BLOCK = 4096
 """Poses of bones and places of objects that are worked on at once: in one step of the work, whatever the range."""
 _ALIKE = 1e-6
 """Largest difference between matrices of a rig and of its cut-down copy; as a rule they are the same to the bit."""
+_SIMPLIFY = ("use_simplify", "simplify_subdivision", "simplify_child_particles")
+"""Settings of a scene that change the shapes of meshes in the viewport."""
 CutDown = dict[bpy.types.Object, set[str]]
 """Armatures that are stepped as cut-down copies, and the bones that these keep."""
 
@@ -199,6 +201,8 @@ class Sampler:
     def _fill(self, scene: bpy.types.Scene) -> None:
         scene[TEMPORARY] = True
         scene.render.fps, scene.render.fps_base = self._original.render.fps, self._original.render.fps_base
+        for name in _SIMPLIFY:
+            setattr(scene.render, name, getattr(self._original.render, name))
         scene.gravity, scene.use_gravity = self._original.gravity, self._original.use_gravity
         for key in self._original.keys():  # custom properties, which drivers may read
             if isinstance(self._original[key], int | float | str):
