@@ -41,6 +41,8 @@ _BLOCK = 4096
 """Poses of bones and places of objects that are worked on at once: in one step of the work, whatever the range."""
 _ALIKE = 1e-6
 """Largest difference between matrices of a rig and of its cut-down copy; as a rule they are the same to the bit."""
+_RIG = -1
+"""Number of the armature itself among targets that are seen in the animator's scene."""
 _SIMPLIFY = ("use_simplify", "simplify_subdivision", "simplify_child_particles")
 """Settings of a scene that change the shapes of meshes in the viewport."""
 CutDown = dict[bpy.types.Object, set[str]]
@@ -137,6 +139,7 @@ class Sampler:
         self._helpers: list[bpy.types.Object] = []
         self._world_rows: WorldRows | None = None
         self._in_scene: dict[int, scene_playback.Places | None] | None = None
+        self._blind: list[Message] = []
         self._placed_with: Callable[[], None] | None = None
         self._aim, self._located = aim, located
         self._without = without
@@ -194,9 +197,10 @@ class Sampler:
 
     @property
     def scene_notes(self) -> tuple[Message, ...]:
-        """Of the targets that were seen in the animator's scene, once frames are sampled."""
+        """Of what was seen in the animator's scene, once frames are sampled, and of what should have been."""
         seen = (self._in_scene or {}).values()
-        return tuple(places.note for places in seen if places is not None and places.note is not None)
+        notes = [places.note for places in seen if places is not None and places.note is not None]
+        return (*notes, *self._blind)
 
     def _fill(self, scene: bpy.types.Scene) -> None:
         scene[TEMPORARY] = True
@@ -223,6 +227,9 @@ class Sampler:
             self._helpers.append(_follower(scene, rig, self.bones[0]))
         if self._in_scene is None:
             self._in_scene = {n: None for n, target in enumerate(self.targets) if self._is_in_scene(target)}
+            if self.bones and self.targets and scene_playback.needs(self._original, Target(self._armature)):
+                self._in_scene[_RIG] = None
+                self._blind = scene_playback.blind_note(self._original, self._armature)
         for n, target in enumerate(self.targets):
             self._empties.append(None if n in self._in_scene else self._empty(scene, target))
 
@@ -240,7 +247,7 @@ class Sampler:
         if len(frames) > 1:
             # What is asked for next is as a rule the scene's range, or part of it.
             frames = [*frames, *key_range(self._original)]
-        targets = [self.targets[n] for n in self._in_scene]
+        targets = [self.targets[n] if n != _RIG else Target(self._armature) for n in self._in_scene]
         found = scene_playback.places(self._original, targets, frames)
         self._in_scene = dict(zip(self._in_scene, found, strict=True))
 

@@ -25,18 +25,19 @@ _KEPT = 8
 """How many targets' places are kept."""
 _ALIKE = 1e-4
 """How far places that are looked up may be from those that were played, as a part of their size."""
-_READ = (
-    "The whole scene is evaluated for the target '{target}', which depends on its camera or view; "
-    "that took {seconds} s."
-)
-_BAKED = "The whole scene is evaluated for the target '{target}', which is moved by physics; that took {seconds} s."
+_READ = "The whole scene is evaluated for '{target}', which depends on its camera or view; that took {seconds} s."
+_BAKED = "The whole scene is evaluated for '{target}', which is moved by physics; that took {seconds} s."
 _PLAYED = (
-    "The target '{target}' is moved by physics without a baked cache, which was played from its start ({seconds} s); "
+    "'{target}' is moved by physics without a baked cache, which was played from its start ({seconds} s); "
     "bake the physics to keep it."
 )
 _UNKNOWN = (
-    "Where the target '{target}' is cannot be known, because physics without a baked cache moves it and another frame "
+    "Where '{target}' is cannot be known, because physics without a baked cache moves it and another frame "
     "shows it elsewhere when it is played again; bake the physics."
+)
+_BLIND = (
+    "Bones of '{armature}' are moved by physics, which is not seen when the rig is sampled; bake them to keys, or what "
+    "depends on them is off."
 )
 
 
@@ -71,6 +72,22 @@ def needs(scene: bpy.types.Scene, target: Target) -> list[physics.Need]:
     if target.object is None:
         return []
     return physics.needs(scene, fingerprint.dependencies(scene, [target.object]).values())
+
+
+def blind_note(scene: bpy.types.Scene, armature: bpy.types.Object) -> list[Message]:
+    """A note where constraints hang bones of a rig on something that only the animator's scene places right."""
+    followed = [
+        holder.target
+        for bone in armature.pose.bones
+        for constraint in bone.constraints
+        if not own_data.is_live_constraint(constraint)
+        for holder in (constraint, *getattr(constraint, "targets", ()))
+        if getattr(holder, "target", None) not in (None, armature)
+    ]
+    used = fingerprint.dependencies(scene, followed)
+    used.pop(fingerprint.identity(armature), None)
+    found = any(need.is_physics for need in physics.needs(scene, used.values()))
+    return [Message(_BLIND, armature=armature.name)] if found else []
 
 
 def places(scene: bpy.types.Scene, targets: Sequence[Target], frames: Sequence[float]) -> list[Places]:

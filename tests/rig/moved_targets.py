@@ -1,6 +1,7 @@
 """Targets that are moved in all ways that Blender has, and an edit of what moves each of them."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -218,7 +219,35 @@ def by_simulation_nodes() -> tuple[bpy.types.Object, Edit]:
     return on_vertices(item, 0), setting(offset, "default_value", (-0.02, 0.0, 0.0))
 
 
+def by_alembic() -> tuple[bpy.types.Object, Edit]:
+    """On a mesh that Alembic deforms and moves."""
+    item = ahead()
+    modifier = item.modifiers.new("Displace", "DISPLACE")
+    modifier.mid_level, modifier.direction = 0.0, "X"
+    for frame, strength in ((1, 0.0), (30, -0.8)):
+        modifier.strength = strength
+        modifier.keyframe_insert("strength", frame=frame)
+    keyed(item, "location", [(1, (0.2, -2.0, 1.7)), (30, (0.8, -2.0, 1.5))])
+    item.select_set(True)
+    file = str(Path(bpy.app.tempdir) / "moved.abc")
+    bpy.ops.wm.alembic_export(filepath=file, start=1, end=LAST, selected=True)
+    bpy.data.objects.remove(item)
+    bpy.ops.wm.alembic_import(filepath=file)
+    found = next(one for one in bpy.context.scene.objects if one.type == "MESH")
+    return on_vertices(found, 0), setting(found.modifiers[0], "show_viewport", False)
+
+
+def simplified() -> tuple[bpy.types.Object, Edit]:
+    """On a mesh that is subdivided, as far as the scene does not simplify it."""
+    item = box((1.0, -3.0, 1.7), (3.0, 3.0, 3.0))
+    item.modifiers.new("Subdivision", "SUBSURF").levels = 3
+    bpy.context.scene.render.use_simplify, bpy.context.scene.render.simplify_subdivision = True, 0
+    return on_vertices(item, 0), setting(bpy.context.scene.render, "use_simplify", False)
+
+
 SHAPES = (
+    by_alembic,
+    simplified,
     displaced,
     displaced_by_keys,
     shaped,

@@ -172,3 +172,36 @@ def test_nothing_is_fingerprinted_again_where_nothing_changed(monkeypatch) -> No
     for frame in range(3, 20):
         bpy.context.scene.frame_set(frame)
     assert not asked
+
+
+def test_a_character_may_be_carried_by_physics() -> None:
+    """The armature as a whole follows a ball that falls, and looks at something that stands still."""
+    carrier, _ = moved_targets.falling()
+    target = ball((3.0, -3.0, 2.0))
+    armature, place = looking(target), place_of(target)
+    armature.constraints.new("COPY_LOCATION").target = carrier
+    bpy.context.view_layer.update()
+    assert error(armature, place, FRAMES) < GOOD
+    assert scenes.goto(60) and armature.matrix_world.translation.z < 0.0, "it has fallen"
+    assert "'Hero' is moved by physics" in notes(armature)
+
+
+def test_bones_on_physics_are_said() -> None:
+    carrier, _ = moved_targets.falling()
+    armature = looking(ball((3.0, -3.0, 2.0)))
+    armature.pose.bones["root"].constraints.new("COPY_LOCATION").target = carrier
+    bpy.context.view_layer.update()
+    assert "Bones of 'Hero' are moved by physics" in notes(armature)
+
+
+def test_what_follows_by_pd_follows_physics() -> None:
+    target, _ = moved_targets.falling()
+    item = ball((1.2, -2.0, 3.0), "Follower")
+    load("rig.pd_follow.follow_edit").add(load("rig.pd_follow.owners").Owner(item), target)
+    item.lookat_pd_follow.settle_time = 0.02
+    bpy.context.view_layer.update()
+    live.finish(bpy.context.scene)
+    for frame in FRAMES:
+        depsgraph = scenes.goto(frame)
+        away = place_of(item)(depsgraph) - place_of(target)(depsgraph)
+        assert away.length < 0.05
