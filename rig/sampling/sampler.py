@@ -205,7 +205,8 @@ class Sampler:
     def _fill(self, scene: bpy.types.Scene) -> None:
         scene[TEMPORARY] = True
         scene.render.fps, scene.render.fps_base = self._original.render.fps, self._original.render.fps_base
-        for name in _SIMPLIFY:
+        # Blender marks all objects of the file when these are written.
+        for name in _SIMPLIFY if self._original.render.use_simplify else ():
             setattr(scene.render, name, getattr(self._original.render, name))
         scene.gravity, scene.use_gravity = self._original.gravity, self._original.use_gravity
         for key in self._original.keys():  # custom properties, which drivers may read
