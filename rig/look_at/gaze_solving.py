@@ -9,6 +9,7 @@ import numpy as np
 
 from ...lookat_pd import curves, gaze, rotation
 from ...lookat_pd.gaze import glances
+from ...lookat_pd.gaze import mixing as let_go
 from ...lookat_pd.rotation import Array
 from ..sampling.targets import Target
 from . import aim_errors, mixing
@@ -68,6 +69,18 @@ class GazeSolver:
         """One of the `KEYABLE` settings at every frame (F,): as sampled where it is keyed, else its value now."""
         sampled = self.samples.properties.get(setting_path(self.look_at.bone, name))
         return np.full(len(self.samples.frames), getattr(self._settings, name)) if sampled is None else sampled
+
+    def is_behind(self, solution: gaze.Solution) -> bool:
+        """Whether the target is let go at all frames because it is behind the character."""
+        limit = self._settings.let_go_angle
+        if not limit or np.any(solution.looked_at >= 0) or not self.setting("use").any():
+            return False
+        orientations, places = self.chain
+        targets = self.mixed(self.samples.targets)[0]
+        active = np.clip(self.setting("active_target"), 0, len(targets) - 1).astype(int)
+        aim = rotation.rotate(orientations[:, 0], self.look_at.chain.forward[0])
+        aside = rotation.angle_between(aim, targets[active, np.arange(len(active))] - places[:, 0])
+        return bool(np.all(aside > let_go.BACK * limit))
 
     def events(self) -> list[gaze.Event]:
         """When what is looked at: by the schedule, else as the settings and their keys have it."""

@@ -40,7 +40,8 @@ class LookAtSolve(LayerSolve):
     track: the offsets found, None as long as there are none; `rough` while they are still to be verified. error: the
     largest angle [rad] between aim axis and target over frames that are settled with the target in reach, nan where
     there is none; `measured` on the evaluated rig, else predicted. aim: errors over all frames that look, of the eyes
-    where there are some; None where it never looks. below: tracks of the look-ats it depends on. circle:
+    where there are some; None where it never looks. behind: whether it lets go of its target at all frames. below:
+    tracks of the look-ats it depends on. circle:
     those that it depends on in a circle.
     """
 
@@ -50,7 +51,7 @@ class LookAtSolve(LayerSolve):
         self.solution: gaze.Solution | None = None
         self.response: response.BodyResponse | None = None
         self.track: Track | None = None
-        self.measured = self._expected = False
+        self.measured = self._expected = self.behind = False
         self.error = np.nan
         self.aim: AimErrors | None = None
         self.below: tuple[list[Track], list[Track]] = [], []
@@ -96,7 +97,7 @@ class LookAtSolve(LayerSolve):
         """What the animator should know: what is in doubt or stays still, and why sampling takes longer than usual."""
         look_at = self.look_at
         known = (*look_at.notes, *(look_at.body.notes if look_at.body is not None else ()), *self._lifted_feet())
-        known = (*known, *self.kept.scene_notes)
+        known = (*known, *self._let_go(), *self.kept.scene_notes)
         if self.kept.whole_because is None:
             return known
         return (
@@ -108,6 +109,18 @@ class LookAtSolve(LayerSolve):
     def figures(self) -> Message | None:
         """How well it aims, None where that is not known."""
         return None if self.aim is None or self.rough else self.aim.message
+
+    def _let_go(self) -> list[Message]:
+        """Of a target that is behind the character all the time, so that nothing is seen of the look-at."""
+        if not self.behind:
+            return []
+        return [
+            Message(
+                "The target of '{bone}' is behind the character at all frames and is let go; raise Let Go Angle to "
+                "look at it over the shoulder.",
+                bone=self.look_at.bone,
+            )
+        ]
 
     def _lifted_feet(self) -> list[Message]:
         """Of the planted foot that is farthest off where it should be, by more than what can be seen."""
@@ -150,6 +163,7 @@ class LookAtSolve(LayerSolve):
                 body = BodySolve(look_at.body, look_at.chain, kept.samples, context.dt)
             solver = GazeSolver(look_at, context, kept)
             self.solution = yield from solver.steps(share)
+            self.behind = solver.is_behind(self.solution)
             self.measured = self.rough = self._expected = False
             self.response, displacement = None, None
             if body is not None:

@@ -9,6 +9,7 @@ from extension import load
 from .. import scenes
 
 rotation = load("lookat_pd.rotation")
+live = load("rig.layers.live")
 saved_settings = load("rig.look_at.saved_settings")
 look_at_edit = load("rig.look_at.edit")
 
@@ -59,3 +60,13 @@ def test_look_ats_of_earlier_files_keep_their_speed(tmp_path) -> None:
     settings = bpy.data.objects["Hero"].pose.bones["head"].lookat_pd
     assert (settings.head_speed, settings.let_go_angle, settings.version) == (0.0, 0.0, saved_settings.VERSION)
     assert motion(bpy.data.objects["Hero"])[0] > 600.0
+
+
+@pytest.mark.parametrize(("yaw", "told"), [(180.0, True), (60.0, False)])
+def test_a_target_that_stays_behind_is_told(yaw: float, told: bool) -> None:
+    figure = scenes.figure()
+    target = scenes.ball((2.0 * np.sin(np.radians(yaw)), -2.0 * np.cos(np.radians(yaw)), 1.6))
+    look_at_edit.add(bpy.context.scene, figure, "head", target)
+    bpy.context.view_layer.update()
+    notes = live.status(bpy.context.scene, figure, "head").notes
+    assert any("behind the character" in note for note in notes) == told
