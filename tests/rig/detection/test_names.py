@@ -47,6 +47,11 @@ SCHEMES = {
     "{0}.{1}.001": ("L", "R"),
     "{0}_{1}_015": ("L", "R"),
     "{1} {0}": ("left", "right"),
+    "{1}.{0}": ("L", "R"),
+    "Character1_{1}{2}": ("Left", "Right"),
+    "ORG-{0}.{1}": ("L", "R"),
+    "jnt_{0}_{1}": ("L", "R"),
+    "SK_{2}_{1}": ("L", "R"),
 }
 """How a word {0}, in title case {2}, and a side {1} make a name. Words of the trunk have no side."""
 CONVENTIONS_OF_AXES = {
@@ -101,13 +106,14 @@ def faces(body, turn, vertical) -> bool:
     return bool(right) or found.confidence < axes.CERTAIN
 
 
+@pytest.mark.parametrize("further", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 2, 3))])
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_language_in_every_scheme(language: str) -> None:
-    """With each of its words, along all axes in turn."""
+def test_every_language_in_every_scheme(language: str, further: int) -> None:
+    """With each of its words, along all axes in turn; further: by how many conventions of axes each comes later."""
     failed = []
     turns = [*CONVENTIONS_OF_AXES.items()]
     for n, scheme in enumerate(SCHEMES):
-        convention, (turn, vertical) = turns[(n + LANGUAGES.index(language)) % len(turns)]
+        convention, (turn, vertical) = turns[(n + LANGUAGES.index(language) + further) % len(turns)]
         body, expected = figure(lambda part, n=n: word(language, part, n // 5), scheme)
         body = skeletons.moved(body, turn)
         failed += [f"{scheme}, {convention}: {said}" for said in wrong(body, expected, vertical)]
