@@ -9,6 +9,7 @@ from ..rig.layers import live
 from ..rig.look_at import facing
 from ..rig.look_at.live import look_at_kind
 from ..rig.look_at.look_at_solve import LookAtSolve
+from ..rig.sampling import scene_playback
 from ..translations import messages
 
 _LETTER = 7.5
@@ -38,6 +39,8 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
         # The panel says which way it faces, with what to do, above.
         for note in (note for note in state.notes if not facing.is_doubt(note)):
             draw_long(layout, context, messages.translate(note), "INFO")
+        if any(scene_playback.asks_to_bake(note) for note in state.notes):
+            layout.operator("ptcache.bake_all", text="Bake Physics", icon="PHYSICS").bake = True
     blinks = isinstance(solve, LookAtSolve) and bool(solve.look_at.shapes)
     if state.state == "SOLVED" and blinks and not context.scene.render.use_lock_interface:
         # A render in a window runs at the same time, and both would set the shape keys of blinks.

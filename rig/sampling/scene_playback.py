@@ -173,6 +173,11 @@ def _note(target: Target, causes: Sequence[physics.Need], seconds: str, *, is_do
     return Message(sentence, target=target.label, seconds=seconds)
 
 
+def asks_to_bake(note: str) -> bool:
+    """Whether a note asks for a bake of the physics that moves a target."""
+    return isinstance(note, Message) and note.template in (_PLAYED, _UNKNOWN)
+
+
 def _doubtful(
     scene: bpy.types.Scene, seen: Sequence[tuple[bpy.types.Object, str]], worlds: Array, first: int
 ) -> list[bool]:

@@ -75,12 +75,14 @@ def test_live_and_baked_look_where_the_target_is_seen(made: Callable) -> None:
 def test_physics_without_a_baked_cache_are_said_with_the_remedy(made: Callable) -> None:
     armature = looking(made()[0])
     assert "bake the physics" in notes(armature)
+    assert any(map(scene_playback.asks_to_bake, live.status(bpy.context.scene, armature, "head").notes))
 
 
 def test_a_baked_simulation_is_said_with_its_time() -> None:
     armature = looking(moved_targets.falling_baked()[0])
     assert "moved by physics; that took" in notes(armature)
     assert "bake the physics" not in notes(armature)
+    assert not any(map(scene_playback.asks_to_bake, live.status(bpy.context.scene, armature, "head").notes))
 
 
 @pytest.mark.parametrize("made", SHAPES, ids=ids)
