@@ -169,6 +169,7 @@ class Timeline:
         self.goals = np.zeros((bones, self.tuning.width, frames)).transpose(2, 0, 1)
         self.reachable = np.zeros(frames, dtype=bool)
         self.looked_at = np.full(frames, -1)
+        self.held_back = np.zeros(frames, dtype=bool)
         self._done: list[_Done] = []
 
     def again(self, shift: Array) -> None:
@@ -395,6 +396,9 @@ class Timeline:
             missing = missing + passing
         left = jumped(late, np.array([end - start]))[0]
         self.late = Lateness(left, late.rate, _at(passing, end / self.dt))
+        window = frames_of(done.start, done.end, self.dt)
+        first = int(window.start * self.dt < done.start - INSTANT)
+        self.held_back[window.start + first : window.stop] = np.any(missing, axis=-1)[first:]
         if np.any(missing):
             below.is_late = True
             versions = beside(missing, np.diff(missing, axis=0))
@@ -508,7 +512,7 @@ class Timeline:
         # The errors of the bones add up along the chain, and so does the motion for which the head compensates.
         away = self.tuning.radians * rotation.length(states[..., 0] - goals).sum(axis=-1)
         speed = self.tuning.radians * rotation.length(states[..., 1]).sum(axis=-1)
-        settled = (away + self.all.lag[-1] * speed < _SETTLED[0]) & (speed < _SETTLED[1])
+        settled = (away + self.all.lag[-1] * speed < _SETTLED[0]) & (speed < _SETTLED[1]) & ~self.held_back[frames]
         return Solution(
             offsets[:, ::-1], wanted[:, ::-1], position, error, settled, self.reachable[frames] & on, looked_at
         )
