@@ -18,9 +18,9 @@ _SPELLED = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": 
 _SCRIPTS = ("CJK", "HIRAGANA", "KATAKANA", "HANGUL", "IDEOGRAPHIC")
 _LONG = 4
 """Letters of a word that is known wherever it stands; shorter ones count only in a rig that speaks the language."""
-_SOME, _SPOKEN, _WELL = 1.0, 1.5, 2.5
-"""How many parts of the body words of a language have to name: that it is spoken where none is named in English, where
-some are, and for words with another meaning in English."""
+_SIGN, _SOME, _SPOKEN, _WELL = 0.5, 1.0, 1.5, 2.5
+"""How many parts of the body words of a language have to name: that it is spoken where there are signs of a script
+without gaps, where none is named in English, where some are, and for words with another meaning in English."""
 
 
 _ENGLISH = words.HEAD | words.TORSO | words.ARM | words.LEG
@@ -77,6 +77,9 @@ def spoken(runs: frozenset[str]) -> Language:
     scores = [(_score(convention, runs, text), -n) for n, convention in enumerate(words.FOREIGN)]
     score, place = max(scores, default=(0.0, 0))
     least = _SPOKEN if runs & _ENGLISH else _SOME
+    if any(map(is_sign, text)):
+        # No other words are written so.
+        least = _SIGN
     return language(-place if score >= least else None, well=score >= _WELL)
 
 
