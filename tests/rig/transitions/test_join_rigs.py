@@ -110,7 +110,10 @@ def test_source_before_and_placed_destination_after(rigs, name) -> None:
         )
         late = range(case.out + 5, result.last + 1)
         out = poses(armature, result.action, late)
+        # What the destination does not key stays as the cut leaves it.
         rest(armature)
+        use(armature, case.source)
+        bpy.context.scene.frame_set(case.out)
         alone = poses(armature, case.destination, [f - case.out + case.into for f in late])
         # All are moved by one rigid transform, but for still bones from which others travel away: they stay.
         bones = armature.pose.bones.keys()
