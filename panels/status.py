@@ -1,6 +1,7 @@
 """The state of the live look-at: a line below the settings."""
 
 import textwrap
+import unicodedata
 
 import bpy
 
@@ -91,7 +92,7 @@ def draw_long(layout: bpy.types.UILayout, context: bpy.types.Context, text: str,
     scale = context.preferences.system.ui_scale
     letters = max(int((region.width if region else 300) / scale / _LETTER) - 6, 20)
     # Japanese characters are twice as wide and have no spaces.
-    if not text.isascii():
+    if any(unicodedata.east_asian_width(letter) in "WF" for letter in text):
         letters = max(letters // 2, 10)
     for n, line in enumerate(textwrap.wrap(text, letters)):
         column.label(text=line, icon=icon if n == 0 else "BLANK1", translate=False)
