@@ -14,6 +14,7 @@ from .rows import Goal, Row
 from .timing import clocked, shortest
 
 scene_solve = load("rig.look_at.scene_solve")
+kinds = load("rig.layers.kinds")
 look_at_solve = load("rig.look_at.look_at_solve")
 
 FRAMES = (250, 1_000, 4_000, 10_000)
@@ -28,7 +29,7 @@ def solve(scene: bpy.types.Scene, characters: Sequence[Any], frames: int) -> Cal
 
     def work() -> float:
         for one in solves:
-            one.stale = look_at_solve.SETTINGS
+            one.stale = kinds.SETTINGS
         begin = perf_counter()
         finish(together.steps(solves))
         return perf_counter() - begin
