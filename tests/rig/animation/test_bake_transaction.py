@@ -63,6 +63,20 @@ def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     return lambda count: left.__setitem__(0, count)
 
 
+def written_when_not_stopped(bake: Callable[[int], None]) -> int:
+    """How many F-curves a bake writes. It leaves the file as it was when it stops after any of them, and when it is
+    undone after all, for which it gets 0."""
+    before, count = scenes.snapshot(), 0
+    while True:
+        try:
+            bake(count)
+        except Stopped:
+            assert not scenes.differences(before, scenes.snapshot()), f"stopped after {count} curves"
+            count += 1
+        else:
+            return count
+
+
 BONES = {"head": "QUATERNION", "neck": "XYZ", "chest": "AXIS_ANGLE", "spine": "XYZ"}
 """Rotation modes: the head is keyed, the neck has muted curves, the chest some with modifiers, the spine none."""
 
@@ -110,77 +124,54 @@ def test_a_bake_that_stops_anywhere_leaves_the_file_as_it_was(into: str, first: 
     bases = {name: base_of(armature, mode, frames, name) for name, mode in BONES.items()}
     there = base_of(ball, channels.LOCATION, frames)
     scenes.goto(1)
-    before, count = scenes.snapshot(), 0
+    before = scenes.snapshot()
 
-    def bake(stop: int) -> bool:
-        """Whether it was stopped."""
+    def bake(stop: int) -> None:
         stop_after(stop)
-        try:
-            with bake_together.BakeTogether(armature, {ball: into}) as pens:
-                write(pens, armature, frames, bases)
-                pens.write_of(ball, "", channels.LOCATION, frames, there + 0.1, there)
-                pens.commit(into, "Baked", " baked")
-                assert scenes.differences(before, scenes.snapshot())
-                if not stop:
-                    raise Stopped
-        except Stopped:
-            return True
-        return False
+        with bake_together.BakeTogether(armature, {ball: into}) as pens:
+            write(pens, armature, frames, bases)
+            pens.write_of(ball, "", channels.LOCATION, frames, there + 0.1, there)
+            pens.commit(into, "Baked", " baked")
+            assert scenes.differences(before, scenes.snapshot())
+            if not stop:
+                raise Stopped
 
-    while bake(count):
-        assert not scenes.differences(before, scenes.snapshot()), f"stopped after {count} curves"
-        count += 1
-    assert count > 14
+    assert written_when_not_stopped(bake) > 14
 
 
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])
 def test_a_bake_without_an_action_that_stops_anywhere_leaves_none(into: str, stop_after) -> None:
     armature, frames = scenes.figure(), np.arange(3, 9)
     armature.pose.bones["head"].rotation_mode = "XYZ"
-    base, before, count = np.zeros((len(frames), 3)), scenes.snapshot(), 0
+    base = np.zeros((len(frames), 3))
 
-    def bake(stop: int) -> bool:
+    def bake(stop: int) -> None:
         stop_after(stop)
-        try:
-            with bake_transaction.BakeTransaction(armature) as work:
-                work.write("head", "XYZ", frames, base + 0.1, base)
-                work.commit(into, "Baked")
-                if not stop:
-                    raise Stopped
-        except Stopped:
-            return True
-        return False
+        with bake_transaction.BakeTransaction(armature) as work:
+            work.write("head", "XYZ", frames, base + 0.1, base)
+            work.commit(into, "Baked")
+            if not stop:
+                raise Stopped
 
-    while bake(count):
-        assert not scenes.differences(before, scenes.snapshot()), f"stopped after {count} curves"
-        count += 1
-    assert count > 3
+    assert written_when_not_stopped(bake) > 3
 
 
 def test_keys_of_other_bakes_that_stop_anywhere_leave_the_current_action_as_it_was(stop_after) -> None:
     """What is written to the working action by others, and taken over as a whole."""
     armature, _ = prepared("CURRENT")
-    before, count = scenes.snapshot(), 0
 
-    def bake(stop: int) -> bool:
+    def bake(stop: int) -> None:
         stop_after(0)
-        try:
-            with bake_transaction.BakeTransaction(armature) as work:
-                for bone in (armature.pose.bones[name] for name in BONES):
-                    bone.keyframe_insert("location", frame=5)
-                    bone.keyframe_insert(channels.channel(bone.rotation_mode)[0], frame=35)
-                stop_after(stop)
-                work.commit_all("CURRENT", "Baked")
-                if not stop:
-                    raise Stopped
-        except Stopped:
-            return True
-        return False
+        with bake_transaction.BakeTransaction(armature) as work:
+            for bone in (armature.pose.bones[name] for name in BONES):
+                bone.keyframe_insert("location", frame=5)
+                bone.keyframe_insert(channels.channel(bone.rotation_mode)[0], frame=35)
+            stop_after(stop)
+            work.commit_all("CURRENT", "Baked")
+            if not stop:
+                raise Stopped
 
-    while bake(count):
-        assert not scenes.differences(before, scenes.snapshot()), f"stopped after {count} curves"
-        count += 1
-    assert count > 20
+    assert written_when_not_stopped(bake) > 20
 
 
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
