@@ -72,7 +72,7 @@ def run(
     path: Path,
     prepare: str,
     folder: Path,
-    limit: float = 60.0,
+    limit: float = 240.0,
     size: tuple[int, int] = (1200, 800),
 ) -> Iterator[Result]:
     """Run scripts, named "module:function", one after another; results as they come, one for each.

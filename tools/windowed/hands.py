@@ -163,7 +163,7 @@ class Hands:
         yield from self.key("Z", ctrl=True, shift=True)
         yield 0.2
 
-    def until(self, done: Callable[[], bool], seconds: float = 3.0) -> Iterator[float]:
+    def until(self, done: Callable[[], bool], seconds: float = 20.0) -> Iterator[float]:
         """Wait until something is so, for a while at most; whether it is."""
         end = time.monotonic() + seconds
         while not done() and time.monotonic() < end:

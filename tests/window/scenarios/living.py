@@ -168,7 +168,7 @@ def opened_while_solving(hands: Hands) -> Waiting:
 def undone_while_solving(hands: Hands) -> Waiting:
     """Ctrl+Z while a long shot is being solved: the pose that was seen before comes back, and stays."""
     yield from look_at_ball(hands)
-    _scene().frame_end = 60000
+    _scene().frame_end = 20000
     _scene().frame_set(25)
     assert (yield from hands.until(_is_solved, 60.0)), "the long shot is not solved"
     before, time = pose(), settings().settle_time
