@@ -15,7 +15,7 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ...lookat_pd.message import Message
-from ..sampling import fingerprint, own_data, sampler, suspend
+from ..sampling import fingerprint, own_data, sampler, suspend, transforming
 from . import clock, kinds
 from .kinds import FRESH, Kind, LayerSolve
 from .live_scene import LiveScene
@@ -110,7 +110,8 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
         state.refresh(scene, _structure, now=alone)
     elif touched and state.is_concerned(scene):
         state.refresh(scene, _structure, touched, now=alone)
-    if state.job is not None and not (not alone and playing and _is_playing()):
+    waits = not alone and ((playing and _is_playing()) or (state.is_slow and transforming.is_under_way()))
+    if state.job is not None and not waits:
         _advance(state, None if alone else _AT_ONCE, to_see=not alone)
     if state.job is not None or state.check_at < np.inf or state.as_built != _structure:
         _wake()
@@ -309,6 +310,10 @@ def _take_turns() -> bool:
         if state.is_previewing and state.job is None:
             with suspend.suspend_live():
                 state.aim_previews(window.view_layer)
+        if transforming.is_under_way():
+            # What is held is seen as a preview; it is solved when it is let go, also after a long rest.
+            due, state.resting = due or state.job is not None or state.check_at < np.inf, 0
+            continue
         if time.perf_counter() > state.check_at:
             state.resting += 1
             if state.resting >= _RESTING or state.job is not None:

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
-from ..sampling import fingerprint, sampler, scene_time
+from ..sampling import fingerprint, sampler, scene_time, transforming
 from . import kinds, saved_solution
 from .kinds import BODY, FRESH, SETTINGS, TARGETS, Added, Instance, Key, Kind, LayerSolve, Previews, SolveRange
 from .layer import is_part
@@ -125,7 +125,7 @@ class LiveScene:
         if tuned and not now:
             # A slider is being moved: nothing else can be, so look at the rest a little later.
             self._check_later()
-        elif not now and self.prints and any(solve.is_slow for solve in self.solves.values()):
+        elif not now and self.prints and (self.is_slow or self._is_held()):
             # Something may be being dragged: meanwhile `follow_edits` shows where looks settle.
             self._wait(touched)
         else:
@@ -141,6 +141,17 @@ class LiveScene:
         if edited or any(solve.samples is not None for solve in tuned):
             self.stop()
             self.begin()
+
+    @property
+    def is_slow(self) -> bool:
+        """Whether solving takes longer than a step of the mouse."""
+        return any(solve.is_slow for solve in self.solves.values())
+
+    def _is_held(self) -> bool:
+        """Whether a rig is being moved, or one of its bones, of which a preview shows what becomes of it."""
+        owners = [solve.owner for solve in self.solves.values() if self.kind_of(solve).previews is not None]
+        held = any(owner.mode == "POSE" or owner.select_get() for owner in owners)
+        return held and transforming.is_under_way()
 
     def is_concerned(self, scene: bpy.types.Scene) -> bool:
         """Whether something that was changed since the last evaluation may concern the layers."""
@@ -320,7 +331,7 @@ class LiveScene:
         stale = max((solve.stale for solve in self.solves.values()), default=FRESH)
         frame = self.scene.frame_current_final
         work = stale, *(kind.begin(self._of(kind), frame) for kind in self.kinds.values())
-        self.time_left.begin(work, even=not any(solve.is_slow for solve in self.solves.values()))
+        self.time_left.begin(work, even=not self.is_slow)
         self.outdated = stale != FRESH
         if self.outdated:
             self.restored.clear()

@@ -21,7 +21,7 @@ from ...lookat_pd.message import Message
 from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation.channels import LOCATION, channel, family
-from . import cut_down_rig, fingerprint, scene_playback, shear, suspend
+from . import cut_down_rig, fingerprint, scene_playback, shear, suspend, transforming
 from .own_data import TEMPORARY
 from .records import PoseRecord, WorldRows
 from .scene_time import key_range
@@ -215,7 +215,9 @@ class Sampler:
         cut_down_rig.share_action(self._original, scene)
         # Frames are those of keys here, whatever the time they are shown at.
         scene.render.frame_map_old = scene.render.frame_map_new = 100
-        for armature, bones in (self.cut_down or {}).items():
+        # Copies need another mode for a moment, which Blender refuses then; whole rigs are the same, only slower.
+        copied = {} if transforming.is_under_way() else self.cut_down or {}
+        for armature, bones in copied.items():
             self._copies[armature] = cut_down_rig.build(scene, armature, bones)
         rig = self.stand_in(self._armature)
         if self.bones and rig is self._armature:
@@ -262,7 +264,7 @@ class Sampler:
 
     def _prepare(self, frames: Sequence[float], before: Callable[[], None] | None) -> None:
         """Before many frames are sampled: see whether cut-down copies can be stepped instead of whole rigs."""
-        if self.cut_down is None and len(frames) >= _MANY:
+        if self.cut_down is None and len(frames) >= _MANY and not transforming.is_under_way():
             self.cut_down = {}
             try:
                 plan = self._plan()

@@ -113,6 +113,24 @@ def test_a_generated_human_gives_the_same_to_the_bit(bones) -> None:
         np.testing.assert_array_equal(getattr(cut, name), getattr(whole, name))
 
 
+def test_no_copy_is_made_while_something_is_transformed(monkeypatch) -> None:
+    """Blender refuses another mode then; whole rigs give the same, and copies are made again as soon as it ends."""
+    rig = kept.human()
+    bones = ("head", "neck")
+    before, sampler, copies = sampled(rig, bones)
+    assert copies
+    held = [True]
+    monkeypatch.setattr(sample.transforming, "is_under_way", lambda: held[0])
+    monkeypatch.setattr(cut_down_rig, "_keep_bones", lambda *_: pytest.fail("another mode was tried"))
+    for known in (None, sampler.cut_down):
+        seen, while_held, copies = sampled(rig, bones, cut_down=known)
+        assert not copies and while_held.whole_because is None and while_held.cut_down == known
+        for name in ("rotations", "positions", "sizes", "worlds"):
+            np.testing.assert_array_equal(getattr(seen, name), getattr(before, name))
+    monkeypatch.undo()
+    assert sampled(rig, bones)[2]
+
+
 def test_every_bone_of_a_chain_that_ik_solves_is_kept() -> None:
     rig = scenes.figure(rows=[*scenes.FIGURE, *((f"widget {n}", None, (n, 1, 0), (n, 1, 1)) for n in range(20))])
     scenes.animate(rig)
