@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 from .kinds import Kind, LayerSolve
 
-_SOLVER = 2
+_SOLVER = 3
 """Raised whenever the same inputs give another solution than in versions before."""
 Solves = Sequence[tuple[Kind, LayerSolve]]
 

@@ -155,47 +155,51 @@ class LookAtSolve(LayerSolve):
             context.install(self.look_at, self.number)
         aim, known = self.look_at.chain.forward[0], self.kept.cut_down
         with closing(context.sampler(self.look_at, aim, cut_down=known)) as sampler:
-            sampling = yield from self._sample(context, sampler, share)
+            sampling = yield from self.sample(context, sampler, share)
             look_at, kept, body = self.look_at, self.kept, None
-            kept.cut_down, kept.whole_because = sampler.cut_down, sampler.whole_because or kept.whole_because
             assert kept.samples is not None
             if look_at.body is not None:
                 body = BodySolve(look_at.body, look_at.chain, kept.samples, context.dt)
             solver = GazeSolver(look_at, context, kept)
-            self.solution = yield from solver.steps(share)
-            self.behind = solver.is_behind(self.solution)
-            self.measured = self.rough = self._expected = False
-            self.response, displacement = None, None
+            solution, displacement = (yield from solver.steps(share)), None
+            self.begin(solver, solution)
             if body is not None:
-                displacement = body.hips_displacement(self.solution.offsets)
-                self.solution = solver.solve_displaced(self.solution, displacement)
+                displacement = body.hips_displacement(solution.offsets)
+                self.solution = solution = solver.solve_displaced(solution, displacement)
             if predicted and not kept.samples.sheared:
-                self.error = solver.settled_error(self.solution, self.solution.error)
-                self.aim = solver.aim_errors(self.solution, self.solution.error)
-                self._finish(solver, body, self.solution.offsets, displacement, None)
+                self.error = solver.settled_error(solution, solution.error)
+                self.aim = solver.aim_errors(solution, solution.error)
+                self.finish(solver, body, solution.offsets, displacement, None)
             else:
                 if predicted:
                     # Only the samples have shown that it must be verified: what stands in for the rig is made anew.
                     context.install(self.look_at, self.number)
                     sampler.park()
-                verification = Verification(
-                    self.number, solver, sampling, body, self.solution, displacement, self._propose
-                )
+                verification = Verification(self.number, solver, sampling, body, solution, displacement, self.propose)
                 if rough:
-                    self._propose(verification.offsets, displacement)
+                    self.propose(verification.offsets, displacement)
                 else:
                     if kept.learned is not None:
-                        self._preview(verification.expected(), displacement)
+                        self.preview(verification.expected(), displacement)
                         yield share
                     seen = yield from subrange(verification.steps(), 1.0 / passes, 0.999)
                     self.solution, self.measured, self.error = verification.solution, True, verification.error
                     self.aim = verification.aim
-                    self._finish(solver, body, verification.offsets, verification.displacement, seen)
+                    self.finish(solver, body, verification.offsets, verification.displacement, seen)
         self.stale = FRESH
 
-    def _sample(self, context: SolveContext, sampler: Sampler, share: float) -> Generator[float, None, SolveSampling]:
+    def begin(self, solver: GazeSolver, solution: gaze.Solution) -> None:
+        """Take a solution that nothing is known of yet but what the samples say."""
+        self.solution, self.response = solution, None
+        self.behind = solver.is_behind(solution)
+        self.measured = self.rough = self._expected = False
+
+    def sample(self, context: SolveContext, sampler: Sampler, share: float) -> Generator[float, None, SolveSampling]:
         """Bring the samples up to date."""
-        done = 0.0
+        done, known = 0.0, SolveSampling(self.look_at, context, sampler, self.kept)
+        if self.samples is not None and self.stale != BODY and known.are_settings_outdated:
+            is_enough = yield from known.sample_settings(done)
+            self.stale = self.stale if is_enough else BODY
         if self.samples is None or self.stale == BODY:
             # Which bones matter depends on the structure of the rigs, not on their keys: see `restructured`.
             self.kept = KeptSamples(cut_down=self.kept.cut_down, whole_because=self.kept.whole_because)
@@ -213,9 +217,11 @@ class LookAtSolve(LayerSolve):
             done += rays
         sampling = SolveSampling(self.look_at, context, sampler, self.kept)
         yield from sampling.sample_between(done, 0.999 * share - done, keep=self.stale < TARGETS)
+        self.kept.cut_down = sampler.cut_down
+        self.kept.whole_because = sampler.whole_because or self.kept.whole_because
         return sampling
 
-    def _propose(self, found: Array, displacement: Array | None) -> Track:
+    def propose(self, found: Array, displacement: Array | None) -> Track:
         """A track that is yet to be verified, to be shown unless what is expected of the solution is."""
         track = self._made(found, displacement)
         if not self._expected:
@@ -223,7 +229,7 @@ class LookAtSolve(LayerSolve):
             self.keep(track)
         return track
 
-    def _preview(self, offsets: Array, displacement: Array | None) -> None:
+    def preview(self, offsets: Array, displacement: Array | None) -> None:
         """Show what is expected of the solution while it is verified. The body goes on as it was, as far as it did."""
         track, before = self._made(offsets, displacement), self.track
         if before is not None and before.offsets.shape == track.offsets.shape and before.first == track.first:
@@ -236,7 +242,7 @@ class LookAtSolve(LayerSolve):
         self.rough = self._expected = True
         self.keep(track)
 
-    def _finish(
+    def finish(
         self,
         solver: GazeSolver,
         body: BodySolve | None,

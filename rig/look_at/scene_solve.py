@@ -4,7 +4,7 @@ The live look-at and the bake both solve with this. Everything that takes time i
 that it can be done in slices; between two of them call `sample.park_all`, and the file holds nothing of the work.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -16,6 +16,7 @@ from ..layers.kinds import BODY, FRESH, TARGETS
 from ..layers.track import Track
 from ..sampling import fingerprint
 from ..sampling.scene_time import seconds_per_frame
+from . import circle_solve
 from . import look_at_layer as offsets
 from .look_at_solve import LookAtSolve
 from .resolve import LookAt
@@ -136,6 +137,28 @@ class SceneSolve:
             self._see_below(solve, group)
         if all(solve.stale == FRESH for solve in group):
             return
+        if circle_solve.can_solve(group, self.context) and not self._move_each_other(group):
+            try:
+                yield from circle_solve.steps(
+                    {
+                        solve: replace(self.context, playing=self._playing([*below[solve][0], *below[solve][1]]))
+                        for solve in group
+                    }
+                )
+                return
+            except LookAtError:
+                # Of whom the error is, each by itself will tell.
+                pass
+        yield from self._in_turns(group, below)
+
+    def _move_each_other(self, group: Sequence[LookAtSolve]) -> bool:
+        """Whether the rig of one in a circle depends on that of another, and not only its target."""
+        return any(self._needs[solve][0].get(other, False) for solve in group for other in group)
+
+    def _in_turns(
+        self, group: Sequence[LookAtSolve], below: Mapping[LookAtSolve, tuple[list[LookAtSolve], list[LookAtSolve]]]
+    ) -> Iterator[float]:
+        """Solve a circle by sampling each with the others in motion."""
         tracks: dict[LookAtSolve, Track] = {}
         for turn in range(ROUNDS):
             now = {}

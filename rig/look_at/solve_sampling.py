@@ -13,10 +13,12 @@ from ...lookat_pd.message import Message
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..layers.track import Track
-from ..sampling import fingerprint, sight
+from ..sampling import cut_down_rig, fingerprint, sight
 from ..sampling.sampler import CutDown, Sampler, Samples, seen_from
 from . import look_at_layer as offsets
 from . import mixing
+from .directing import shot_keys
+from .evaluations import Evaluations
 from .resolve import LookAt
 from .setting_paths import KEYABLE, setting_path
 from .solve_context import SolveContext
@@ -80,6 +82,12 @@ class KeptSamples:
     """As `Sampler` has it."""
     scene_notes: tuple[Message, ...] = ()
     """As `Sampler` has them."""
+    keys: bytes = b""
+    """Digest of the keys of settings with which properties were sampled."""
+    alone: tuple[Array, curves.Between | None] | None = None
+    """Targets and `between` where nobody moves who looks back, None where nobody does: see `circle_solve`."""
+    evaluations: Evaluations | None = None
+    """Of all rigs of that circle."""
 
     def chain(self, count: int) -> tuple[Array, Array]:
         """Orientations (F, b, 4) and positions (F, b, 3) of the first `count` sampled bones, which are the chain."""
@@ -95,6 +103,7 @@ class SolveSampling:
 
     def sample_frames(self, share: float) -> Generator[float, None, None]:
         """Sample all frames as animated, up to the fraction `share`."""
+        self.kept.keys = self._keys
         self.kept.samples = yield from self._step(0.0, share, self._play, self._animated_settings())
 
     def _animated_settings(self) -> list[str]:
@@ -105,6 +114,40 @@ class SolveSampling:
         if mixing.is_keyed(armature, bone):
             found += mixing.paths(armature.pose.bones[bone].lookat_pd, bone)
         return found
+
+    @property
+    def _keys(self) -> bytes:
+        return fingerprint.settings_keys(self.look_at.armature.data)
+
+    @property
+    def are_settings_outdated(self) -> bool:
+        """Whether settings have other keys than when they were sampled."""
+        return self.kept.keys != self._keys
+
+    def sample_settings(self, done: float) -> Generator[float, None, bool]:
+        """Sample the settings that change with the frame alone, of a copy that has nothing but their bone; whether that
+        is possible. done: the fraction to report meanwhile.
+
+        It is not where drivers of the animator move them.
+        """
+        look_at, kept, paths = self.look_at, self.kept, self._animated_settings()
+        armature, bone, frames = look_at.armature, look_at.bone, self._different(self.context.frames)
+        if any(fingerprint.is_driven(armature, path) and not shot_keys.follows(armature, path) for path in paths):
+            return False
+        assert kept.samples is not None
+        kept.keys, samples = self._keys, None
+        if paths:
+            sampler = Sampler(self.context.scene, armature, (bone,), cut_down={armature: {bone}})
+            try:
+                with closing(sampler):
+                    for samples in sampler.sample(frames[0], paths):  # noqa: B007
+                        yield done
+            except cut_down_rig.CannotCutDown:
+                return False
+            assert samples is not None, "there is at least one frame"
+            samples = samples if frames[1] is None else samples.at(frames[1])
+        kept.samples = replace(kept.samples, properties={} if samples is None else samples.properties)
+        return True
 
     def sample_turned(self, track: Track, begin: float, share: float) -> Generator[float, None, Samples]:
         """All frames with the offsets of `track` on the rig, sampled from fraction `begin` on over a `share`."""

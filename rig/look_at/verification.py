@@ -4,7 +4,7 @@ Where forward kinematics of the chain does not predict the pose, the evaluated r
 """
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,11 +22,14 @@ from .gaze_solving import GazeSolver
 from .solve_sampling import Learned, SolveSampling
 
 VERIFICATIONS = 2
-_GOOD = np.radians(0.02)
+GOOD = np.radians(0.02)
 _LAST_SOLVES = 3
 _SMALL = np.radians(0.3)
 _MORE = 3
 """Further verifications where the last correction was not small: behind bones scaled unevenly, or half tracking."""
+CORRECTIONS = VERIFICATIONS + _MORE
+_ON_HEAD = 1e-3
+"""Difference [rad, and part of their distance] between how a bone stands to the head with and without the look-at."""
 
 Propose = Callable[[Array, Array | None], Track]
 """Makes chain offsets (F, b, 4) and a displacement (F, 3) of the hips the track of the look-at, not verified yet."""
@@ -104,7 +107,7 @@ class Verification(Realization[Turned, Samples]):
         With a body the last evaluation is that of the final offsets.
         """
         first = Turned(self.offsets, self.displacement)
-        realized = yield from realize(self, first, Tolerance(_GOOD, VERIFICATIONS + _MORE))
+        realized = yield from realize(self, first, Tolerance(GOOD, CORRECTIONS))
         self.offsets, self.displacement = realized.values.offsets, realized.values.displacement
         if self.body is None or realized.reached.all():
             return realized.seen
@@ -138,8 +141,31 @@ class Verification(Realization[Turned, Samples]):
         for _ in range(_LAST_SOLVES):
             self._shift = self._solve_again(seen, self._shift)
         turned, missing = self._correct_aim(seen)
-        is_last = missing < _SMALL or self._turn == VERIFICATIONS + _MORE
+        is_last = missing < _SMALL or self._turn == CORRECTIONS
         return Correction(Turned(turned, self.displacement), trusted=is_last)
+
+    def as_corrected(self, seen: Samples) -> Samples:
+        """The rig as last evaluated, with the aiming bone turned to where the last correction has it aim; and what is
+        fixed to it."""
+        chain = self._animated.shape[1]
+        head, place = seen.rotations[:, :1], seen.positions[:, :1]
+        aims = (rotation.rotate(turns, self._aim) for turns in (head[:, 0], self.solution.wanted[:, 0]))
+        turn = rotation.shortest_arc(*aims)[:, None]
+        turned = self._on_head(seen) & self._active()[:, None]
+        turned[:, 1:chain] = False
+        rotations = np.where(turned[..., None], rotation.multiply(turn, seen.rotations), seen.rotations)
+        moved = place + rotation.rotate(turn, seen.positions - place)
+        return replace(seen, rotations=rotations, positions=np.where(turned[..., None], moved, seen.positions))
+
+    def _on_head(self, seen: Samples) -> Array:
+        """(F, b) whether sampled bones stand to the aiming bone as in the animation, at all frames."""
+        before = self.solver.samples
+        turn = rotation.multiply(seen.rotations[:, :1], rotation.inverse(before.rotations[:, :1]))
+        off = rotation.distance(rotation.multiply(turn, before.rotations), seen.rotations)
+        arms = rotation.rotate(turn, before.positions - before.positions[:, :1])
+        away = np.linalg.norm(seen.positions[:, :1] + arms - seen.positions, axis=-1)
+        fixed = (off < _ON_HEAD) & (away < _ON_HEAD * np.maximum(np.linalg.norm(arms, axis=-1), _ON_HEAD))
+        return np.broadcast_to(fixed.all(axis=0), fixed.shape).copy()
 
     def _active(self) -> Array:
         """(F,) frames at which anything turns."""

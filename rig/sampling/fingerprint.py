@@ -48,6 +48,8 @@ _SKIPPED = {
 }
 _SIMPLE = {"BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"}
 _BONE_SETTINGS = ("use_inherit_rotation", "use_local_location", "use_relative_parent", "use_connect")
+_SETTINGS = "lookat_pd_shot["
+"""Beginning of the data paths of what only settings of look-ats follow, from the data of an armature."""
 _READ_BY_CONSTRAINTS = ("action", "cache_file", "clip", "camera", "depth_object", "space_object")
 _names: dict[str, list[tuple[str, str]]] = {}
 
@@ -98,7 +100,10 @@ def identity(item: bpy.types.ID) -> tuple[str, str]:
 
 
 def fingerprint(item: bpy.types.ID) -> bytes:
-    """A digest of all that an item gives to a motion and that does not change with the frame."""
+    """A digest of all that an item gives to a motion and that does not change with the frame.
+
+    Without the keys that only settings of look-ats follow (`settings_keys`).
+    """
     digest = blake2b(digest_size=16)
     animated = _animated(item)
     for part in _parts(item, animated):
@@ -115,9 +120,31 @@ def structure(item: bpy.types.ID) -> bytes:
     return digest.digest()
 
 
+def settings_keys(data: bpy.types.ID) -> bytes:
+    """A digest of the keys that only settings of look-ats follow, in the current action or the NLA of armature data."""
+    digest = blake2b(digest_size=16)
+    for part in _settings_keys(data):
+        digest.update(part if isinstance(part, bytes) else repr(part).encode())
+    return digest.digest()
+
+
+def _settings_keys(data: bpy.types.ID) -> Iterator[object]:
+    animation = getattr(data, "animation_data", None)
+    for action, slot in _playing(animation) if animation is not None else ():
+        bag = actions.channelbag(action, slot)
+        for curve in bag.fcurves if bag is not None else ():
+            if curve.data_path.startswith(_SETTINGS):
+                yield from _curve(curve)
+
+
 def animates(armature: bpy.types.Object, path: str) -> bool:
     """Whether keys, in the current action or the NLA, or a driver move a property of an armature."""
     return path in _animated(armature)
+
+
+def is_driven(armature: bpy.types.Object, path: str) -> bool:
+    """Whether a driver moves a property of an armature."""
+    return armature.animation_data is not None and armature.animation_data.drivers.find(path) is not None
 
 
 def keyed_paths(item: bpy.types.ID) -> Collection[str]:
@@ -265,7 +292,8 @@ def _action(action: bpy.types.Action) -> Iterator[object]:
             for bag in getattr(strip, "channelbags", ()):
                 yield bag.slot_handle
                 for curve in bag.fcurves:
-                    yield from _curve(curve)
+                    if not curve.data_path.startswith(_SETTINGS):
+                        yield from _curve(curve)
 
 
 def _curve(curve: bpy.types.FCurve) -> Iterator[object]:
@@ -314,6 +342,9 @@ def _drivers(item: bpy.types.ID) -> Iterator[object]:
             for target in variable.targets:
                 yield target.id.name_full if target.id else "", target.data_path, target.bone_target
                 yield target.transform_type, target.transform_space, target.rotation_mode
+                if "lookat_pd" in target.data_path and "lookat_pd" not in driver.data_path:
+                    # Something else follows a setting too.
+                    yield from _settings_keys(getattr(target.id, "data", None) or target.id)
 
 
 def _object(item: bpy.types.Object, animated: Mapping[str, set[int]], *, posed: bool) -> Iterator[object]:

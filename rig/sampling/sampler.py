@@ -144,6 +144,8 @@ class Sampler:
         self._aim, self._located = aim, located
         self._without = without
         self._open = ExitStack()
+        self._host: Sampler | None = None
+        self._guests: list[Sampler] = []
 
     def __enter__(self) -> "Sampler":
         self.open()
@@ -158,13 +160,14 @@ class Sampler:
 
     def open(self) -> None:
         """Make the temporary scene, if it is not there."""
-        if self in _open:
+        if self._host is not None:
+            self._host.open()
+        if self._host is not None or self in _open:
             return
         _open.append(self)
         begin = perf_counter()
         try:
             self._open.enter_context(self._without())
-            self._world_rows = None
             self.scene = bpy.data.scenes.new("Look-at PD")
             self._open.callback(bpy.data.scenes.remove, self.scene)
             self._open.callback(self._empty_out)
@@ -182,11 +185,12 @@ class Sampler:
         self._open.close()
 
     def _empty_out(self) -> None:
-        for item in (*self._empties, *self._helpers):
-            if item is not None:
-                bpy.data.objects.remove(item)
-        self._empties.clear()
-        self._helpers.clear()
+        for sampler in (self, *self._guests):
+            for item in (*sampler._empties, *sampler._helpers):
+                if item is not None:
+                    bpy.data.objects.remove(item)
+            sampler._empties.clear()
+            sampler._helpers.clear()
         for copy in self._copies.values():
             cut_down_rig.remove(copy)
         self._copies.clear()
@@ -219,8 +223,14 @@ class Sampler:
         copied = {} if transforming.is_under_way() else self.cut_down or {}
         for armature, bones in copied.items():
             self._copies[armature] = cut_down_rig.build(scene, armature, bones)
+        for sampler in (self, *self._guests):
+            sampler._enter(scene)
+
+    def _enter(self, scene: bpy.types.Scene) -> None:
+        """Put what is sampled into a temporary scene, its own or that of its host."""
+        self.scene, self._world_rows = scene, None
         rig = self.stand_in(self._armature)
-        if self.bones and rig is self._armature:
+        if self.bones and rig is self._armature and rig not in scene.collection.objects.values():
             scene.collection.objects.link(rig)
         names = rig.pose.bones.keys() if self.bones else []
         index = {name: n for n, name in enumerate(names)}
@@ -328,29 +338,34 @@ class Sampler:
         beginning, and whenever the temporary scene was made anew: what is put on `stand_in` is gone with it.
         """
         self._prepare(frames, before)
-        samples = self._empty_samples(frames)
-        scaled = len(frames) == 1 or any(p.endswith(".scale") for p in fingerprint.animated_paths(self._armature))
-        blocks = self._blocks(len(frames))
-        record = PoseRecord.of(blocks[0].stop, self._count, self._rows, samples.raw)
-        worlds = self._empty_worlds(blocks)
+        reading = _Reading(self, frames, properties)
         for k, frame in enumerate(frames):
-            # Only what Blender gives is taken down here; numpy makes something of a block of frames at once.
+            reading.take(k, self._step(frame, before))
+            yield reading.samples
+        return reading.samples
+
+    def sample_with(
+        self, guests: Sequence["Sampler"], frames: Sequence[float], before: Callable[[], None] | None = None
+    ) -> Generator[float, None, list[Samples]]:
+        """Step through `frames` once for this sampler and for others, yielding the completed fraction. Returns the
+        samples of each, its own first.
+
+        guests: have entered no scene of their own, and are of no more use by themselves. cut_down of this sampler
+        counts for all. before: as for `sample`.
+        """
+        self._guests = list(guests)
+        for guest in guests:
+            guest._host, guest._copies = self, self._copies
+        self._prepare(frames, before)
+        for guest in guests:
+            guest._see_scene(frames, before)
+        readings = [_Reading(sampler, frames, ()) for sampler in (self, *guests)]
+        for k, frame in enumerate(frames):
             depsgraph = self._step(frame, before)
-            block = blocks[k // blocks[0].stop]
-            rig = self.stand_in(self._armature).evaluated_get(depsgraph)
-            record.read_pose(k - block.start, rig.pose.bones, scales=scaled or not k)
-            self._read_worlds(depsgraph, worlds[k - block.start])
-            for path in properties:
-                value = rig.path_resolve(path)
-                if not k:
-                    samples.properties[path] = np.empty(len(frames), dtype=type(value))
-                samples.properties[path][k] = value
-            if not k and not scaled:
-                record.scales[1:] = record.scales[0]
-            if k == block.stop - 1:
-                self._finish(samples, record, worlds, block)
-            yield samples
-        return samples
+            for reading in readings:
+                reading.take(k, depsgraph)
+            yield (k + 1) / len(frames)
+        return [reading.samples for reading in readings]
 
     def sample_points(self, frames: Sequence[float], before: Callable[[], None] | None = None) -> Iterator[Array]:
         """Where the targets are in the world, (n, F, 3): stepped as in `sample`, but without the armature.
@@ -503,6 +518,38 @@ class Sampler:
     def _check_points(self, frames: Array, points: Array) -> None:
         targets = [target.label for target in self.targets]
         _raise_first(frames, ((~np.isfinite(points).all(axis=-1), targets, NO_PLACE),))
+
+
+class _Reading:
+    """What one sampler takes down at frame after frame, and the samples that this becomes."""
+
+    def __init__(self, sampler: Sampler, frames: Sequence[float], properties: Sequence[str]) -> None:
+        self.samples = sampler._empty_samples(frames)
+        self._sampler, self._properties = sampler, properties
+        moving = fingerprint.animated_paths(sampler._armature)
+        self._scaled = len(frames) == 1 or any(path.endswith(".scale") for path in moving)
+        self._blocks = sampler._blocks(len(frames))
+        size = self._blocks[0].stop
+        self._record = PoseRecord.of(size, sampler._count, sampler._rows, self.samples.raw)
+        self._worlds = sampler._empty_worlds(self._blocks)
+
+    def take(self, k: int, depsgraph: bpy.types.Depsgraph) -> None:
+        """Take down frame number k. Raises RigError where the rig cannot be baked."""
+        # Only what Blender gives is taken down here; numpy makes something of a block of frames at once.
+        sampler, samples, record = self._sampler, self.samples, self._record
+        block = self._blocks[k // self._blocks[0].stop]
+        rig = sampler.stand_in(sampler._armature).evaluated_get(depsgraph)
+        record.read_pose(k - block.start, rig.pose.bones, scales=self._scaled or not k)
+        sampler._read_worlds(depsgraph, self._worlds[k - block.start])
+        for path in self._properties:
+            value = rig.path_resolve(path)
+            if not k:
+                samples.properties[path] = np.empty(len(samples.frames), dtype=type(value))
+            samples.properties[path][k] = value
+        if not k and not self._scaled:
+            record.scales[1:] = record.scales[0]
+        if k == block.stop - 1:
+            sampler._finish(samples, record, self._worlds, block)
 
 
 def _raise_first(frames: Array, problems: Sequence[tuple[Array, Sequence[str], str]]) -> None:

@@ -77,7 +77,7 @@ def home(armature: bpy.types.Object, bone: str, setting: str) -> Home:
     shot, own = in_shot(armature, bone, setting), in_object(armature, bone, setting)
     if shot is None or _is_keyed(armature, own.path):
         return own
-    if _follows(armature, own.path) or _is_keyed(armature.data, shot.path):
+    if follows(armature, own.path) or _is_keyed(armature.data, shot.path):
         return shot
     return own
 
@@ -428,7 +428,8 @@ def _own_drivers(armature: bpy.types.Object) -> Iterator[Any]:
     return (driver for driver in (data.drivers if data is not None else ()) if _is_own(driver))
 
 
-def _follows(armature: bpy.types.Object, path: str) -> bool:
+def follows(armature: bpy.types.Object, path: str) -> bool:
+    """Whether a setting follows an item of the shot."""
     found = _driver(armature, path)
     return found is not None and _is_own(found)
 

@@ -40,7 +40,7 @@ def settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -
     shapes = shape_table.rows(s.eyes)
     target = (s.target.session_uid, s.target.users) if s.target is not None else None
     return (
-        (tuning, others, weights),
+        (tuning, others, weights, fingerprint.settings_keys(armature.data)),
         s.use_mix and mixing.KEYED not in keyed and not any(weights),
         chain,
         target,
@@ -70,6 +70,7 @@ def saved(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -> tuple
     weights = tuple(mixing.weights(s)) if mixing.KEYED not in keyed else ()
     behind = s.let_go_behind.all_objects.keys() if s.let_go_behind is not None else []
     up = s.world_up, s.world_up_object.name_full if s.world_up_object is not None else ""
+    still = still, fingerprint.settings_keys(armature.data)
     return still, others, chain, targets, s.aim_axis, *s.facing, s.soft_edge, bool(s.eyes.drift), up, weights, behind
 
 

@@ -51,7 +51,7 @@ def test_corners_between_frames_do_not_matter(fps) -> None:
 
 
 def test_a_circle_at_one_frame_a_second_shows_progress_and_can_be_stopped() -> None:
-    """There are 119 moments between two frames, in each round of two characters who look at each other."""
+    """There are 119 moments between two frames of each of two characters who look at each other."""
     scene, rng = bpy.context.scene, np.random.default_rng(3)
     scene.render.fps, scene.frame_end = 1, 7
     hero, villain = scenes.figure("Hero"), scenes.figure("Villain")
@@ -71,6 +71,6 @@ def test_a_circle_at_one_frame_a_second_shows_progress_and_can_be_stopped() -> N
                 job.close()
         sample.park_all()
         assert not scenes.differences(before, scenes.snapshot())
-    assert len(fractions) > 1000
-    assert np.all(np.diff(fractions) >= -1e-9)
+    assert len(fractions) > 500
+    assert np.all(np.diff(fractions) >= -1e-9) and np.diff(fractions).max() < 0.05
     assert max(np.unique(fractions, return_counts=True)[1]) < 20
