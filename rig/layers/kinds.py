@@ -173,8 +173,8 @@ class LiveWork(Protocol):
 
 
 class Kind:
-    """A kind of layer, for the layers of one scene. A subclass has to say what `find`, `settings`, `inputs`, `solve`
-    and `mute` say; the other methods have defaults.
+    """A kind of layer, for the layers of one scene. A subclass has to say what `find`, `settings`, `inputs`, `solve`,
+    or `steps` in its place, and `mute` say; the other methods have defaults.
     """
 
     name: ClassVar[str]
@@ -182,7 +182,8 @@ class Kind:
     layer: ClassVar[type[Layer]] = Layer
     """What it shows its solutions by. Its `order` is the one in which kinds are solved and stand in the stacks."""
     is_together: ClassVar[bool] = False
-    """Whether `steps` knows how its layers depend on each other. Else each is solved after those found before it."""
+    """Whether `steps` knows how all its layers depend on each other. Else each is solved after those found before it,
+    or with those that `together` says."""
 
     previews: Previews | None = None
     """What is shown instead of solutions, None for a kind that shows nothing else."""
@@ -278,6 +279,10 @@ class Kind:
         if kind is self and self.is_together:
             return False
         return kind.layer.order < 0 or rank(type(kind)) <= rank(type(self))
+
+    def together(self, solve: LayerSolve) -> Hashable:
+        """What is equal for layers that are given to `steps` at once, and is so for no others."""
+        return self.name if self.is_together else solve.key
 
     def retune(self, solve: LayerSolve) -> None:
         """Take over settings on which samples do not depend."""

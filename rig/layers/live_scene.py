@@ -1,7 +1,7 @@
 """The live layers of one scene: what is out of date, solving it, and showing the solutions on the rigs."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 
 import bpy
@@ -367,21 +367,20 @@ class LiveScene:
     def _groups(self, scene: bpy.types.Scene) -> list[Group]:
         """Layers that are solved together, in order: what comes last in the stacks but depends on nothing before it is
         solved first, since other layers may look at it."""
+        groups: dict[tuple[str, Hashable], Group] = {}
+        for solve in self.solves.values():
+            kind = self.kind_of(solve)
+            groups.setdefault((kind.name, kind.together(solve)), (kind, []))[1].append(solve)
         early: list[Group] = []
         late: list[Group] = []
         waiting: set[Key] = set()
-        for key, solve in self.solves.items():
-            kind = self.kind_of(solve)
-            if kind.is_together:
-                if not late or late[-1][0] is not kind:
-                    late.append((kind, []))
-                late[-1][1].append(solve)
-                waiting.add(key)
-            elif kind.layer.order < 0 and not any(self._depends(scene, kind, solve, other) for other in waiting):
-                early.append((kind, [solve]))
+        for kind, solves in groups.values():
+            in_order = kind.is_together or kind.layer.order >= 0
+            if in_order or any(self._depends(scene, kind, solve, key) for solve in solves for key in waiting):
+                late.append((kind, solves))
+                waiting.update(solve.key for solve in solves)
             else:
-                late.append((kind, [solve]))
-                waiting.add(key)
+                early.append((kind, solves))
         return early + late
 
     def _reach_of(self, scene: bpy.types.Scene, kind: Kind, solve: LayerSolve) -> tuple[set, set]:
