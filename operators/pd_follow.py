@@ -1,10 +1,12 @@
-"""PD Follow: add it to the active object or pose bone, set its offset anew, key its settings, remove it."""
+"""PD Follow: add it to the active object or to bones, set its offset anew, copy and key its settings, remove it."""
+
+from collections.abc import Sequence
 
 import bpy
 
 from ..lookat_pd.errors import RigError
 from ..rig.animation import actions
-from ..rig.pd_follow import follow_edit, owners
+from ..rig.pd_follow import follow_chains, follow_edit, owners
 from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
 from ..rig.settings import text
@@ -22,6 +24,18 @@ def owner(context: bpy.types.Context) -> Owner:
     assert item is not None, "otherwise why_no_owner gives the reason"
     bone = selection.bone(context) if context.mode == "POSE" else None
     return Owner(bone.id_data, bone.name) if bone is not None else Owner(item)
+
+
+def chosen(context: bpy.types.Context) -> list[Owner]:
+    """The same with the other selected bones if the active one is selected, those of each rig from root to tip."""
+    active = owner(context)
+    bones = [Owner(bone.id_data, bone.name) for bone in selection.posed_bones(context)] if active.bone else []
+    return follow_chains.by_rig(bones) if active in bones else [active]
+
+
+def following(context: bpy.types.Context) -> list[Owner]:
+    """Those of them that follow."""
+    return [follower for follower in chosen(context) if follower.follows]
 
 
 def why_no_owner(context: bpy.types.Context) -> str | None:
@@ -48,7 +62,7 @@ class OfFollow(polling.Explained):
 
 
 class LOOKAT_PD_OT_pd_follow_add(polling.Explained, bpy.types.Operator):
-    """Let the active object, or the active bone in pose mode, follow the other selected object with lag and overshoot; without one, lag behind its own animation"""  # noqa: E501 - a tooltip
+    """Let the active object, or the selected bones in pose mode, follow the other selected object with lag and overshoot; without one, lag behind the own animation. Of bones that hang on each other, each follows the result of its parent"""  # noqa: E501 - a tooltip
 
     bl_idname = "lookat_pd.pd_follow_add"
     bl_label = "Add PD Follow"
@@ -60,25 +74,53 @@ class LOOKAT_PD_OT_pd_follow_add(polling.Explained, bpy.types.Operator):
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        follower = owner(context)
-        follow_edit.add(follower, self._target(context, follower))
+        every = chosen(context)
+        # If all follow already, the message says so.
+        followers = [follower for follower in every if not follower.follows] or every[:1]
+        follow_edit.add(followers, self._target(context, every), chain=every)
         return {"FINISHED"}
 
-    def _target(self, context: bpy.types.Context, found: Owner) -> bpy.types.Object | None:
+    def _target(self, context: bpy.types.Context, followers: Sequence[Owner]) -> bpy.types.Object | None:
         if self.target:
             return selection.named_object(context, self.target)
-        return next((item for item in context.selected_objects if item != found.object), None)
+        own = {follower.object for follower in followers}
+        return next((item for item in context.selected_objects if item not in own and item.mode != "POSE"), None)
 
 
 class LOOKAT_PD_OT_pd_follow_remove(OfFollow, bpy.types.Operator):
-    """Remove PD Follow with its settings and their keys; baked keys are kept"""
+    """Remove PD Follow with its settings and their keys from the active object, or the selected bones; baked keys are kept"""  # noqa: E501 - a tooltip
 
     bl_idname = "lookat_pd.pd_follow_remove"
     bl_label = "Remove PD Follow"
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        follow_edit.remove(owner(context))
+        for follower in following(context):
+            follow_edit.remove(follower)
+        return {"FINISHED"}
+
+
+def why_no_copy(context: bpy.types.Context) -> str | None:
+    """The reason why there is nothing to copy settings to, as a sentence; None if there is."""
+    reason = why_no_follow(context)
+    if reason is None and len(following(context)) < 2:
+        reason = "Select further bones that have PD Follow"
+    return reason
+
+
+class LOOKAT_PD_OT_pd_follow_copy(polling.Explained, bpy.types.Operator):
+    """Copy settle time, damping, limits, lag compensation and integrator of the active bone to the other selected bones with PD Follow"""  # noqa: E501 - a tooltip
+
+    bl_idname = "lookat_pd.pd_follow_copy"
+    bl_label = "Copy to Selected Bones"
+    why_not = staticmethod(why_no_copy)
+
+    @reporting.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        source = owner(context)
+        for follower in following(context):
+            if follower != source:
+                follow_edit.copy(source, follower)
         return {"FINISHED"}
 
 
@@ -138,6 +180,7 @@ register, unregister = bpy.utils.register_classes_factory(
     (
         LOOKAT_PD_OT_pd_follow_add,
         LOOKAT_PD_OT_pd_follow_remove,
+        LOOKAT_PD_OT_pd_follow_copy,
         LOOKAT_PD_OT_pd_follow_offset,
         LOOKAT_PD_OT_pd_follow_key,
     )

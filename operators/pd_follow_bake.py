@@ -14,13 +14,13 @@ from . import job, pd_follow, reporting
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why nothing can be baked, as a sentence; None if it can."""
     reason = pd_follow.why_no_follow(context)
-    if reason is None and pd_follow.owner(context).settings.mute:
+    if reason is None and all(owner.settings.mute for owner in pd_follow.following(context)):
         reason = "PD Follow is muted, as after a bake; unmute it to bake it"
     return reason
 
 
 class LOOKAT_PD_OT_pd_follow_bake(job.Bake, bpy.types.Operator):
-    """Bake PD Follow to keys on the object or bone"""
+    """Bake PD Follow to keys on the object, or on the selected bones"""
 
     bl_idname = "lookat_pd.pd_follow_bake"
     bl_label = "Bake PD Follow"
@@ -34,7 +34,7 @@ class LOOKAT_PD_OT_pd_follow_bake(job.Bake, bpy.types.Operator):
         return messages.translate(Message("Baking PD Follow: {percent} %   Esc: cancel", percent=percent))
 
     def animated(self, context: bpy.types.Context) -> list[bpy.types.Object]:
-        return [pd_follow.owner(context).object]
+        return list(dict.fromkeys(owner.object for owner in pd_follow.following(context)))
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
@@ -42,14 +42,17 @@ class LOOKAT_PD_OT_pd_follow_bake(job.Bake, bpy.types.Operator):
         first, last = scene_time.key_range(context.scene)
         played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
         options = bake_options.BakeOptions(self.frame_start, self.frame_end, self.into, played=played)
-        owner = pd_follow.owner(context)
-        self.label = owner.label
-        self.job = layer_bake.bake(context.scene, FollowKind, [instance_of(owner)], options)
+        followers = [owner for owner in pd_follow.following(context) if not owner.settings.mute]
+        self.labels = [owner.label for owner in followers]
+        self.job = layer_bake.bake(context.scene, FollowKind, list(map(instance_of, followers)), options)
 
     def finish(self, context: bpy.types.Context, result: object) -> None:
+        one = "Baked PD Follow of '{name}', frames {first} to {last}, into {where} ({took} s)."
+        several = "Baked PD Follow of {count} bones, frames {first} to {last}, into {where} ({took} s)."
         summary = Message(
-            "Baked PD Follow of '{name}', frames {first} to {last}, into {where} ({took} s).",
-            name=self.label,
+            one if len(self.labels) == 1 else several,
+            name=self.labels[0],
+            count=len(self.labels),
             first=self.frame_start,
             last=self.frame_end,
             where=job.INTO[self.into],

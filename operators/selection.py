@@ -75,3 +75,9 @@ def selected_bones(context: bpy.types.Context) -> list[bpy.types.PoseBone]:
     if item is None or item.type != "ARMATURE" or item.mode != "POSE":
         return []
     return [bone for bone in item.pose.bones if look_at_edit.is_selected(bone)]
+
+
+def posed_bones(context: bpy.types.Context) -> list[bpy.types.PoseBone]:
+    """The selected bones of all armatures in pose mode."""
+    posed = [item for item in context.view_layer.objects if item.type == "ARMATURE" and item.mode == "POSE"]
+    return [bone for item in posed for bone in item.pose.bones if look_at_edit.is_selected(bone)]

@@ -2,9 +2,10 @@
 
 import bpy
 
+from ..lookat_pd.message import Message
 from ..operators import drawing, pd_follow, pd_follow_bake
 from ..rig.layers import live
-from ..rig.pd_follow import follow_kind
+from ..rig.pd_follow import follow_chains, follow_kind
 from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
 from ..translations import messages
@@ -25,17 +26,30 @@ class LOOKAT_PD_PT_pd_follow(SidebarPanel, bpy.types.Panel):
         row = layout.row(align=True)
         row.label(text=owner.label, icon="BONE_DATA" if owner.bone else "OBJECT_DATA", translate=False)
         if not owner.follows:
-            layout.operator("lookat_pd.pd_follow_add", icon="ADD")
+            self._draw_add(layout, len([one for one in pd_follow.chosen(context) if not one.follows]))
             return
         settings = owner.settings
         row.prop(settings, "mute", text="", icon="HIDE_ON" if settings.mute else "HIDE_OFF", emboss=False)
         row.operator("lookat_pd.pd_follow_remove", text="", icon="X", emboss=False)
+        if parent := follow_chains.parent_that_follows(owner):
+            text = messages.translate(Message("On the result of '{name}'", name=parent.bone))
+            layout.label(text=text, icon="CON_CHILDOF", translate=False)
         column = layout.column()
         column.active = not settings.mute
         self._draw_target(column, settings)
         self._draw_controller(column, settings)
+        if pd_follow.why_no_copy(context) is None:
+            column.operator("lookat_pd.pd_follow_copy", icon="COPYDOWN")
         self._draw_keyed(column, context, owner)
         self._draw_bake(layout, context, owner)
+
+    @staticmethod
+    def _draw_add(layout: bpy.types.UILayout, count: int) -> None:
+        if count < 2:
+            layout.operator("lookat_pd.pd_follow_add", icon="ADD")
+            return
+        text = messages.translate(Message("Add PD Follow to {count} Bones", count=count))
+        layout.operator("lookat_pd.pd_follow_add", icon="ADD", text=text, translate=False)
 
     @staticmethod
     def _draw_target(layout: bpy.types.UILayout, settings) -> None:

@@ -9,7 +9,7 @@ import bpy
 from ...lookat_pd.errors import RigError
 from ...rig.animation.bake_options import BakeOptions
 from ...rig.layers import layer_bake
-from ...rig.pd_follow import follow_edit, owners
+from ...rig.pd_follow import follow_chains, follow_edit, owners
 from ...rig.pd_follow.follow_kind import FollowKind, instance_of
 from ...rig.pd_follow.owners import Owner
 from ...rig.pd_follow.settings import PDFollowSettings
@@ -25,8 +25,9 @@ SUMMARY = "bake PD Follow: objects, cameras and bones that follow a target with 
 FIELDS = ("follows",)
 """What its report has beside the fields of every verb."""
 EPILOG = (
-    "Bakes all PD Follow of the file that is not muted. With --bone or --object that of one bone or object, which gets "
-    "PD Follow if it has none; without --target it then lags behind its own animation."
+    "Bakes all PD Follow of the file that is not muted. With --bone or --object that of these bones or this object, "
+    "which get PD Follow if they have none; without --target they then lag behind their own animation. Several bones "
+    "are solved from root to tip: each follows the result of its parent, the first of each chain the target."
 )
 _SET = ("turn", "use_location", "keep_offset", "max_speed", "max_turn", "feed_forward")
 """Settings that have flags."""
@@ -36,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_inputs(parser)
     words.add_conversion(parser)
     who = parser.add_mutually_exclusive_group()
-    who.add_argument("--bone", metavar="NAME", help="bone of the rig that follows")
+    help = "bone of the rig that follows; repeat it for a chain, in which each bone follows the result of its parent"
+    who.add_argument("--bone", metavar="NAME", action="append", help=help)
     who.add_argument("--object", metavar="NAME", help="object that follows, such as a camera")
     parser.add_argument("--target", metavar="NAME[:BONE]", help=words.TO_FOLLOW)
     baking.add_controller(parser, PDFollowSettings, "PD Follow of the file")
@@ -46,7 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "lights, otherwise none with a target and follow without)"
     )
     add("--turn", PDFollowSettings, "turn", help=help)
-    add("--no-location", PDFollowSettings, "use_location", help="follow in rotation only")
+    help = "follow in rotation only, as bones do that hang on another one"
+    add("--no-location", PDFollowSettings, "use_location", help=help)
+    help = "follow in location, too, even if that moves a bone away from the one that it hangs on"
+    parser.add_argument("--location", dest="use_location", action="store_const", const=True, help=help)
     help = "go to the target itself, not to the distance at the first frame"
     add("--no-offset", PDFollowSettings, "keep_offset", help=help)
     add("--max-speed", PDFollowSettings, "max_speed", "M")
@@ -61,6 +66,9 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise Misuse("--target needs --bone or --object, which follows it")
     if options.object is not None and (options.action or options.all_actions):
         raise Misuse("--action and --all-actions choose actions of a rig; leave them out with --object")
+    for name in options.bone or ():
+        if options.bone.count(name) > 1:
+            raise Misuse(f"--bone {name} is given {options.bone.count(name)} times; give each bone once")
     return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
 
 
@@ -88,10 +96,10 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row
 def _followers(options: argparse.Namespace, scene: bpy.types.Scene, row: Row) -> list[Owner]:
     """What follows, each after those that it depends on. Raises RigError."""
     if options.object is not None or options.bone is not None:
-        owner = _named(options, scene, row)
-        _target(options, scene, owner)
-        return [owner]
-    followers = owners.in_scene(scene)
+        named = _named(options, scene, row)
+        _target(options, scene, named)
+        return named
+    followers = follow_chains.in_scene(scene)
     if options.rig is not None:
         rig = rigs.choose(scene, options.rig, row["warnings"])
         followers = [owner for owner in followers if owner.object == rig]
@@ -103,34 +111,37 @@ def _followers(options: argparse.Namespace, scene: bpy.types.Scene, row: Row) ->
     return awake
 
 
-def _named(options: argparse.Namespace, scene: bpy.types.Scene, row: Row) -> Owner:
-    """The bone or the object of the arguments. Raises RigError."""
+def _named(options: argparse.Namespace, scene: bpy.types.Scene, row: Row) -> list[Owner]:
+    """The bones, from root to tip, or the object of the arguments. Raises RigError."""
     if options.bone is not None:
-        owner = Owner(rigs.choose(scene, options.rig, row["warnings"]), options.bone)
-    else:
-        item = scene.objects.get(options.object)
-        if item is None:
-            raise RigError(
-                "There is no object '{name}' {name_2}.",
-                name=options.object,
-                name_2=rigs.instead(options.object, scene.objects.keys()),
-            )
-        owner = Owner(item)
-    owners.check_owner(owner)
-    return owner
+        rig = rigs.choose(scene, options.rig, row["warnings"])
+        rigs.check_bones(rig, options.bone)
+        return follow_chains.by_rig([Owner(rig, bone) for bone in options.bone])
+    item = scene.objects.get(options.object)
+    if item is None:
+        raise RigError(
+            "There is no object '{name}' {name_2}.",
+            name=options.object,
+            name_2=rigs.instead(options.object, scene.objects.keys()),
+        )
+    return [Owner(item)]
 
 
-def _target(options: argparse.Namespace, scene: bpy.types.Scene, owner: Owner) -> None:
-    """Let an owner follow the target of the arguments, or what it follows in the file. Raises RigError."""
+def _target(options: argparse.Namespace, scene: bpy.types.Scene, named: Sequence[Owner]) -> None:
+    """Let what is named follow the target of the arguments, or what it follows in the file. Raises RigError.
+
+    The target of several bones is that of the first of each chain.
+    """
     item, bone = (None, "") if options.target is None else rigs.find_target(scene, options.target)
     # The distance to the target is that of the first frame.
-    scene.frame_set(options.range[0] if options.range else rigs.frame_range(scene, [owner.object])[0])
-    if not owner.settings.exists:
-        follow_edit.add(owner, item, bone)
-    elif item is not None:
-        owners.check_target(owner, item, bone)
-        owner.settings.target, owner.settings.subtarget = item, bone
-        follow_edit.set_offset(owner)
+    scene.frame_set(options.range[0] if options.range else rigs.frame_range(scene, [named[0].object])[0])
+    known = [owner for owner in named if owner.follows]
+    follow_edit.add([owner for owner in named if owner not in known], item, bone, chain=named)
+    for owner in known if item is not None else ():
+        if follow_chains.parent_in(named, owner) is None:
+            owners.check_target(owner, item, bone)
+            owner.settings.target, owner.settings.subtarget = item, bone
+            follow_edit.set_offset(owner)
 
 
 def _set(options: argparse.Namespace, scene: bpy.types.Scene, found: Sequence[Owner]) -> None:
@@ -156,20 +167,18 @@ def _bake(
     targets = {owner.settings.target for owner in followers if owner.settings.target is not None}
     first, last = options.range or rigs.frame_range(scene, [*moved, *targets])
     extents = {item.name: rigs.frame_range(scene, [item]) if rigs.plays(item) else (first, last) for item in moved}
-    results = []
-    for number, owner in enumerate(followers):
+    for owner in followers:
         owner.settings.mute = False
-        with console.portion(number, len(followers)):
-            how = BakeOptions(first, last, baking.INTO[options.into])
-            steps = layer_bake.bake(scene, FollowKind, [instance_of(owner)], how)
-            results.append((owner, baking.work(steps, console, "baking")[owner.object]))
+    how = BakeOptions(first, last, baking.INTO[options.into])
+    steps = layer_bake.bake(scene, FollowKind, list(map(instance_of, followers)), how)
+    baked = baking.work(steps, console, "baking")
     if job.output.suffix.lower() == ".glb":
-        for owner, action in results:
-            baking.trim(action, extents[owner.object.name], first, last)
+        for item, action in baked.items():
+            baking.trim(action, extents[item.name], first, last)
     row["rig"], row["bone"], row["frames"] = followers[0].object.name, followers[0].label, [first, last]
-    action = results[0][1]
+    action = baked[followers[0].object]
     row["action"] = action.name
-    row["follows"] = [_summary(*result) for result in results]
+    row["follows"] = [_summary(owner, baked[owner.object]) for owner in followers]
     return action
 
 

@@ -1,1 +1,1 @@
-"""PD Follow: an object or a bone follows a target, or lags behind its own motion, in place and orientation."""
+"""PD Follow: objects and bones follow a target, or lag behind their own motion, in place and orientation."""

@@ -1,29 +1,52 @@
 """Adding PD Follow to an object or a bone, and removing it."""
 
+from collections.abc import Sequence
+
 import bpy
 import numpy as np
 
 from ...lookat_pd.errors import RigError
 from ..animation import actions
-from . import owners
+from . import follow_chains, owners
 from .follow_layer import FollowLayer
 from .owners import Owner
+from .settings import COPIED
 
 
-def add(owner: Owner, target: bpy.types.Object | None, subtarget: str = "") -> None:
-    """Let an object or a bone follow a target, as far from it as it is now. Raises RigError, and then changes nothing.
+def add(
+    followers: Sequence[Owner],
+    target: bpy.types.Object | None,
+    subtarget: str = "",
+    *,
+    chain: Sequence[Owner] = (),
+) -> None:
+    """Let objects or bones follow a target, as far from it as they are now. Raises RigError, and then changes nothing.
 
-    target: None to lag behind its own animation. What the object is decides how it turns.
+    Of bones that hang on each other only the first of each chain follows the target: the others follow their own
+    animation on the result of their parents. target: None to lag behind their own animation. What each is decides
+    whether it follows in location, and how it turns. chain: further ones that they may hang on.
     """
-    owners.check_owner(owner)
-    if owner.follows:
-        raise RigError("'{name}' already has PD Follow; change its settings, or remove it first.", name=owner.label)
+    for owner in followers:
+        owners.check_owner(owner)
+        if owner.follows:
+            raise RigError("'{name}' already has PD Follow; change its settings, or remove it first.", name=owner.label)
+    hanging = {owner for owner in followers if follow_chains.parent_in([*followers, *chain], owner) is not None}
     if target is not None:
-        owners.check_target(owner, target, subtarget)
+        for owner in followers:
+            if owner not in hanging:
+                owners.check_target(owner, target, subtarget)
+    for owner in followers:
+        if owner in hanging:
+            _add(owner, None, "", turns_only=True)
+        else:
+            _add(owner, target, subtarget, turns_only=owners.is_joint(owner))
+
+
+def _add(owner: Owner, target: bpy.types.Object | None, subtarget: str, *, turns_only: bool) -> None:
     s = owner.settings
     s.target, s.subtarget = target, subtarget
-    s.use_location = not owners.is_connected(owner)
-    if target is None or not s.use_location:
+    s.use_location = not turns_only
+    if target is None or turns_only:
         s.turn = "FOLLOW"
     elif not owner.bone and owner.object.type in ("CAMERA", "LIGHT"):
         s.turn = "AIM"
@@ -55,3 +78,9 @@ def set_offset(owner: Owner) -> None:
             "The target '{target}' has a position that is not finite; fix its animation.", target=s.target.name
         )
     s.target_location, s.target_rotation = matrix.to_translation(), matrix.to_quaternion()
+
+
+def copy(source: Owner, owner: Owner) -> None:
+    """Give what follows the controller and the limits of another: how it follows, not what."""
+    for name in COPIED:
+        setattr(owner.settings, name, getattr(source.settings, name))

@@ -1,16 +1,18 @@
 """PD Follow as a kind of layer: objects and bones that are solved again when what they are solved from has changed."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 
 import bpy
 
 from ...lookat_pd.errors import LookAtError, RigError
+from ...lookat_pd.rotation import Array
 from ..layers import kinds, live
-from ..layers.kinds import SETTINGS, Instance, Kind, LayerSolve, SolveRange
+from ..layers.kinds import FRESH, SETTINGS, Instance, Kind, LayerSolve, LiveWork, SolveRange
 from ..layers.layer import Place
 from ..sampling import fingerprint
-from . import follow_solve, owners, settings
+from . import follow_chains, follow_solve, owners, settings
 from .follow_layer import FollowLayer
 from .follow_solve import FollowMotion
 from .owners import Owner
@@ -30,6 +32,8 @@ class FollowSolve(LayerSolve):
 
     seconds = 0.0
     """How long solving took."""
+    carrier: FollowMotion | None = None
+    """What the parent added, on the result of which it was solved."""
 
     @property
     def is_slow(self) -> bool:
@@ -46,8 +50,13 @@ class FollowKind(Kind):
         items = (item for item in bpy.data.objects if item.library is None)
         return any(True for item in items for _ in owners.on(item))
 
+    def __init__(self, live: LiveWork | None = None) -> None:
+        super().__init__(live)
+        self._groups: list[list[FollowSolve]] = []
+        """Those that are solved together."""
+
     def find(self, scene: bpy.types.Scene) -> Iterator[Instance]:
-        for owner in owners.in_scene(scene):
+        for owner in follow_chains.in_scene(scene):
             if not self.is_live(Instance(owner.object, owner.bone)):
                 FollowLayer(owner).hide()
                 continue
@@ -57,6 +66,22 @@ class FollowKind(Kind):
             except LookAtError as error:
                 FollowLayer(owner).hide()
                 yield Instance(owner.object, owner.bone, error=str(error))
+
+    def rebuilt(self, scene: bpy.types.Scene, first: int, last: int, solves: Sequence[FollowSolve]) -> None:
+        self._groups = _groups(solves)
+
+    def together(self, solve: LayerSolve) -> Hashable:
+        return next((id(group) for group in self._groups if solve in group), solve.key)
+
+    def sees(self, solve: FollowSolve, kind: Kind, other: LayerSolve) -> bool:
+        if kind is self and self.together(solve) == self.together(other):
+            return False
+        return super().sees(solve, kind, other)
+
+    def trust(self) -> None:
+        for group in self._groups:
+            for solve in group:
+                solve.carrier = _carrier(group, solve)[0]
 
     def tidy(self, scene: bpy.types.Scene, instances: Sequence[Instance]) -> None:
         """`find` has hidden those that are muted."""
@@ -96,14 +121,49 @@ class FollowKind(Kind):
     def place(self, instance: Instance) -> tuple:
         return self.settings(instance, self.keyed(instance))[1:]
 
-    def solve(self, solve: FollowSolve, over: SolveRange) -> Iterator[float]:
-        begin, owner = time.perf_counter(), solve.instance.resolved
-        if solve.samples is None or solve.stale > SETTINGS:
-            first, last = int(over.frames[0]), int(over.frames[-1])
-            solve.samples = None
-            solve.samples = yield from follow_solve.sample(over.scene, owner, first, last)
-        solve.keep(follow_solve.solve(owner, solve.samples, over.dt))
-        solve.seconds = time.perf_counter() - begin
+    def steps(self, solves: Sequence[FollowSolve], over: SolveRange) -> Iterator[float]:
+        groups = _groups(solves)
+        with ExitStack() as shown:
+            for n, group in enumerate(groups):
+                for fraction in self._solve(group, over):
+                    yield (n + fraction) / len(groups)
+                if self.live is None and n < len(groups) - 1:
+                    # Those that come after are sampled with it.
+                    for solve in group:
+                        shown.enter_context(self._shown(solve))
+
+    def _solve(self, group: Sequence[FollowSolve], over: SolveRange) -> Iterator[float]:
+        """Solve what of a group is out of date, from root to tip."""
+        begin = time.perf_counter()
+        if any(solve.samples is None or solve.stale > SETTINGS for solve in group):
+            yield from _sample(group, over)
+        for solve in group:
+            carrier, carry = _carrier(group, solve)
+            if solve.stale == FRESH and solve.carrier is carrier:
+                continue
+            solve.samples.carry, solve.carrier = carry, carrier
+            try:
+                solve.keep(follow_solve.solve(solve.instance.resolved, solve.samples, over.dt))
+                solve.stale, solve.rough = FRESH, False
+            except LookAtError as error:
+                if self.live is None:
+                    raise
+                self.live.fail(solve, error)
+            solve.seconds = time.perf_counter() - begin
+
+    @contextmanager
+    def _shown(self, solve: FollowSolve) -> Iterator[None]:
+        """Let a rig show a solution for a while."""
+        layer = self.layer_of(solve.instance)
+        was_installed, held = layer.is_installed(layer.places), layer.written()
+        self.installed(solve.instance).show(solve.track.first, solve.track.rows())
+        try:
+            yield
+        finally:
+            if was_installed:
+                layer.write_back(held)
+            else:
+                layer.remove()
 
     def baked(self, instance: Instance) -> list[Place]:
         owner = Owner(instance.owner, instance.bone)
@@ -122,6 +182,34 @@ class FollowKind(Kind):
 
     def read(self, solve: LayerSolve, first: int, last: int) -> FollowMotion | None:
         return FollowMotion.read(self.layer_of(solve.instance), first, last)
+
+
+def _groups(solves: Sequence[FollowSolve]) -> list[list[FollowSolve]]:
+    """What is solved together, in order."""
+    by_owner = {solve.instance.resolved: solve for solve in solves}
+    return [[by_owner[owner] for owner in group] for group in follow_chains.groups(list(by_owner))]
+
+
+def _carrier(group: Sequence[FollowSolve], solve: FollowSolve) -> tuple[FollowMotion | None, Array | None]:
+    """What the nearest bone of a group that one hangs on adds, and by what matrices it carries that along."""
+    owners_of_group = {other.instance.resolved: other for other in group}
+    parent = follow_chains.parent_in(owners_of_group, solve.instance.resolved)
+    if parent is None:
+        return None, None
+    above = owners_of_group[parent]
+    if above.samples is None:
+        return above.track, None
+    return above.track, above.samples.carry if above.track is None else above.track.carries(above.samples)
+
+
+def _sample(group: Sequence[FollowSolve], over: SolveRange) -> Iterator[float]:
+    """Sample a group, which is then solved anew."""
+    for solve in group:
+        solve.samples = None
+    first, last = int(over.frames[0]), int(over.frames[-1])
+    every = yield from follow_solve.sample(over.scene, [solve.instance.resolved for solve in group], first, last)
+    for solve, samples in zip(group, every, strict=True):
+        solve.samples, solve.stale = samples, max(solve.stale, SETTINGS)
 
 
 def _touch() -> None:

@@ -1,6 +1,6 @@
 """Sampling what follows and what is followed, and solving the motion that is added."""
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -15,6 +15,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import channels
 from ..animation.channels import LOCATION, channel
 from ..animation.unkeyed_pose import Channels
+from ..layers import bone_chains
 from ..layers.layer import ROTATION, Row, disabled
 from ..layers.track import part
 from ..sampling import fingerprint, suspend
@@ -23,6 +24,8 @@ from ..sampling.targets import Target
 from .follow_layer import FollowLayer
 from .owners import Owner, aim_axis
 from .settings import AXES, KEYABLE, controller
+
+_ORIGIN = (0.0, 0.0, 0.0)
 
 
 @dataclass
@@ -43,6 +46,30 @@ class FollowSamples:
     """Its rotation channels (F, 3 or 4), by their mode, and those of its `LOCATION`."""
     frames_of_location: Array
     """(F, 3, 3), what its location channels move it by in the world."""
+    target_label: str = ""
+    carry: Array | None = None
+    """(F, 4, 4) by which a parent that follows carries it along, to be multiplied on the left; None for nothing."""
+
+    @property
+    def base(self) -> Array:
+        """(F, 4, 4) in the world, where it is on the result of its parent."""
+        return self.own if self.carry is None else self.carry @ self.own
+
+    @property
+    def moved_by_location(self) -> Array:
+        """(F, 3, 3), what its location channels move it by in the world, there."""
+        return self.frames_of_location if self.carry is None else self.carry[:, :3, :3] @ self.frames_of_location
+
+    def check_finite(self) -> None:
+        """Raise RigError where a place is no number."""
+        for matrices, label in ((self.own, self.label), (self.target, self.target_label)):
+            bad = np.zeros(0, bool) if matrices is None else ~np.isfinite(matrices).all(axis=(1, 2))
+            if bad.any():
+                raise RigError(
+                    "'{name}' has a transform that is not a number at frame {frame}; fix its animation.",
+                    name=label,
+                    frame=self.frames[np.argmax(bad)],
+                )
 
     def check(self) -> None:
         """Raise RigError where the parents or the own scale leave no room for a motion."""
@@ -76,13 +103,23 @@ class FollowMotion:
         pairs = (self.moves, other.moves), (self.turns, other.turns)
         return all(np.abs(one - same).max(initial=0.0) <= FollowLayer.tolerance for one, same in pairs)
 
+    def carries(self, s: FollowSamples) -> Array:
+        """By what matrices (F, 4, 4) in the world that which hangs on it is carried along, with what carries it."""
+        base = s.base
+        turned = _rotations(base)
+        result = base.copy()
+        result[:, :3, 3] += self.moves
+        own = np.swapaxes(rotation.to_matrix(turned), 1, 2) @ base[:, :3, :3]
+        result[:, :3, :3] = rotation.to_matrix(rotation.multiply(turned, self.turns)) @ own
+        return bone_chains.carrying(s.own, result)
+
     def channels(
         self, s: FollowSamples, frames: Array, baked: Mapping[Channels, Array], weights: Array
     ) -> dict[Channels, tuple[Array, Array]]:
         """What a bake keys, see `Track.channels`. Raises RigError where parents or the own scale leave no room."""
         chosen = slice(int(frames[0]) - self.first, int(frames[-1]) + 1 - self.first)
         s.check()
-        moves, to_channels = self.moves[chosen], s.frames_of_location[chosen]
+        moves, to_channels = self.moves[chosen], s.moved_by_location[chosen]
         added = np.linalg.solve(to_channels, weights[:, None, None] * moves[..., None])[..., 0]
         result = {}
         for kind, every in s.raw.items():
@@ -111,58 +148,68 @@ class FollowMotion:
         return cls(first, moves, turns, layer.bone) if begin == first and len(moves) == len(turns) == frames else None
 
 
-def sample(scene: bpy.types.Scene, owner: Owner, first: int, last: int) -> Generator[float, None, FollowSamples]:
-    """Step through the frames first to last, yielding the fraction done. Raises RigError."""
-    frames = np.arange(first, last + 1)
-    target = owner.target
-    watched = [Target(owner.object, owner.bone, (0.0, 0.0, 0.0))]
-    watched += [Target(owner.object, "", (0.0, 0.0, 0.0))] if owner.bone else []
-    watched += [target] if target is not None else []
-    mode, count = owner.item.rotation_mode, len(frames)
-    keyed = any(fingerprint.animates(owner.object, owner.settings_path + name) for name in KEYABLE)
+def sample(
+    scene: bpy.types.Scene, group: Sequence[Owner], first: int, last: int
+) -> Generator[float, None, list[FollowSamples]]:
+    """Step through the frames first to last, yielding the fraction done; samples of each of a group.
+
+    group: one owner, or bones of one armature that none of them moves but as their parent.
+    """
+    frames, rig, count = np.arange(first, last + 1), group[0].object, last + 1 - first
+    targets = [owner.target for owner in group]
+    watched = [Target(owner.object, owner.bone, _ORIGIN) for owner in group]
+    watched += [Target(rig, "", _ORIGIN)] if group[0].bone else []
+    to = {n: len(watched) + k for k, n in enumerate(n for n, target in enumerate(targets) if target is not None)}
+    watched += [target for target in targets if target is not None]
     worlds = np.empty((count, len(watched), 4, 4))
-    samples = FollowSamples(
+    place = len(group) if group[0].bone else 0
+    result = [
+        _empty(owner, frames, worlds[:, n], worlds[:, to[n]] if n in to else None) for n, owner in enumerate(group)
+    ]
+    keyed = any(fingerprint.animates(rig, owner.settings_path + name) for owner in group for name in KEYABLE)
+    with Sampler(scene, rig, (), watched, cut_down={}, without=lambda: _without(group)) as sampler:
+        for k, frame in enumerate(frames.tolist()):
+            sampler.open()
+            if keyed and rig.name not in sampler.scene.objects:
+                # Blender evaluates a setting only of what is in the scene.
+                sampler.scene.collection.objects.link(rig)
+            depsgraph = sampler.step(frame)
+            worlds[k] = sampler.matrices(depsgraph)
+            seen = rig.evaluated_get(depsgraph)
+            for owner, samples in zip(group, result, strict=True):
+                item = Owner(seen, owner.bone).item
+                settings = item.lookat_pd_follow
+                samples.use[k], samples.influence[k] = settings.use, settings.influence
+                for kind, rows in samples.raw.items():
+                    rows[k] = getattr(item, channel(kind)[0])
+                samples.frames_of_location[k] = _location_frame(item, worlds[k, place])
+            yield (k + 1) / count
+    return result
+
+
+def _empty(owner: Owner, frames: Array, own: Array, target: Array | None) -> FollowSamples:
+    """Samples of an owner, whose matrices are filled elsewhere."""
+    mode, count = owner.item.rotation_mode, len(frames)
+    return FollowSamples(
         owner.label,
         frames,
-        worlds[:, 0],
-        worlds[:, -1] if target is not None else None,
+        own,
+        target,
         np.ones(count, dtype=bool),
         np.ones(count),
         {mode: np.empty((count, channel(mode)[1])), LOCATION: np.empty((count, 3))},
         np.empty((count, 3, 3)),
+        owner.target.label if owner.target is not None else "",
     )
-    with Sampler(scene, owner.object, (), watched, cut_down={}, without=lambda: _without(owner)) as sampler:
-        for k, frame in enumerate(frames.tolist()):
-            sampler.open()
-            if keyed and owner.object.name not in sampler.scene.objects:
-                # Blender evaluates a setting only of what is in the scene.
-                sampler.scene.collection.objects.link(owner.object)
-            depsgraph = sampler.step(frame)
-            worlds[k] = sampler.matrices(depsgraph)
-            item = Owner(owner.object.evaluated_get(depsgraph), owner.bone).item
-            settings = item.lookat_pd_follow
-            samples.use[k], samples.influence[k] = settings.use, settings.influence
-            for kind, rows in samples.raw.items():
-                rows[k] = getattr(item, channel(kind)[0])
-            samples.frames_of_location[k] = _location_frame(item, worlds[k])
-            yield (k + 1) / count
-    bad = ~np.isfinite(worlds).all(axis=(2, 3))
-    if bad.any():
-        k, n = np.argwhere(bad)[0]
-        raise RigError(
-            "'{name}' has a transform that is not a number at frame {frame}; fix its animation.",
-            name=watched[n].label,
-            frame=frames[k],
-        )
-    return samples
 
 
 @contextmanager
-def _without(owner: Owner) -> Iterator[None]:
+def _without(group: Sequence[Owner]) -> Iterator[None]:
     """What follows is sampled without PD Follow, and without look-ats that look at it: they would chase each other."""
-    own = disabled([owner.object], lambda _: FollowLayer(owner).constraints())
+    layers = [FollowLayer(owner) for owner in group]
+    own = disabled([group[0].object], lambda _: (pair for layer in layers for pair in layer.constraints()))
     contexts: list[AbstractContextManager[None]] = [own]
-    if suspend.is_watched(owner.object):
+    if suspend.is_watched(group[0].object):
         contexts.append(suspend.layers_disabled())
     with ExitStack() as stack:
         for context in contexts:
@@ -170,14 +217,15 @@ def _without(owner: Owner) -> Iterator[None]:
         yield
 
 
-def _location_frame(item: bpy.types.Object | bpy.types.PoseBone, worlds: Array) -> Array:
-    """What the location channels move an item by in the world, (3, 3)."""
+def _location_frame(item: bpy.types.Object | bpy.types.PoseBone, world: Array) -> Array:
+    """What the location channels move an item by in the world, (3, 3). world: (4, 4) of the object that it is, or that
+    it is a bone of."""
     with np.errstate(all="ignore"):
         if isinstance(item, bpy.types.Object):
             basis = np.array(item.matrix_basis)[:3, :3]
-            return worlds[0, :3, :3] @ np.linalg.pinv(basis)
+            return world[:3, :3] @ np.linalg.pinv(basis)
     moved = np.array([_placed(item, place) for place in (np.zeros(3), *np.eye(3))])
-    return worlds[1, :3, :3] @ (moved[1:] - moved[0]).T
+    return world[:3, :3] @ (moved[1:] - moved[0]).T
 
 
 def _placed(bone: bpy.types.PoseBone, location: Array) -> Array:
@@ -195,7 +243,9 @@ def _placed(bone: bpy.types.PoseBone, location: Array) -> Array:
 def solve(owner: Owner, s: FollowSamples, dt: float) -> FollowMotion:
     """The motion that is added to an owner. dt: seconds a frame. Raises LookAtError."""
     settings, tuning = owner.settings, controller(owner.settings)
-    places, turned = s.own[:, :3, 3], _rotations(s.own)
+    s.check_finite()
+    base = s.base
+    places, turned = base[:, :3, 3], _rotations(base)
     moves, turns = np.zeros((len(places), 3)), rotation.identity(len(places))
     goal_places, goal_turns = _goals(owner, s, turned)
     if settings.use_location:
@@ -213,7 +263,7 @@ def _goals(owner: Owner, s: FollowSamples, turned: Array) -> tuple[Array | None,
     """Positions (F, 3) and orientations (F, 4) to be at; None to follow the own motion."""
     if s.target is None:
         return None, None
-    settings, places = owner.settings, s.own[:, :3, 3]
+    settings, places = owner.settings, s.base[:, :3, 3]
     to, to_turned = s.target[:, :3, 3], _rotations(s.target)
     if not settings.keep_offset:
         return to, to_turned

@@ -1,4 +1,4 @@
-"""What follows: objects and pose bones with PD Follow, in the order in which they depend on each other."""
+"""What follows: objects and pose bones with PD Follow, and what moves them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,12 +10,15 @@ from ..animation import data_paths
 from ..animation.channels import LOCATION
 from ..animation.editable import check_bones, check_local
 from ..animation.stored_settings import read, stored
+from ..layers import bone_chains
 from ..layers.layer import ROTATION
-from ..sampling import targets
+from ..sampling import posed_bones, targets
 from ..sampling.targets import Target
 from .settings import PDFollowSettings
 
-_NODE = tuple[bpy.types.Object, str]
+Node = tuple[bpy.types.Object, str]
+"""An object, or one of its bones."""
+_Place = tuple[bpy.types.Object | None, str]
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,10 @@ class Owner:
         return self.object.session_uid, self.bone
 
     @property
+    def node(self) -> Node:
+        return self.object, self.bone
+
+    @property
     def used(self) -> tuple[str, ...]:
         """In what it follows."""
         s = self.settings
@@ -73,40 +80,51 @@ def on(item: bpy.types.Object) -> Iterator[Owner]:
             yield Owner(item, bone.name)
 
 
-def in_scene(scene: bpy.types.Scene) -> list[Owner]:
-    """All that follows in a scene, each after those that it depends on; what is linked from a library follows there."""
-    followers = [owner for item in scene.objects if item.library is None for owner in on(item)]
-    return sorted(followers, key=lambda owner: len(_followed(owner)))
-
-
-def _followed(owner: Owner) -> list[_NODE]:
-    """All that the target of an owner moves with and that follows something itself."""
-    nodes = moves_with(owner.settings.target, owner.settings.subtarget)
-    return [node for node in nodes if (follow := _follow_of(*node)) is not None and follow.exists]
-
-
-def moves_with(item: bpy.types.Object | None, bone: str) -> set[_NODE]:
-    """Objects and bones that move an object, or a bone of it: itself, parents, targets of constraints, and what these
-    follow."""
-    seen: set[_NODE] = set()
-    waiting: list[tuple[bpy.types.Object | None, str]] = [(item, bone)]
+def moves_with(item: bpy.types.Object | None, bone: str) -> set[Node]:
+    """Objects and bones that move an object, or a bone of it: itself, parents, targets of constraints, those of IK that
+    poses it, what drivers of it measure, and what these follow."""
+    seen: set[Node] = set()
+    beside: dict[bpy.types.Object, dict[str, list[_Place]]] = {}
+    waiting: list[_Place] = [(item, bone)]
     while waiting:
         item, bone = waiting.pop()
         if item is None or (item, bone) in seen:
             continue
         seen.add((item, bone))
         place = item.pose.bones.get(bone) if item.pose and bone else None
+        if item not in beside:
+            beside[item] = _posing(item)
+        waiting += beside[item].get(bone, ())
         if place is not None:
             waiting.append((item, place.parent.name if place.parent else ""))
         else:
             waiting.append((item.parent, item.parent_bone if item.parent_type == "BONE" else ""))
-        for constraint in (place or item).constraints:
-            for holder in (constraint, *getattr(constraint, "targets", ())):
-                waiting.append((getattr(holder, "target", None), getattr(holder, "subtarget", "")))
+        waiting += (target for constraint in (place or item).constraints for target in _targets(constraint))
         follow = _follow_of(item, bone)
         if follow is not None and follow.exists and not follow.mute:
             waiting.append((follow.target, follow.subtarget))
     return seen
+
+
+def _targets(constraint: bpy.types.Constraint) -> Iterator[_Place]:
+    for holder in (constraint, *getattr(constraint, "targets", ())):
+        yield getattr(holder, "target", None), getattr(holder, "subtarget", "")
+    yield getattr(constraint, "pole_target", None), getattr(constraint, "pole_subtarget", "")
+
+
+def _posing(item: bpy.types.Object) -> dict[str, list[_Place]]:
+    """What moves an object, "", and each of its bones by IK constraints elsewhere and by drivers."""
+    result: dict[str, list[_Place]] = {}
+    for bone in item.pose.bones if item.pose else ():
+        for constraint in bone.constraints:
+            for name in posed_bones.posed_bones(bone, constraint) if constraint.type in posed_bones.TYPES else ():
+                result.setdefault(name, []).extend(_targets(constraint))
+    for curve in item.animation_data.drivers if item.animation_data else ():
+        measuring = [variable for variable in curve.driver.variables if variable.type != "SINGLE_PROP"]
+        measured = [target for variable in measuring for target in variable.targets]
+        places = [(target.id, target.bone_target) for target in measured if isinstance(target.id, bpy.types.Object)]
+        result.setdefault(data_paths.split_bone(curve.data_path)[0], []).extend(places)
+    return result
 
 
 def _follow_of(item: bpy.types.Object, bone: str) -> PDFollowSettings | None:
@@ -147,7 +165,7 @@ def check_target(owner: Owner, item: bpy.types.Object, bone: str) -> None:
     """Raise RigError where a target is not there, or moves with what shall follow it."""
     if item != owner.object or bone:
         targets.check_exists(owner.object, item, bone)
-    if (owner.object, owner.bone) in moves_with(item, bone):
+    if owner.node in moves_with(item, bone):
         raise RigError(
             "The target '{target}' moves with '{name}', which would follow itself; choose another target.",
             target=Target(item, bone).label,
@@ -158,6 +176,11 @@ def check_target(owner: Owner, item: bpy.types.Object, bone: str) -> None:
 def is_connected(owner: Owner) -> bool:
     """Whether it is a bone that Blender keeps at the tail of its parent."""
     return bool(owner.bone) and owner.item.bone.use_connect and owner.item.parent is not None
+
+
+def is_joint(owner: Owner) -> bool:
+    """Whether it is a bone that would be torn off what it hangs on if it followed in location."""
+    return bool(owner.bone) and bone_chains.is_joint(owner.item)
 
 
 def aim_axis(owner: Owner) -> str:

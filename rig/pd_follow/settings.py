@@ -51,13 +51,15 @@ class PDFollowSettings(ControllerSettings, bpy.types.PropertyGroup):
         bpy.types.Object, "Target", "Object to follow; leave empty to lag behind the own animation"
     )
     subtarget: _deciding.text("Bone", "Bone of the target armature to follow")
-    use_location: setting.switch("Location", "Follow in location", True)
+    use_location: setting.switch(
+        "Location", "Follow in location, too; a bone that hangs on another one is then moved away from it", True
+    )
     turn: setting.choice(
         "Rotation",
         "How the rotation follows",
         (
             ("NONE", "None", "Keep the rotation of the animation"),
-            ("FOLLOW", "Follow", "Turn as the target does, or lag behind the own rotation"),
+            ("FOLLOW", "Follow", "Turn as the target does, or lag behind the own rotation on the result of the parent"),
             ("AIM", "Aim", "Point an axis at the target"),
         ),
     )
@@ -98,6 +100,8 @@ class PDFollowSettings(ControllerSettings, bpy.types.PropertyGroup):
 
 
 KEYABLE = ("use", "influence")
+COPIED = ("settle_time", "damping", "damping_ratio", "integrator", "feed_forward", "max_speed", "max_turn")
+"""How something follows, which others can take over."""
 
 
 def values(settings: PDFollowSettings) -> tuple:

@@ -66,10 +66,35 @@ def test_a_bone_lags_behind_its_own_animation_in_all_actions(shot, call, tools, 
     assert np.abs(before[1] - after[1]).max() > 0.01 and np.abs(before[2] - after[2]).max() < 1e-3
 
 
+def test_several_bones_are_a_chain_in_whatever_order_they_are_given(shot, call, tools, tmp_path) -> None:
+    seen = []
+    for order in (("hips", "chest", "head"), ("head", "hips", "chest")):
+        output = tmp_path / f"{order[0]}.blend"
+        bones = [word for bone in order for word in ("--bone", bone)]
+        outcome = call("follow", shot, *bones, "--target", "Ball", "--output", output)
+        assert outcome.code == 0, outcome.errors
+        rows = outcome.row["follows"]
+        assert [row["name"] for row in rows] == ["Hero:hips", "Hero:chest", "Hero:head"]
+        assert [row["target"] for row in rows] == ["Ball", None, None]
+        assert not any(row["location"] for row in rows), "they hang on each other"
+        assert {row["action"] for row in rows} == {"Walk follow"}
+        seen.append([worlds(tools, output, "", (1, 9, 40), bone) for bone in ("chest", "head")])
+    assert np.array_equal(*seen)
+    chest, head = (poses[:, :3, 3] for poses in seen[0])
+    assert np.ptp(np.linalg.norm(head - chest, axis=1)) < 1e-5
+
+
+@pytest.mark.parametrize(("words", "is_moved"), [((), False), (("--location",), True), (("--no-location",), False)])
+def test_location_of_a_bone_that_hangs_on_another(words, is_moved, shot, call, tmp_path) -> None:
+    outcome = call("follow", shot, "--bone", "head", *words, "--output", tmp_path / "out.blend")
+    assert outcome.code == 0, outcome.errors
+    assert outcome.row["follows"][0]["location"] == is_moved
+
+
 def test_what_follows_in_the_file_is_baked(tools, shot, call, tmp_path) -> None:
     scene = tools.reopen(shot)
     for name in ("Camera", "Ball"):
-        follow_edit.add(owners.Owner(scene.objects[name]), scene.objects["Ball"] if name == "Camera" else None)
+        follow_edit.add([owners.Owner(scene.objects[name])], scene.objects["Ball"] if name == "Camera" else None)
     path = tools.save(tmp_path / "set.blend")
     outcome = call("follow", path, "--output", tmp_path / "out.blend", "--settle-time", 0.4)
     assert outcome.code == 0, outcome.errors
@@ -107,6 +132,7 @@ def test_two_processes_write_the_same(shot, call, tmp_path) -> None:
     [
         (("--target", "Ball"), "needs --bone or --object"),
         (("--object", "Camera", "--action", "Walk"), "leave them out"),
+        (("--bone", "head", "--bone", "chest", "--bone", "head"), "--bone head is given 2 times; give each bone once"),
         (("--object", "Camera", "--settle-time", "nan"), "--settle-time"),
         (("--object", "Camera", "--lag-compensation", "2"), "out of range"),
     ],
@@ -124,6 +150,7 @@ def test_wrong_arguments(words, message, shot, call, tmp_path) -> None:
         (("--object", "Camera", "--target", "Bell"), "no target 'Bell'"),
         (("--object", "Camera", "--target", "Camera"), "follow itself"),
         (("--bone", "haed", "--target", "Ball"), "haed"),
+        (("--bone", "head", "--bone", "chset"), "no bone 'chset'"),
         (("--object", "Camera", "--turn", "none", "--no-location"), "neither in location nor in rotation"),
         (("--object", "Camera", "--turn", "aim"), "no target to aim at"),
     ],

@@ -89,6 +89,71 @@ def test_the_active_bone_follows_in_pose_mode(box):
     assert pd_follow.key_state(owner, "influence", bpy.context.scene.frame_current) == "NONE"
 
 
+@pytest.fixture
+def chain(box) -> bpy.types.Object:
+    """A figure that turns, in pose mode, with three bones of its back selected."""
+    armature = scenes.figure()
+    for frame, turn in ((1, 0.0), (10, 1.0), (20, 0.0)):
+        armature.rotation_euler.z = turn
+        armature.keyframe_insert("rotation_euler", frame=frame)
+    bpy.ops.object.mode_set(mode="POSE")
+    for item in bpy.context.selected_objects:
+        item.select_set(item == armature)
+    scenes.select(armature, "chest", "neck", "head")
+    armature.data.bones.active = armature.data.bones["neck"]
+    return armature
+
+
+def heads(armature: bpy.types.Object) -> np.ndarray:
+    found = []
+    for frame in range(1, 31):
+        bpy.context.scene.frame_set(frame)
+        found.append(np.array(armature.matrix_world @ armature.pose.bones["head"].matrix))
+    return np.array(found)
+
+
+@pytest.mark.every_blender
+def test_selected_bones_become_a_chain(chain):
+    bones, bone = ("chest", "neck", "head"), chain.pose.bones
+    plain = heads(chain)
+    bpy.ops.lookat_pd.pd_follow_add()
+    assert {item.name for item in bone if item.lookat_pd_follow.exists} == set(bones)
+    assert not any(bone[name].lookat_pd_follow.use_location for name in bones)
+    assert pd_follow.owner(bpy.context).bone == "neck"
+    bone["neck"].lookat_pd_follow.settle_time = 0.3
+    bpy.ops.lookat_pd.pd_follow_copy()
+    assert {round(bone[name].lookat_pd_follow.settle_time, 6) for name in bones} == {0.3}
+    live = heads(chain)
+    assert np.abs(live - plain).max() > 0.1
+    bpy.ops.ed.undo_push(message="added")
+    bpy.ops.lookat_pd.pd_follow_bake()
+    assert all(bone[name].lookat_pd_follow.mute for name in bones)
+    np.testing.assert_allclose(heads(chain), live, atol=2e-5)
+    bpy.ops.ed.undo_push(message="baked")
+    bpy.ops.ed.undo()
+    chain = bpy.data.objects["Hero"]
+    np.testing.assert_allclose(heads(chain), live, atol=1e-6)
+    bpy.ops.lookat_pd.pd_follow_remove()
+    assert not any(item.lookat_pd_follow.exists or item.constraints for item in chain.pose.bones)
+    np.testing.assert_allclose(heads(chain), plain, atol=1e-6)
+
+
+def test_a_chain_grows_by_bones_that_are_selected_later(chain):
+    scenes.select(chain, "chest")
+    chain.data.bones.active = chain.data.bones["chest"]
+    bpy.ops.lookat_pd.pd_follow_add(target="Ball")
+    scenes.select(chain, "chest", "head")
+    chain.data.bones.active = chain.data.bones["head"]
+    assert pd_follow.why_no_copy(bpy.context) == "Add PD Follow first"
+    bpy.ops.lookat_pd.pd_follow_add(target="Ball")
+    assert chain.pose.bones["chest"].lookat_pd_follow.target is not None
+    assert chain.pose.bones["head"].lookat_pd_follow.target is None
+    scenes.select(chain, "head")
+    assert pd_follow.why_no_copy(bpy.context) == "Select further bones that have PD Follow"
+    with pytest.raises(RuntimeError, match="already has PD Follow"):
+        bpy.ops.lookat_pd.pd_follow_add()
+
+
 def test_the_offset_is_set_anew(box):
     bpy.ops.lookat_pd.pd_follow_add()
     assert "FINISHED" in bpy.ops.lookat_pd.pd_follow_offset()

@@ -199,7 +199,7 @@ def test_bones_on_physics_are_said() -> None:
 def test_what_follows_by_pd_follows_physics() -> None:
     target, _ = moved_targets.falling()
     item = ball((1.2, -2.0, 3.0), "Follower")
-    load("rig.pd_follow.follow_edit").add(load("rig.pd_follow.owners").Owner(item), target)
+    load("rig.pd_follow.follow_edit").add([load("rig.pd_follow.owners").Owner(item)], target)
     item.lookat_pd_follow.settle_time = 0.02
     bpy.context.view_layer.update()
     live.finish(bpy.context.scene)

@@ -194,7 +194,7 @@ def test_two_characters_of_one_library_look_at_each_other(tmp_path, resynced) ->
 def test_pd_follow_is_kept_too(tmp_path, kind) -> None:
     hero = linked.overridden(library(tmp_path), kind)
     target = ball(PLACE)
-    follow_edit.add(owners.Owner(hero, "hand.L"), target)
+    follow_edit.add([owners.Owner(hero, "hand.L")], target)
     bpy.context.view_layer.update()
     seen = scenes.poses(hero, (1, 20, 60))
     linked.reopened(tmp_path)

@@ -91,7 +91,7 @@ def test_switched_on_it_goes_to_the_target_as_the_step_response():
     target, box = thing("Ball", place=AFTER), thing("Box", place=(1, 1, 1))
     bpy.context.view_layer.update()
     owner = Owner(box)
-    follow_edit.add(owner, target)
+    follow_edit.add([owner], target)
     settings = box.lookat_pd_follow
     settings.keep_offset, settings.settle_time = False, 0.8
     for frame, use in ((1, False), (STEP, True)):
@@ -106,7 +106,7 @@ def test_switched_on_it_goes_to_the_target_as_the_step_response():
 
 def test_it_never_moves_faster_than_the_limit():
     target, box = jumping(), thing("Box", place=(3, 0, 0))
-    follow_edit.add(Owner(box), target)
+    follow_edit.add([Owner(box)], target)
     box.lookat_pd_follow.max_speed = 1.2
     places = seen(Owner(box))[:, :3, 3]
     speeds = np.linalg.norm(np.diff(places, axis=0), axis=1) * 24.0
@@ -115,7 +115,7 @@ def test_it_never_moves_faster_than_the_limit():
 
 def test_a_low_damping_overshoots():
     target, box = jumping(), thing("Box", place=(3, 0, 0))
-    follow_edit.add(Owner(box), target)
+    follow_edit.add([Owner(box)], target)
     settings = box.lookat_pd_follow
     settings.damping, settings.damping_ratio, settings.settle_time = "CUSTOM", 0.2, 0.5
     x = seen(Owner(box))[:, 0, 3] - 3.0
@@ -127,7 +127,7 @@ def test_a_low_damping_overshoots():
 def test_a_camera_aims_at_the_target_and_keeps_its_distance(ball):
     camera = thing("Camera", "CAMERA", (0, -8, 2))
     bpy.context.view_layer.update()
-    follow_edit.add(Owner(camera), ball)
+    follow_edit.add([Owner(camera)], ball)
     assert camera.lookat_pd_follow.turn == "AIM"
     camera.lookat_pd_follow.settle_time = 0.2
     found = seen(Owner(camera), (1, LAST))
@@ -144,7 +144,7 @@ def test_without_a_target_it_lags_behind_its_own_constraints(ball):
     camera = thing("Camera", "CAMERA")
     constraint = camera.constraints.new("COPY_LOCATION")
     constraint.target = ball
-    follow_edit.add(Owner(camera), None)
+    follow_edit.add([Owner(camera)], None)
     camera.lookat_pd_follow.settle_time = 0.2
     places, lagging = seen(Owner(ball))[:, :3, 3], seen(Owner(camera))[:, :3, 3]
     assert np.linalg.norm(places - lagging, axis=1).max() > 0.1
@@ -191,8 +191,8 @@ def test_the_bake_shows_what_was_live(ball, maker, turn, into):
     owner = MAKERS[maker]()
     bpy.context.scene.frame_set(1)
     plain = seen(owner)
-    follow_edit.add(owner, ball)
-    owner.settings.turn, owner.settings.damping = turn, "RESPONSIVE"
+    follow_edit.add([owner], ball)
+    owner.settings.use_location, owner.settings.turn, owner.settings.damping = True, turn, "RESPONSIVE"
     live = seen(owner)
     assert np.abs(live - plain).max() > 0.3
     bake(owner, into=into)
@@ -206,7 +206,7 @@ def test_a_follower_at_its_goal_is_where_it_was(ball):
     animate(box)
     bpy.context.view_layer.update()
     plain = seen(Owner(box))
-    follow_edit.add(Owner(box), rest)
+    follow_edit.add([Owner(box)], rest)
     assert np.array_equal(seen(Owner(box)), plain)
     rest.location.x += 2.0
     assert_allclose(seen(Owner(box))[:, :3, 3] - plain[:, :3, 3], [(2.0, 0.0, 0.0)] * LAST, atol=1e-6)
@@ -217,7 +217,7 @@ def test_the_offset_turns_with_a_target_that_is_followed_in_rotation(ball):
     box, child = thing("Box", place=(1, -3, 1)), thing("Child", place=(1, -3, 1))
     bpy.context.scene.frame_set(1)
     child.parent, child.matrix_parent_inverse = ball, ball.matrix_world.inverted()
-    follow_edit.add(Owner(box), ball)
+    follow_edit.add([Owner(box)], ball)
     settings = box.lookat_pd_follow
     settings.turn, settings.settle_time, settings.feed_forward = "FOLLOW", 0.02, 1.0
     assert_allclose(seen(Owner(box)), seen(Owner(child)), atol=2e-3)
@@ -227,15 +227,15 @@ def test_followers_of_followers_and_of_bones(ball):
     """The chain is solved in order, whatever order it was made in; a bone of another rig is followed too."""
     last, middle = thing("A last"), thing("B middle")
     bpy.context.view_layer.update()
-    follow_edit.add(Owner(last), middle)
-    follow_edit.add(Owner(middle), ball)
+    follow_edit.add([Owner(last)], middle)
+    follow_edit.add([Owner(middle)], ball)
     found = [seen(Owner(item))[:, 0, 3] for item in (ball, middle, last)]
     peaks = [int(np.argmax(x - x[0])) for x in found]
     assert peaks[0] < peaks[1] < peaks[2]
     rig = bone_owner()
     lamp = thing("Lamp")
     bpy.context.view_layer.update()
-    follow_edit.add(Owner(lamp), rig.object, "head")
+    follow_edit.add([Owner(lamp)], rig.object, "head")
     lamp.lookat_pd_follow.settle_time, lamp.lookat_pd_follow.keep_offset = 0.05, False
     assert_allclose(seen(Owner(lamp), (LAST,))[0, :3, 3], seen(rig, (LAST,))[0, :3, 3], atol=1e-4)
 
@@ -246,7 +246,7 @@ def test_a_follower_of_a_head_sees_its_look_at(ball):
     lamp, lead = thing("Lamp"), thing("Lead", place=(0, -3, 1))
     bpy.context.view_layer.update()
     look_at_edit.add(bpy.context.scene, rig, "head", ball)
-    follow_edit.add(Owner(lamp), rig, "head")
+    follow_edit.add([Owner(lamp)], rig, "head")
     settings = lamp.lookat_pd_follow
     settings.turn, settings.keep_offset, settings.settle_time, settings.feed_forward = "FOLLOW", False, 0.02, 1.0
     seen(Owner(lamp))
@@ -261,14 +261,14 @@ def test_a_follower_of_a_head_sees_its_look_at(ball):
     rig.pose.bones["head"].lookat_pd.mute = False
     rig.pose.bones["head"].lookat_pd.target = lead
     still = seen(Owner(rig, "head"))
-    follow_edit.add(Owner(lead), ball)
+    follow_edit.add([Owner(lead)], ball)
     assert np.abs(seen(Owner(rig, "head")) - still).max() > 0.05
 
 
 def test_changes_are_seen_at_once_and_nothing_is_solved_without(ball, monkeypatch):
     box = thing("Box", place=(3, 0, 0))
     bpy.context.view_layer.update()
-    follow_edit.add(Owner(box), ball)
+    follow_edit.add([Owner(box)], ball)
     bpy.context.view_layer.update()
     solved = []
     solve = follow_solve.solve
@@ -288,7 +288,7 @@ def test_changes_are_seen_at_once_and_nothing_is_solved_without(ball, monkeypatc
 def test_the_influence_and_the_mute_of_it(ball):
     box = thing("Box", place=(3, 0, 0))
     bpy.context.view_layer.update()
-    follow_edit.add(Owner(box), ball)
+    follow_edit.add([Owner(box)], ball)
     box.lookat_pd_follow.turn = "FOLLOW"
     whole = seen(Owner(box))[:, :3, 3] - (3, 0, 0)
     box.lookat_pd_follow.influence = 0.25
@@ -300,7 +300,7 @@ def test_the_influence_and_the_mute_of_it(ball):
 def test_a_copy_has_a_motion_of_its_own(ball):
     box = thing("Box", place=(3, 0, 0))
     bpy.context.view_layer.update()
-    follow_edit.add(Owner(box), ball)
+    follow_edit.add([Owner(box)], ball)
     before = seen(Owner(box))
     copy = box.copy()
     bpy.context.scene.collection.objects.link(copy)
@@ -314,7 +314,7 @@ def test_removed_it_leaves_nothing(ball):
     box = thing("Box", place=(3, 0, 0))
     known = len(bpy.data.actions), len(bpy.data.objects)
     bpy.context.view_layer.update()
-    follow_edit.add(Owner(box), ball)
+    follow_edit.add([Owner(box)], ball)
     seen(Owner(box))
     follow_edit.remove(Owner(box))
     bpy.context.view_layer.update()
@@ -327,7 +327,7 @@ def test_removed_it_leaves_nothing(ball):
 def test_it_plays_without_the_extension_after_a_save(ball, tmp_path):
     box = thing("Box", place=(3, 0, 0))
     bpy.context.view_layer.update()
-    follow_edit.add(Owner(box), ball)
+    follow_edit.add([Owner(box)], ball)
     before = seen(Owner(box))
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "follow.blend"))
     with load("rig.sampling.suspend").suspend_live():
@@ -345,18 +345,18 @@ def test_what_cannot_follow_is_refused(ball):
     box, child = thing("Box"), thing("Child")
     child.parent = box
     bpy.context.view_layer.update()
-    assert "would follow itself" in refusal(follow_edit.add, Owner(box), child)
-    assert "would follow itself" in refusal(follow_edit.add, Owner(box), box)
+    assert "would follow itself" in refusal(follow_edit.add, [Owner(box)], child)
+    assert "would follow itself" in refusal(follow_edit.add, [Owner(box)], box)
     assert not box.constraints
-    follow_edit.add(Owner(ball), box)
-    assert "would follow itself" in refusal(follow_edit.add, Owner(box), ball)
-    assert "already has" in refusal(follow_edit.add, Owner(ball), box)
+    follow_edit.add([Owner(ball)], box)
+    assert "would follow itself" in refusal(follow_edit.add, [Owner(box)], ball)
+    assert "already has" in refusal(follow_edit.add, [Owner(ball)], box)
     ball.lookat_pd_follow.use_location = False
     assert "neither" in refusal(owners.check, Owner(ball))
     bpy.context.view_layer.update()
     assert "neither" in live.status(bpy.context.scene, ball).error
     connected = bone_owner(connected=True)
-    follow_edit.add(connected, box)
+    follow_edit.add([connected], box)
     assert not connected.settings.use_location
     connected.settings.use_location = True
     assert "connected to its parent" in refusal(owners.check, connected)
@@ -365,7 +365,7 @@ def test_what_cannot_follow_is_refused(ball):
 def test_what_cannot_be_baked_is_refused_and_nothing_changes(ball):
     box = thing("Box")
     animate(box)
-    follow_edit.add(Owner(box), ball)
+    follow_edit.add([Owner(box)], ball)
     live = seen(Owner(box))
     box.constraints.new("LIMIT_LOCATION").name = "Fence"
     assert "'Fence'" in refusal(bake, Owner(box))
@@ -390,7 +390,7 @@ def test_mirrored_and_turned_orientations_follow_alike(ball):
     mirrored.scale = (-1, 1, 1)
     bpy.context.view_layer.update()
     for item in (box, other, third, mirrored):
-        follow_edit.add(Owner(item), ball)
+        follow_edit.add([Owner(item)], ball)
         item.lookat_pd_follow.turn = "FOLLOW"
     assert_allclose(seen(Owner(other)), seen(Owner(box)), atol=1e-5)
     assert_allclose(seen(Owner(third)), seen(Owner(box)), atol=1e-5)
