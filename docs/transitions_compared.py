@@ -24,8 +24,10 @@ from lookat_pd.transitions import inertialization, spring  # noqa: E402
 from tools.figures import pages  # noqa: E402
 from tools.figures.plots import plt, run, save  # noqa: E402
 
-METHODS = ("plain cut", "cross-fade", "inertialization", "dead blending", "spring")
-COLORS = dict(zip(METHODS, ("#c1c1c1", "#e69f00", "#0072b2", "#d1495b", "#2a9d5c"), strict=True))
+METHODS = ("plain cut", "cross-fade", "inertialization", "with swing", "dead blending", "spring")
+COLORS = dict(zip(METHODS, ("#c1c1c1", "#e69f00", "#0072b2", "#8e44ad", "#d1495b", "#2a9d5c"), strict=True))
+OF_JOINTS = ("inertialization", "with swing", "dead blending")
+"""The methods of the last table."""
 
 # The picture: one angle [degrees] at RATE frames a second, source and destinations as (offset, speed, sway).
 RATE = 120
@@ -62,6 +64,8 @@ def shown(method: str, source: Motion, cuts: list[tuple[float, Motion]], t: Arra
             new = inertialization.cross_fade(result[after][:, None], new, dt, BLEND, kind="vector")
         elif method == "inertialization":
             new = inertialization.transition(old, new, dt, BLEND, kind="vector")
+        elif method == "with swing":
+            new = inertialization.swing_transition(old, new, dt, BLEND, kind="vector")
         elif method == "dead blending":
             new = inertialization.dead_blend(old, new, dt, BLEND, kind="vector")
         elif method == "spring":
@@ -147,6 +151,7 @@ def measure(folder: Path) -> None:
                 target,
                 inertialization.cross_fade(on[:count], target[:count], dt, DURATION),
                 inertialization.transition(previous, target, dt, DURATION),
+                inertialization.swing_transition(previous, target, dt, DURATION),
                 inertialization.dead_blend(previous, target, dt, DURATION),
                 spring.transition(previous, target, dt, DURATION),
             )
@@ -188,15 +193,15 @@ def outward(by_method: dict[str, Array], heading: Array, bones: Array) -> None:
     for name, group in groups.items():
         medians = " | ".join(f"{np.median(kept[method][group]):.0f} °/s" for method in METHODS)
         print(f"| {name} | {100.0 * np.mean(group):.0f} % | {medians} |")
-    print("\n" + pages.head("joint", "cuts away from the destination", "inertialization", "dead blending"), end="")
+    print("\n" + pages.head("joint", "cuts away from the destination", *OF_JOINTS), end="")
     rows = []
     for bone in np.unique(bones):
         group = (bones == bone) & groups["away"]
         if np.count_nonzero(group) >= 20:
-            here = [float(np.median(kept[method][group])) for method in ("inertialization", "dead blending")]
-            rows.append((here[0], here[1], np.count_nonzero(group), str(bone)))
-    for quintic, dead, count, bone in sorted(rows, reverse=True)[:12]:
-        print(f"| {bone} | {count} | {quintic:.0f} °/s | {dead:.0f} °/s |")
+            here = [float(np.median(kept[method][group])) for method in OF_JOINTS]
+            rows.append((here, np.count_nonzero(group), str(bone)))
+    for here, count, bone in sorted(rows, reverse=True)[:12]:
+        print(pages.row(bone, count, *(f"{speed:.0f} °/s" for speed in here)))
 
 
 def tables() -> None:

@@ -164,7 +164,7 @@ def jump(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def test_methods_of_transitions_are_distinct_and_one_is_the_default() -> None:
     distinct(methods.METHODS, "label", "description", "summary")
-    assert [row.id for row in methods.METHODS.values() if row.is_default] == ["inertial"]
+    assert [row.id for row in methods.METHODS.values() if row.is_default] == ["auto"]
 
 
 def test_a_method_of_transitions_is_one_row(jump) -> None:
@@ -175,7 +175,9 @@ def test_a_method_of_transitions_is_one_row(jump) -> None:
     made = join.join(armature, join.ClipRef(run, 21), join.ClipRef(walk, 9), splice.Blend(10 / 24, "JUMP"), root="NONE")
     held = motions.poses(armature, made.action, range(20, 30))
     assert np.allclose(held, held[:1], atol=1e-6)
-    with pytest.raises(InvalidArgument, match="INERTIAL, DEAD, FADE, CUT, AUTO, SPRING, LINEAR, UNCLAMPED, JUMP"):
+    with pytest.raises(
+        InvalidArgument, match="INERTIAL, DEAD, FADE, CUT, AUTO, SPRING, LINEAR, UNCLAMPED, SWING, JUMP"
+    ):
         splice.Blend(0.1, "UNKNOWN")
 
 
@@ -212,7 +214,7 @@ def test_a_method_of_transitions_is_on_the_command_line(registered_jump, capsys:
     options = parsed("inertialize", "a.blend", "--to", "Walk", "--output", "b.blend", "--method", "jump")
     assert load("cli.verbs.inertialize.mode_task").method(options) is registered_jump
     assert "cross-fade, none, automatic choice, a damped spring" in help_of("inertialize", capsys)
-    assert "or a jump (default: inertial)" in help_of("inertialize", capsys)
+    assert "or a jump (default: auto)" in help_of("inertialize", capsys)
 
 
 def test_methods_of_transitions_are_documented() -> None:

@@ -1,7 +1,7 @@
 """Transitions between motions: inertialization, dead blending, cross-fade, and finding the best cut."""
 
 from .best_cut import CutSearch, Weights, foot_contacts, search
-from .inertialization import blend_time, cross_fade, dead_blend, decay, transition
+from .inertialization import blend_time, cross_fade, dead_blend, decay, swing_transition, transition
 
 __all__ = [
     "CutSearch",
@@ -12,5 +12,6 @@ __all__ = [
     "decay",
     "foot_contacts",
     "search",
+    "swing_transition",
     "transition",
 ]

@@ -135,6 +135,16 @@ def rotation_offset(previous: Array, target: Array, dt: float) -> tuple[Array, A
     return axis, angle, rate
 
 
+def offset(previous: Array, target: Array, dt: float, kind: str) -> tuple[Array, Array]:
+    """The difference (B, n) as a vector or rotation vector, and its rate [1/s]."""
+    if kind == "vector":
+        return deviation(previous, target, dt, kind)
+    axis, angle, _ = rotation_offset(previous, target, dt)
+    x0 = angle[..., None] * axis
+    before, ahead = steps_beside(previous, target, kind)
+    return x0, rotation.log_rate(x0, before - rotation.rotate(rotation.exp(x0), ahead)) / dt
+
+
 def points_back(axis: Array) -> NDArray[np.bool_]:
     """Whether the first non-zero component of unit vectors (..., 3) is negative: true for either n or -n."""
     first = np.argmax(np.abs(axis) > 0.1, axis=-1)[..., None]

@@ -18,6 +18,8 @@ from . import cut
 
 BLEND_TIMES = (0.1, 0.6)
 """Shortest and longest blend [s] that `blend_time` gives."""
+MOST_BONES = 0.9
+"""Share of the bones for which `blend_time` is sufficient by default."""
 BLEND_ACCELERATION = 25.0
 """Largest deceleration [rad/s²] of a difference in `blend_time`: 0.3 s for 22°, 0.5 s for 62°."""
 GLIDE = 0.4
@@ -115,6 +117,33 @@ def transition(
     return result
 
 
+def swing_transition(
+    previous: ArrayLike, target: ArrayLike, dt: float, duration: ArrayLike, *, kind: str = "rotation"
+) -> Array:
+    """As `transition`, and what that discards of the velocity goes on and ends within the blend: what moves away from
+    the destination, or across, swings out and comes back.
+
+    Position and velocity of the output are continuous. That part of the difference is the quintic without offset that
+    has no acceleration at both ends; it goes as far as 0.19 of the blend would take it at its speed.
+    """
+    previous, target = cut.checked(previous, target, kind)
+    duration = cut.checked_duration(dt, duration, target)
+    result, count = target.copy(), cut.frames_blended(dt, duration, target)
+    if not count:
+        return result
+    x0, v0 = cut.offset(previous, target, dt, kind)
+    direction = rotation.normalize(x0)
+    inward = np.minimum(np.sum(v0 * direction, axis=-1), 0.0)
+    times = cut.times(dt, target[:count])
+    s = np.clip(times / np.where(duration > 0.0, duration, 1.0), 0.0, 1.0)
+    swings = duration * s * (1.0 - s) ** 3 * (1.0 + 3.0 * s)
+    offset = decay(np.linalg.norm(x0, axis=-1), inward, duration, times)[..., None] * direction
+    offset = offset + swings[..., None] * (v0 - inward[..., None] * direction)
+    done = times >= duration - cut.FRAME * dt
+    result[:count] = np.where(done[..., None], target[:count], cut.displaced(target[:count], offset, kind))
+    return result
+
+
 def cross_fade(
     source: ArrayLike,
     target: ArrayLike,
@@ -199,19 +228,26 @@ def _coasted_to(previous: Array, target: Array, velocity: Array, times: Array, d
 
 
 def blend_time(
-    previous: ArrayLike, target: ArrayLike, dt: float, *, kind: str = "rotation", size: float = 1.0
+    previous: ArrayLike,
+    target: ArrayLike,
+    dt: float,
+    *,
+    kind: str = "rotation",
+    size: float = 1.0,
+    share: float = MOST_BONES,
 ) -> float:
     """The automatic blend time [s] of a cut: short for similar poses and speeds, long for large differences.
 
     Arguments as for `transition`. size: with vectors the length that counts as one radian, such as the length of a leg.
     Each bone needs the time T in which its difference x and relative speed v can decay with an acceleration of
     BLEND_ACCELERATION: a T² = 10/√3 x + 2 v T, the first the peak acceleration of a minimum-jerk motion over x, the
-    second the deceleration of v. The result is sufficient for nine of ten bones, within BLEND_TIMES. Raises
+    second the deceleration of v. The result is sufficient for this share of the bones, within BLEND_TIMES. Raises
     InvalidArgument.
     """
     previous, target = cut.checked(previous, target, kind)
     cut.checked_duration(dt, 0.0, target)
     checks.number("size", size, 1e-9)
+    checks.number("share of the bones", share, 0.0, 1.0)
     if not target.size:
         return BLEND_TIMES[0]
     difference, velocity = cut.deviation(previous, target, dt, kind)
@@ -219,7 +255,7 @@ def blend_time(
     x, v = np.linalg.norm(difference, axis=-1) / unit, np.linalg.norm(velocity, axis=-1) / unit
     a = BLEND_ACCELERATION
     wanted = (v + np.sqrt(v * v + a * 10.0 / np.sqrt(3.0) * x)) / a
-    return float(np.clip(np.quantile(wanted, 0.9), *BLEND_TIMES))
+    return float(np.clip(np.quantile(wanted, share), *BLEND_TIMES))
 
 
 def discarded_velocity(

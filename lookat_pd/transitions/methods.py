@@ -36,6 +36,9 @@ class TransitionMethod:
     glide: Callable[[float], float] | None = None
     """Fraction of the blend for which a velocity of the difference would persist, from the damping ratio; the root is
     placed ahead by that and its height decays separately. None if the blend does not start from a difference."""
+    scalars: str = ""
+    """Id of the method for single numbers, such as influences, which must not leave the range of both clips; "" for
+    this one."""
     has_damping: bool = False
     """`blend` takes a damping_ratio."""
     chooses: bool = False
@@ -66,6 +69,10 @@ def _inertialize(
 
 def _dead_blend(previous: Array, target: Array, source: Array | None, dt: float, duration: Array, kind: str) -> Array:
     return inertialization.dead_blend(previous, target, dt, duration, kind=kind)
+
+
+def _swing(previous: Array, target: Array, source: Array | None, dt: float, duration: Array, kind: str) -> Array:
+    return inertialization.swing_transition(previous, target, dt, duration, kind=kind)
 
 
 def _spring(
@@ -119,7 +126,6 @@ METHODS: dict[str, TransitionMethod] = {
             "inertialization",
             _inertialize,
             glide=_glide,
-            is_default=True,
         ),
         TransitionMethod(
             "dead",
@@ -135,10 +141,12 @@ METHODS: dict[str, TransitionMethod] = {
         TransitionMethod(
             "auto",
             "Automatic",
-            "Choose inertialization or dead blending for each cut, by the distance and speed of the joints",
+            "For each cut, inertialization with swing where joints would stop, dead blending for large differences, "
+            "or plain inertialization",
             "automatic choice",
             _automatic,
             chooses=True,
+            is_default=True,
         ),
         TransitionMethod(
             "spring",
@@ -165,6 +173,15 @@ METHODS: dict[str, TransitionMethod] = {
             partial(_inertialize, clamps_acceleration=False),
             glide=_glide,
         ),
+        TransitionMethod(
+            "swing",
+            "Inertialization with Swing",
+            "Inertialization that keeps velocity also away from the destination: joints swing out and come back",
+            "inertialization with swing",
+            _swing,
+            glide=_glide,
+            scalars="inertial",
+        ),
     )
 }
 
@@ -179,8 +196,9 @@ def of_identifier(identifier: str) -> TransitionMethod | None:
     return next((row for row in METHODS.values() if row.identifier == identifier), None)
 
 
-FAST = np.radians(60.0)
-"""Discarded speed [rad/s] above which `choose` prefers dead blending; it shows as a jump of the velocity."""
+FAST = np.radians(30.0)
+"""Discarded speed [rad/s] of a joint above which `choose` prefers inertialization with swing: it shows as a jump of the
+velocity."""
 FAR = np.radians(75.0)
 """Distance [rad] above which `choose` prefers dead blending."""
 
@@ -188,14 +206,15 @@ FAR = np.radians(75.0)
 def choose(previous: Array, target: Array, dt: float, kind: str = "rotation", size: float = 1.0) -> TransitionMethod:
     """The method for a cut between the last two frames of the output and a target, as for `inertialization.transition`.
 
-    Inertialization, or dead blending if for one of ten joints the velocity that inertialization would discard exceeds
-    FAST, or the distance exceeds FAR. size: with vectors the length that counts as one radian. Raises
-    InvalidArgument.
+    Inertialization; dead blending if for one of ten joints the distance exceeds FAR; else inertialization with swing if
+    for any joint the velocity that inertialization would discard exceeds FAST. size: with vectors the length that
+    counts as one radian. Raises InvalidArgument.
     """
     checks.number("size", size, 1e-9)
     speed, distance = inertialization.discarded_velocity(previous, target, dt, kind=kind)
     if not speed.size:
-        return default()
+        return METHODS["inertial"]
     unit = size if kind == "vector" else 1.0
-    dead = np.quantile(speed, 0.9) / unit > FAST or np.quantile(distance, 0.9) / unit > FAR
-    return METHODS["dead"] if dead else default()
+    if np.quantile(distance, 0.9) > FAR * unit:
+        return METHODS["dead"]
+    return METHODS["swing" if np.max(speed) > FAST * unit else "inertial"]

@@ -8,7 +8,7 @@ destination swings out and comes back, and a damping ratio below 1 overshoots.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import checks, curves, rotation
+from .. import checks, curves
 from ..pd import second_order
 from ..rotation import Array
 from . import cut
@@ -60,7 +60,7 @@ def transition(
     result, count = target.copy(), cut.frames_blended(dt, duration, target)
     if not count:
         return result
-    x0, v0 = _offset(previous, target, dt, kind)
+    x0, v0 = cut.offset(previous, target, dt, kind)
     times = cut.times(dt, target[:count])
     length = np.where(duration > 0.0, duration, 1.0)
     omega = 2.0 * np.pi / settle_time(length, damping_ratio)
@@ -70,13 +70,3 @@ def transition(
     done = times >= duration - cut.FRAME * dt
     result[:count] = np.where(done[..., None], target[:count], cut.displaced(target[:count], offset, kind))
     return result
-
-
-def _offset(previous: Array, target: Array, dt: float, kind: str) -> tuple[Array, Array]:
-    """The difference (B, n) as a vector or rotation vector, and its rate [1/s]."""
-    if kind == "vector":
-        return cut.deviation(previous, target, dt, kind)
-    axis, angle, _ = cut.rotation_offset(previous, target, dt)
-    x0 = angle[..., None] * axis
-    before, ahead = cut.steps_beside(previous, target, kind)
-    return x0, rotation.log_rate(x0, before - rotation.rotate(rotation.exp(x0), ahead)) / dt

@@ -83,8 +83,6 @@ def _preview(armature, source, destination, settings, dt: float) -> DecayPreview
     after = _rotations(armature, destination, enter + np.arange(count))
     before = _rotations(armature, source, cut - 2 + np.arange(2), list(after.raw))
     seconds = None if settings.use_auto_blend else settings.blend
-    if seconds is None:
-        seconds = splice.blend_time(before, after, dt, 1.0)
     profile = blend_profiles.fitted(profiles.read_text(profile_settings.used(settings)), armature)
     going_on = None
     parts = _parts(armature)
@@ -93,8 +91,9 @@ def _preview(armature, source, destination, settings, dt: float) -> DecayPreview
     for method in (settings.method, settings.compare):
         if methods.of_identifier(method) is None:
             continue
-        blend = splice.Blend(seconds, method, profile, settings.damping_ratio)
-        blend = splice.with_method(blend, before, after, dt)
+        blend = splice.chosen(splice.Blend(seconds, method, profile, settings.damping_ratio), before, after, dt)
+        # Both with one length.
+        seconds = blend.seconds
         if going_on is None and (blend.how.plays_both or profile.source_time() > 0.0):
             going_on = _rotations(armature, source, cut + np.arange(count), list(after.raw))
         curves.append(_deviations(splice.splice(before, after, dt, blend, going_on), after, parts))

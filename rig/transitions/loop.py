@@ -7,7 +7,7 @@ the second cycle starts where the first one ends.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -178,15 +178,15 @@ def cyclic(
     """The clip with matching ends and with feet on their places, its blend with a length, and what locking the feet
     did.
 
-    moved: a clip as it is one cycle later or, with False, earlier. size: as for `splice.blend_time`. in_place: takes
+    moved: a clip as it is one cycle later or, with False, earlier. size: as for `splice.chosen`. in_place: takes
     the travel out of a cycle; None: it stays. feet, locking: what is locked, and how; None where nothing is. Raises
     RigError.
     """
     again = moved(clip, True)
-    if blend.seconds is None:
-        length = splice.blend_time(clip, again.part(slice(1, None)), dt, size)
-        half = 0.5 * (len(clip.frames) - 1) * dt
-        blend = replace(blend, seconds=min(blend.profile.longest_blend(half), length))
+    is_automatic = blend.seconds is None
+    blend = splice.chosen(blend, clip, again.part(slice(1, None)), dt, size)
+    if is_automatic:
+        blend = blend.at_most(blend.profile.longest_blend(0.5 * (len(clip.frames) - 1) * dt))
     result, locked = closed(clip, again, lambda part: moved(part, False), dt, blend, ends), None
     if feet is not None:
         feet = feet.blended(blend.profile.duration(blend.seconds or 0.0))

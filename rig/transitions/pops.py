@@ -1,7 +1,7 @@
 """Pops: sudden jumps of an animation from one frame to the next, detected and smoothed."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -153,11 +153,10 @@ def smooth(
     before = clips.read(armature, action, slot, (frame - 2, frame - 1), wanted)
     after = clips.read(armature, action, slot, np.arange(frame, last + 1), wanted)
     left = (last - frame + 1) * dt
-    size = skeleton_size(armature)
-    blend = splice.with_method(blend, before, after, dt, size)
-    if blend.seconds is None:
-        length = splice.blend_time(before, after, dt, size)
-        blend = replace(blend, seconds=min(blend.profile.longest_blend(left), length))
+    is_automatic = blend.seconds is None
+    blend = splice.chosen(blend, before, after, dt, skeleton_size(armature))
+    if is_automatic:
+        blend = blend.at_most(blend.profile.longest_blend(left))
     duration = blend.profile.duration(blend.seconds or 0.0)
     if duration > left + 1e-6:
         raise RigError(

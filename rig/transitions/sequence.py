@@ -406,12 +406,11 @@ class ClipSequence:
             return replace(blend, seconds=0.0)
         size = 0.5 * float(np.linalg.norm(self.armature.dimensions)) or 1.0
         size = self.ground.size if self.ground else size
-        blend = splice.with_method(blend, before, after, self.dt, size)
+        chosen = splice.chosen(blend, before, after, self.dt, size)
         if blend.seconds is not None:
-            return blend
-        seconds = splice.blend_time(before, after, self.dt, size)
+            return chosen
         most = min(len(after.frames), 0.5 * cycle if cycle > 1 else 1)
-        return replace(blend, seconds=min(seconds, blend.profile.longest_blend(most * self.dt)))
+        return chosen.at_most(blend.profile.longest_blend(most * self.dt))
 
 
 def _held(clip: Clip, frames: int) -> Clip:

@@ -9,7 +9,7 @@ import bpy
 
 from ...lookat_pd.transitions import methods, spring
 from ..settings import choice, collection, integer, number, pointer, switch, text
-from . import sequence
+from . import saved_settings, sequence
 from .library_settings import CutFrames
 from .profile_settings import ProfileRowItem
 
@@ -51,8 +51,8 @@ LONGEST_BLEND = 60.0
 """Longest blend time [s]."""
 
 PRESETS = {
-    "SNAPPY": ("Snappy", "Very short blend, for games", {"use_auto_blend": False, "blend": 0.15, "method": "INERTIAL"}),
-    "NATURAL": ("Natural", "Derive the blend time from the two poses", {"use_auto_blend": True, "method": "INERTIAL"}),
+    "SNAPPY": ("Snappy", "Very short blend, for games", {"use_auto_blend": False, "blend": 0.15, "method": "AUTO"}),
+    "NATURAL": ("Natural", "Derive the blend time from the two poses", {"use_auto_blend": True, "method": "AUTO"}),
     "HEAVY": (
         "Heavy",
         "Long blend, for a large body with momentum",
@@ -81,7 +81,7 @@ def blend_time(description: str, default: float = 0.3) -> Any:
 
 def blend_method(items: tuple) -> Any:
     """The property of the method, out of those that are of use."""
-    return choice("Method", "Method of blending the difference", items)
+    return choice("Method", "Method of blending the difference", items, methods.default().identifier)
 
 
 def placement(description: str) -> Any:
@@ -174,6 +174,7 @@ class CutRange:
 class TransitionSettings(TwoActions, CutRange, Blending, Repeating, bpy.types.PropertyGroup):
     """Settings of the next transition. Actions by name: a pointer would prevent deleting them."""
 
+    version: integer("Version", options={"HIDDEN"})
     lock_feet: foot_locking(True)
     source_frame: integer("Source Frame", "First frame at which the source no longer plays", 1)
     destination_frame: integer("Destination Frame", "Frame of the destination that plays at the cut", 1)
@@ -226,8 +227,10 @@ _register, _unregister = bpy.utils.register_classes_factory(
 def register() -> None:
     _register()
     bpy.types.Scene.lookat_pd_transition = pointer(TransitionSettings, "Look-at PD Transition")
+    saved_settings.register()
 
 
 def unregister() -> None:
+    saved_settings.unregister()
     del bpy.types.Scene.lookat_pd_transition
     _unregister()

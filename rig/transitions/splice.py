@@ -24,16 +24,20 @@ class Blend:
     seconds: float | None = None
     """Length of the blend, None for automatic."""
     method: str = methods.default().identifier
-    """Identifier of one of `lookat_pd.transitions.methods`, such as "INERTIAL" (the difference decays)."""
+    """Identifier of one of `lookat_pd.transitions.methods`, such as "INERTIAL" (the difference decays); by default
+    the one that a cut needs is chosen."""
     profile: BlendProfile = blend_profiles.NONE
     """Bones and curves that blend differently."""
     damping_ratio: float = 1.0
     """Damping ratio, for methods that have one."""
+    travel: str = ""
+    """Identifier of the method for locations, where it is another one."""
     hard: bool = False
     """Clips are placed for the blend and cut, and what is seen is blended later."""
 
     def __post_init__(self) -> None:
-        checks.check_method(self.method, [row.identifier for row in methods.METHODS.values()])
+        for method in filter(None, (self.method, self.travel)):
+            checks.check_method(method, [row.identifier for row in methods.METHODS.values()])
         if self.seconds is not None and not (np.isfinite(self.seconds) and self.seconds >= 0.0):
             raise cut.wrong_duration(self.seconds)
         checks.number("damping ratio", self.damping_ratio, *spring.DAMPING_RATIOS)
@@ -41,29 +45,33 @@ class Blend:
     @property
     def how(self) -> TransitionMethod:
         """The row of the method."""
-        method = methods.of_identifier(self.method)
-        assert method is not None
-        return method
+        return _row(self.method)
+
+    def how_of(self, kind: str) -> TransitionMethod:
+        """The row of the method for a kind of channel."""
+        row = _row(self.travel or self.method) if kind == "vector" else self.how
+        return methods.METHODS[row.scalars] if kind == "scalar" and row.scalars else row
 
     @property
     def glide(self) -> float | None:
         """Fraction of the blend for which the velocity of the difference would persist; None if it does not."""
-        return None if self.how.glide is None else self.how.glide(self.damping_ratio)
+        glide = self.how_of("vector").glide
+        return None if glide is None else glide(self.damping_ratio)
+
+    def at_most(self, seconds: float) -> "Blend":
+        """The same, no longer than this."""
+        assert self.seconds is not None
+        return replace(self, seconds=min(self.seconds, seconds))
+
+
+def _row(identifier: str) -> TransitionMethod:
+    method = methods.of_identifier(identifier)
+    assert method is not None
+    return method
 
 
 AUTOMATIC = Blend()
 CUT = Blend(0.0, methods.METHODS["cut"].identifier)
-
-
-def blend_time(before: Clip, after: Clip, dt: float, size: float) -> float:
-    """The automatic blend time [s] of the cut between the end of one clip and the start of the other.
-
-    size: length in the armature's space that counts as one radian, used only if nothing rotates.
-    """
-    sides = _sides(before, after)
-    if sides is None:
-        return inertialization.BLEND_TIMES[0]
-    return inertialization.blend_time(*sides[1:], dt, kind=sides[0], size=size)
 
 
 def _sides(before: Clip, after: Clip) -> tuple[str, Array, Array] | None:
@@ -80,13 +88,32 @@ def _sides(before: Clip, after: Clip) -> tuple[str, Array, Array] | None:
     return None
 
 
-def with_method(blend: Blend, before: Clip, after: Clip, dt: float, size: float = 1.0) -> Blend:
-    """The blend with the method that an automatic choice gives for a cut; arguments as for `blend_time`."""
-    if not blend.how.chooses:
-        return blend
-    sides = _sides(before, after)
-    how = methods.default() if sides is None else methods.choose(*sides[1:], dt, sides[0], size)
-    return replace(blend, method=how.identifier)
+def chosen(blend: Blend, before: Clip, after: Clip, dt: float, size: float = 1.0) -> Blend:
+    """The blend with the method and the length [s] that an automatic choice gives for the cut between the end of one
+    clip and the start of the other.
+
+    size: length in the armature's space that counts as one radian, used only if nothing rotates.
+    """
+    return chosen_for([] if (sides := _sides(before, after)) is None else [sides], blend, dt, size)
+
+
+def chosen_for(sides: Sequence[tuple[str, Array, Array]], blend: Blend, dt: float, size: float) -> Blend:
+    """The same for a cut whose sides are known: for each kind of value, the last two poses before it and the first ones
+    after it (F, B, n). The method is that for the first kind."""
+    share = inertialization.MOST_BONES
+    if blend.how.chooses:
+        how = methods.METHODS["inertial"] if not sides else methods.choose(*sides[0][1:], dt, sides[0][0], size)
+        # Dead blending would let a character that travels stop on its way.
+        swing = methods.METHODS["swing"]
+        blend = replace(blend, method=how.identifier, travel="" if how.glide else swing.identifier)
+        share = 1.0 if how is swing else share
+    if blend.seconds is None:
+        lengths = [
+            inertialization.blend_time(before, after, dt, kind=kind, size=size, share=share)
+            for kind, before, after in sides
+        ]
+        blend = replace(blend, seconds=max(lengths, default=inertialization.BLEND_TIMES[0]))
+    return blend
 
 
 def splice(
@@ -105,7 +132,8 @@ def splice(
     blend.seconds must be a number. After the blend, the stored numbers are exactly those of `after`, or another
     representation of the same rotations if that is continuous.
     """
-    blend = with_method(blend, before, after, dt)
+    if blend.how.chooses:
+        blend = chosen(blend, before, after, dt)
     rows = {channel: blend.profile.row(channel) for channel in after.raw}
     raw: dict[Channel, Array] = {}
     for start, wanted in _starts(rows, len(after.frames), dt).items():
@@ -199,10 +227,9 @@ def _values(channel: Channel, raw: Array) -> Array:
 def _blended(
     kind: str, previous: Array, target: Array, source: Array | None, dt: float, durations: Array, blend: Blend
 ) -> Array:
-    options = {"damping_ratio": blend.damping_ratio} if blend.how.has_damping else {}
-    return blend.how.blend(
-        previous, target, source, dt, durations, "rotation" if kind == "rotation" else "vector", **options
-    )
+    how = blend.how_of(kind)
+    options = {"damping_ratio": blend.damping_ratio} if how.has_damping else {}
+    return how.blend(previous, target, source, dt, durations, "rotation" if kind == "rotation" else "vector", **options)
 
 
 def _blended_upright(previous: Array, target: Array, height: Array, dt: float, duration: float, blend: Blend) -> Array:

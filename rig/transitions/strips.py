@@ -5,7 +5,7 @@ supported: arrangements in which the second strip is never visible. The root is 
 its original position. The transition replaces what is below it by what the NLA shows there up to the two tracks.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import bpy
 import numpy as np
@@ -71,10 +71,10 @@ def join(
             "Strip '{second}' is too short for a transition; extend it to at least two frames.", second=second.name
         )
     before, after, going_on = _read(armature, a, b, cut, int(left))
-    blend = splice.with_method(blend, before, after, dt, pops.skeleton_size(armature))
-    if blend.seconds is None:
-        length = splice.blend_time(before, after, dt, pops.skeleton_size(armature))
-        blend = replace(blend, seconds=min(length, blend.profile.longest_blend(left * dt)))
+    is_automatic = blend.seconds is None
+    blend = splice.chosen(blend, before, after, dt, pops.skeleton_size(armature))
+    if is_automatic:
+        blend = blend.at_most(blend.profile.longest_blend(left * dt))
     seconds = blend.seconds or 0.0
     duration = blend.profile.duration(seconds)
     frames = max(1, int(np.ceil(duration / dt - 1e-6)))

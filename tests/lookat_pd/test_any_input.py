@@ -664,6 +664,7 @@ CALLS = {
         lambda random: {"x0": random.normal(size=3), "v0": random.normal(size=3), "duration": 0.3, "t": 0.1},
     ),
     "transition": Call(transitions.transition, cut_arguments),
+    "transition with swing": Call(transitions.swing_transition, cut_arguments),
     "dead blending": Call(transitions.dead_blend, lambda random: cut_arguments(random) | {"half_life": 0.1}),
     "cross-fade": Call(
         lambda previous, **given: transitions.cross_fade(**given),

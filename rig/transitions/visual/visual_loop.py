@@ -110,7 +110,7 @@ def solve(
         _, error = yield from offset_fit.fit(trial, reader, poses, wanted, 0, is_step=True)
     trial.note["bones"] = names
     length = chosen.seconds or 0.0
-    return VisualTransition(trial.action, first, last, length, blend.method, names, float(turns.max()), error, locked)
+    return VisualTransition(trial.action, first, last, length, chosen.method, names, float(turns.max()), error, locked)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from ....lookat_pd import progress
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.message import Message
 from ....lookat_pd.rotation import Array
-from ....lookat_pd.transitions import cut, inertialization, methods, pose_tree
+from ....lookat_pd.transitions import cut, inertialization, pose_tree
 from ....lookat_pd.transitions.methods import TransitionMethod
 from ...animation import editable
 from ...sampling import scene_time
@@ -216,16 +216,11 @@ def _automatic(poses: EvaluatedPoses, cut_at: int, chosen: NDArray[np.bool_], bl
     near = poses.relative(slice(cut_at - 2, cut_at + 2))
     turns, moves = near.rotations[:, chosen], near.locations[:, chosen]
     size = 0.5 * pops.skeleton_size(poses.armature)
-    if blend.how.chooses:
-        blend = replace(blend, method=methods.choose(turns[:2], turns[2:], dt).identifier)
+    sides = [("rotation", turns[:2], turns[2:]), ("vector", moves[:2], moves[2:])]
+    chosen_blend = splice.chosen_for(sides, blend, dt, size)
     if blend.seconds is None:
-        seconds = max(
-            inertialization.blend_time(turns[:2], turns[2:], dt),
-            inertialization.blend_time(moves[:2], moves[2:], dt, kind="vector", size=size),
-            _LEAST_FRAMES * dt,
-        )
-        blend = replace(blend, seconds=seconds)
-    return blend
+        chosen_blend = replace(chosen_blend, seconds=max(chosen_blend.seconds or 0.0, _LEAST_FRAMES * dt))
+    return chosen_blend
 
 
 def _blended(poses: EvaluatedPoses, cut_at: int, chosen: NDArray[np.bool_], blend: Blend, dt: float) -> Array:

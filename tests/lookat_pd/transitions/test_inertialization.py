@@ -18,7 +18,7 @@ DT = 1.0 / 30.0
 KINDS = ("rotation", "vector")
 CALM = (inertialization.transition, inertialization.dead_blend)
 """Blends that begin without much acceleration, as a spring does not."""
-BLENDS = (*CALM, spring.transition)
+BLENDS = (*CALM, inertialization.swing_transition, spring.transition)
 numbers = st.floats(-1e3, 1e3).map(lambda number: round(number, 6))
 times = st.floats(1e-3, 1e2)
 
@@ -251,6 +251,46 @@ def test_outward_velocity_is_dropped_by_inertialization_and_kept_by_dead_blendin
     dead = difference(inertialization.dead_blend(previous, rest, DT, 0.4, kind=kind), rest, kind)
     assert np.all(np.diff(quintic[:, 0]) <= 1e-12) and quintic[0, 0] <= shown
     assert dead[0, 0] > shown
+
+
+FINE, LENGTH = 1e-3, 0.4
+
+
+def leaving(seed: int, kind: str, *, towards: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The last two poses of an output that leaves a target at rest in any direction or goes straight towards it, the
+    target, and its velocity."""
+    x0, v0 = np.random.default_rng(seed).normal(size=(2, 3)) * ((0.6,), (4.0,))
+    v0 = -3.0 * x0 / np.linalg.norm(x0) if towards else v0
+    if kind == "vector":
+        return np.stack((x0 - FINE * v0, x0))[:, None], np.zeros((600, 1, 3)), v0
+    before = rotation.multiply(rotation.exp(-FINE * v0), rotation.exp(x0))
+    return np.stack((before, rotation.exp(x0)))[:, None], rotation.identity(600, 1), v0
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(6))
+def test_with_swing_velocity_is_continuous_in_all_directions(seed, kind):
+    previous, rest, v0 = leaving(seed, kind, towards=False)
+    here = np.concatenate((previous, inertialization.swing_transition(previous, rest, FINE, LENGTH, kind=kind)))
+    turns = here if kind == "vector" else rotation.log(here)
+    steps = (
+        here[1:] - here[:-1]
+        if kind == "vector"
+        else rotation.log(rotation.multiply(here[1:], rotation.inverse(here[:-1])))
+    )
+    jumps = np.linalg.norm(np.diff(steps[:, 0], axis=0), axis=-1) / FINE
+    assert jumps[:2].max() < 0.02 * np.linalg.norm(v0) and jumps[390:].max() < 0.03
+    # How far the swing goes: 0.19 of where the velocity would lead.
+    assert np.linalg.norm(turns, axis=-1).max() <= np.linalg.norm(turns[1]) + 0.19 * LENGTH * np.linalg.norm(v0) * 1.2
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("seed", range(6))
+def test_straight_towards_the_target_swing_is_inertialization(seed, kind):
+    previous, rest, _ = leaving(seed, kind, towards=True)
+    blends = inertialization.swing_transition, inertialization.transition
+    both = [blend(previous, rest, FINE, LENGTH, kind=kind) for blend in blends]
+    assert difference(*both, kind).max() < 1e-9
 
 
 @pytest.mark.parametrize("kind", KINDS)

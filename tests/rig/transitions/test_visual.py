@@ -390,7 +390,7 @@ def test_joined_visual() -> None:
     keys = scenes.curves(hard.action)
     before = velocity_jumps(shown(armature))
     job = visual_join.joined(
-        bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.4)
+        bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.4, "INERTIAL")
     )
     result = drain(job)
     assert result.blends == (0.4,) and result.methods == ("inertial",) and result.cuts == (POP,)
