@@ -1,13 +1,15 @@
 """Who looks at whom when, and who looks away, with the shares of time that people show.
 
 Each person has a number from 0 to 1 that is drawn anew at random times, and looks at the partner while it is below the
-share that applies: that of a listener, or that of a speaker at the start, in the middle and at the end of a turn. So
-the shares are met in the mean whatever the lengths of turns, and with the fewest changes of gaze.
+share that applies: that of a listener, or that of a speaker at the start, in the middle and at the end of a turn. What
+someone has looked too little or too much so far changes the share, so that it is met whatever the lengths of turns,
+and with the fewest changes of gaze.
 
 Sources: shares, Argyle and Cook (1976). A speaker looks away at the start of a turn and back before it ends, Kendon
-(1967); 73 % of turns, Andrist, Mutlu and Gleicher (2013). Directions and sizes of glances: the same, and Lee, Badler
-and Badler, *Eyes Alive* (2002). Whom a listener of a group looks at is the speaker for 88 %, Vertegaal and others
-(2001); bystanders often turn to the next speaker before the turn ends, Holler and Kendrick (2015).
+(1967); 73 % of turns, Andrist, Mutlu and Gleicher (2013). Directions of glances: the same. Their sizes are those of
+saccades, -6.9° ln(p), Lee, Badler and Badler, *Eyes Alive* (2002), beyond the face of the partner. Whom a listener of a
+group looks at is the speaker for 88 %, Vertegaal and others (2001); bystanders often turn to the next speaker before
+the turn ends, Holler and Kendrick (2015).
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +19,7 @@ import numpy as np
 
 from .. import checks
 from ..errors import InvalidArgument
-from .manner import Manner, of_each
+from .manner import MOST_GLANCE, Manner, of_each
 from .turns import DWELL, Speech, Turn, speeches
 
 _START_SHARE, _END_SHARE = 0.2, 0.85
@@ -28,6 +30,10 @@ _START_DELAY = 0.25
 """Longest time [s] from the start of a turn until the speaker looks away."""
 _SHORT = 1.5
 """Length [s] of turns up to which a speaker has one share throughout."""
+_PATIENCE, _BOUNDS = 3.0, (0.05, 0.95)
+"""Time [s] of looks that are owed, after which they are made up for, and bounds of the share of gaze."""
+_RETURN = 1.0
+"""Time [s] before the end in which no glance begins."""
 _REST = 0.5
 """Time [s] after a new share applies in which the gaze is not reconsidered."""
 _LEAST_WAIT, _LONG = 0.6, 4.0
@@ -43,7 +49,13 @@ _ADDRESS = 2.5, 5.0
 """Time [s] for which a speaker addresses one of several listeners."""
 _ANTICIPATES, _EARLY = 0.5, 0.5
 """Probability that a bystander looks at the next speaker before the turn begins, and by how long [s] at most."""
-_SMALLEST, _LARGEST = np.radians(5.0), {"speaking": np.radians(27.5), "listening": np.radians(22.7)}
+_LARGEST = {"speaking": MOST_GLANCE, "listening": np.radians(22.7)}
+_SLANT = 0.25
+"""Angle [rad] by which glances are at most beside the axis along which they go."""
+_GAZED = 0.9, 2.1
+"""Time [s] for which someone who looks away looks at one place."""
+_ELSEWHERE = np.radians((50.0, 160.0))
+"""Angles [rad] about the partner between two such places."""
 _DIRECTIONS = {"start": (0.49, 0.30, 0.21), "thinking": (0.31, 0.39, 0.30), "listening": (0.57, 0.14, 0.29)}
 """Probabilities to look aside, up and down."""
 
@@ -63,6 +75,8 @@ class Look:
         return self.yaw != 0.0 or self.pitch != 0.0
 
 
+FACE = np.radians(8.0)
+"""Angle [rad] from the middle of a face within which someone looks at it."""
 _State = tuple[int, float, float]
 
 
@@ -114,6 +128,8 @@ class _Person:
     def __init__(self, person: int, people: int, objects: int, manner: Manner, said: Sequence[Speech]) -> None:
         self.person, self.people, self.objects, self.manner, self.said = person, people, objects, manner, said
         self.level = self._random(said[0], 1).uniform()
+        self.owed = {"speaking": 0.0, "listening": 0.0}
+        self._low, self._high = min(_START_SHARE, manner.speaking), max(_END_SHARE, manner.speaking)
         self.states = list(self._states())
 
     def _random(self, speech: Speech, use: int) -> np.random.Generator:
@@ -141,10 +157,28 @@ class _Person:
             if begin < end and (not looks or state != (looks[-1].at, looks[-1].yaw, looks[-1].pitch)):
                 looks.append(Look(begin, *state))
             n += 1
-        if len(looks) > 1 and looks[-1].away and looks[-1].time >= self.said[-1].start:
+        if len(looks) > 1 and looks[-1].away and looks[-1].time >= end - _RETURN:
             # There is no time to return from this glance.
             looks.pop()
-        return looks
+        ends = [*(look.time for look in looks[1:]), end]
+        return [part for look, until in zip(looks, ends, strict=True) for part in self._wandering(look, until)]
+
+    def _wandering(self, look: Look, until: float) -> Iterator[Look]:
+        """A look; one that is away goes on to other places, since nobody stares at nothing for long."""
+        yield look
+        random, place, time = self._since(look.time, 9), np.arctan2(look.pitch, look.yaw), look.time
+        while look.away:
+            time += random.uniform(*_GAZED)
+            place += random.uniform(*_ELSEWHERE) * random.choice((-1.0, 1.0))
+            size = self._size("listening", random.uniform())
+            if time > until - DWELL:
+                return
+            yield Look(time, look.at, float(size * np.cos(place)), float(size * np.sin(place)))
+
+    def _since(self, time: float, use: int) -> np.random.Generator:
+        """Random numbers of something that begins at a time, whatever there was before."""
+        since = max(round(1000.0 * (time - self.said[0].start)), 0)
+        return np.random.default_rng((self.manner.seed, self.person, use, since))
 
     def _following(self, shown: Sequence[tuple[float, float, int]]) -> list[tuple[float, _State]]:
         """The states, with looks at objects that the speaker looks at."""
@@ -172,24 +206,48 @@ class _Person:
         starts = [speech.start for speech in self.said]
         aside: _State | None = None
         renewal = self.said[0].start
+        if phases[0].time > renewal:
+            # Those who begin to talk look at each other already.
+            already = phases[0].at, 0.0, 0.0
+            yield renewal, already
+            self._owe(already, renewal, phases[0].time)
         renewal += self._wait(self.said[0], renewals[self.said[0].number])
         for n, phase in enumerate(phases):
             end = phases[n + 1].time if n + 1 < len(phases) else self.said[-1].end
             speech = self.said[max(int(np.searchsorted(starts, phase.time, "right")) - 1, 0)]
             random, time = renewals[speech.number], phase.time
             renewal = max(renewal, time + _REST)
-            share = self.manner.looking(phase.share)
             while time < end:
-                if self.level < share:
+                if self.level < self.manner.looking(self._share(phase)):
                     aside = None
-                    yield time, (phase.at, 0.0, 0.0)
+                    state = phase.at, 0.0, 0.0
                 else:
-                    aside = aside or self._aside(phase, speech, random)
-                    yield time, aside
+                    state = aside = aside or self._aside(phase, speech, random)
+                yield time, state
+                self._owe(state, time, min(renewal, end))
                 time = renewal
                 if time < end:
                     self.level = (self.level + _STRIDE + random.uniform(-_JITTER, _JITTER)) % 1.0
                     renewal += self._wait(speech, random)
+
+    def _share(self, phase: _Phase) -> float:
+        """The share of a phase, with what is owed of looks where nothing else decides."""
+        if phase.share in (self._low, self._high):
+            return phase.share
+        role = "listening" if phase.kind == "listening" else "speaking"
+        return float(np.clip(phase.share + self.owed[role] / _PATIENCE, *_BOUNDS))
+
+    def _owe(self, state: _State, begin: float, end: float) -> None:
+        """Note by how much [s] someone who is in a state from one time [s] to another looks less than is usual."""
+        at, yaw, pitch = state
+        starts = [speech.start for speech in self.said]
+        for speech in self.said[max(int(np.searchsorted(starts, begin, "right")) - 1, 0) :]:
+            if speech.start >= end:
+                break
+            speaks = speech.speaker == self.person
+            looks = np.hypot(yaw, pitch) <= FACE and (at < self.people if speaks else at == self._heard(speech))
+            role, usual = ("speaking", self.manner.speaking) if speaks else ("listening", self.manner.listening)
+            self.owed[role] += (usual - looks) * (min(speech.end, end) - max(speech.start, begin))
 
     def _wait(self, speech: Speech, random: np.random.Generator) -> float:
         """Time [s] until the gaze is reconsidered: longer in short turns, whose beginnings and ends change it too."""
@@ -212,10 +270,11 @@ class _Person:
                 time = speech.start - random.uniform(0.0, early)
         elif speech.before == self.person:
             time = speech.start + 0.5 * random.uniform(*manner.reaction)
-        at = speech.speaker if speech.at is None or speech.at == self.person else speech.at
-        if speech.at is not None and speech.at < self.people:
-            at = speech.speaker
-        return _Phase(time, manner.listening, at, "listening")
+        return _Phase(time, manner.listening, self._heard(speech), "listening")
+
+    def _heard(self, speech: Speech) -> int:
+        """Whom or what listeners look at: the speaker, or the object that the turn is about."""
+        return speech.speaker if speech.at is None or speech.at < self.people else speech.at
 
     def _previous(self, speech: Speech) -> Speech:
         return self.said[max(next(n for n, s in enumerate(self.said) if s is speech) - 1, 0)]
@@ -226,7 +285,7 @@ class _Person:
         more = max(length - _SHORT, 0.0)
         last = min(_END_TIME, 0.3 * more) if speech.after is not None else 0.0
         first = min(_START_TIME, 0.6 * more)
-        low, high = min(_START_SHARE, mean), max(_END_SHARE, mean)
+        low, high = self._low, self._high
         middle = np.clip((mean * length - low * first - high * last) / max(length - first - last, 1e-9), 0.02, 0.98)
         others = [(self.person + n) % self.people for n in range(1, self.people)]
         to = others.index(speech.before) if speech.before is not None else int(random.integers(len(others)))
@@ -252,13 +311,16 @@ class _Person:
             return others[int(chance[1] * len(others))], 0.0, 0.0
         if phase.kind != "listening" and self.objects and speech.at is None and chance[0] < _TO_OBJECT:
             return self.people + int(chance[1] * self.objects), 0.0, 0.0
-        most = _LARGEST["listening" if phase.kind == "listening" else "speaking"]
-        # Sizes of saccades: -6.9° ln(p), beyond the smallest that others notice.
-        size = self.manner.size * min(_SMALLEST - np.radians(6.9) * np.log(max(chance[2], 1e-3)), most)
+        size = self._size("listening" if phase.kind == "listening" else "speaking", chance[2])
         side, up, _ = _DIRECTIONS[phase.kind]
         sign = 1.0 if random.uniform() < 0.5 else -1.0
-        slant = random.uniform(-0.25, 0.25)
+        slant = random.uniform(-_SLANT, _SLANT)
+        along, across = float(size * np.cos(slant)), float(size * np.sin(slant))
         if chance[3] < side:
-            return phase.at, float(sign * size), float(slant * size)
-        pitch = size if chance[3] < side + up else -size
-        return phase.at, float(2.0 * slant * size), float(0.8 * pitch)
+            return phase.at, sign * along, across
+        return phase.at, across, along if chance[3] < side + up else -along
+
+    def _size(self, kind: str, chance: float) -> float:
+        """Angle [rad] of a glance: that of saccades, beyond what is beside the face."""
+        beyond = -np.radians(6.9) * np.log(max(chance, 1e-3))
+        return float(min(self.manner.nearest + self.manner.size * beyond, _LARGEST[kind]))

@@ -1,4 +1,5 @@
-"""How people behave in a conversation: shares of gaze, sizes of glances, rates of blinks and nods; and personalities.
+"""How people behave in a conversation: shares of gaze, sizes of glances and gestures, rates of blinks and nods; and
+personalities.
 
 Sources: shares of gaze, Argyle and Cook, *Gaze and Mutual Gaze* (1976): 75 % while listening, 41 % while speaking,
 both at once 30 %; a look 3 s. Blinks, Bentivoglio and others (1997): 17 a minute at rest, 26 while talking. Nods,
@@ -13,6 +14,9 @@ import numpy as np
 
 from .. import checks
 from ..errors import InvalidArgument
+
+MOST_GLANCE = np.radians(25.0)
+"""Largest angle of a glance: of those who speak."""
 
 
 @dataclass(frozen=True)
@@ -30,14 +34,22 @@ class Manner:
     listener."""
     hold: float = 3.3
     """Mean time [s] after which a look is reconsidered."""
+    nearest: float = np.radians(10.0)
+    """Angle [rad] by which a glance is at least beside the partner: it leaves the face."""
     size: float = 1.0
-    """Factor of the angles of glances."""
+    """Factor of the angles by which glances go beyond the nearest."""
+    scanning: float = 1.0
+    """Factor of how often the eyes go to another part of the face at which they look."""
     blinks: float = 1.0
     """Factor of the rates of blinks."""
     nods: float = 1.0
     """Factor of the rate of nods."""
     tilts: float = 1.0
     """Factor of the angles by which the head tilts."""
+    gestures: float = 1.0
+    """Factor of the angles by which the head of a speaker moves with the speech."""
+    shifts: float = 1.0
+    """Factor of the distances by which weight is shifted to one leg."""
 
     def __post_init__(self) -> None:
         shortest, longest = checks.exactly("reaction times", self.reaction, 2).tolist()
@@ -55,6 +67,10 @@ class Manner:
         checks.number("rate of blinks", self.blinks, 0.0, 5.0)
         checks.number("rate of nods", self.nods, 0.0, 5.0)
         checks.number("size of tilts", self.tilts, 0.0, 5.0)
+        checks.number("angle of the nearest glance", self.nearest, 0.0, MOST_GLANCE)
+        checks.number("rate of scanning", self.scanning, 0.0, 5.0)
+        checks.number("size of gestures", self.gestures, 0.0, 5.0)
+        checks.number("size of weight shifts", self.shifts, 0.0, 5.0)
         checks.whole("seed", self.seed, 0, 2**63)
 
     def looking(self, share: float) -> float:
@@ -97,7 +113,16 @@ PERSONALITIES: dict[str, Personality] = {
             "SHY",
             "Shy",
             "Looks at others seldom and briefly, glances far aside and blinks often",
-            {"listening": 0.55, "speaking": 0.25, "hold": 1.6, "size": 1.3, "blinks": 1.3, "nods": 1.2, "tilts": 1.3},
+            {
+                "listening": 0.55,
+                "speaking": 0.25,
+                "hold": 1.6,
+                "size": 1.3,
+                "blinks": 1.3,
+                "nods": 1.2,
+                "tilts": 1.3,
+                "gestures": 0.7,
+            },
         ),
         Personality(
             "ATTENTIVE",

@@ -7,7 +7,7 @@ import numpy as np
 
 from .. import checks
 from ..rotation import Array
-from .looks import Look, checked
+from .looks import FACE, Look, checked
 from .turns import MOST_PEOPLE, Turn, speeches
 
 _STEP = 0.02
@@ -15,7 +15,8 @@ _STEP = 0.02
 
 @dataclass(frozen=True)
 class Shares:
-    """How people looked at each other in a conversation; nan where nobody listens or speaks."""
+    """How people looked at each other in a conversation: within 8° of the middle of the face. nan where nobody listens
+    or speaks."""
 
     listening: float
     """Fraction of the time in which listeners look at the speaker."""
@@ -24,7 +25,7 @@ class Shares:
     mutual: float
     """Fraction of the time in which the speaker and whom he looks at look at each other."""
     changes: Array
-    """(people,) gaze changes a minute."""
+    """(people,) gaze changes a minute: to someone or something else, or away."""
 
 
 def shares(turns: Sequence[Turn], people: int, end: float, looks: Sequence[Sequence[Look]]) -> Shares:
@@ -40,7 +41,8 @@ def shares(turns: Sequence[Turn], people: int, end: float, looks: Sequence[Seque
     seen = at[who, columns]
     speaks_to = (seen >= 0) & (seen < people)
     back = at[np.where(speaks_to, seen, 0), columns] == who
-    changes = np.array([max(len(row) - 1, 0) for row in looks]) * 60.0 / (end - said[0].start)
+    numbers = [_numbers(row) for row in looks]
+    changes = np.array([np.count_nonzero(np.diff(row)) for row in numbers]) * 60.0 / (end - said[0].start)
     return Shares(
         float(np.mean((at == who)[is_listener])), float(np.mean(speaks_to)), float(np.mean(speaks_to & back)), changes
     )
@@ -52,5 +54,9 @@ def _objects(people: int, looks: Sequence[Sequence[Look]]) -> int:
 
 def _at(looks: Sequence[Look], times: Array) -> Array:
     """Whom (n,) someone looks at, -1 for nobody."""
-    numbers = np.array([-1, *(-1 if look.away else look.at for look in looks)])
+    numbers = np.array([-1, *_numbers(looks)])
     return numbers[np.searchsorted([look.time for look in looks], times, "right")]
+
+
+def _numbers(looks: Sequence[Look]) -> list[int]:
+    return [-1 if np.hypot(look.yaw, look.pitch) > FACE else look.at for look in looks]

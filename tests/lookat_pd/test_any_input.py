@@ -517,6 +517,9 @@ def talk(**given: Any) -> Any:
         conversation.blinks(turns, people, end, looks, manner),
         conversation.nods(turns, people, end, manner),
         conversation.tilts(turns, people, end, manner),
+        conversation.fixations(turns, people, end, looks, manner),
+        conversation.gestures(turns, people, end, manner),
+        conversation.shifts(turns, people, end, manner),
     )
     return looks, signs, conversation.shares(turns, people, end, looks)
 
@@ -529,7 +532,11 @@ def talk_arguments(random: np.random.Generator) -> dict[str, Any]:
         "listening": 0.7,
         "speaking": 0.4,
         "hold": 3.0,
+        "nearest": 0.2,
         "size": 1.0,
+        "scanning": 1.0,
+        "gestures": 1.0,
+        "shifts": 1.0,
         "blinks": 1.0,
         "nods": 1.0,
         "tilts": 1.0,

@@ -4,7 +4,7 @@ The keys are of type *Generated*. Making the conversation again replaces them; k
 they are kept, and win until the next turn begins.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 
@@ -17,7 +17,7 @@ from ....lookat_pd.rotation import Array
 from ...animation import editable
 from ...detection import limbs, stance
 from ...sampling.scene_time import key_range, seconds_per_frame
-from ...sampling.targets import Target
+from ...sampling.targets import Target, listed
 from .. import edit as look_at_edit
 from .. import facing
 from .. import resolve as look_at
@@ -32,6 +32,8 @@ _HEAD_SHARE, _DRIFT, _MICRO = 0.8, 0.01, 0.005
 """Of new look-ats with eyes: the share of the head, and the sizes [rad] of the idle drift and of microsaccades."""
 _BLINK = 0.1
 """Time [s] between the keys of a blink."""
+_MEETING = 2.0
+"""Time [s] from the first frame to the first turn within which those who will talk look at each other already."""
 
 Spoken = tuple[float, bpy.types.Object] | tuple[float, bpy.types.Object, bpy.types.Object | None]
 """Frame, speaker, and what is looked at in the turn, if that is chosen."""
@@ -105,8 +107,8 @@ def converse(
 ) -> Planned:
     """Key all from the first turn to the end. Characters without a look-at get one on the head.
 
-    turns: frame and speaker, one of the armatures, in order of time. Frames before the first turn do not change. Raises
-    LookAtError before any change.
+    turns: frame and speaker, one of the armatures, in order of time. Frames before the first turn do not change, except
+    that who looks at nothing shortly before it already looks. Raises LookAtError before any change.
     """
     people = [_person(item, options.faces.get(item, "")) for item in dict.fromkeys(armatures)]
     if len(people) < 2:
@@ -118,15 +120,17 @@ def converse(
     dt, begin = seconds_per_frame(scene), key_range(scene)[0]
     starts = [turn[0] for turn in turns]
     for n, person in enumerate(people):
+        is_free = not _looks_elsewhere(person, begin, {*(other.face for other in people), *objects})
         _make_look_at(scene, person, n, options)
+        first = begin if is_free and begin < starts[0] <= begin + _MEETING / dt else starts[0]
         if options.replace:
             setting_keys.clear(person.armature, person.bone, starts[0], end, begin, setting_keys.CONVERSED)
         seen = {look.at for look in planned.looks[n]}
         targets = [*(other.face for other in people), *objects]
         numbers = {at: looks.add(person.armature, person.bone, targets[at]) for at in sorted(seen)}
-        span = (-inf, inf) if options.whole else (starts[0], end)
+        span = (-inf, inf) if options.whole else (first, end)
         own = setting_keys.own_frames(person.armature, person.bone, setting_keys.SWITCHES)
-        for setting, keys in _keys(planned, n, numbers, dt).items():
+        for setting, keys in _keys(planned, n, numbers, dt, first).items():
             if setting in ("glance_yaw", "glance_pitch"):
                 keys = _direct(keys, own, starts)
             setting_keys.generate(person.armature, person.bone, setting, keys, span, begin, starts)
@@ -169,17 +173,29 @@ def _plan(
     )
 
 
-def _keys(plan: Planned, person: int, numbers: dict[int, int], dt: float) -> dict[str, list[tuple[float, float]]]:
-    """Frames and values of the keys of each setting of one person."""
+def _looks_elsewhere(person: _Person, frame: float, known: Collection[Target]) -> bool:
+    """Whether somebody looks at a frame, and at none of the known targets."""
+    bone = person.armature.pose.bones[person.bone]
+    if not look_at.exists_on(bone) or not setting_keys.value(person.armature, person.bone, "use", frame):
+        return False
+    number = int(setting_keys.value(person.armature, person.bone, "active_target", frame))
+    seen = listed(bone.lookat_pd)
+    return 0 <= number < len(seen) and seen[number].object is not None and seen[number] not in known
+
+
+def _keys(
+    plan: Planned, person: int, numbers: dict[int, int], dt: float, first: float
+) -> dict[str, list[tuple[float, float]]]:
+    """Frames and values of the keys of each setting of one person. first: frame of the first look."""
     planned = plan.looks[person]
     result: dict[str, list[tuple[float, float]]] = {name: [] for name in setting_keys.CONVERSED}
-    for look in planned:
-        frame = float(round(look.time / dt))
+    for n, look in enumerate(planned):
+        frame = float(round(look.time / dt)) if n else min(first, float(round(look.time / dt)))
         result["active_target"].append((frame, numbers[look.at]))
         result["glance_yaw"].append((frame, look.yaw))
         result["glance_pitch"].append((frame, look.pitch))
     if planned:
-        result["use"].append((float(round(planned[0].time / dt)), 1.0))
+        result["use"].append((result["active_target"][0][0], 1.0))
     for time in plan.blinks[person]:
         frame = float(round(time / dt))
         result["eyes_closed"] += [(frame, 1.0), (frame + max(round(_BLINK / dt), 1.0), 0.0)]

@@ -1,4 +1,4 @@
-"""The laws of blinks, nods and tilts of the head in a conversation."""
+"""The laws of what people do besides looking in a conversation: blinks, nods, tilts, gestures, shifts of weight."""
 
 from itertools import pairwise
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lookat_pd.conversation import Manner, Turn, blinks, nods, plan, tilts
+from lookat_pd.conversation import DWELL, Manner, Turn, blinks, fixations, gestures, nods, plan, shifts, tilts
 
 
 def turns_of(length: float) -> list[Turn]:
@@ -54,6 +54,10 @@ def test_no_blinks_and_no_nods_where_they_are_off() -> None:
     assert blinked(4.0, 1, blinks=0.0) == [[], []]
     assert nods(turns_of(4.0), 2, 60.0, Manner(1, nods=0.0)) == [[], []]
     assert tilts(turns_of(4.0), 2, 60.0, Manner(1, tilts=0.0)) == [[], []]
+    assert gestures(turns_of(4.0), 2, 60.0, Manner(1, gestures=0.0)) == [[], []]
+    assert shifts(turns_of(4.0), 2, 60.0, Manner(1, shifts=0.0)) == [[], []]
+    looks = plan(turns_of(4.0), 2, 60.0, Manner(1))
+    assert fixations(turns_of(4.0), 2, 60.0, looks, Manner(1, scanning=0.0)) == [[], []]
 
 
 def test_listeners_nod_after_pauses() -> None:
@@ -93,3 +97,64 @@ def test_a_tilt_depends_on_what_was_said_before_only() -> None:
     few, more = turns_of(4.0)[:5], turns_of(4.0)[:9]
     for one, other in zip(tilts(few, 2, 20.0, Manner(3)), tilts(more, 2, 36.0, Manner(3)), strict=True):
         assert one == [tilt for tilt in other if tilt.time < 20.0]
+
+
+@given(st.integers(0, 30), st.floats(0.2, 3.0))
+def test_eyes_rest_on_parts_of_the_face_and_go_on(seed, often) -> None:
+    """Each look at a face begins at one of its parts, and no gaze changes twice within 0.3 s."""
+    turns, manner = turns_of(4.0), Manner(seed, scanning=often)
+    looks = plan(turns, 2, 60.0, manner)
+    for seen, found in zip(looks, fixations(turns, 2, 60.0, looks, manner), strict=True):
+        begun = {look.time for look in seen if not look.away}
+        assert begun <= {fixation.time for fixation in found}
+        times = sorted({look.time for look in seen} | {fixation.time for fixation in found})
+        assert all(later - earlier >= DWELL - 1e-9 for earlier, later in pairwise(times))
+        aside = [look.time for look in seen if look.away]
+        for before, after in pairwise(found):
+            if after.time not in begun:
+                assert (before.side, before.up) != (after.side, after.up)
+                assert not any(before.time < time <= after.time for time in aside)
+
+
+@pytest.mark.parametrize("length", [1.5, 2.5, 4.0, 8.0])
+def test_heads_move_with_their_speech_and_rest_when_it_ends(length) -> None:
+    turns = turns_of(length)
+    for seed in range(10):
+        for person, found in enumerate(gestures(turns, 2, 60.0, Manner(seed))):
+            spoken = [(turn.time, turn.time + length) for turn in turns if turn.speaker == person]
+            for begin, end in spoken:
+                own = [gesture for gesture in found if begin <= gesture.time <= min(end, 60.0)]
+                assert len(own) >= length
+                assert (own[-1].yaw, own[-1].pitch) == (0.0, 0.0)
+            assert all(later.time >= earlier.time for earlier, later in pairwise(found))
+            assert all(any(b <= gesture.time <= e for b, e in spoken) for gesture in found)
+            sizes = np.degrees([(gesture.yaw, gesture.pitch) for gesture in found])
+            assert np.abs(sizes).max() < 25.0 and 2.0 < np.percentile(np.abs(sizes[:, 1]), 75) < 7.0
+
+
+@pytest.mark.parametrize("length", [2.5, 8.0, 60.0])
+def test_people_stand_on_one_leg_and_then_on_the_other(length) -> None:
+    each = [found for seed in range(10) for found in shifts(turns_of(length), 2, 60.0, Manner(seed))]
+    for found in each:
+        assert found[0].time == 0.0 and len(found) >= 2
+        assert all(later.time > earlier.time for earlier, later in pairwise(found))
+    assert 3 <= np.mean([len(found) for found in each]) <= 14
+    sides = np.array([shift.side for found in each for shift in found])
+    assert np.abs(sides).max() <= 1.0 and all(np.mean(side) > 0.3 for side in (sides < 0.0, sides > 0.0))
+
+
+def test_amounts_are_factors_of_angles_and_distances() -> None:
+    turns = turns_of(4.0)
+    for of in (gestures, shifts):
+        (whole, _), (half, _) = (of(turns, 2, 60.0, Manner(2, gestures=f, shifts=f)) for f in (1.0, 0.5))
+        for one, other in zip(whole, half, strict=True):
+            assert one.time == other.time
+            for name in {"yaw", "pitch", "side"} & set(vars(one)):
+                assert getattr(other, name) == pytest.approx(0.5 * getattr(one, name))
+
+
+@pytest.mark.parametrize("of", [gestures, shifts])
+def test_what_comes_later_changes_no_gesture_before(of) -> None:
+    few, more = turns_of(4.0)[:5], turns_of(4.0)[:9]
+    for one, other in zip(of(few, 2, 20.0, Manner(3)), of(more, 2, 36.0, Manner(3)), strict=True):
+        assert [found for found in one if found.time < 19.0] == [found for found in other if found.time < 19.0]

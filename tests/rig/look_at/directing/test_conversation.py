@@ -112,6 +112,19 @@ def test_before_the_first_word_all_stays(people) -> None:
     assert [seen(people[2], frame) for frame in (1, 49, 80)] == ["Ball", "Ball", "Anna"]
 
 
+@pytest.mark.parametrize("first", [1, 10, 40])
+def test_who_is_about_to_talk_looks_already(people, first) -> None:
+    """Within two seconds of the first frame, but for those who look at something else; made again, it is the same."""
+    scenes.aim(people[2], scenes.ball())
+    keys = []
+    for _ in range(2):
+        converse(people, (first, "Anna"), (120, "Bo"), manner=STARE)
+        assert seen(people[0], 1) in ("Bo", "Cleo") and seen(people[1], 1) == "Anna"
+        assert seen(people[2], 1) == ("Anna" if first == 1 else "Ball")
+        keys.append([keys_of(item) for item in people])
+    assert keys[0] == keys[1]
+
+
 def test_they_look_each_other_in_the_eye() -> None:
     anna, bo = scenes.figure("Anna"), scenes.figure("Bo", (*scenes.FIGURE, *EYES))
     bo.location.y = -1.5
