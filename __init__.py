@@ -15,6 +15,7 @@ def modules() -> tuple[ModuleType, ...]:
     from .rig.ik import body_settings
     from .rig.ik import settings as ik_settings
     from .rig.layers import layer, live
+    from .rig.look_at import looking
     from .rig.look_at import settings as look_at_settings
     from .rig.look_at.directing import conversation_settings, shot_settings
     from .rig.look_at.live import look_at_kind
@@ -27,6 +28,7 @@ def modules() -> tuple[ModuleType, ...]:
     settings = (
         stored_settings,
         look_at_settings,
+        looking,
         shot_settings,
         conversation_settings,
         transition_settings,

@@ -55,7 +55,7 @@ class LOOKAT_PD_OT_add(polling.Explained, bpy.types.Operator):
     def _target(self, context: bpy.types.Context) -> bpy.types.Object | None:
         if self.target:
             return selection.named_object(context, self.target)
-        others = selection.other_selected_objects(context)
+        others = selection.other_selected_objects(context, selection.armature(context))
         return others[0] if others else None
 
 

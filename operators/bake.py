@@ -144,7 +144,7 @@ def progress(percent: str) -> str:
 
 def _chosen(context: bpy.types.Context, which: str) -> list[tuple[bpy.types.Object, str]]:
     """The look-ats to bake, as armatures and bones."""
-    armature = selection.armature(context)
+    armature = selection.look_at_armature(context)
     if which == "ACTIVE":
         return [(armature, selection.look_at_bone(context).name)]
     return _awake(_characters(context) if which == "SELECTED" else [armature])
@@ -152,7 +152,7 @@ def _chosen(context: bpy.types.Context, which: str) -> list[tuple[bpy.types.Obje
 
 def _characters(context: bpy.types.Context) -> list[bpy.types.Object]:
     """The active character first, and then the other selected ones."""
-    return list(dict.fromkeys([selection.armature(context), *selection.selected_armatures(context)]))
+    return list(dict.fromkeys([selection.look_at_armature(context), *selection.selected_armatures(context)]))
 
 
 def _awake(armatures: Sequence[bpy.types.Object]) -> list[tuple[bpy.types.Object, str]]:
@@ -187,7 +187,7 @@ def why_not(context: bpy.types.Context, *, but_muted: bool = False, alone: bool 
     reason = polling.why_no_look_at(context)
     if reason is not None:
         return reason
-    armature = selection.armature(context)
+    armature = selection.look_at_armature(context)
     if not but_muted and not _awake([armature] if alone else _characters(context)):
         return _MUTED
     names = (looks.names_any(armature.pose.bones[bone].lookat_pd) for _, bone in _awake([armature]))

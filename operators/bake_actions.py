@@ -13,7 +13,7 @@ from . import bake, job, polling, reporting, selection
 
 def listed(context: bpy.types.Context) -> list[bpy.types.Action]:
     """The actions that move the current armature, by name."""
-    return moving_actions.moving(selection.armature(context))
+    return moving_actions.moving(selection.look_at_armature(context))
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -83,7 +83,7 @@ class LOOKAT_PD_OT_bake_onto_actions(job.ModalJob, bpy.types.Operator):
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        armature = selection.armature(context)
+        armature = selection.look_at_armature(context)
         bones = [name for name in look_at.bones_with_look_at(armature) if not armature.pose.bones[name].lookat_pd.mute]
         chosen = [action for action in listed(context) if _is_checked(action)]
         self.job = bake_actions.bake_actions(context.scene, armature, bones, chosen)

@@ -29,7 +29,8 @@ class LOOKAT_PD_OT_chain_add(polling.OfLookAt, bpy.types.Operator):
     def execute(self, context: bpy.types.Context) -> set[str]:
         owner, active = selection.look_at_bone(context), selection.bone(context)
         settings = owner.lookat_pd
-        if active is None or any(item.bone == active.name for item in settings.chain):
+        is_other = active is not None and active.id_data == owner.id_data
+        if not is_other or any(item.bone == active.name for item in settings.chain):
             return reporting.report_error(
                 self, "The active bone is already in the chain; make another bone active and try again."
             )

@@ -27,8 +27,9 @@ _sampling: list[Generator[float, None, None]] = []
 
 def why_not(context: bpy.types.Context) -> str | None:
     """The reason why there is nothing to compare, as a sentence; None if there is."""
-    reason = polling.why_no_armature(context)
-    if reason is None and not compare.is_comparable(selection.armature(context)):
+    there = selection.look_at_bone(context) is not None
+    reason = polling.why_no_look_at(context) if there else polling.why_no_armature(context)
+    if reason is None and not compare.is_comparable(selection.look_at_armature(context)):
         return "There is neither a live look-at nor a bake to compare"
     return reason
 
@@ -42,7 +43,7 @@ class LOOKAT_PD_OT_compare(job.ModalJob, bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        item = selection.armature(context)
+        item = selection.look_at_armature(context)
         shown = item is not None and item.type == "ARMATURE" and compare.ghost(item) is not None
         return shown or polling.poll(cls, why_not(context))
 
@@ -55,7 +56,7 @@ class LOOKAT_PD_OT_compare(job.ModalJob, bpy.types.Operator):
     @staticmethod
     def _hidden(context: bpy.types.Context) -> set[str]:
         """Hide what is shown; an empty set where nothing is."""
-        item = selection.armature(context)
+        item = selection.look_at_armature(context)
         if compare.ghost(item) is None:
             return set()
         compare.hide(item)
@@ -67,7 +68,7 @@ class LOOKAT_PD_OT_compare(job.ModalJob, bpy.types.Operator):
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
-        self._armature = selection.armature(context)
+        self._armature = selection.look_at_armature(context)
         self.job = compare.plain(context.scene, self._armature)
 
     def finish(self, context: bpy.types.Context, result: compare.Ghost) -> None:

@@ -31,7 +31,7 @@ class LOOKAT_PD_OT_look_here(targets.Numbered, bpy.types.Operator):
     def _number(self, context: bpy.types.Context, bone: bpy.types.PoseBone) -> int:
         if not self.use_selected:
             return self.number if self.number >= 0 else targets.highlighted(bone.lookat_pd)
-        others = selection.other_selected_objects(context)
+        others = selection.other_selected_objects(context, selection.look_at_armature(context))
         if not others:
             raise RigError("No target object is selected; select the target, then Shift-select the character.")
         return looks.add(bone.id_data, bone.name, look_at.face(others[0]))

@@ -104,7 +104,7 @@ class LOOKAT_PD_OT_hit_add(polling.Explained, bpy.types.Operator):
         item = armature.lookat_pd_hits.hits.add()
         item.frame = setup.key_frame(context.scene)
         item.bone = selection.bone(context).name
-        others = selection.other_selected_objects(context)
+        others = selection.other_selected_objects(context, selection.armature(context))
         item.source = others[0] if len(others) == 1 else None
         if context.region_data is not None:
             # The view looks along its negative Z axis.

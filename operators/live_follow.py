@@ -73,9 +73,8 @@ class LOOKAT_PD_OT_follow(polling.Explained, job.Into, bpy.types.Operator):
         if context.window is None:
             return reporting.report_error(self, "Live Follow needs a window; run it from the 3D viewport.")
         try:
-            session = LiveFollowSession(
-                context.scene, context.view_layer, selection.armature(context), selection.look_at_bone(context).name
-            )
+            shown = selection.look_at_bone(context)
+            session = LiveFollowSession(context.scene, context.view_layer, shown.id_data, shown.name)
         except LookAtError as error:
             return reporting.report_error(self, error)
         self._control = Control(session, use_mouse=self.use_mouse, into=self.into, fade=self.fade)

@@ -10,7 +10,7 @@ from . import polling, reporting, selection
 
 def _look_ats(context: bpy.types.Context) -> list[tuple[bpy.types.Object, str]]:
     """The look-ats of the current character and, in Object Mode, of those that are selected."""
-    armatures = [selection.armature(context)]
+    armatures = [selection.look_at_armature(context)]
     if context.mode == "OBJECT":
         armatures += selection.selected_armatures(context)
     return [(armature, bone) for armature in dict.fromkeys(armatures) for bone in look_at.bones_with_look_at(armature)]

@@ -54,10 +54,12 @@ def why_no_bone(context: bpy.types.Context) -> str | None:
 
 def why_no_look_at(context: bpy.types.Context) -> str | None:
     """The reason why no look-at can be used, as a sentence; None if one can."""
-    reason = why_no_armature(context)
-    if reason is None and selection.look_at_bone(context) is None:
-        reason = "Add a look-at first"
-    return reason
+    shown = selection.look_at_bone(context)
+    if shown is None:
+        return why_no_armature(context) or "Add a look-at first"
+    if context.mode.startswith("EDIT"):
+        return "Leave edit mode"
+    return refusal(editable.check_armature, shown.id_data)
 
 
 class Explained:

@@ -2,9 +2,7 @@
 
 import bpy
 
-from ..lookat_pd.message import Message
 from ..rig.look_at import edit as look_at_edit
-from ..rig.look_at import resolve as look_at
 from ..rig.settings import text
 from . import polling, reporting, selection
 
@@ -16,20 +14,12 @@ class LOOKAT_PD_OT_remove(polling.OfLookAt, bpy.types.Operator):
     bl_label = "Remove Look-at PD"
 
     bone: text("Bone", "Bone whose look-at is removed; leave empty for the displayed one", options={"SKIP_SAVE"})
+    armature: text("Armature", "Armature of that bone; leave empty for the displayed one", options={"SKIP_SAVE"})
 
+    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        armature = selection.armature(context)
-        name = self.bone or selection.look_at_bone(context).name
-        if name not in look_at.bones_with_look_at(armature):
-            return reporting.report_error(
-                self,
-                Message(
-                    "Bone '{name}' of '{armature}' has no look-at; select a bone with a look-at.",
-                    name=name,
-                    armature=armature.name,
-                ),
-            )
-        look_at_edit.remove(armature, name)
+        bone = selection.named_look_at(context, self.armature, self.bone)
+        look_at_edit.remove(bone.id_data, bone.name)
         return {"FINISHED"}
 
 

@@ -4,7 +4,7 @@ import bpy
 
 from ..lookat_pd.errors import RigError
 from ..rig.look_at import edit as look_at_edit
-from ..rig.look_at import resolve as look_at
+from ..rig.look_at import looking
 from ..rig.sampling import targets
 
 
@@ -25,33 +25,80 @@ def bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
     return item.pose.bones.get(item.data.bones.active.name)
 
 
+_chosen: list[tuple[int, str]] = []
+"""The armature and the bone of the look-at that was chosen last, of several at one target."""
+
+
 def look_at_bone(context: bpy.types.Context) -> bpy.types.PoseBone | None:
-    """The bone whose look-at is displayed: the active one, else one whose chain contains it, else the first of the
-    armature."""
-    item = armature(context)
-    if item is None or item.type != "ARMATURE":
-        return None
-    with_look_at = [item.pose.bones[name] for name in look_at.bones_with_look_at(item)]
+    """The bone whose look-at is displayed: of the current armature the active one, else one whose chain contains it,
+    else the first; where that armature has none, one that looks at what is active, which may be in the hand."""
+    own = look_ats_of(armature(context))
+    if not own:
+        selected = set(context.selected_objects)
+        order = lambda one: (one.id_data not in selected, (one.id_data.session_uid, one.name) not in _chosen)  # noqa: E731
+        return min(aiming(context), key=order, default=None)
     active = bone(context)
-    if active in with_look_at:
+    if active in own:
         return active
-    for candidate in with_look_at:
+    for candidate in own:
         if active is not None and any(link.bone == active.name for link in candidate.lookat_pd.chain):
             return candidate
-    return with_look_at[0] if with_look_at else None
+    return own[0]
+
+
+def look_ats(context: bpy.types.Context) -> list[bpy.types.PoseBone]:
+    """The bones with look-ats among which one is displayed."""
+    return look_ats_of(armature(context)) or aiming(context)
+
+
+def look_ats_of(item: bpy.types.Object | None) -> list[bpy.types.PoseBone]:
+    return looking.bones(item) if item is not None and item.type == "ARMATURE" else []
+
+
+def named_look_at(context: bpy.types.Context, armature: str, bone: str) -> bpy.types.PoseBone:
+    """The bone with the look-at that options of an operator name; of the displayed look-at where they are empty.
+    Raises RigError."""
+    item = named_object(context, armature) if armature else look_at_armature(context)
+    shown = look_at_bone(context)
+    name = bone or (shown.name if shown is not None else "")
+    for owner in look_ats_of(item):
+        if owner.name == name:
+            return owner
+    raise RigError(
+        "Bone '{name}' of '{armature}' has no look-at; select a bone with a look-at.", name=name, armature=item.name
+    )
+
+
+def look_at_armature(context: bpy.types.Context) -> bpy.types.Object | None:
+    """The armature of the displayed look-at; the current one where none is displayed."""
+    shown = look_at_bone(context)
+    return armature(context) if shown is None else shown.id_data
+
+
+def aiming(context: bpy.types.Context) -> list[bpy.types.PoseBone]:
+    """The bones that look at the active object, or in pose mode at its active bone."""
+    item = getattr(context, "object", None) or context.view_layer.objects.active
+    if item is None:
+        return []
+    active = bone(context) if item.mode == "POSE" else None
+    return list(looking.at(context.scene.objects, [item], "" if active is None else active.name))
+
+
+def choose(owner: bpy.types.PoseBone) -> None:
+    """Display the look-at on a bone, where several look at what is active."""
+    _chosen[:] = [(owner.id_data.session_uid, owner.name)]
 
 
 def other_selected_bones(context: bpy.types.Context) -> list[str]:
     """Names of the selected bones except the one whose look-at is displayed; none outside pose mode."""
     item, shown = armature(context), look_at_bone(context)
-    if item is None or item.mode != "POSE":
+    if item is None or item.mode != "POSE" or (shown is not None and shown.id_data != item):
         return []
     return [bone.name for bone in item.pose.bones if bone != shown and look_at_edit.is_selected(bone)]
 
 
-def other_selected_objects(context: bpy.types.Context) -> list[bpy.types.Object]:
-    """The selected objects that do not belong to the character."""
-    item = armature(context)
+def other_selected_objects(context: bpy.types.Context, item: bpy.types.Object | None) -> list[bpy.types.Object]:
+    """The selected objects that do not belong to a character."""
     return [other for other in context.selected_objects if not targets.belongs_to(other, item)]
 
 

@@ -33,7 +33,7 @@ class LOOKAT_PD_OT_target_add(polling.OfLookAt, bpy.types.Operator):
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
-        others = [] if self.empty else selection.other_selected_objects(context)
+        others = [] if self.empty else selection.other_selected_objects(context, bone.id_data)
         wanted = [look_at.face(item) for item in others] or [Target()]
         for target in wanted:
             looks.check(bone.id_data, bone.name, target)

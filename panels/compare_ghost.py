@@ -12,7 +12,7 @@ _ALPHA = 0.7
 
 def draw_button(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The button that shows and hides the ghost of the current armature, in a panel."""
-    item = selection.armature(context)
+    item = selection.look_at_armature(context)
     shown = item is not None and compare.ghost(item) is not None
     row = layout.row()
     row.operator_context = "INVOKE_DEFAULT"

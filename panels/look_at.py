@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators import bake, bake_actions, drawing, move_keys, polling, selection
+from ..operators import bake, bake_actions, drawing, move_keys, polling, select_target, selection
 from ..rig.look_at import facing
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
@@ -61,7 +61,7 @@ class _LookAtPanel:
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return polling.why_no_armature(context) is None and cls.settings(context) is not None
+        return polling.why_no_look_at(context) is None
 
     def prepared(self) -> bpy.types.UILayout:
         return drawing.prepared(self.layout)
@@ -79,40 +79,48 @@ class _Main(_LookAtPanel):
             presets.LOOKAT_PD_PT_presets.draw_panel_header(self.layout)
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.prepared()
-        reason = polling.why_no_armature(context)
+        layout, settings = self.prepared(), self.settings(context)
+        reason = polling.why_no_armature(context) if settings is None else polling.why_no_look_at(context)
         if reason is not None:
             layout.label(text=reason, icon="INFO")
             return
-        self._draw_list(layout, context)
-        settings = self.settings(context)
         if settings is None:
             layout.label(text="Add a look-at to the head", icon="INFO")
             layout.operator("lookat_pd.add", icon="ADD")
             return
+        self._draw_list(layout, context)
         self._draw_settings(layout, context, settings)
         self._draw_bake(layout, context, settings)
 
     @staticmethod
     def _draw_list(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-        """A row for each look-at: bone and target, mute, remove."""
-        armature = selection.armature(context)
-        shown = selection.look_at_bone(context)
+        """A row for each look-at: bone and target, mute, remove; of characters that look at what is selected, too."""
+        armature, shown = selection.armature(context), selection.look_at_bone(context)
+        if select_target.is_selected(context) and armature is not None and polling.why_no_armature(context) is None:
+            # A character without a look-at, at which others look.
+            layout.operator("lookat_pd.add", icon="ADD")
         column = layout.column(align=True)
-        for name in look_at.bones_with_look_at(armature):
-            bone = armature.pose.bones[name]
-            settings = bone.lookat_pd
+        for bone in selection.look_ats(context):
+            settings, owner = bone.lookat_pd, bone.id_data
             target = settings.target.name if settings.target else "…"
+            text = f"{bone.name} → {target}" if owner == armature else f"{owner.name}: {bone.name} → {target}"
             row = column.row(align=True)
-            row.label(text=f"{name} → {target}", icon="RADIOBUT_ON" if bone == shown else "RADIOBUT_OFF")
-            row.prop(settings, "mute", text="", icon="HIDE_ON" if settings.mute else "HIDE_OFF", emboss=False)
-            row.operator("lookat_pd.remove", text="", icon="X", emboss=False).bone = name
+            name = row.row(align=True)
+            name.alignment = "LEFT"
+            icon = "RADIOBUT_ON" if bone == shown else "RADIOBUT_OFF"
+            show = name.operator("lookat_pd.show_look_at", text=text, translate=False, icon=icon, emboss=False)
+            show.armature, show.bone = owner.name, bone.name
+            ends = row.row(align=True)
+            ends.alignment = "RIGHT"
+            ends.prop(settings, "mute", text="", icon="HIDE_ON" if settings.mute else "HIDE_OFF", emboss=False)
+            remove = ends.operator("lookat_pd.remove", text="", icon="X", emboss=False)
+            remove.armature, remove.bone = owner.name, bone.name
 
     @staticmethod
     def _draw_settings(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
         column = layout.column()
         column.active = not settings.mute
-        column.prop(settings, "target")
+        _draw_target(column, context, settings)
         if settings.target is not None and settings.target.type == "ARMATURE":
             column.prop_search(settings, "subtarget", settings.target.pose, "bones", text="Bone")
         controller.draw(column, settings)
@@ -142,6 +150,17 @@ class _Main(_LookAtPanel):
         if not settings.mute:
             bone = selection.look_at_bone(context)
             status.draw(layout, context, bone.id_data, bone.name)
+
+
+def _draw_target(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+    """The target, with what picks it in the viewport and what selects it; of a selected one, its character."""
+    row = layout.row(align=True)
+    row.prop(settings, "target")
+    row.operator("lookat_pd.pick_target", text="", icon="EYEDROPPER")
+    if select_target.is_selected(context):
+        row.operator("lookat_pd.select_character", text="", icon="ARMATURE_DATA")
+    else:
+        row.operator("lookat_pd.select_target", text="", icon="RESTRICT_SELECT_OFF")
 
 
 def _draw_facing(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:

@@ -10,6 +10,8 @@ _DIRECTING = (
     "lookat_pd.glance",
     "lookat_pd.look_away",
     "lookat_pd.targets_from_markers",
+    "lookat_pd.select_target",
+    "lookat_pd.move_target",
     "lookat_pd.move_keys",
     "lookat_pd.converse",
 )

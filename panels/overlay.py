@@ -5,14 +5,12 @@ from typing import TYPE_CHECKING
 
 import bpy
 import numpy as np
-from bpy.app.handlers import persistent
 
 from ..lookat_pd.rotation import Array
 from ..operators import polling, selection
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import look_at_layer as offsets
-from ..rig.look_at import overlay
-from ..rig.look_at import resolve as look_at
+from ..rig.look_at import looking, overlay
 from ..rig.settings import Properties, pointer
 from .sidebar import SidebarPanel
 from .viewport import Batch, draw_handlers, on_screen, write
@@ -23,8 +21,6 @@ _FAN_ALPHA, _RIM_ALPHA = 0.08, 0.6
 _MARKER = 9.0
 _marks: dict[int, list[tuple[Array | None, list[overlay.Arc]]]] = {}
 """Targets and arcs of the region that is being drawn."""
-_names: dict[int, list[str]] = {}
-"""Bones with look-ats of each armature, cached until the file changes: large rigs have hundreds of bones."""
 
 
 _shown = Properties(options=set())
@@ -87,7 +83,7 @@ class LOOKAT_PD_PT_overlay(_Display, bpy.types.Panel):
 
 
 def _seen(context: bpy.types.Context) -> Iterator[tuple[bpy.types.Object, str]]:
-    """Look-ats of the active and the selected armatures, with their bones, if they are visible."""
+    """Look-ats of the active and the selected armatures, and those that look at what is selected, if visible."""
     view = context.space_data
     if not context.scene.lookat_pd_overlay.show or not view.overlay.show_overlays or context.mode.startswith("EDIT"):
         return
@@ -95,17 +91,12 @@ def _seen(context: bpy.types.Context) -> Iterator[tuple[bpy.types.Object, str]]:
     active = selection.armature(context)
     if active is not None and active.type == "ARMATURE" and active not in rigs:
         rigs.append(active)
-    for item in rigs:
-        if item.pose and item.data.pose_position == "POSE" and item.visible_in_viewport_get(view):
-            yield from ((item, name) for name in _bones(item))
-
-
-def _bones(armature: bpy.types.Object) -> list[str]:
-    """Bones with look-ats that are not muted."""
-    if armature.session_uid not in _names:
-        _names[armature.session_uid] = look_at.bones_with_look_at(armature)
-    here = (armature.pose.bones.get(name) for name in _names[armature.session_uid])
-    return [bone.name for bone in here if bone is not None and look_at.exists_on(bone) and not bone.lookat_pd.mute]
+    held = {*context.selected_objects, *([context.object] if context.object is not None else [])}
+    aiming = looking.at(context.scene.objects, held)
+    for bone in dict.fromkeys((*(bone for item in rigs for bone in looking.bones(item)), *aiming)):
+        item = bone.id_data
+        if not bone.lookat_pd.mute and item.data.pose_position == "POSE" and item.visible_in_viewport_get(view):
+            yield item, bone.name
 
 
 def _selected(armature: bpy.types.Object, bones: Sequence[str]) -> list[str]:
@@ -166,11 +157,6 @@ def _draw_screen(context: bpy.types.Context) -> None:
     rings.draw("LINES", _THICK)
 
 
-@persistent
-def _forget_names(*_: object) -> None:
-    _names.clear()
-
-
 _add, _remove = draw_handlers((_draw_scene, "POST_VIEW"), (_draw_screen, "POST_PIXEL"))
 _register, _unregister = bpy.utils.register_classes_factory(
     (LookAtOverlay, LOOKAT_PD_PT_sidebar_display, LOOKAT_PD_PT_overlay)
@@ -180,14 +166,11 @@ _register, _unregister = bpy.utils.register_classes_factory(
 def register() -> None:
     _register()
     bpy.types.Scene.lookat_pd_overlay = pointer(LookAtOverlay, "Look-at PD")
-    bpy.app.handlers.depsgraph_update_post.append(_forget_names)
     _add()
 
 
 def unregister() -> None:
     _remove()
-    bpy.app.handlers.depsgraph_update_post.remove(_forget_names)
-    _names.clear()
     _marks.clear()
     overlay.forget()
     del bpy.types.Scene.lookat_pd_overlay

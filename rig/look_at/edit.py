@@ -117,6 +117,12 @@ def is_selected(bone: bpy.types.PoseBone) -> bool:
     return bone.select if hasattr(bone, "select") else bone.bone.select
 
 
+def select(bone: bpy.types.PoseBone, *, chosen: bool) -> None:
+    """Select a pose bone or deselect it."""
+    place = bone if hasattr(bone, "select") else bone.bone
+    place.select = chosen
+
+
 def _new_target(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> bpy.types.Object:
     """An empty in front of the face, a character's height away."""
     skeleton = stance.skeleton(armature)

@@ -56,14 +56,14 @@ class Fan:
         return np.stack((mean, self.strength[:-1], self.strength[1:]), axis=1)
 
 
-def _place(target: Target) -> Array | None:
+def place(target: Target) -> Array | None:
     """Where a target is in the world (3,), where there is such a thing."""
     item, bone = target.object, target.bone
     if item is None:
         return None
     if bone:
-        place = item.pose.bones.get(bone) if item.pose else None
-        return None if place is None else np.array((item.matrix_world @ place.matrix).translation)
+        posed = item.pose.bones.get(bone) if item.pose else None
+        return None if posed is None else np.array((item.matrix_world @ posed.matrix).translation)
     return np.array(item.matrix_world.translation)
 
 
@@ -135,8 +135,8 @@ class Posed:
     def target(self) -> Array | None:
         """What is looked at (3,), where there is such a thing."""
         if not self.settings.use_mix:
-            return _place(looks.chosen(self.settings))
-        return mixing.point(self.settings, [_place(target) for target in targets.listed(self.settings)], self.eye)
+            return place(looks.chosen(self.settings))
+        return mixing.point(self.settings, [place(target) for target in targets.listed(self.settings)], self.eye)
 
     @property
     def sight(self) -> Array:

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import bpy
 
-_TRANSFORM = "TRANSFORM_OT_"
+_TRANSFORM = ("TRANSFORM_OT_", "LOOKAT_PD_OT_move_target")
+"""Beginnings of the names of operators that move what the mouse holds: Blender's, and that of targets."""
 
 
 def is_under_way() -> bool:

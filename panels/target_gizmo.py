@@ -1,0 +1,48 @@
+"""A handle at the target of the displayed look-at in pose mode: the target is moved by it without being selected."""
+
+import bpy
+from mathutils import Matrix
+
+from ..operators import move_target, select_target, selection
+from ..rig.look_at import overlay
+
+_SIZE, _ALPHA = 0.14, 0.8
+
+
+class LOOKAT_PD_GGT_target(bpy.types.GizmoGroup):
+    """Moves the target at which the displayed look-at looks now."""
+
+    bl_label = "Look-at Target"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "WINDOW"
+    bl_options = {"3D", "PERSISTENT"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if context.mode != "POSE" or not context.scene.lookat_pd_overlay.show or not context.space_data.show_gizmo:
+            return False
+        shown = selection.look_at_bone(context)
+        if shown is None or shown.lookat_pd.mute or move_target.why_not(context) is not None:
+            return False
+        # What is active has handles of Blender's own.
+        target, active = select_target.target(context), selection.bone(context)
+        is_active = active is not None and target.object == active.id_data and target.bone == active.name
+        return not is_active and target.object.visible_get()
+
+    def setup(self, context: bpy.types.Context) -> None:
+        theme = context.preferences.themes[0]
+        self.handle = self.gizmos.new("GIZMO_GT_move_3d")
+        self.handle.target_set_operator("lookat_pd.move_target")
+        self.handle.draw_style, self.handle.draw_options = "RING_2D", {"ALIGN_VIEW"}
+        self.handle.color = self.handle.color_highlight = theme.view_3d.bone_pose_active[:3]
+        self.handle.alpha, self.handle.alpha_highlight = _ALPHA, 1.0
+        self.handle.scale_basis, self.handle.use_draw_modal = _SIZE, True
+
+    def draw_prepare(self, context: bpy.types.Context) -> None:
+        place = overlay.place(select_target.target(context))
+        self.handle.hide = place is None
+        if place is not None:
+            self.handle.matrix_basis = Matrix.Translation(place)
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_GGT_target,))
