@@ -14,7 +14,7 @@ import bpy
 
 from ...lookat_pd.message import Message
 from ..animation.data_paths import any_bone
-from . import fingerprint, posed_bones
+from . import fingerprint, own_data, posed_bones
 from .own_data import TEMPORARY
 
 _FUNCTIONS = ("abs", "bool", "clamp", "float", "int", "len", "lerp", "max", "min", "pow", "round", "smoothstep", "sum")
@@ -74,6 +74,8 @@ def build(scene: bpy.types.Scene, armature: bpy.types.Object, keep: Collection[s
             Message("'{armature}' cannot be copied, because Blender refuses edit mode now.", armature=armature.name)
         ) from error
     copy.data = data
+    for item in (copy, *copy.pose.bones):
+        own_data.forget_others(item)
     scene.collection.objects.link(copy)
     for item, original in ((copy, armature), (data, armature.data)):
         share_action(original, item)

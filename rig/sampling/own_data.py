@@ -1,6 +1,7 @@
 """What the extension itself adds to a file, so that sampling and fingerprints leave it out."""
 
 import re
+from typing import Any
 
 import bpy
 
@@ -56,3 +57,25 @@ def is_live_constraint(constraint: bpy.types.Constraint) -> bool:
         return True
     action = constraint.action if constraint.type == "ACTION" else None
     return action is not None and any(mark in action for mark in MARKS)
+
+
+def forget_others(item: bpy.types.Object | bpy.types.PoseBone) -> None:
+    """Let the extension's settings of an object or a bone point to nothing, without their being set.
+
+    Blender evaluates all that settings point to with whatever has them, the whole rig of somebody who is looked at.
+    """
+    # In Blender 4.5 they are among the custom properties.
+    stored = getattr(item, "bl_system_properties_get", lambda: item)()
+    for name in list(stored.keys()) if stored is not None else ():
+        if name.startswith(KEY):
+            _forget(stored, name)
+
+
+def _forget(group: Any, name: str) -> None:
+    value = group[name]
+    if isinstance(value, bpy.types.ID):
+        del group[name]
+        return
+    for inner in value if isinstance(value, list) else [value]:
+        for key in list(inner.keys()) if hasattr(inner, "keys") else ():
+            _forget(inner, key)

@@ -110,6 +110,28 @@ def test_they_are_solved_as_by_sampling_each_with_the_other_in_motion(talk, step
     assert count < (2 + 1 + verification.VERIFICATIONS + 1) * LAST
 
 
+def test_nobody_is_evaluated_but_as_a_cut_down_copy(talk, monkeypatch) -> None:
+    """Settings of the copies point to the targets, which Blender would evaluate with all that they depend on."""
+    seen, step = set(), sampler.Sampler._step
+
+    def looking(self, frame, before):
+        graph = step(self, frame, before)
+        # Before that, a few frames of the whole rigs tell whether copies are the same.
+        for item in graph.ids if self._copies else ():
+            seen.add(item.original.session_uid)
+        return graph
+
+    tracks()
+    monkeypatch.setattr(sampler.Sampler, "_step", looking)
+    anew()
+    assert seen and not seen & {armature.session_uid for armature in talk}
+    glance(talk[0], 30, 0.3)
+    tracks()
+    assert not seen & {armature.session_uid for armature in talk}
+    for armature, other in (talk, talk[::-1]):
+        assert armature.pose.bones[HEAD].lookat_pd.target == other
+
+
 def test_an_edited_look_samples_nobody_anew_and_is_to_the_bit_what_a_solve_from_the_start_is(talk, steps) -> None:
     tracks()
     steps.since()
