@@ -4,8 +4,9 @@ import bpy
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
+from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import resolve as look_at
-from ..rig.look_at.directing import looks
+from ..rig.look_at.directing import looks, shot_keys
 from ..rig.sampling.scene_time import seconds_per_frame
 from ..rig.settings import number, switch
 from . import polling, reporting, selection, targets
@@ -35,6 +36,24 @@ class LOOKAT_PD_OT_look_here(targets.Numbered, bpy.types.Operator):
         if not others:
             raise RigError("No target object is selected; select the target, then Shift-select the character.")
         return looks.add(bone.id_data, bone.name, look_at.face(others[0]))
+
+
+class LOOKAT_PD_OT_active_target(targets.Numbered, bpy.types.Operator):
+    """Look at this target; where the active target has keys, one is inserted at the current frame"""
+
+    bl_idname = "lookat_pd.active_target"
+    bl_label = "Active Target"
+
+    @reporting.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        bone, scene = selection.look_at_bone(context), context.scene
+        number = self.number if self.number >= 0 else targets.highlighted(bone.lookat_pd)
+        if look_at_edit.key_state(bone.id_data, bone.name, "active_target", scene.frame_current) == "NONE":
+            home = shot_keys.home(bone.id_data, bone.name, "active_target")
+            setattr(home.settings, home.name, number)
+        else:
+            looks.look(scene, bone.id_data, bone.name, number, looks.here(scene))
+        return {"FINISHED"}
 
 
 class LOOKAT_PD_OT_glance(targets.Numbered, bpy.types.Operator):
@@ -101,5 +120,11 @@ class LOOKAT_PD_OT_targets_from_markers(polling.Explained, bpy.types.Operator):
 
 
 register, unregister = bpy.utils.register_classes_factory(
-    (LOOKAT_PD_OT_look_here, LOOKAT_PD_OT_glance, LOOKAT_PD_OT_look_away, LOOKAT_PD_OT_targets_from_markers)
+    (
+        LOOKAT_PD_OT_look_here,
+        LOOKAT_PD_OT_active_target,
+        LOOKAT_PD_OT_glance,
+        LOOKAT_PD_OT_look_away,
+        LOOKAT_PD_OT_targets_from_markers,
+    )
 )

@@ -104,7 +104,7 @@ class LOOKAT_PD_OT_dynamics_compare(bpy.types.Operator):
     """Switch between the action before its keys were interpolated and the result"""
 
     bl_idname = "lookat_pd.dynamics_compare"
-    bl_label = "Compare with Original"
+    bl_label = "Swap"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod

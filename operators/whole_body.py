@@ -3,7 +3,7 @@
 import bpy
 
 from ..rig.look_at.body import layers
-from ..rig.settings import switch
+from ..rig.settings import choice, switch
 from . import polling, reporting, selection
 
 
@@ -17,11 +17,22 @@ class LOOKAT_PD_OT_whole_body(polling.OfLookAt, bpy.types.Operator):
         "Whole Body", "Enable all responses of the body and the eyes; otherwise only those that are on by default", True
     )
 
+    group: choice(
+        "Part",
+        "The responses to switch",
+        (
+            ("ALL", "Whole Body", "Hips, arms, feet and eyes"),
+            ("BODY", "Body", "Hips, arms and feet"),
+        ),
+        "ALL",
+        options={"SKIP_SAVE"},
+    )
+
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
-        layers.switch_whole_body(bone.lookat_pd, self.use)
-        if self.use:
+        layers.switch_whole_body(bone.lookat_pd, self.use, "" if self.group == "ALL" else "body")
+        if self.use and self.group == "ALL":
             reporting.take_over_eyes(self, context.scene, bone.id_data, bone.name)
         return {"FINISHED"}
 

@@ -1,6 +1,7 @@
 """Panels, one file each: they show settings and buttons and contain no logic."""
 
 from . import (
+    advanced,
     blend_profile,
     body_response,
     compare_ghost,
@@ -26,6 +27,7 @@ from . import (
 )
 
 MODULES = (
+    advanced,
     presets,
     body_response,
     look_at,

@@ -4,6 +4,16 @@ import bpy
 
 from ..rig.look_at.body import layers
 
+SWITCHES = {"ALL": "CHECKBOX_HLT", "SOME": "REMOVE", "NONE": "CHECKBOX_DEHLT"}
+"""Icons of a switch for several layers: checked, a dash, not checked."""
+
+
+def draw_body_switch(layout: bpy.types.UILayout, settings) -> None:
+    """One switch for the layers of the body, in the header of its panel."""
+    extent = layers.extent(settings, "body")
+    button = layout.operator("lookat_pd.whole_body", text="", icon=SWITCHES[extent], emboss=False)
+    button.use, button.group = extent != "ALL", "BODY"
+
 
 def draw_body(layout: bpy.types.UILayout, settings) -> None:
     """Hips, arms, feet and torso."""
@@ -22,7 +32,8 @@ def draw_body(layout: bpy.types.UILayout, settings) -> None:
 def draw_eyes(layout: bpy.types.UILayout, settings) -> None:
     """The eye bones and their settings."""
     eyes = settings.eyes
-    column = _layer(layout, eyes, "use")
+    column = layout.column()
+    column.active = eyes.use
     column.prop(eyes, "head_share", slider=True)
     column.prop(eyes, "head_delay")
     column.prop(eyes, "turned_by")

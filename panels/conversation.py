@@ -38,7 +38,7 @@ class LOOKAT_PD_PT_sidebar_conversation(SidebarPanel, bpy.types.Panel):
         layout, scene = drawing.prepared(self.layout), context.scene
         reason = converse.why_not(context)
         if reason is not None:
-            layout.label(text=reason, icon="INFO")
+            status.draw_reason(layout, context, reason)
         layout.operator("lookat_pd.converse", icon="COMMUNITY")
         if not conversation_settings.exists(scene):
             return

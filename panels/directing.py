@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..operators import selection
 from ..rig.look_at.directing import looks
 from ..rig.sampling import targets
 from . import keyed
@@ -34,20 +35,39 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types
     if settings.use_mix:
         _draw_weights(layout.column(align=True), context, bone)
     else:
-        keyed.draw(layout, context, bone, "active_target")
-    column = layout.column(align=True)
-    for name in ("glance_yaw", "glance_pitch", "eyes_closed", "nod", "tilt"):
-        keyed.draw(column, context, bone, name)
-    column = layout.column(align=True)
-    column.prop(settings, "let_go_distance")
-    column.prop(settings, "let_go_angle")
-    column.prop(settings, "let_go_behind")
+        _draw_active(layout, context, bone)
     column = layout.column(align=True)
     column.active = not settings.use_mix
     column.operator("lookat_pd.look_here", icon="HIDE_OFF")
     column.operator("lookat_pd.glance", icon="TIME")
     column.operator("lookat_pd.look_away", icon="HIDE_ON")
     layout.operator("lookat_pd.targets_from_markers", icon="MARKER_HLT")
+
+
+class LOOKAT_PD_MT_active_target(bpy.types.Menu):
+    """The targets of the look-at by name."""
+
+    bl_label = "Active Target"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        settings = selection.look_at_bone(context).lookat_pd
+        for number, target in enumerate(targets.listed(settings)):
+            icon = "RADIOBUT_ON" if settings.active_target == number else "RADIOBUT_OFF"
+            button = self.layout.operator(
+                "lookat_pd.active_target", text=target.label or "…", translate=False, icon=icon
+            )
+            button.number = number
+
+
+def _draw_active(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
+    """The active target by name, with its decorator."""
+    row = layout.row(align=True)
+    split = row.split(factor=0.4)
+    label = split.row()
+    label.alignment = "RIGHT"
+    label.label(text="Active Target")
+    split.menu("LOOKAT_PD_MT_active_target", text=looks.chosen(bone.lookat_pd).label or "…", translate=False)
+    keyed.draw_dot(row, context, bone, "active_target")
 
 
 def _draw_weights(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
@@ -67,4 +87,4 @@ def _draw_line(layout: bpy.types.UILayout, settings, number: int) -> None:
     row.operator("lookat_pd.look_here", text="", icon=icon, emboss=False).number = number
 
 
-register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_UL_targets,))
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_UL_targets, LOOKAT_PD_MT_active_target))

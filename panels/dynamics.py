@@ -4,9 +4,9 @@ import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import drawing, interpolate_keys, polling, reach, selection
-from ..rig.dynamics import display, masses, reaching
+from ..rig.dynamics import display, interpolation, masses, reaching
 from ..translations import messages
-from . import compare_ghost, dynamics_plots, presets, status
+from . import advanced, compare_ghost, dynamics_plots, presets, status
 from .sidebar import ArmaturePanel, SidebarPanel
 
 
@@ -17,21 +17,20 @@ class _SubPanel(ArmaturePanel):
 class LOOKAT_PD_PT_dynamics(SidebarPanel, bpy.types.Panel):
     bl_label = "Dynamics"
 
-    def draw_header_preset(self, context: bpy.types.Context) -> None:
-        presets.LOOKAT_PD_PT_dynamics_presets.draw_panel_header(self.layout)
-
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_dynamics
         reason = interpolate_keys.why_not(context)
         if polling.why_no_armature(context) is None:
-            _draw_interpolation(layout, settings)
+            presets.draw_dynamics(layout, settings)
+            _draw_interpolation(layout, context, settings)
         if reason is not None:
             status.draw_reason(layout, context, reason)
         row = layout.row()
         row.scale_y = 1.3
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.interpolate_keys", icon="KEYFRAME_HLT")
-        layout.operator("lookat_pd.dynamics_compare", icon="UV_SYNC_SELECT")
+        if polling.why_no_armature(context) is None and interpolation.compared(selection.armature(context)):
+            layout.operator("lookat_pd.dynamics_compare", icon="UV_SYNC_SELECT")
         compare_ghost.draw_button(layout, context)
 
 
@@ -126,7 +125,7 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
             column.prop(settings, "approach_distance", text="Distance")
         _draw_vias(layout, settings)
         layout.prop(settings, "method")
-        if settings.method == "SMOOTHING":
+        if settings.method == "SMOOTHING" and advanced.is_on(context):
             layout.prop(settings, "passes")
         column = layout.column(align=True)
         column.prop(settings, "use_gravity")
@@ -150,12 +149,13 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
         dynamics_plots.draw_reaches(layout, reaching.kept.of(selection.armature(context)))
 
 
-def _draw_interpolation(layout: bpy.types.UILayout, settings) -> None:
+def _draw_interpolation(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
     layout.prop(settings, "keys")
     layout.prop(settings, "between")
     layout.prop(settings, "at_keys")
     if settings.between == "TORQUE_CHANGE":
-        layout.prop(settings, "torque_cost")
+        if advanced.is_on(context):
+            layout.prop(settings, "torque_cost")
         column = layout.column(align=True)
         column.prop(settings, "use_gravity")
         column.prop(settings, "use_limits")

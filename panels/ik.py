@@ -9,7 +9,7 @@ from ..operators import contacts, drawing, ik_bake, ik_body, ik_switch, polling,
 from ..rig.detection import body_joints, limb_controls
 from ..rig.ik import preview as ik_preview
 from ..rig.ik import setup as ik_setup
-from . import plots, status
+from . import advanced, plots, status
 from .sidebar import SidebarPanel
 
 _MOST_JOINTS = 12
@@ -37,11 +37,6 @@ class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
     @staticmethod
     def _draw_chain(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
         column = layout.column(align=True)
-        # Over the whole width: names of solvers are long.
-        column.prop(settings, "method", text="")
-        column.prop(settings, "iterations")
-        column.prop(settings, "as_published")
-        column = layout.column(align=True)
         column.prop(settings, "point")
         column.prop(settings, "extent")
         if settings.extent == "LENGTH":
@@ -68,7 +63,6 @@ class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
         layout.prop(settings, "use_offset")
         layout.prop(settings, "smoothness", text="Smoothness (s)")
         layout.prop(settings, "ease", text="Ease (s)")
-        _draw_convergence(layout, context)
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.ik_bake", icon="KEYFRAME_HLT")
@@ -79,6 +73,24 @@ class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
 
 class _SubPanel(SidebarPanel):
     bl_parent_id = "LOOKAT_PD_PT_ik"
+
+
+class LOOKAT_PD_PT_ik_solver(_SubPanel, bpy.types.Panel):
+    bl_label = "Solver"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return polling.why_no_armature(context) is None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_ik
+        column = layout.column(align=True)
+        # Over the whole width: names of solvers are long.
+        column.prop(settings, "method", text="")
+        if advanced.is_on(context):
+            column.prop(settings, "iterations")
+            column.prop(settings, "as_published")
+        _draw_convergence(layout, context)
 
 
 class LOOKAT_PD_PT_ik_joints(_SubPanel, bpy.types.Panel):
@@ -271,6 +283,7 @@ _register, _unregister = bpy.utils.register_classes_factory(
     (
         LOOKAT_PD_UL_ik_effectors,
         LOOKAT_PD_PT_ik,
+        LOOKAT_PD_PT_ik_solver,
         LOOKAT_PD_PT_ik_joints,
         LOOKAT_PD_PT_ik_body,
         LOOKAT_PD_PT_ik_contacts,

@@ -20,5 +20,10 @@ def draw(
         row.prop(owner, name, slider=True, text=text, translate=False)
     else:
         row.prop(owner, name, slider=True)
+    draw_dot(row, context, bone, setting)
+
+
+def draw_dot(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone, setting: str) -> None:
+    """The decorator that keys a setting."""
     state = look_at_edit.key_state(bone.id_data, bone.name, setting, context.scene.frame_current)
-    row.operator("lookat_pd.key", text="", icon=ICONS[state], emboss=False).setting = setting
+    layout.operator("lookat_pd.key", text="", icon=ICONS[state], emboss=False).setting = setting

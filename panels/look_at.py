@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 import bpy
+import numpy as np
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import bake, bake_actions, drawing, move_keys, polling, select_target, selection
@@ -10,7 +11,7 @@ from ..rig.look_at import facing
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
 from ..translations import messages
-from . import body_response, compare_ghost, controller, directing, keyed, plots, presets, status
+from . import advanced, body_response, compare_ghost, controller, directing, keyed, plots, presets, status
 
 
 class LOOKAT_PD_UL_chain(bpy.types.UIList):
@@ -75,8 +76,7 @@ class _Main(_LookAtPanel):
         return True
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
-        if _LookAtPanel.poll(context):
-            presets.LOOKAT_PD_PT_presets.draw_panel_header(self.layout)
+        advanced.draw_switch(self.layout, context)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.prepared(), self.settings(context)
@@ -123,6 +123,7 @@ class _Main(_LookAtPanel):
         _draw_target(column, context, settings)
         if settings.target is not None and settings.target.type == "ARMATURE":
             column.prop_search(settings, "subtarget", settings.target.pose, "bones", text="Bone")
+        presets.draw_look_at(column, settings)
         controller.draw(column, settings)
         _draw_step_response(column, settings)
         _draw_facing(layout, context, selection.look_at_bone(context))
@@ -188,20 +189,31 @@ def _draw_whole_body(layout: bpy.types.UILayout, settings) -> None:
     text = iface_("Whole Body")
     if extent == "SOME":
         text = iface_("Whole Body ({} of {})").format(sum(on), len(on))
-    icon = {"ALL": "CHECKBOX_HLT", "SOME": "REMOVE", "NONE": "CHECKBOX_DEHLT"}[extent]
+    icon = body_response.SWITCHES[extent]
     layout.operator("lookat_pd.whole_body", text=text, translate=False, icon=icon).use = extent != "ALL"
 
 
 def _draw_step_response(layout: bpy.types.UILayout, settings) -> None:
-    """The step response of the head over two settle times, with a mark at the first."""
+    """The step response of the head over two settle times, with a mark at the first, and what the plot shows."""
     tuning = look_at.tuning(settings)
     key = tuning.settle_time, tuning.damping_ratio, tuning.max_speed
-    box = layout.box()
-    box.template_icon(
-        plots.icon("step response", key, lambda: {"": look_at.step_response(tuning)}, marks=(0.5,)), scale=4.0
+    split = layout.box().split(factor=0.4)
+    plot = plots.icon(
+        "step response",
+        key,
+        lambda: {"": look_at.step_response(tuning)},
+        marks=(0.5,),
+        faint=lambda: [np.full(2, look_at.STEP)],
     )
+    split.template_icon(plot, scale=3.6)
     overshoot = look_at.step_response(tuning).max() / look_at.STEP - 1.0
-    box.label(text=iface_("Overshoot {:.0f} %").format(100.0 * max(overshoot, 0.0)), translate=False)
+    column = split.column(align=True)
+    for text in (
+        iface_("Turn by {:.0f}°").format(np.degrees(look_at.STEP)),
+        iface_("Settled at {:.2f} s").format(tuning.settle_time),
+        iface_("Overshoot {:.0f} %").format(100.0 * max(overshoot, 0.0)),
+    ):
+        column.label(text=text, translate=False)
 
 
 class _SubPanel(_LookAtPanel):
@@ -256,6 +268,9 @@ class _Limits(_SubPanel):
 class _Body(_SubPanel):
     bl_label = "Body"
 
+    def draw_header(self, context: bpy.types.Context) -> None:
+        body_response.draw_body_switch(self.layout, self.settings(context))
+
     def draw(self, context: bpy.types.Context) -> None:
         body_response.draw_body(self.prepared(), self.settings(context))
 
@@ -263,28 +278,53 @@ class _Body(_SubPanel):
 class _Eyes(_SubPanel):
     bl_label = "Eyes"
 
+    def draw_header(self, context: bpy.types.Context) -> None:
+        self.layout.prop(self.settings(context).eyes, "use", text="")
+
     def draw(self, context: bpy.types.Context) -> None:
         body_response.draw_eyes(self.prepared(), self.settings(context))
 
 
-class _Release(_SubPanel):
+class _Gestures(_SubPanel):
+    bl_label = "Gestures"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        column = self.prepared().column(align=True)
+        for name in ("glance_yaw", "glance_pitch", "eyes_closed", "nod", "tilt"):
+            keyed.draw(column, context, selection.look_at_bone(context), name)
+
+
+class _More(_SubPanel):
+    bl_label = "More"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = self.prepared(), self.settings(context)
+        for name in ("stabilize", "level_head", "feed_forward"):
+            layout.prop(settings, name, slider=True)
+
+
+class _LetGo(_SubPanel):
     bl_label = "Release"
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.prepared(), self.settings(context)
-        layout.prop(settings, "release_angle")
-        layout.prop(settings, "release_speed")
-        layout.prop(settings, "release_time", text="Time (s)")
+        column = layout.column(align=True)
+        column.prop(settings, "let_go_distance")
+        column.prop(settings, "let_go_angle")
+        column.prop(settings, "let_go_behind")
+        if advanced.is_on(context):
+            column = layout.column(align=True)
+            column.prop(settings, "release_angle")
+            column.prop(settings, "release_speed")
+            column.prop(settings, "release_time", text="Time (s)")
 
 
-class _Advanced(_SubPanel):
+class _Advanced(advanced.AdvancedPanel, _SubPanel):
     bl_label = "Advanced"
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.prepared(), self.settings(context)
         layout.prop(settings, "aim_axis")
-        layout.prop(settings, "stabilize", slider=True)
-        layout.prop(settings, "level_head", slider=True)
         column = layout.column()
         column.active = settings.level_head > 0.0
         column.prop(settings, "world_up")
@@ -295,7 +335,6 @@ class _Advanced(_SubPanel):
         gains.prop(settings, "k_d", text="k_d (1/s)")
         layout.prop(settings, "head_speed")
         layout.prop(settings, "max_speed")
-        layout.prop(settings, "feed_forward", slider=True)
         layout.prop(settings, "method")
         layout.prop(settings, "integrator")
         if 0 <= settings.chain_index < len(settings.chain):
@@ -324,7 +363,11 @@ class _Actions(_SubPanel):
         row.operator("lookat_pd.bake_onto_actions", icon="KEYFRAME_HLT")
 
 
-_SUBPANELS = (_Targets, _Chain, _Limits, _Body, _Eyes, _Release, _Advanced, _Actions)
+_SUBPANELS = {
+    "": (_Targets, _Body, _Eyes, _Gestures, _Actions, _More),
+    "more": (_Chain, _Limits, _LetGo, _Advanced),
+}
+"""The sub-panels of the main panel, and those of one of them."""
 _SIDEBAR = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": "Look-at PD"}
 _CONSTRAINTS = {"bl_space_type": "PROPERTIES", "bl_region_type": "WINDOW", "bl_context": "bone_constraint"}
 
@@ -333,9 +376,11 @@ def _panels(place: str, where: dict[str, str], main: dict[str, object]) -> list[
     """The main panel and its sub-panels for one place in the interface."""
     parent = f"LOOKAT_PD_PT_{place}"
     panels = [type(parent, (_Main, bpy.types.Panel), {**where, **main})]
-    for panel in _SUBPANELS:
-        name = f"{parent}_{panel.bl_label.lower().replace(' ', '_')}"
-        panels.append(type(name, (panel, bpy.types.Panel), {**where, "bl_parent_id": parent}))
+    for above, parts in _SUBPANELS.items():
+        for panel in parts:
+            within = f"{parent}_{above}" if above else parent
+            name = f"{within}_{panel.bl_label.lower().replace(' ', '_')}"
+            panels.append(type(name, (panel, bpy.types.Panel), {**where, "bl_parent_id": within}))
     return panels
 
 

@@ -63,9 +63,9 @@ class _Display:
             column.prop(settings, name)
 
 
-class LOOKAT_PD_PT_sidebar_display(_Display, SidebarPanel, bpy.types.Panel):
+class LOOKAT_PD_PT_sidebar_more_display(_Display, SidebarPanel, bpy.types.Panel):
     bl_label = "Display"
-    bl_parent_id = "LOOKAT_PD_PT_sidebar"
+    bl_parent_id = "LOOKAT_PD_PT_sidebar_more"
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
@@ -159,7 +159,7 @@ def _draw_screen(context: bpy.types.Context) -> None:
 
 _add, _remove = draw_handlers((_draw_scene, "POST_VIEW"), (_draw_screen, "POST_PIXEL"))
 _register, _unregister = bpy.utils.register_classes_factory(
-    (LookAtOverlay, LOOKAT_PD_PT_sidebar_display, LOOKAT_PD_PT_overlay)
+    (LookAtOverlay, LOOKAT_PD_PT_sidebar_more_display, LOOKAT_PD_PT_overlay)
 )
 
 

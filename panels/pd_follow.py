@@ -9,7 +9,7 @@ from ..rig.pd_follow import follow_chains, follow_kind
 from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
 from ..translations import messages
-from . import controller, keyed
+from . import advanced, controller, keyed, status
 from .sidebar import SidebarPanel
 
 
@@ -20,7 +20,7 @@ class LOOKAT_PD_PT_pd_follow(SidebarPanel, bpy.types.Panel):
         layout = drawing.prepared(self.layout)
         reason = pd_follow.why_no_owner(context)
         if reason is not None:
-            layout.label(text=reason, icon="INFO")
+            status.draw_reason(layout, context, reason)
             return
         owner = pd_follow.owner(context)
         row = layout.row(align=True)
@@ -37,7 +37,7 @@ class LOOKAT_PD_PT_pd_follow(SidebarPanel, bpy.types.Panel):
         column = layout.column()
         column.active = not settings.mute
         self._draw_target(column, settings)
-        self._draw_controller(column, settings)
+        self._draw_controller(column, context, settings)
         if pd_follow.why_no_copy(context) is None:
             column.operator("lookat_pd.pd_follow_copy", icon="COPYDOWN")
         self._draw_keyed(column, context, owner)
@@ -67,14 +67,16 @@ class LOOKAT_PD_PT_pd_follow(SidebarPanel, bpy.types.Panel):
             row.operator("lookat_pd.pd_follow_offset", text="", icon="FILE_REFRESH")
 
     @staticmethod
-    def _draw_controller(layout: bpy.types.UILayout, settings) -> None:
+    def _draw_controller(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
         controller.draw(layout, settings)
+        layout.prop(settings, "feed_forward", slider=True)
+        if not advanced.is_on(context):
+            return
         column = layout.column(align=True)
         if settings.use_location:
             column.prop(settings, "max_speed")
         if settings.turn != "NONE":
             column.prop(settings, "max_turn")
-        layout.prop(settings, "feed_forward", slider=True)
         layout.prop(settings, "integrator")
 
     @staticmethod
@@ -91,7 +93,7 @@ class LOOKAT_PD_PT_pd_follow(SidebarPanel, bpy.types.Panel):
             layout.label(text=messages.translate(error), icon="ERROR", translate=False)
         reason = pd_follow_bake.why_not(context)
         if reason is not None:
-            layout.label(text=reason, icon="INFO")
+            status.draw_reason(layout, context, reason)
         row = layout.row(align=True)
         row.enabled = reason is None
         row.operator_context = "INVOKE_DEFAULT"

@@ -16,6 +16,8 @@ _FAINT = 0.55
 """Opacity of what is there to be compared with."""
 _DASH = 12
 """Length of a dash and of a gap, in pixels."""
+_MARK = 4
+"""Width of a vertical line, in pixels."""
 _shown: dict[str, tuple[Hashable, bpy.types.ImagePreview]] = {}
 _previews: list[bpy.utils.previews.ImagePreviewCollection] = []
 
@@ -99,7 +101,9 @@ def _draw(
     low, high = low - margin, high + margin
     _line(pixels, np.full(WIDTH, (0.0 - low) / (high - low)), (*_GRID, 0.6), 0.8)
     for mark in marks:
-        pixels[::6, int(np.clip(mark, 0.0, 1.0) * (WIDTH - 1))] = (*_GRID, 0.8)
+        column = int(np.clip(mark, 0.0, 1.0) * (WIDTH - _MARK))
+        # Dashes, so wide that they are seen in the smallest plot.
+        pixels[np.arange(HEIGHT) % (2 * _DASH) < _DASH, column : column + _MARK] = (*_GRID, 0.9)
     across = np.linspace(0.0, 1.0, WIDTH)
 
     def heights(curve: NDArray) -> NDArray:

@@ -1,9 +1,11 @@
-"""The presets of a look-at and of dynamics, in the headers of their panels."""
+"""The presets of a look-at and of dynamics, with the name of the one that the settings are as."""
 
 import bpy
 from bl_ui.utils import PresetPanel
+from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import preset
+from ..rig.animation.setting_presets import SettingPresets
 from ..rig.dynamics import presets as dynamics
 from ..rig.look_at import presets as look_at
 
@@ -20,6 +22,26 @@ class LOOKAT_PD_PT_dynamics_presets(PresetPanel, bpy.types.Panel):
     preset_subdir = dynamics.PRESETS.subfolder
     preset_operator = "lookat_pd.dynamics_preset"
     preset_add_operator = "lookat_pd.dynamics_preset_add"
+
+
+def draw_look_at(layout: bpy.types.UILayout, settings) -> None:
+    """The menu of presets, with the name of the one that the look-at is as."""
+    _draw(layout, LOOKAT_PD_PT_presets, look_at.PRESETS, settings)
+
+
+def draw_dynamics(layout: bpy.types.UILayout, settings) -> None:
+    """The same for dynamics."""
+    _draw(layout, LOOKAT_PD_PT_dynamics_presets, dynamics.PRESETS, settings)
+
+
+def _draw(layout: bpy.types.UILayout, panel: type[bpy.types.Panel], presets: SettingPresets, settings) -> None:
+    name = presets.name_of(settings) or iface_("Default" if presets.are_default(settings) else "Custom")
+    split = layout.split(factor=0.4)
+    label = split.row()
+    label.alignment = "RIGHT"
+    label.label(text="Preset")
+    row = split.row()
+    row.popover(panel.__name__, text=name, translate=False)
 
 
 assert LOOKAT_PD_PT_presets.__name__ == preset.MENU

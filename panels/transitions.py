@@ -5,13 +5,15 @@ from collections.abc import Sequence
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
+from ..lookat_pd.message import Message
 from ..operators import drawing, inertialize, selection
 from ..operators.blending import draw_repeat
 from ..rig.transitions import decay_preview, profile_settings
 from ..rig.transitions.decay_preview import DecayPreview
 from ..rig.transitions.settings import blends, has_damping
-from . import plots
-from .sidebar import SidebarPanel
+from ..translations import messages
+from . import plots, status
+from .sidebar import SidebarPanel, TransitionsPanel
 
 _BLEND = ("pose_source", "method", "use_auto_blend", "blend", "damping_ratio")
 _CUT_RANGE = ("use_cut_range", "source_start", "source_end", "destination_start", "destination_end")
@@ -37,10 +39,13 @@ class LOOKAT_PD_PT_transitions(SidebarPanel, bpy.types.Panel):
         layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_transition
         reason = inertialize.why_not(context)
         if reason is not None:
-            layout.label(text=reason, icon="INFO")
+            status.draw_reason(layout, context, reason)
             return
         self._draw_clips(layout, context, settings)
-        self._draw_blend(layout, context, settings)
+        button = layout.operator("lookat_pd.best_cut", icon="VIEWZOOM")
+        copy_settings(settings, button, _CUT_RANGE)
+        if len(settings.cuts):
+            layout.template_list("LOOKAT_PD_UL_cuts", "", settings, "cuts", settings, "cut_index", rows=3)
         self._draw_join(layout, context, settings)
 
     @staticmethod
@@ -48,25 +53,42 @@ class LOOKAT_PD_PT_transitions(SidebarPanel, bpy.types.Panel):
         for action, frame in (("source", "source_frame"), ("destination", "destination_frame")):
             column = layout.column(align=True)
             column.prop_search(settings, action, bpy.data, "actions", icon="ACTION")
+            if action == "source" and not settings.source:
+                _draw_current(column, inertialize.current_action(context))
             column.prop(settings, frame, text="Frame")
-        draw_repeat(layout, settings)
-        LOOKAT_PD_PT_transitions._draw_best_cut(layout, settings)
-        if len(settings.cuts):
-            layout.template_list("LOOKAT_PD_UL_cuts", "", settings, "cuts", settings, "cut_index", rows=3)
 
     @staticmethod
-    def _draw_best_cut(layout: bpy.types.UILayout, settings) -> None:
+    def _draw_join(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+        row = layout.row()
+        row.scale_y = 1.3
+        row.enabled = bool(settings.destination)
+        button = row.operator("lookat_pd.inertialize", text="Join Actions", icon="ACTION_TWEAK")
+        button.use_dialog = False
+        clips = "source", "destination", "source_frame", "destination_frame", "repeat", "use_until", "until"
+        hand_over(settings, button, (*clips, "root", "lock_feet", *_BLEND))
+        if not settings.destination:
+            status.draw_reason(layout, context, "Choose the destination of the transition")
+
+
+class LOOKAT_PD_PT_transitions_cut(TransitionsPanel, bpy.types.Panel):
+    bl_label = "Cut"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_transition
+        draw_repeat(layout, settings)
         layout.prop(settings, "use_cut_range")
         if settings.use_cut_range:
             for name, text in (("source", "Source"), ("destination", "Destination")):
                 column = layout.column(align=True)
                 column.prop(settings, f"{name}_start", text=text)
                 column.prop(settings, f"{name}_end", text="End")
-        button = layout.operator("lookat_pd.best_cut", icon="VIEWZOOM")
-        copy_settings(settings, button, _CUT_RANGE)
 
-    @staticmethod
-    def _draw_blend(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+
+class LOOKAT_PD_PT_transitions_blend(TransitionsPanel, bpy.types.Panel):
+    bl_label = "Blend"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_transition
         layout.prop(settings, "pose_source")
         layout.prop(settings, "method")
         column = layout.column(align=True)
@@ -84,15 +106,12 @@ class LOOKAT_PD_PT_transitions(SidebarPanel, bpy.types.Panel):
             layout.prop(settings, "compare")
             _draw_decays(layout, preview)
 
-    @staticmethod
-    def _draw_join(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
-        row = layout.row()
-        row.enabled = bool(settings.destination)
-        button = row.operator("lookat_pd.inertialize", text="Join Actions", icon="ACTION_TWEAK")
-        button.use_dialog = False
-        clips = "source", "destination", "source_frame", "destination_frame", "repeat", "use_until", "until"
-        hand_over(settings, button, (*clips, "root", "lock_feet", *_BLEND))
-        layout.separator()
+
+class LOOKAT_PD_PT_transitions_pops(TransitionsPanel, bpy.types.Panel):
+    bl_label = "Pops and Loops"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_transition
         column = layout.column(align=True)
         hand_over(settings, column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE"), ("lock_feet",))
         hand_over(settings, column.operator("lookat_pd.loop_action", icon="FILE_REFRESH"), ("pose_source", "lock_feet"))
@@ -101,8 +120,15 @@ class LOOKAT_PD_PT_transitions(SidebarPanel, bpy.types.Panel):
         hand_over(settings, button, ["lock_feet", *(name for name in _BLEND if blends(settings) or name != "method")])
         button = column.operator("lookat_pd.chain_actions", icon="MARKER_HLT")
         hand_over(settings, button, ("root", "lock_feet", *_BLEND))
-        layout.separator()
         layout.operator("lookat_pd.clean_foot_skate", icon="MOD_SIMPLEDEFORM")
+
+
+def _draw_current(layout: bpy.types.UILayout, name: str) -> None:
+    """The action that is meant where none is named, in place of one."""
+    if name:
+        row = layout.row()
+        row.alignment = "RIGHT"
+        row.label(text=messages.translate(Message("The current one: {action}", action=name)), translate=False)
 
 
 def hand_over(settings, button, names: Sequence[str]) -> None:
@@ -132,7 +158,15 @@ def _draw_decays(layout: bpy.types.UILayout, preview: DecayPreview) -> None:
     box.label(text=f"0 … {preview.times[-1]:.1f} s", translate=False)
 
 
-_register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_UL_cuts, LOOKAT_PD_PT_transitions))
+_register, _unregister = bpy.utils.register_classes_factory(
+    (
+        LOOKAT_PD_UL_cuts,
+        LOOKAT_PD_PT_transitions,
+        LOOKAT_PD_PT_transitions_cut,
+        LOOKAT_PD_PT_transitions_blend,
+        LOOKAT_PD_PT_transitions_pops,
+    )
+)
 
 
 def register() -> None:

@@ -59,6 +59,8 @@ class LOOKAT_PD_PT_transitions_library(TransitionsPanel, bpy.types.Panel):
         button = row.operator("lookat_pd.join_path", icon="CURVE_PATH")
         copy_settings(settings, button, ("pattern", "cut_cost"))
         hand_over(transition, button, _PATH)
+        if not transition.destination:
+            status.draw_reason(layout, context, "Choose the destination of the path")
 
 
 def _preview(context: bpy.types.Context, settings) -> LibraryPreview | None:

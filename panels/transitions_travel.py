@@ -4,6 +4,7 @@ import bpy
 
 from ..operators import drawing
 from ..operators.travel import draw_speed
+from . import status
 from .sidebar import TransitionsPanel
 from .transitions import copy_settings
 
@@ -29,6 +30,8 @@ class LOOKAT_PD_PT_transitions_travel(TransitionsPanel, bpy.types.Panel):
         button = row.operator("lookat_pd.follow_path", icon="CURVE_PATH")
         button.path = settings.path.name if settings.path is not None else ""
         copy_settings(settings, button, ("use_feet_speed", "speed", "ease", "lock_path_feet"))
+        if settings.path is None:
+            status.draw_reason(layout, context, "Choose the curve that the clip follows")
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_transitions_travel,))

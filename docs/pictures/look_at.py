@@ -42,10 +42,10 @@ def presets(hands: Hands) -> Waiting:
     """The list of presets, open."""
     yield from look_at_ball(hands)
     yield from view(hands, **UPPER_BODY)
-    region = hands.region(SIDEBAR)
-    yield from hands.click((round(region.x + 0.775 * region.width), region.y + region.height - 15))
+    region, slider = hands.region(SIDEBAR), (yield from hands.find("settle_time"))
+    yield from hands.click((slider.x, slider.y + 22))
     yield 0.5
-    hands.keep("presets", region.x - 40, region.y + region.height - 330, region.width + 86, 330)
+    hands.keep("presets", region.x - 40, region.y + region.height - 400, region.width + 86, 400)
 
 
 @script()

@@ -6,7 +6,9 @@ one from somebody else can do no harm: what is more than such a line is an error
 
 import ast
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ _LARGEST = 1e9
 """What Blender's properties hold; they have bounds of their own."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SettingPresets:
     """Presets of one kind."""
 
@@ -56,6 +58,19 @@ class SettingPresets:
             return ast.get_docstring(_parsed(path)) or ""
         except FileError:
             return ""
+
+    def name_of(self, settings: Any) -> str:
+        """The preset that settings are as; an empty text where they are as none. One that is broken is passed over."""
+        for name, path in self.available().items():
+            with suppress(FileError, OSError):
+                preset = _read_once(self, path, path.stat().st_mtime_ns)
+                if all(_is_same(value(settings, key), word) for key, word in preset.items() if key not in self.tables):
+                    return name
+        return ""
+
+    def are_default(self, settings: Any) -> bool:
+        """Whether all settings that a preset may set have their defaults."""
+        return all(_is_same(value(settings, key), self.property(key).default) for key in self.contents())
 
     def read(self, path: Path) -> dict[str, Any]:
         """The settings of a preset. Raises FileError."""
@@ -137,6 +152,19 @@ class SettingPresets:
             return isinstance(word, bool)
         kinds = int if prop.type == "INT" else int | float
         return isinstance(word, kinds) and not isinstance(word, bool) and abs(word) <= _LARGEST
+
+
+@cache
+def _read_once(presets: SettingPresets, path: Path, changed: int) -> dict[str, Any]:
+    """A preset's settings, read again when its file has changed."""
+    return presets.read(path)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether a setting has a preset's value, in Blender's single precision."""
+    if isinstance(one, float):
+        return bool(np.float32(one) == np.float32(other))
+    return one == other
 
 
 def apply(preset: Mapping[str, Any], settings: Any) -> None:

@@ -192,9 +192,10 @@ def switch_off(settings, layer: BodyLayer) -> None:
     setattr(getattr(settings, layer.group), layer.switch, False)
 
 
-def extent(settings) -> str:
-    """How much of the whole body responds: "ALL" layers, "NONE" except those that are on by default, or "SOME"."""
-    chosen = [LAYERS[name] for name in whole_body()]
+def extent(settings, group: str = "") -> str:
+    """How much of the whole body responds, or of its layers of one group: "ALL" layers, "NONE" except those that are on
+    by default, or "SOME"."""
+    chosen = _whole(group)
     on = [is_switched_on(layer, settings) for layer in chosen]
     if all(on):
         return "ALL"
@@ -202,18 +203,24 @@ def extent(settings) -> str:
     return "SOME" if any(more) else "NONE"
 
 
-def switch_whole_body(settings, on: bool) -> None:
-    """Enable all layers, or return to those that are on by default."""
+def switch_whole_body(settings, on: bool, group: str = "") -> None:
+    """Enable all layers, or those of one group, or return to those that are on by default."""
+    chosen = _whole(group)
     if on:
-        switch_on(settings)
+        switch_on(settings, [layer.id for layer in chosen])
         return
-    for layer in LAYERS.values():
+    for layer in chosen:
         if layer.default:
             getattr(settings, layer.group).property_unset(layer.switch)
     # Unsetting calls no update, switching does: so it comes last.
-    for layer in LAYERS.values():
-        if layer.whole and not layer.default:
+    for layer in chosen:
+        if not layer.default:
             switch_off(settings, layer)
+
+
+def _whole(group: str) -> list[BodyLayer]:
+    """The layers of the whole body, or those of them that are in a group."""
+    return [LAYERS[name] for name in whole_body() if group in ("", LAYERS[name].group)]
 
 
 def is_switched_on(layer: BodyLayer, settings) -> bool:

@@ -73,7 +73,7 @@ def eyes_lead_while_scrubbing(hands: Hands) -> Waiting:
     with opened("sidebar_eyes"):
         yield from hands.sidebar()
         yield 0.5
-        yield from hands.click((yield from hands.find("LookAtEyes.use")))
+        yield from hands.click((yield from hands.find("LookAtEyes.use", across=0.13)))
         yield 0.5
         assert person.pose.bones[HEAD].lookat_pd.eyes.use
         missed, heads = {}, {}

@@ -36,16 +36,24 @@ def _look(hands: Hands, panel: str, button: str) -> Waiting:
 
 @script()
 def mixed_targets(hands: Hands) -> Waiting:
-    """Weights and limits stand in the panel while the targets mix."""
+    """Weights stand in the panel while the targets mix, and what lets go of them in another one."""
     _person()
-    yield from _look(hands, "sidebar_targets", "let_go_distance")
+    yield from _look(hands, "sidebar_targets", "target_weight")
+    yield from _look(hands, "sidebar_more_release", "let_go_distance")
 
 
 @script()
 def advanced(hands: Hands) -> Waiting:
-    """The gains of the controller can be edited."""
+    """The gains of the controller can be edited, where *Advanced* is on."""
     _person()
-    yield from _look(hands, "sidebar_advanced", "lookat_pd.copy_settings")
+    with opened("sidebar_more", "sidebar_more_advanced"):
+        yield from hands.sidebar()
+        assert not (yield from hands.visible("lookat_pd.copy_settings")), "shown without Advanced"
+    bpy.context.window_manager.lookat_pd_use_advanced = True
+    try:
+        yield from _look(hands, "sidebar_more_advanced", "k_p")
+    finally:
+        bpy.context.window_manager.lookat_pd_use_advanced = False
 
 
 @script()

@@ -1,17 +1,17 @@
-"""A preset chosen in the panel's header."""
+"""A preset chosen in the panel."""
 
 from character import look_at_ball, settings
-from windowed.hands import SIDEBAR, Hands, NotThere, Waiting
+from windowed.hands import Hands, NotThere, Waiting
 from windowed.scripts import script
 
-ACROSS = 0.775
-"""Where the header's preset button is, in parts of the sidebar's width."""
+ROW = 22
+"""Height of a row of the panel, in pixels."""
 
 
 def open_list(hands: Hands) -> Waiting:
-    """Click the preset button; where it is."""
-    region = hands.region(SIDEBAR)
-    place = round(region.x + ACROSS * region.width), region.y + region.height - 15
+    """Click the menu of presets; where it is."""
+    slider = yield from hands.find("settle_time")
+    place = slider.x, slider.y + ROW
     yield from hands.click(place)
     yield 0.3
     return place
