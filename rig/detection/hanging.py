@@ -36,6 +36,23 @@ def hung(skeleton: Skeleton, carriers: Mapping[str, Sequence[str]]) -> Skeleton:
     return skeleton if parents == skeleton.parents.tolist() else _reordered(skeleton, parents)
 
 
+def in_flesh(skeleton: Skeleton, drivers: Mapping[str, str]) -> Skeleton:
+    """The skeleton with bones of the body below each other as what drives them is; its bones may be in another order.
+
+    drivers: what drives each bone of the body, itself where nothing else does.
+    """
+    place = {name: n for n, name in enumerate(skeleton.names)}
+    driven = {driver: bone for bone, driver in reversed(drivers.items())}
+    parents = skeleton.parents.tolist()
+    for bone, driver in drivers.items():
+        above = (skeleton.names[n] for n in skeleton.ancestors(place[driver]))
+        others = (place[driven.get(name, name)] for name in above if name in drivers or name in driven)
+        other = next((n for n in others if n != place[bone]), None)
+        if other is not None and place[bone] not in _line(parents, other):
+            parents[place[bone]] = other
+    return skeleton if parents == skeleton.parents.tolist() else _reordered(skeleton, parents)
+
+
 def _apart(skeleton: Skeleton, bone: int, other: int) -> float:
     """How far a bone begins from another one."""
     begin, along = skeleton.heads[other], skeleton.tails[other] - skeleton.heads[other]

@@ -5,24 +5,28 @@ nothing is clear nothing is found, since a wrong bone does more harm than none.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import bpy
 import numpy as np
 
+from ...lookat_pd.skeleton import Skeleton
 from ..sampling import own_data
-from . import detect, face, rest, stance
+from . import detect, face, hanging, rest, stance
 from . import limb_chains as lines
 from . import vocabulary as words
 from .anatomy import Anatomy
+from .limb_chains import Lines
 from .switched_limbs import LimbControls, RigCopies
 
 _AIMING = ("DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK")
 _PLACING = ("COPY_LOCATION", "COPY_TRANSFORMS", "FOLLOW_PATH", "CLAMP_TO")
 _NEAR = 3
 """How many bones from an eye towards the head may be what a constraint aims."""
+_HERE = 0.005
+"""Of a skeleton's size: bones that begin no farther apart are at one place."""
 _UNLIKE = 1e-4
 """Of the length of a leg: by so much the bones that copy it may differ from it."""
 
@@ -186,11 +190,19 @@ def find_foot_control(armature: bpy.types.Object, limb: LegBones, others: Sequen
 def find_arms(armature: bpy.types.Object) -> list[ArmBones]:
     """All arms and wings that do not stand on the ground, left first."""
     rig = _Rig(armature)
+    plain, hung = _arms(rig, rig.lines, rig.control), []
+    if rig.hangs_by_controls:
+        hung = _arms(rig, rig.hung_lines, rig.driver)
+    # Where parents show as much of them, controls need not be asked.
+    return max(plain, hung, key=lambda arms: (len(arms), sum(bool(arm.clavicle) for arm in arms)))
+
+
+def _arms(rig: "_Rig", found: Lines, control: Callable[[str], str]) -> list[ArmBones]:
     arms = []
-    for collar, *line in rig.lines.arms:
-        bones = rig.controls(line)
+    for collar, *line in found.arms:
+        bones = rig.controls(line, control, rig.carried_by)
         if len(bones) > 1:
-            arms.append(ArmBones(rig.control(collar), bones[0], bones[-1], rig.has_ik(line[0], bones[-1])))
+            arms.append(ArmBones(control(collar), bones[0], bones[-1], rig.has_ik(line[0], bones[-1])))
     return arms
 
 
@@ -252,7 +264,7 @@ class _Rig:
         return Anatomy(self.body, self.deform, self.hints.vertical)
 
     @cached_property
-    def lines(self) -> lines.Lines:
+    def lines(self) -> Lines:
         return lines.find(self.body, self.deform, self.hints.vertical)
 
     def control(self, name: str) -> str:
@@ -263,14 +275,52 @@ class _Rig:
             return detect.source(name, self.skeleton, self.hints)
         return next((bone for bone in (_suffixed(name, words.RIGIFY_TURNED), name) if bone in self.skeleton.names), "")
 
-    def controls(self, line: Sequence[str]) -> list[str]:
+    def controls(
+        self,
+        line: Sequence[str],
+        control: Callable[[str], str] | None = None,
+        hangs_on: Callable[[str, str], bool] | None = None,
+    ) -> list[str]:
         """What turns the bones of a limb, as far as each hangs on the one before."""
         controls: list[str] = []
-        for bone in map(self.control, line):
-            if not bone or bone in controls or (controls and not self.hangs_on(bone, controls[-1])):
+        for bone in map(control or self.control, line):
+            if not bone or bone in controls or (controls and not (hangs_on or self.hangs_on)(bone, controls[-1])):
                 break
             controls.append(bone)
         return controls
+
+    @cached_property
+    def hangs_by_controls(self) -> bool:
+        """Whether bones may hang on each other by constraints, or be moved by bones that do not deform."""
+        return not self.is_rigify and bool(self.hints.carriers or len(self.deform) < len(self.skeleton))
+
+    @cached_property
+    def hung(self) -> Skeleton:
+        """The bones as they hang on each other by parents and constraints."""
+        return hanging.hung(self.skeleton, {} if self.is_rigify else self.hints.carriers)
+
+    @cached_property
+    def hung_lines(self) -> Lines:
+        """The limbs of the body as what drives its bones hangs together."""
+        deform = [name for name in self.hung.names if name in self.deform]
+        body = hanging.in_flesh(self.hung, {bone: self.driver(bone) for bone in deform})
+        return lines.find(body, self.deform, self.hints.vertical)
+
+    def driver(self, bone: str) -> str:
+        """What moves a bone of the body: what it copies, or its parent at the same place."""
+        if not bone:
+            return ""
+        source = detect.source(bone, self.hung, self.hints)
+        parent = int(self.hung.parents[self.hung.index(source)])
+        if source != bone or parent < 0 or self.hung.names[parent] in self.deform:
+            return source
+        away = np.linalg.norm(self.hung.heads[parent] - self.hung.heads[self.hung.index(source)])
+        return self.hung.names[parent] if away < _HERE * self.hung.size else source
+
+    def carried_by(self, bone: str, other: str) -> bool:
+        """Whether a bone hangs on another one, by parents or constraints."""
+        above = self.hung.ancestors(self.hung.index(bone))
+        return self.hangs_on(bone, other) or other in (self.hung.names[n] for n in above)
 
     @cached_property
     def copies(self) -> RigCopies:

@@ -179,13 +179,17 @@ def find_hips(request: BodyRequest, body: BodyRig) -> BodyRig:
 
 
 def find_arms(request: BodyRequest, body: BodyRig) -> BodyRig:
-    arms, notes = tuple(arm for arm in limbs.find_arms(request.armature) if not arm.held), request.notes
-    if not arms:
+    """The arms that lag behind the rib cage. Inverse kinematics holds the hands of others in their places."""
+    arms, notes = limbs.find_arms(request.armature), request.notes
+    free = tuple(arm for arm in arms if not arm.held)
+    if arms and not free:
         notes.append(
-            "No arm was found below the rib cage bone, so the arms do not recoil; disable Arm "
-            "Recoil, or choose another rig."
+            "IK holds the hands in their places, so the arms do not recoil; switch them to FK in the rig, or disable "
+            "Arm Recoil."
         )
-    return replace(body, arms=arms)
+    elif not arms:
+        notes.append("No arm was found, so no arm recoils; disable Arm Recoil, or choose another rig.")
+    return replace(body, arms=free)
 
 
 def find_shoulders(request: BodyRequest, body: BodyRig) -> BodyRig:
