@@ -1,0 +1,75 @@
+"""Soft reach, also called soft IK: the goal of a limb, moved so that the limb comes gradually to its full length.
+
+The angular speed of an elbow grows as 1/√(L² - d²) while the distance d of its goal comes to the length L of the limb:
+the elbow snaps straight. So from d = L(1 - s) on, the slack L - d falls exponentially instead of linearly, and the limb
+is never quite straight. The goal is moved before it is solved for, so that this works with every method; of a goal in
+reach at most L s/e is missing.
+
+The animation may have the limb straighter than that. A goal where the animation has the end of the limb stays there,
+whatever the slack; farther from there this counts less, and from `_LET_GO` on nothing. So a straight limb bends with a
+finite speed too, when its goal comes nearer: it follows late by at most half of the soft part.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import checks
+from ..errors import InvalidArgument
+from ..rotation import Array
+
+SOFTNESS = 0.03
+"""The usual softness. From 0.02 to 0.04 neither the snap nor the missing distance is seen."""
+MOST = 0.5
+"""Largest softness."""
+_LET_GO = 2.0
+"""Distance of a goal from the animated end, in lengths of the soft part, from which on the animated slack does not
+count."""
+
+
+def soft_goal(
+    target: ArrayLike,
+    base: ArrayLike,
+    length: ArrayLike,
+    *,
+    softness: ArrayLike = SOFTNESS,
+    initial: ArrayLike | None = None,
+) -> Array:
+    """The points (..., 3) to solve for instead of targets (..., 3), so that limbs become straight gradually.
+
+    base: (..., 3), where the limb begins. length: (...), that of its bones together. softness: (...), the part of the
+    length in which the limb becomes straight, from 0, for the targets themselves, to `MOST`. initial: (..., 3), the end
+    of the limb in its initial pose, where a target stays as it is. The points are on the lines from the bases to the
+    targets, and continuous in all of these. A target nearer than length · (1 - softness), with an initial pose that is
+    not straighter than this, stays as it is to the bit. Raises InvalidArgument.
+    """
+    target, base = checks.array("target", target, 3), checks.array("base", base, 3)
+    length, softness = checks.numbers("length", length), checks.numbers("softness", softness)
+    if not np.all((softness >= 0.0) & (softness <= MOST)):
+        raise InvalidArgument("The softness of a limb must be from 0 to {most:g}.", most=MOST)
+    away = target - base
+    far, zone = np.linalg.norm(away, axis=-1), softness * length
+    slack, stays = _slack(far, length, zone), (far <= length - zone) | (zone <= 0.0)
+    if initial is not None:
+        initial = checks.array("initial pose", initial, 3)
+        moved = np.linalg.norm(target - initial, axis=-1)
+        kept = _kept(np.linalg.norm(initial - base, axis=-1), moved, length, zone)
+        slack, stays = kept * slack, stays & ((kept >= 1.0) | (zone <= 0.0)) | (moved == 0.0)
+    factor = np.where(stays, 1.0, (length - slack) / np.where(far > 0.0, far, 1.0))[..., None]
+    return np.where(stays[..., None], target, base + factor * away)
+
+
+def _slack(far: Array, length: Array, zone: Array) -> Array:
+    """The slack (...) that is left of a length for goals at a distance (...): C1, and never nothing."""
+    beyond = np.maximum(far - (length - zone), 0.0)
+    soft = zone * np.exp(-beyond / np.where(zone > 0.0, zone, 1.0))
+    return np.where(beyond > 0.0, soft, length - far)
+
+
+def _kept(own: Array, moved: Array, length: Array, zone: Array) -> Array:
+    """The part (...) of the slack that goals have so far from an initial pose with so much of the length."""
+    wanted = _slack(own, length, zone)
+    # The angle of an elbow is as the root of the slack.
+    part = np.sqrt(np.clip((length - own) / np.where(wanted > 0.0, wanted, 1.0), 0.0, 1.0))
+    part = np.where(own <= length - zone, 1.0, part)
+    near = np.maximum(1.0 - moved / np.where(zone > 0.0, _LET_GO * zone, 1.0), 0.0)
+    return (1.0 - (1.0 - part) * near**2) ** 2
