@@ -108,7 +108,8 @@ def bake(
     console: Console,
 ) -> bpy.types.Action:
     """Clean up onto what the rig plays."""
-    steps = contacts.clean_up_body(scene, rig, touches, range_, lower_hips=effectors.moves_hips(options))
+    softness = {} if options.soft_reach is None else {"soft_reach": options.soft_reach}
+    steps = contacts.clean_up_body(scene, rig, touches, range_, lower_hips=effectors.moves_hips(options), **softness)
     result = baking.work(steps, console, "baking")
     row["action"] = result.baked.action.name
     if isinstance(result.baked, BodyBakeResult):

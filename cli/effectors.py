@@ -70,6 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     help = "keep the centre of mass above the feet, 0 to 1; feet are pinned"
     setting_flags.add(group, "--balance", IKBody, "balance", "W", help=help, stored=True)
     setting_flags.add(group, "--ease", IKBody, "ease", "S", stored=True)
+    setting_flags.add(group, "--soft-reach", IKBody, "soft_reach", "S", stored=True)
     help = "do not change the location of the hips"
     setting_flags.add(group, "--keep-hips", IKBody, "move_hips", help=help, stored=True)
 

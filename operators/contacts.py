@@ -127,7 +127,12 @@ class LOOKAT_PD_OT_ik_contacts(_Contacts, BakeIK, bpy.types.Operator):
         options = BakeOptions(self.frame_start, self.frame_end, self.into)
         if contacts.is_body(armature, bones, lower_hips=self.lower_hips):
             self.job = contacts.clean_up_body(
-                context.scene, armature, dict.fromkeys(bones, touch), options, lower_hips=self.lower_hips
+                context.scene,
+                armature,
+                dict.fromkeys(bones, touch),
+                options,
+                lower_hips=self.lower_hips,
+                soft_reach=settings.soft_reach,
             )
             return
         chain = ik_setup.contact_chain(armature, bones[0], settings)

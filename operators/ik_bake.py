@@ -16,6 +16,14 @@ class BakeIK(job.Bake):
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Baking IK: {percent} %   Esc: cancel", percent=percent))
 
+    def report_softened(self, frames: int, missed: float) -> None:
+        """At how many frames a soft reach left limbs before their targets in reach, and by how much [m] at most."""
+        if frames:
+            message = (
+                "At {frames} frames, limbs that are almost straight end up to {missed:.2f} mm before their targets."
+            )
+            reporting.report_info(self, Message(message, frames=frames, missed=1000.0 * missed))
+
     def report_baked(self, bones: int, missed: float) -> None:
         """The result of a bake whose targets are all in reach. missed: largest error [mm]."""
         reporting.report_info(
@@ -70,6 +78,7 @@ class LOOKAT_PD_OT_ik_bake(BakeIK, bpy.types.Operator):
         self.job = chain_bake.bake_goal(context.scene, chain, goal, ik_setup.tuning(settings), options)
 
     def finish(self, context: bpy.types.Context, result: chain_bake.IKBakeResult) -> None:
+        self.report_softened(result.soft_frames, result.largest_softened * context.scene.unit_settings.scale_length)
         count = int(result.in_reach.sum())
         missed = 1000.0 * result.largest_error * context.scene.unit_settings.scale_length
         frames, bones = len(result.frames), len(result.chain.bones)

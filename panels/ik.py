@@ -13,6 +13,8 @@ from . import advanced, plots, status
 from .sidebar import SidebarPanel
 
 _MOST_JOINTS = 12
+_SHOWN = 1e-4
+"""Fraction of a chain's length from which on it is said that a soft reach leaves it before its target."""
 
 
 class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
@@ -87,6 +89,7 @@ class LOOKAT_PD_PT_ik_solver(_SubPanel, bpy.types.Panel):
         column = layout.column(align=True)
         # Over the whole width: names of solvers are long.
         column.prop(settings, "method", text="")
+        column.prop(settings, "soft_reach")
         if advanced.is_on(context):
             column.prop(settings, "iterations")
             column.prop(settings, "as_published")
@@ -163,6 +166,7 @@ class LOOKAT_PD_PT_ik_body(_SubPanel, bpy.types.Panel):
         column = layout.column(align=True)
         column.prop(settings, "balance")
         column.prop(settings, "move_hips")
+        column.prop(settings, "soft_reach")
         column.prop(settings, "ease", text="Ease (s)")
         layout.prop(context.scene.lookat_pd_ik, "hold_effectors")
         reason = ik_body.why_not(context)
@@ -272,6 +276,10 @@ def _draw_convergence(layout: bpy.types.UILayout, context: bpy.types.Context) ->
     box.template_icon(plots.icon("ik", convergence.key, lambda: curves), scale=6.0)
     if not convergence.in_reach:
         box.label(text="Out of reach", icon="INFO")
+    elif convergence.softened > _SHOWN:
+        # Almost straight: that is meant, and no error of the solver.
+        text = iface_("Soft reach: {:.2f} % before the target").format(100.0 * convergence.softened)
+        box.label(text=text, translate=False, icon="INFO")
     share = iface_("{:.3f} % remaining, {} iterations").format(100.0 * errors[-1], len(errors) - 1)
     box.label(text=share, translate=False)
 

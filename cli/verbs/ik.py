@@ -16,7 +16,7 @@ from ...rig.controls import limb_switch
 from ...rig.detection.joint_chain import UNDETECTED, WHOLE, JointChain, limb, resolve
 from ...rig.ik import chain_bake, contacts
 from ...rig.ik import settings as ik_settings
-from ...rig.ik import setup as ik_setup
+from ...rig.ik.chain_solve import IKTuning
 from ...rig.ik.effector_goal import Goal
 from ...rig.sampling.targets import Target
 from .. import arguments as words
@@ -44,6 +44,7 @@ FIELDS = (
     "effector_error",
     "largest_effector_error",
     "frames_in_reach",
+    "soft_reach",
     *contact_arguments.FIELDS,
     *effectors.FIELDS,
     *switch_arguments.FIELDS,
@@ -225,7 +226,8 @@ def _touches(request: _Wish, scene: bpy.types.Scene, rig: bpy.types.Object) -> d
 def _steps(
     request: _Wish, scene: bpy.types.Scene, chain: JointChain, range_: BakeOptions
 ) -> Generator[float, None, Any]:
-    options, tuning = request.options, ik_setup.tuning(request.options)
+    options = request.options
+    tuning = IKTuning(**setting_flags.given(options, ik_settings.ChainSolving))
     if options.contacts is not None:
         touch = contact_arguments.touch(options, request.intervals)
         return contacts.clean_up(scene, chain, touch, tuning, range_, verify=True)
@@ -252,5 +254,6 @@ def _fill(row: Row, result: chain_bake.IKBakeResult) -> None:
     row["action"], row["passes"] = result.action.name, result.passes
     row["effector_error"], row["largest_effector_error"] = result.median_error, result.largest_error
     row["frames_in_reach"] = int(result.in_reach.sum())
+    row["soft_reach"] = {"frames": result.soft_frames, "largest": result.largest_softened}
     if not result.in_reach.any():
         row["warnings"].append("The target is out of reach at every frame; the chain is stretched towards it.")

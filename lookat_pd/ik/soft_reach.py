@@ -6,8 +6,9 @@ is never quite straight. The goal is moved before it is solved for, so that this
 reach at most L s/e is missing.
 
 The animation may have the limb straighter than that. A goal where the animation has the end of the limb stays there,
-whatever the slack; farther from there this counts less, and from `_LET_GO` on nothing. So a straight limb bends with a
-finite speed too, when its goal comes nearer: it follows late by at most half of the soft part.
+whatever the slack, and so does the limb for goals from there to the one that softly leads to this place: what was
+solved once stays as it is. Farther from these goals this counts less, and from `_LET_GO` on nothing. So a straight limb
+bends with a finite speed too, when its goal comes nearer: it follows late by at most half of the soft part.
 """
 
 import numpy as np
@@ -25,6 +26,9 @@ _LET_GO = 2.0
 """Distance of a goal from the animated end, in lengths of the soft part, from which on the animated slack does not
 count."""
 
+_LEAST = 1e-9
+"""Least slack, in lengths of the soft part, that is told from none."""
+
 
 def soft_goal(
     target: ArrayLike,
@@ -38,9 +42,11 @@ def soft_goal(
 
     base: (..., 3), where the limb begins. length: (...), that of its bones together. softness: (...), the part of the
     length in which the limb becomes straight, from 0, for the targets themselves, to `MOST`. initial: (..., 3), the end
-    of the limb in its initial pose, where a target stays as it is. The points are on the lines from the bases to the
-    targets, and continuous in all of these. A target nearer than length · (1 - softness), with an initial pose that is
-    not straighter than this, stays as it is to the bit. Raises InvalidArgument.
+    of the limb in its initial pose: a target there stays as it is, and one whose point this is has it again.
+
+    The points are on the lines from the bases to the targets, and continuous in all of these. A target nearer than
+    length · (1 - softness), with an initial pose that is not straighter than this, stays as it is to the bit. Raises
+    InvalidArgument.
     """
     target, base = checks.array("target", target, 3), checks.array("base", base, 3)
     length, softness = checks.numbers("length", length), checks.numbers("softness", softness)
@@ -51,9 +57,9 @@ def soft_goal(
     slack, stays = _slack(far, length, zone), (far <= length - zone) | (zone <= 0.0)
     if initial is not None:
         initial = checks.array("initial pose", initial, 3)
-        moved = np.linalg.norm(target - initial, axis=-1)
-        kept = _kept(np.linalg.norm(initial - base, axis=-1), moved, length, zone)
-        slack, stays = kept * slack, stays & ((kept >= 1.0) | (zone <= 0.0)) | (moved == 0.0)
+        kept = _kept(initial - base, away, length, zone)
+        slack = kept * slack
+        stays = stays & ((kept >= 1.0) | (zone <= 0.0)) | np.all(target == initial, axis=-1)
     factor = np.where(stays, 1.0, (length - slack) / np.where(far > 0.0, far, 1.0))[..., None]
     return np.where(stays[..., None], target, base + factor * away)
 
@@ -65,11 +71,18 @@ def _slack(far: Array, length: Array, zone: Array) -> Array:
     return np.where(beyond > 0.0, soft, length - far)
 
 
-def _kept(own: Array, moved: Array, length: Array, zone: Array) -> Array:
-    """The part (...) of the slack that goals have so far from an initial pose with so much of the length."""
-    wanted = _slack(own, length, zone)
-    # The angle of an elbow is as the root of the slack.
-    part = np.sqrt(np.clip((length - own) / np.where(wanted > 0.0, wanted, 1.0), 0.0, 1.0))
-    part = np.where(own <= length - zone, 1.0, part)
-    near = np.maximum(1.0 - moved / np.where(zone > 0.0, _LET_GO * zone, 1.0), 0.0)
-    return (1.0 - (1.0 - part) * near**2) ** 2
+def _kept(initial: Array, away: Array, length: Array, zone: Array) -> Array:
+    """The part (...) of the slack that goals at (..., 3) have, which are near those for which the end of the limb stays
+    where it is initially (..., 3)."""
+    own, soft = np.linalg.norm(initial, axis=-1), np.where(zone > 0.0, zone, 1.0)
+    straighter = own > length - zone
+    own = np.where(straighter, own, length - zone)
+    # The goals for which it stays are on a line, up to the one whose slack is that of the initial pose.
+    line = initial / np.where(own > 0.0, own, 1.0)[..., None]
+    last = length - zone - soft * np.log(np.maximum(length - own, _LEAST * soft) / soft)
+    nearest = np.clip(np.sum(away * line, axis=-1), own, np.maximum(last, own))
+    aside = np.linalg.norm(away - nearest[..., None] * line, axis=-1) / (_LET_GO * soft)
+    # The bend of an elbow is as the root of the slack.
+    part = np.sqrt(np.clip((length - own) / np.maximum(_slack(nearest, length, zone), _LEAST * soft), 0.0, 1.0))
+    near = np.maximum(1.0 - aside, 0.0) ** 2
+    return np.where(straighter, (1.0 - (1.0 - part) * near) ** 2, 1.0)

@@ -16,6 +16,7 @@ from ..animation.stored_settings import declare, read, withdraw
 from ..detection import limb_controls, limbs
 from ..sampling.targets import Target
 from ..settings import EDITABLE, Properties, values
+from . import saved_settings
 from .body import BodyEffector
 from .body_goals import BodyTuning
 from .settings import BodySolving, EffectorFollowing
@@ -40,6 +41,7 @@ class IKEffector(EffectorFollowing, bpy.types.PropertyGroup):
 class IKBody(BodySolving, bpy.types.PropertyGroup):
     """Several effectors of one armature."""
 
+    version: _own.integer("Version", options={"HIDDEN"})
     effectors: _own.collection(IKEffector, "Effectors")
     effectors_index: _own.integer("Active Effector", max=1000, min=0, options={"SKIP_SAVE"})
 
@@ -126,8 +128,10 @@ _register, _unregister = bpy.utils.register_classes_factory((IKEffector, IKBody)
 def register() -> None:
     _register()
     declare(bpy.types.Object, "lookat_pd_ik_body", _own.pointer(IKBody, "Look-at PD Effectors"))
+    saved_settings.register()
 
 
 def unregister() -> None:
+    saved_settings.unregister()
     withdraw(bpy.types.Object, "lookat_pd_ik_body")
     _unregister()

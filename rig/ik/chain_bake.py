@@ -27,7 +27,7 @@ from ..sampling import bone_response, suspend
 from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
 from ..sampling.targets import Target, world_matrix
-from . import chain_solve
+from . import chain_solve, soft_goals
 from .chain_on_controls import ChainOnControls, ShownChain, solve_chosen
 from .chain_solve import IKTuning, Objectives, Turns
 from .effector_goal import Following, Goal, check
@@ -38,6 +38,8 @@ _TURNED = np.radians(1.0)
 _MISSES = 1e-2
 """As a fraction of the chain's length: a larger error on a reachable target means that the chain does not respond."""
 _FAR = 1e12
+NOTICED = 1e-5
+"""Distance [m] by which a soft reach leaves an effector before its target, from which on that is said."""
 
 
 @dataclass(frozen=True)
@@ -52,17 +54,35 @@ class IKBakeResult:
     predicted."""
     in_reach: Array
     """(F,) whether the chain is long enough."""
+    softened: Array
+    """(F,) distance in the world by which a soft reach leaves the effector before its target."""
     measured: bool
     passes: int
 
     @property
     def median_error(self) -> float:
-        """The largest error of the frames with the target in reach; nan if there are none."""
-        return float(np.median(self.error[self.in_reach])) if self.in_reach.any() else np.nan
+        """The median error of the frames with the target in reach, but for what a soft reach leaves; nan if there are
+        none."""
+        return float(np.median(self._unmeant)) if self.in_reach.any() else np.nan
 
     @property
     def largest_error(self) -> float:
-        return float(self.error[self.in_reach].max()) if self.in_reach.any() else np.nan
+        """The largest one."""
+        return float(self._unmeant.max()) if self.in_reach.any() else np.nan
+
+    @property
+    def _unmeant(self) -> Array:
+        return np.maximum(self.error - self.softened, 0.0)[self.in_reach]
+
+    @property
+    def soft_frames(self) -> int:
+        """The number of frames with a target in reach before which a soft reach leaves the effector."""
+        return int(np.count_nonzero(self.softened[self.in_reach] > NOTICED))
+
+    @property
+    def largest_softened(self) -> float:
+        """The largest distance at these."""
+        return float(self.softened[self.in_reach].max(initial=0.0))
 
 
 Request = Callable[[Seen, Samples, Array], tuple[Objectives, Array]]
@@ -150,7 +170,8 @@ class _Work:
                     on_controls.write(on_controls.solved)
             action = work.commit(into, self.options.name or actions.baked_name(armature, into, self.called))
         error = np.where(shown.chosen, on_controls.error, 0.0)
-        return IKBakeResult(chain, action, self.frames, error, on_controls.in_reach, measured, passes)
+        softened = in_world(soft_goals.missing(shown.objectives) * shown.chosen, samples)
+        return IKBakeResult(chain, action, self.frames, error, on_controls.in_reach, softened, measured, passes)
 
     def _check(self, on_controls: "_BakedChain", missing: Array) -> None:
         """Raise RigError if constraints hold the chain. missing: (F,), in lengths of the chain."""
@@ -229,7 +250,7 @@ class _BakedChain(ChainOnControls):
         super().__init__(work.chain, work.tuning, dt=seconds_per_frame(work.scene))
         self._work, self._sampler, self._writer, self._animated = work, sampler, writer, animated
         self._samples = samples
-        self.error = in_world(solved.error, samples)
+        self.error = in_world(solved.missed, samples)
         self.in_reach = chain_solve.in_reach(animated.seen, animated.objectives) & animated.chosen
         self.solved = self.changes(solved.offsets)
         self._is_checked = False
@@ -246,7 +267,7 @@ class _BakedChain(ChainOnControls):
         return shown
 
     def note(self, seen: ShownChain, better: NDArray[np.bool_]) -> None:
-        away = seen.objectives.target - seen.seen.end
+        away = seen.objectives.wanted - seen.seen.end
         world = np.linalg.norm((self._samples.worlds[:, :3, :3] @ away[..., None])[..., 0], axis=-1)
         in_reach = chain_solve.in_reach(seen.seen, seen.objectives) & seen.chosen
         self.error, self.in_reach = np.where(better, world, self.error), np.where(better, in_reach, self.in_reach)

@@ -67,10 +67,10 @@ def solve_chosen(chain: JointChain, shown: ShownChain, tuning: IKTuning, *, dt: 
     if chosen.all():
         return chain_solve.solve(chain, seen, objectives, tuning, dt=dt)
     offsets, error = rotation.identity(len(chosen), len(chain.bones)), np.zeros(len(chosen))
-    iterations, rotations = np.zeros(len(chosen), dtype=int), seen.local
+    iterations, rotations, missed = np.zeros(len(chosen), dtype=int), seen.local, np.zeros(len(chosen))
     if chosen.any():
         # Smoothing would treat frames as adjacent that are not.
         solved = chain_solve.solve(chain, seen.take(chosen), objectives.take(chosen), replace(tuning, smoothness=0.0))
         offsets[chosen], error[chosen], iterations[chosen] = solved.offsets, solved.error, solved.iterations
-        rotations[chosen] = solved.rotations
-    return Turns(offsets, error, iterations, rotations)
+        rotations[chosen], missed[chosen] = solved.rotations, solved.missed
+    return Turns(offsets, error, iterations, rotations, missed)

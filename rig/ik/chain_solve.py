@@ -45,11 +45,18 @@ class Objectives:
     target: Array
     orientation: Array | None = None
     pole: Array | None = None
+    asked: Array | None = None
+    """(F, 3), what the target was before it was moved for a soft reach; None where it is the same."""
+
+    @property
+    def wanted(self) -> Array:
+        """(F, 3), where the effector is asked to be."""
+        return self.target if self.asked is None else self.asked
 
     def take(self, chosen: Array) -> "Objectives":
         """Some of the frames."""
-        orientation, pole = (None if part is None else part[chosen] for part in (self.orientation, self.pole))
-        return Objectives(self.target[chosen], orientation, pole)
+        others = (self.orientation, self.pole, self.asked)
+        return Objectives(self.target[chosen], *(None if part is None else part[chosen] for part in others))
 
     def beside_target(self, chain: JointChain) -> list[ik.Objective]:
         """The objectives for the solver; without the orientation if the effector rotates itself."""
@@ -63,7 +70,7 @@ class Objectives:
 
 def in_reach(seen: Seen, objectives: Objectives) -> Array:
     """(F,) whether the chain is long enough for its target, and not too long."""
-    far = np.linalg.norm(objectives.target - seen.positions[:, 0], axis=-1)
+    far = np.linalg.norm(objectives.wanted - seen.positions[:, 0], axis=-1)
     lengths = np.linalg.norm(seen.offsets, axis=-1)
     nearest = 2.0 * lengths.max(axis=-1) - lengths.sum(axis=-1)
     return (far <= _IN_REACH * lengths.sum(axis=-1)) & (far >= nearest)
@@ -71,14 +78,15 @@ def in_reach(seen: Seen, objectives: Objectives) -> Array:
 
 @dataclass(frozen=True)
 class Turns:
-    """The result: local offsets (F, b, 4) of the bones, errors of the effector (F,), numbers of iterations (F,), the
-    rotations (F, n, 4) of the joints relative to the one before, and, if requested, the errors (1 + iterations, F)
-    after each."""
+    """The result: local offsets (F, b, 4) of the bones, distances (F,) of the effector from the target that is solved
+    for, numbers of iterations (F,), the rotations (F, n, 4) of the joints relative to the one before, the distances
+    (F,) from where the effector is asked to be, and, if requested, the errors (1 + iterations, F) after each."""
 
     offsets: Array
     error: Array
     iterations: Array
     rotations: Array
+    missed: Array
     history: Array | None = None
 
 
@@ -99,7 +107,12 @@ def solve(
         evened = _allowed(chain, start, rotation.multiply(origin, evened))
         solution = _solve(chain, seen, objectives, tuning, evened, history=history)
     offsets = _in_channels(chain, seen, objectives, start, solution.rotations)
-    return Turns(offsets, solution.error, solution.iterations, solution.rotations, solution.history)
+    missed = solution.error
+    if objectives.asked is not None:
+        _, places = bend.forward(solution.rotations, seen.offsets)
+        asked = rotation.rotate(rotation.inverse(seen.parent), objectives.asked - seen.positions[:, 0])
+        missed = np.linalg.norm(asked - places[:, -1], axis=-1)
+    return Turns(offsets, solution.error, solution.iterations, solution.rotations, missed, solution.history)
 
 
 def _solve(

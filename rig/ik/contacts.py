@@ -26,12 +26,14 @@ from ..sampling import targets
 from ..sampling.sampler import Samples, seen_from
 from ..sampling.scene_time import seconds_per_frame
 from ..sampling.targets import Target
+from ..settings import default
 from . import body as bodies
-from . import body_bake, body_settings, chain_bake
+from . import body_bake, body_settings, chain_bake, soft_goals
 from .body import BodyEffector
 from .body_bake import BodyBakeResult, BodyTuning
 from .chain_solve import IKTuning, Objectives
 from .pose import Seen
+from .settings import ChainSolving
 
 _CALLED = " contacts"
 
@@ -70,7 +72,7 @@ def clean_up(
     contact, target = touch.contact.checked(options.first, options.last), touch.target
     if target is not None and target.object is not None:
         targets.check_exists(chain.armature, target.object, target.bone)
-    planting = _Planting(chain, contact, target, seconds_per_frame(scene), options)
+    planting = _Planting(chain, contact, target, seconds_per_frame(scene), options, tuning.soft_reach)
     followed = () if target is None else (target,)
     baked = yield from chain_bake.bake_request(
         scene, chain, followed, planting, tuning, options, target, called=_CALLED, verify=verify
@@ -92,19 +94,28 @@ class _Planting:
     """The objectives of the effector due to contacts, for each frame."""
 
     def __init__(
-        self, chain: JointChain, contact: Contact, target: Target | None, dt: float, options: BakeOptions
+        self,
+        chain: JointChain,
+        contact: Contact,
+        target: Target | None,
+        dt: float,
+        options: BakeOptions,
+        softness: float,
     ) -> None:
         self.chain, self.contact, self.target, self.dt, self.options = chain, contact, target, dt, options
+        self.softness = softness
         self.size = 0.0
         self.held: Held | None = None
 
     def __call__(self, seen: Seen, samples: Samples, orientations: Array) -> tuple[Objectives, Array]:
         if self.held is None:
             # From the animation, not from the result of a first pass.
-            self.held = self._plan(seen, samples, orientations)
-        goal = seen_from(samples.worlds, self.held.place[None])[0]
+            self.held, self._animated = self._plan(seen, samples, orientations), seen
+        goal, touches = seen_from(samples.worlds, self.held.place[None])[0], self.held.weight > 0.0
         back = rotation.inverse(rotation.from_matrix(samples.worlds[:, :3, :3]))
-        return Objectives(goal, rotation.multiply(back, self.held.orientation)), self.held.weight > 0.0
+        objectives = Objectives(goal, rotation.multiply(back, self.held.orientation))
+        softness = soft_goals.as_far_as_needed(seen, goal, touches, self.softness)
+        return soft_goals.softened(self.chain, seen, objectives, self._animated, softness), touches
 
     def _plan(self, seen: Seen, samples: Samples, orientations: Array) -> Held:
         worlds, first = samples.worlds, self.options.first
@@ -141,6 +152,7 @@ def clean_up_body(
     options: BakeOptions,
     *,
     lower_hips: bool = True,
+    soft_reach: float = default(ChainSolving, "soft_reach"),
 ) -> Generator[float, None, ContactsResult]:
     """Hold the bones of a body during their contacts in one action; yields the completed fraction. Raises LookAtError.
 
@@ -148,7 +160,7 @@ def clean_up_body(
     """
     bake_options.check_range(options.first, options.last)
     effectors = _effectors(armature, touches, options, lower_hips=lower_hips)
-    tuning = BodyTuning(move_hips=lower_hips, still=True)
+    tuning = BodyTuning(move_hips=lower_hips, soft_reach=soft_reach, still=True)
     baked = yield from body_bake.bake(scene, armature, effectors, tuning, options, called=_CALLED)
     count = len(touches)
     return ContactsResult(

@@ -12,6 +12,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...lookat_pd import ik
 from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
@@ -30,6 +31,8 @@ _SWITCHED = 0.5
 """Influence of IK from which on a limb is dragged by its IK control."""
 _GOOD_ENOUGH = 1e-5
 """Largest error of a control, as a fraction of the length of its limb."""
+_BEYOND, _LONGER = 1.2, 1.001
+"""Where a control is put to see whether the rig stretches its limb, and how long that then is, in lengths of it."""
 
 
 def moved_by(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str) -> tuple[str, LimbControls | None]:
@@ -215,6 +218,7 @@ class ControlDrag(drag.GivenChain):
             heads = [self._seen(name, at_tip=False) for name in grip.line]
             heads += [self.place] if grip.at_tip else []
             self.reachable_distance = float(np.linalg.norm(np.diff(heads, axis=0), axis=-1).sum())
+            self._base, self._stretches = heads[0], None if len(heads) > 2 else True
         except BaseException:
             self._open.close()
             raise
@@ -234,14 +238,35 @@ class ControlDrag(drag.GivenChain):
     def move(self, target: Any) -> None:
         """Move the control so that the end of the limb comes to this point of the world. Raises RigError."""
         target, began = drag.checked_place(target), perf_counter()
-        dragged, away = _DraggedControl(self, target), target - self._seen(self.grip.moved)
-        self.iterations, tolerance = 0, Tolerance(_GOOD_ENOUGH * self.reachable_distance, _CORRECTIONS)
-        if np.linalg.norm(away) > tolerance.error:
-            first = dragged.nearer(np.array(self.grip.item.location), away)
-            self.iterations = drain(realize(dragged, first, tolerance)).evaluations
-            self.view_layer.update()
+        self.iterations = self._put(self._softened(target))
         self.error = float(np.linalg.norm(target - self._seen(self.grip.end)))
         self.seconds = perf_counter() - began
+
+    def _put(self, place: Array) -> int:
+        """Put the control so that what follows it is at this point of the world; returns the evaluations."""
+        dragged, away = _DraggedControl(self, place), place - self._seen(self.grip.moved)
+        tolerance = Tolerance(_GOOD_ENOUGH * self.reachable_distance, _CORRECTIONS)
+        if np.linalg.norm(away) <= tolerance.error:
+            return 0
+        first = dragged.nearer(np.array(self.grip.item.location), away)
+        evaluations = drain(realize(dragged, first, tolerance)).evaluations
+        self.view_layer.update()
+        return evaluations
+
+    def _softened(self, target: Array) -> Array:
+        """The point of the world to which the limb goes softly instead of this one."""
+        soft = ik.soft_goal(
+            target, self._base, self.reachable_distance, softness=self.tuning.soft_reach, initial=self.place
+        )
+        if np.array_equal(soft, target):
+            return target
+        if self._stretches is None:
+            # A limb that the rig makes longer has no end of its reach.
+            away = target - self._base
+            self._put(self._base + _BEYOND * self.reachable_distance * away / np.linalg.norm(away))
+            far = np.linalg.norm(self._seen(self.grip.end, at_tip=self.grip.at_tip) - self._base)
+            self._stretches = bool(far > _LONGER * self.reachable_distance)
+        return target if self._stretches else soft
 
     def restore(self) -> None:
         """Restore the initial pose."""

@@ -25,7 +25,7 @@ from ..controls.realize import realize
 from ..detection.joint_chain import WHOLE, JointChain, is_mechanism, longest, resolve
 from ..layers import layer
 from ..sampling import sampler, suspend
-from . import method_ghosts
+from . import method_ghosts, soft_goals
 from .chain_on_controls import ChainOnControls, ShownChain
 from .chain_solve import IKTuning, Objectives, solve
 from .method_ghosts import MethodGhost
@@ -171,6 +171,7 @@ class DragSession:
             self._seen.effector_rotation if self._keeps else None,
             None if self.pole is None else self._local(np.array(self._pole_place()))[None],
         )
+        objectives = soft_goals.softened(self.chain, self._seen, objectives, self._seen, self.tuning.soft_reach)
         self._objectives = objectives
         self._ghosts.clear()
         began = perf_counter()
@@ -179,7 +180,7 @@ class DragSession:
         self.iterations = int(turns.iterations[0])
         if self._is_plain:
             self._put(self._seen, turns.offsets[0])
-            self.error = float(turns.error[0]) * self._scale
+            self.error = float(turns.missed[0]) * self._scale
             self.view_layer.update()
         else:
             on_controls = _DraggedChain(self, objectives)
@@ -257,7 +258,8 @@ class DragSession:
 
 
 class _DraggedChain(ChainOnControls):
-    """The chain posed for one point. missing: distance of the effector from it in armature space."""
+    """The chain posed for one point. missing: distance of the effector from where it is asked to be, in armature
+    space."""
 
     # With so few corrections, whole steps come nearer.
     damped = False
@@ -276,7 +278,7 @@ class _DraggedChain(ChainOnControls):
 
     def note(self, seen: ShownChain, better: NDArray[np.bool_]) -> None:
         if better[0]:
-            self.missing = float(np.linalg.norm(seen.objectives.target[0] - seen.seen.end[0]))
+            self.missing = float(np.linalg.norm(seen.objectives.wanted[0] - seen.seen.end[0]))
 
 
 class GivenChain:

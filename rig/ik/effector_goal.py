@@ -13,7 +13,7 @@ from ..sampling import targets
 from ..sampling.sampler import Samples, seen_from
 from ..sampling.targets import Target
 from ..settings import plain
-from . import chain_solve
+from . import chain_solve, soft_goals
 from .chain_solve import IKTuning, Objectives
 from .pose import Seen
 from .settings import GoalFollowing
@@ -118,7 +118,12 @@ class Following:
         weight = ease_in_and_out(len(target), self._ease)
         if np.any(weight < 1.0):
             target, orientation, pole = self._eased(weight[:, None], target, orientation, pole)
-        return Objectives(target, orientation, pole), np.ones(len(target), dtype=bool)
+        objectives, softness = Objectives(target, orientation, pole), self.tuning.soft_reach
+        if goal.path is not None:
+            # Where the effector was once, it is to be again.
+            softness = soft_goals.as_far_as_needed(seen, target, np.ones(len(target), dtype=bool), softness)
+        softened = soft_goals.softened(self.chain, seen, objectives, self._animated, softness)
+        return softened, np.ones(len(target), dtype=bool)
 
     def _eased(
         self, weight: Array, target: Array, orientation: Array | None, pole: Array | None

@@ -63,6 +63,6 @@ def solved(
         orientations, places = skeleton.forward(parents, offsets, turns.rotations[0], base)
         end = places[-1] + rotation.rotate(orientations[-1], seen.offsets[0, -1])
         points = np.concatenate((places, end[None])) @ world[:3, :3].T + world[:3, 3]
-        error = float(turns.error[0])
+        error = float(turns.missed[0])
         ghosts.append(MethodGhost(name, points, error * size, error / reach, int(turns.iterations[0]), seconds))
     return ghosts

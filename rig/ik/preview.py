@@ -8,7 +8,7 @@ import numpy as np
 
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
-from . import method_ghosts, setup
+from . import method_ghosts, setup, soft_goals
 from .chain_solve import Objectives, solve
 from .method_ghosts import MethodGhost
 from .pose import evaluated
@@ -45,6 +45,7 @@ class Convergence:
             s.method,
             s.iterations,
             s.as_published,
+            s.soft_reach,
             str(self.chain.limits),
             str(self.chain.posture),
             rounded,
@@ -59,6 +60,11 @@ class Convergence:
         assert turns.history is not None
         return turns.history[: _SHOWN + 1, 0] / float(self.seen.reachable_distance[0])
 
+    @property
+    def softened(self) -> float:
+        """By which fraction of its length a soft reach leaves the chain before its target, besides these distances."""
+        return float(soft_goals.missing(self._objectives())[0] / self.seen.reachable_distance[0])
+
     def ghosts(self, names: Sequence[str]) -> list[MethodGhost]:
         """The chain as these methods solve it."""
         tuning = setup.tuning(self.settings)
@@ -67,7 +73,8 @@ class Convergence:
     def _objectives(self) -> Objectives:
         keeps = self.settings.orientation == "KEEP" and self.chain.at_tip
         pole = None if self.pole is None else self._local(self.pole)[None]
-        return Objectives(self.target[None], self.seen.effector_rotation if keeps else None, pole)
+        objectives = Objectives(self.target[None], self.seen.effector_rotation if keeps else None, pole)
+        return soft_goals.softened(self.chain, self.seen, objectives, self.seen, self.settings.soft_reach)
 
 
 def convergence(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> Convergence | None:

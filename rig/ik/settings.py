@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ...lookat_pd.ik import methods
+from ...lookat_pd.ik import methods, soft_reach
 from ..animation.stored_settings import declare, stored, withdraw
 from ..detection import body_joints
 from ..detection.joint_chain import length_of_chain
@@ -113,6 +113,20 @@ def _ease_time() -> Any:
     )
 
 
+def _soft_reach(own: Properties) -> Any:
+    """The property of how gradually limbs become straight."""
+    return own.number(
+        "Soft Reach",
+        "Fraction of a limb's length over which it becomes straight (soft IK), so that elbows and knees do not snap "
+        "where targets leave the reach and come back; 0 for a limb that is straight exactly at its full length",
+        soft_reach.SOFTNESS,
+        max=soft_reach.MOST,
+        soft_max=0.1,
+        precision=3,
+        subtype="FACTOR",
+    )
+
+
 class IKJoint(bpy.types.PropertyGroup):
     """How a joint prefers to turn, instead of the detected values."""
 
@@ -147,6 +161,7 @@ class ChainSolving:
         max=60.0,
         soft_max=1.0,
     )
+    soft_reach: _soft_reach(Properties())
 
 
 class GoalFollowing:
@@ -164,6 +179,7 @@ class BodySolving:
         "Balance", "Keep the centre of mass above the feet; 0 for no balance. Feet that are no effectors are pinned"
     )
     move_hips: _own.switch("Move Hips", "Let the hips change their location, as in a squat", True)
+    soft_reach: _soft_reach(_own)
     ease: _ease_time()
 
 
@@ -185,6 +201,7 @@ class EffectorFollowing:
 class IKSettings(ChainSolving, GoalFollowing, bpy.types.PropertyGroup):
     """Settings of the next drag, bake or contact clean-up."""
 
+    version: integer("Version", options={"HIDDEN"})
     point: choice("Effector Point", "Point of the effector that is placed on the target", POINT_ITEMS)
     extent: choice("Chain", "The bones that turn", EXTENT_ITEMS)
     length: length_of_chain(update=_is_counted)

@@ -5,7 +5,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
-from pytest import Subtests
 
 from lookat_pd import ik, rotation
 from lookat_pd.errors import InvalidArgument
@@ -61,6 +60,15 @@ def test_a_goal_that_has_not_moved_stays(own: float, softness: float) -> None:
     assert_array_equal(ik.soft_goal(place, np.zeros(3), 1.0, softness=softness, initial=place), place)
     near = reached(own + np.array([-1e-7, 1e-7]), own, softness)
     assert_allclose(near, own, atol=1e-6)
+
+
+@given(st.floats(0.5, 1.1), softnesses)
+def test_what_was_solved_once_stays(far: float, softness: float) -> None:
+    """From the pose that a goal led to, the same goal leads there again: nothing drifts to straight."""
+    aside = np.array([0.6, 0.0, 0.8])
+    once = ik.soft_goal(far * aside, np.zeros(3), 1.0, softness=softness, initial=[0.3, 0.0, 0.2])
+    again = ik.soft_goal(far * aside, np.zeros(3), 1.0, softness=softness, initial=once)
+    assert_allclose(again, once, atol=1e-12)
 
 
 @given(st.floats(0.6, 1.0), softnesses)
@@ -157,7 +165,7 @@ def largest(poses: Array) -> float:
 
 
 @pytest.mark.parametrize("kind", ["two bones", "three bones", "hinge limits", "along X", "scaled"])
-def test_no_joint_turns_much_faster_than_the_path_needs(kind: str, subtests: Subtests) -> None:
+def test_no_joint_turns_much_faster_than_the_path_needs(kind: str, subtests: pytest.Subtests) -> None:
     for seed in range(3):
         for fps in FPS:
             limb = Limb(kind, seed, fps)

@@ -478,7 +478,8 @@ def test_on_top_of_the_nla_and_without_any_animation() -> None:
     chain = ik_chain.resolve(armature, "palm.L", length=2, at_tip=False)
     for into in ("LAYER", "NEW"):
         result = run(chain, at(ball), into=into)
-        assert misses(armature, "palm.L", scenes.place_of(ball))[result.in_reach].max() < 1e-3
+        away = misses(armature, "palm.L", scenes.place_of(ball)) - result.softened
+        assert away[result.in_reach].max() < 1e-3
     still = scenes.figure("Still", rows=ROWS)
     result = run(ik_chain.resolve(still, "palm.L", length=2, at_tip=False), at(ball), into="LAYER")
     assert misses(still, "palm.L", scenes.place_of(ball))[result.in_reach].max() < 1e-3
