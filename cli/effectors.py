@@ -180,7 +180,8 @@ def _fill(row: Row, result: body_bake.BodyBakeResult) -> None:
             }
         )
     row["effectors"] = rows
-    errors = result.errors[result.in_reach]
+    errors = result.unmeant
+    row["soft_reach"] = {"frames": result.soft_frames, "largest": result.largest_softened}
     row["effector_error"] = float(np.median(errors)) if errors.size else None
     row["largest_effector_error"] = float(errors.max()) if errors.size else None
     row["frames_in_reach"] = int(result.in_reach.all(axis=0).sum())

@@ -83,6 +83,7 @@ class LOOKAT_PD_OT_ik_body_bake(BakeIK, bpy.types.Operator):
         size = 1000.0 * context.scene.unit_settings.scale_length
         for bone, control in result.redirected.items():
             reporting.report_info(self, body_bake.redirection(bone, control))
+        self.report_softened(result.soft_frames, result.largest_softened * context.scene.unit_settings.scale_length)
         missing = result.missing
         if missing:
             bone, count = max(missing.items(), key=lambda item: item[1])

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .. import checks, rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
-from . import joint_checks
+from . import joint_checks, soft_reach
 
 HIGH, BALANCE, NORMAL, LOW = range(4)
 """Priorities: where targets contradict each other, those of a smaller number are reached."""
@@ -105,12 +105,23 @@ class BodyObjective:
 
 @dataclass(frozen=True, eq=False)
 class BodyPosition(BodyObjective):
-    """The position (..., 3) of a point, `offset` (..., 3) in the frame of the joint."""
+    """The position (..., 3) of a point, `offset` (..., 3) in the frame of the joint.
+
+    The limb of `bones` bones that ends with the joint, if it bends at a hinge, comes to its full length softly, in the
+    last part `softness` of that, see `body_reach`.
+    """
 
     target: ArrayLike = (0.0, 0.0, 0.0)
     offset: ArrayLike = (0.0, 0.0, 0.0)
+    bones: int = 0
+    softness: float = 0.0
     sizes: ClassVar = {"target": 3, "offset": 3}
     moves_with_root = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checks.whole("bones", self.bones, 0, 1000)
+        checks.number("softness", self.softness, 0.0, soft_reach.MOST)
 
     @staticmethod
     def linear(state: BodyState, members: Members, arrays: dict[str, Array], changes: Array | None) -> Array:

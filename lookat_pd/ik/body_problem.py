@@ -215,6 +215,11 @@ class Problem:
         self.data["least"] = np.minimum(minimum[:, None], bend)
         self.data["most"] = np.maximum(maximum[:, None], bend)
 
+    def goal(self, k: int) -> tuple[Array, Array]:
+        """The targets and offsets (3, m) of an objective that is about a position."""
+        key, n = next((group.key, members.index(k)) for members, group in self.groups if k in members)
+        return self.data["target" + key][:, n], self.data["offset" + key][:, n]
+
     # Poses
 
     def state(

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..rotation import Array
-from . import joint_checks
+from . import body_reach, joint_checks
 from .body_motion import BodyInTime
 from .body_objectives import Balance, BodyObjective
 from .body_problem import Problem
@@ -40,6 +40,10 @@ class BodySolution:
     """(...), distance of the centre of mass from the support polygon, 0 without a `Balance`."""
     iterations: Array
     """(...) numbers of iterations."""
+    behind: Array
+    """(..., k) how far the limb of each position stays behind its target by a soft reach, 0 where it does not."""
+    softened: Array
+    """(..., k) the same where the limb is long enough for its target: the part of the error that a soft reach makes."""
 
 
 def solve_body(
@@ -69,9 +73,19 @@ def solve_body(
     """
     iterations, tolerance = joint_checks.bounds(iterations, tolerance)
     problem = Problem(parents, offsets, rotations, objectives, balance, posture, limits, base, move_root)
-    motion = BodyInTime(problem)
+    limbs = body_reach.soft_limbs(problem)
+    body_reach.hold_back(problem, limbs)
+    motion, (behind, softened) = BodyInTime(problem), np.zeros((2, problem.count, len(objectives)))
     if iterations and problem.count:
         motion.solve(iterations, tolerance, in_time=in_time)
+        for limb in limbs:
+            soft = body_reach.softened(problem, limb, motion.pose, motion.displacement, posture, limits)
+            motion.pose, behind[:, limb.objective], enough = soft
+            softened[:, limb.objective] = np.where(enough, behind[:, limb.objective], 0.0)
+        if behind.any():
+            motion.errors, motion.unbalanced = problem.errors(
+                np.arange(problem.count), motion.pose, motion.displacement
+            )
     rotations = problem.whole.copy()
     rotations[:, problem.used] = motion.pose.T
     batch, bone = problem.batch, problem.bone[:, None]
@@ -82,4 +96,6 @@ def solve_body(
         (motion.errors * sizes).reshape(*batch, len(objectives)),
         (problem.bone * motion.unbalanced).reshape(batch),
         motion.iterations.reshape(batch),
+        (bone * behind).reshape(*batch, len(objectives)),
+        (bone * softened).reshape(*batch, len(objectives)),
     )

@@ -74,15 +74,31 @@ def _slack(far: Array, length: Array, zone: Array) -> Array:
 def _kept(initial: Array, away: Array, length: Array, zone: Array) -> Array:
     """The part (...) of the slack that goals at (..., 3) have, which are near those for which the end of the limb stays
     where it is initially (..., 3)."""
-    own, soft = np.linalg.norm(initial, axis=-1), np.where(zone > 0.0, zone, 1.0)
-    straighter = own > length - zone
-    own = np.where(straighter, own, length - zone)
-    # The goals for which it stays are on a line, up to the one whose slack is that of the initial pose.
-    line = initial / np.where(own > 0.0, own, 1.0)[..., None]
-    last = length - zone - soft * np.log(np.maximum(length - own, _LEAST * soft) / soft)
-    nearest = np.clip(np.sum(away * line, axis=-1), own, np.maximum(last, own))
-    aside = np.linalg.norm(away - nearest[..., None] * line, axis=-1) / (_LET_GO * soft)
+    own, goal, near = _near(initial, away, length, zone)
     # The bend of an elbow is as the root of the slack.
-    part = np.sqrt(np.clip((length - own) / np.maximum(_slack(nearest, length, zone), _LEAST * soft), 0.0, 1.0))
-    near = np.maximum(1.0 - aside, 0.0) ** 2
+    least = _LEAST * np.where(zone > 0.0, zone, 1.0)
+    part = np.sqrt(np.clip((length - own) / np.maximum(_slack(goal, length, zone), least), 0.0, 1.0))
+    straighter = np.linalg.norm(initial, axis=-1) > length - zone
     return np.where(straighter, (1.0 - (1.0 - part) * near) ** 2, 1.0)
+
+
+def _near(initial: Array, away: Array, length: Array, zone: Array) -> tuple[Array, Array, Array]:
+    """For ends of limbs that are initially at (..., 3): how far (...) these are, at least to the soft part; how far the
+    goal is for which they stay there and which is the nearest to (..., 3); and how near that is, from 0 to 1."""
+    own, soft = np.linalg.norm(initial, axis=-1), np.where(zone > 0.0, zone, 1.0)
+    # These goals are on a line, up to the one whose slack is that of the initial pose.
+    line = initial / np.where(own > 0.0, own, 1.0)[..., None]
+    straight = np.maximum(own, length - zone)
+    last = length - zone - soft * np.log(np.maximum(length - straight, _LEAST * soft) / soft)
+    goal = np.clip(np.sum(away * line, axis=-1), own, np.where(own > length - zone, np.maximum(last, own), own))
+    aside = np.linalg.norm(away - goal[..., None] * line, axis=-1) / (_LET_GO * soft)
+    return straight, goal, np.maximum(1.0 - aside, 0.0) ** 2
+
+
+def soft_start(away: Array, length: Array, softness: Array | float, initial: Array) -> tuple[Array, Array]:
+    """The distance (...) from which on limbs become straight softly: nearer by a fraction `softness` of their lengths
+    (...), or where they are initially (..., 3), for goals (..., 3) that are near that; and how near, from 0 to 1. From
+    their bases."""
+    zone = softness * length
+    own, _, near = _near(initial, away, length, zone)
+    return length - zone + near * (np.minimum(own, length) - (length - zone)), near

@@ -22,7 +22,7 @@ from .body_goals import BodyTuning
 from .body_on_controls import BakedBody
 from .body_pose import BodyPose
 from .body_work import BodyWork, prepared
-from .chain_bake import BAKED, in_world
+from .chain_bake import BAKED, NOTICED, in_world
 
 __all__ = ["BodyBakeResult", "BodyTuning", "bake"]
 
@@ -47,6 +47,8 @@ class BodyBakeResult:
     frames: Array
     errors: Array
     """(k, F) distances of the effectors from their targets in the world."""
+    softened: Array
+    """(k, F), what of these distances a soft reach leaves where limbs are long enough."""
     turned: Array
     """(k, F) remaining angles [rad]."""
     in_reach: Array
@@ -88,8 +90,23 @@ class BodyBakeResult:
 
     @property
     def largest_error(self) -> float:
-        """Of the effectors and frames in reach; nan if there are none."""
-        return float(self.errors[self.in_reach].max()) if self.in_reach.any() else np.nan
+        """Of the effectors and frames in reach, but for what a soft reach leaves; nan if there are none."""
+        return float(self.unmeant.max()) if self.in_reach.any() else np.nan
+
+    @property
+    def unmeant(self) -> Array:
+        """The distances of all effectors and frames in reach, but for what a soft reach leaves."""
+        return np.maximum(self.errors - self.softened, 0.0)[self.in_reach]
+
+    @property
+    def soft_frames(self) -> int:
+        """The number of frames at which a soft reach leaves an effector before a target in reach."""
+        return int(np.count_nonzero(np.any((self.softened > NOTICED) & self.in_reach, axis=0)))
+
+    @property
+    def largest_softened(self) -> float:
+        """The largest distance at these."""
+        return float(self.softened[self.in_reach].max(initial=0.0))
 
 
 def bake(
@@ -132,7 +149,7 @@ def _solved(
     objectives = work.lower(samples, pose, objectives)
     solving = work.solve_all(pose, objectives, balance)
     solved = yield from subrange(solving, *((0.7, 0.95) if body.plain else (0.3, 0.4)))
-    on_controls = None
+    softened, on_controls = work.softened_of(objectives, solved.softened), None
     if not body.plain:
         on_controls = BakedBody(work, sampler, samples, pose, objectives, balance, solved)
         yield from subrange(on_controls.measure(), 0.4, 0.5)
@@ -159,8 +176,9 @@ def _solved(
         action,
         work.frames,
         away * scale,
+        softened * scale,
         turned,
-        (away <= _REACHED * pose.size) & (turned <= _TURNED) & (weights >= 1.0),
+        (away - softened <= _REACHED * pose.size) & (turned <= _TURNED) & (weights >= 1.0),
         weights,
         solved.unbalanced * scale,
         tuple(written),

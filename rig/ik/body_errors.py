@@ -16,14 +16,15 @@ AS_SOLVED, _RADIAN = 1e-4, 0.1
 
 
 def settled(
-    objectives: Objectives, parents: Sequence[int], turns: Array, places: Array
+    objectives: Objectives, parents: Sequence[int], turns: Array, places: Array, behind: Array
 ) -> tuple[list[tuple[int, ik.BodyObjective]], Array]:
-    """Objectives that a solved pose meets where their weights are between 0 and 1, with a weight of 1 there, and where
-    (F, objectives) that is. turns, places: (F, n, 4), (F, n, 3)."""
+    """Objectives that a solved pose meets where their weights are between 0 and 1, with a weight of 1 there, or where
+    limbs softly stay behind their targets (F, objectives), and where (F, objectives) that is. turns, places: (F, n, 4),
+    (F, n, 3)."""
     met_objectives, where = [], np.zeros((len(turns), len(objectives)), dtype=bool)
     for n, (k, objective) in enumerate(objectives):
         weight = np.broadcast_to(np.asarray(objective.weight), len(turns))
-        soft = (weight > 0.0) & (weight < 1.0)
+        soft = (weight > 0.0) & ((weight < 1.0) | (behind[:, n] > 0.0))
         where[:, n] = soft
         if soft.any():
             met, lying, place = {}, turns[:, objective.joint], places[:, objective.joint]
@@ -38,6 +39,8 @@ def settled(
                 met["target"] = places[:, _line(objective, parents)[1:-1]].mean(axis=1)
             kept = {name: np.where(soft[:, None], value, getattr(objective, name)) for name, value in met.items()}
             objective = replace(objective, weight=np.where(soft, 1.0, weight), **kept)
+        if isinstance(objective, ik.BodyPosition):
+            objective = replace(objective, softness=0.0)
         met_objectives.append((k, objective))
     return met_objectives, where
 

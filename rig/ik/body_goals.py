@@ -1,6 +1,7 @@
 """What several effectors are to reach at each frame: targets, contacts, bends, and hips that are lowered for them."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -99,7 +100,8 @@ class BodyGoals:
                 here, turn = place + rotation.rotate(lying, point), rotation.slerp(lying, turn, ease[:, 0])
                 target, aimed = here + ease * (target - here), ahead + ease * (target - ahead)
             if effector.use_position or effector.contact is not None:
-                objectives.append((k, ik.BodyPosition(joint, target, point, **common)))
+                limb = {} if self.tuning.still else self._limb(joint)
+                objectives.append((k, ik.BodyPosition(joint, target, point, **limb, **common)))
                 moved[self.body.shown[joint]] = np.broadcast_to(np.asarray(weight)[..., None], (len(place), 1)) * (
                     target - place
                 )
@@ -115,6 +117,10 @@ class BodyGoals:
         if self.weighed is not None:
             balance = body_balance.objective(self.body, self.weighed, samples, moved, min(self.tuning.balance, 1.0))
         return objectives, balance
+
+    def _limb(self, joint: int) -> dict[str, Any]:
+        """How the limb that ends with a joint becomes straight."""
+        return {"bones": len(bodies.limb_of(self.body, joint)) - 1, "softness": self.tuning.soft_reach}
 
     def _bend(self, effector: BodyEffector, joint: int, pole: Array, weight: Array, pose: BodyPose) -> ik.BodyPole:
         """The objective of a pole (F, 3) in armature space. Raises RigError where the limb has none or its own."""
@@ -249,6 +255,16 @@ class BodyGoals:
             return np.ones(len(self.frames))
         ease = effector_goal.ease_in_and_out(len(self.frames), self.tuning.ease / seconds_per_frame(self.scene))
         return ease * self.weight_of(effector)
+
+    def softened_of(self, objectives: Objectives, softened: Array) -> Array:
+        """Distances (k, F) that a soft reach leaves the effectors before targets for which their limbs are long enough.
+
+        softened: (F, objectives)."""
+        result = np.zeros((len(self.effectors), len(self.frames)))
+        for (k, objective), distance in zip(objectives, softened.T, strict=True):
+            if isinstance(objective, ik.BodyPosition):
+                result[k] = distance
+        return result
 
     def errors_of(self, objectives: Objectives, errors: Array) -> tuple[Array, Array]:
         """Distances and angles (k, F) of the effectors; 0 where they have no such objective."""

@@ -81,7 +81,7 @@ class BakedBody(BodyOnControls):
         solved: SolvedBody,
     ) -> None:
         # Solved again from what the controls made of a pose, a weight below 1 would go further to its target.
-        aims, soft = settled(objectives, work.body.parents, *pose.solved(solved))
+        aims, soft = settled(objectives, work.body.parents, *pose.solved(solved), solved.behind)
         super().__init__(work, BodyControls(work.body, samples, work.ik, pose.size), aims, pose, solved)
         self.expected = np.where(soft, 0.0, solved.errors)
         self._sampler, self._samples, self._asked, self._balance = sampler, samples, objectives, balance

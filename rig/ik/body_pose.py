@@ -12,14 +12,17 @@ from .body import JointTree
 
 @dataclass(frozen=True)
 class SolvedBody:
-    """What the solver gives: rotations (F, n, 4), displacement (F, 3), errors (F, objectives), unbalanced (F,), and
-    iterations (F,)."""
+    """What the solver gives: rotations (F, n, 4), displacement (F, 3), errors (F, objectives), unbalanced (F,),
+    iterations (F,), how far limbs softly stay behind their targets (F, objectives), and that where they are long
+    enough."""
 
     rotations: Array
     displacement: Array
     errors: Array
     unbalanced: Array
     iterations: Array
+    behind: Array
+    softened: Array
 
 
 class BodyPose:

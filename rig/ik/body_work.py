@@ -169,6 +169,8 @@ class BodyWork(BodyGoals):
             solution.errors,
             solution.unbalanced,
             solution.iterations,
+            solution.behind,
+            solution.softened,
         )
 
     def changes(self, samples: Samples, pose: BodyPose, solved: SolvedBody) -> Changes:
