@@ -146,7 +146,7 @@ def _solved(
     if touching and not any(work.intervals):
         raise contact_plan.no_contact(touching, work.options.first, work.options.last)
     pose = work.pose(samples)
-    objectives = work.lower(samples, pose, objectives)
+    objectives, moved = work.softened(pose, work.lower(samples, pose, objectives))
     solving = work.solve_all(pose, objectives, balance)
     solved = yield from subrange(solving, *((0.7, 0.95) if body.plain else (0.3, 0.4)))
     softened, on_controls = work.softened_of(objectives, solved.softened), None
@@ -167,7 +167,7 @@ def _solved(
             pens.write(body.joints[0], mode, work.frames, raw, raw)
         name = work.options.name or actions.baked_name(armature, work.options.into, work.called)
         action = pens.commit(work.options.into, name, work.called)
-    away, turned = work.errors_of(objectives, errors)
+    away, turned = work.errors_of(objectives, errors + moved)
     weights = np.array([np.minimum(work.weight_of(item), work.share_of(item)) for item in work.effectors])
     scale = in_world(np.ones(len(work.frames)), samples)
     return BodyBakeResult(

@@ -21,7 +21,7 @@ from ..sampling.scene_time import seconds_per_frame
 from ..sampling.targets import Target, rides_at
 from ..settings import default, plain
 from . import body as bodies
-from . import body_balance, effector_goal
+from . import body_balance, effector_goal, soft_goals
 from .body import PRIORITIES, BodyEffector, JointTree
 from .body_balance import Weighed
 from .body_errors import Objectives
@@ -48,7 +48,8 @@ class BodyTuning(plain(BodySolving)):
 class BodyGoals:
     """The objectives of several effectors over the F frames of a bake or a drag.
 
-    ik: (F, g), influence of IK on each limb, as sampled. intervals: contacts of each effector. rides: (k, F), whether
+    ik: (F, g), influence of IK on each limb, as sampled. intervals: contacts of each effector. touching: (k, F), where
+    it has one, with its transitions. rides: (k, F), whether
     what an effector touches moves with the trunk. lowering: (F, 3), how far the first joint is lowered; root: (F, 3),
     where it then is; both in armature space.
     """
@@ -68,7 +69,7 @@ class BodyGoals:
         count, effectors = len(self.frames), len(self.effectors)
         self.ik = np.zeros((count, len(self.body.limbs)))
         self.intervals: list[tuple[Interval, ...]] = [()] * effectors
-        self.rides = np.zeros((effectors, count), dtype=bool)
+        self.rides, self.touching = np.zeros((2, effectors, count), dtype=bool)
         self.slipped = np.zeros((effectors, count))
         self.lowering, self.root = np.zeros((2, count, 3))
 
@@ -179,6 +180,7 @@ class BodyGoals:
             base=from_armature(worlds, pose.positions[:, bodies.limb_of(self.body, joint)[0]]),
         )
         self.intervals[k], self.slipped[k] = held.intervals, held.slipped
+        self.touching[k] = held.weight > 0.0
         if effector.target is not None and effector.target.object is not None:
             self.rides[k] = self._carried(k, effector.target, held.weight > 0.0)
         touches = (held.weight > 0.0)[:, None]
@@ -215,6 +217,25 @@ class BodyGoals:
         if not (isinstance(objective, ik.BodyPosition) and rides.any() and self.lowering.any()):
             return objective
         return replace(objective, target=np.asarray(objective.target) - rides[:, None] * self.lowering)
+
+    def softened(self, pose: BodyPose, objectives: Objectives) -> tuple[Objectives, Array]:
+        """The objectives with places of contacts that limbs reach softly where these go out of their reach, and how far
+        (F, objectives) they were moved."""
+        goals, moved = [], np.zeros((len(self.frames), len(objectives)))
+        for n, (k, objective) in enumerate(objectives):
+            if isinstance(objective, ik.BodyPosition) and self.touching[k].any():
+                limb = bodies.limb_of(self.body, objective.joint)
+                base = pose.positions[:, limb[0]] - self.lowering
+                lengths = np.linalg.norm(pose.offsets[:, limb[1:]], axis=-1).sum(axis=-1)
+                target = np.asarray(objective.target)
+                amounts = base, lengths, target, self.touching[k], self.tuning.soft_reach
+                softness = soft_goals.as_far_as_needed(*amounts)
+                initial = pose.positions[:, objective.joint] - self.lowering
+                goal = ik.soft_goal(target, base, lengths, softness=softness, initial=initial)
+                moved[:, n] = np.linalg.norm(goal - target, axis=-1)
+                objective = replace(objective, target=goal)
+            goals.append((k, objective))
+        return goals, moved
 
     def length_of(self, pose: BodyPose, joint: int) -> float:
         """Length of the limb that ends with a joint, in armature space."""

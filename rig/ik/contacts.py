@@ -114,7 +114,9 @@ class _Planting:
         goal, touches = seen_from(samples.worlds, self.held.place[None])[0], self.held.weight > 0.0
         back = rotation.inverse(rotation.from_matrix(samples.worlds[:, :3, :3]))
         objectives = Objectives(goal, rotation.multiply(back, self.held.orientation))
-        softness = soft_goals.as_far_as_needed(seen, goal, touches, self.softness)
+        softness = soft_goals.as_far_as_needed(
+            seen.positions[:, 0], seen.reachable_distance, goal, touches, self.softness
+        )
         return soft_goals.softened(self.chain, seen, objectives, self._animated, softness), touches
 
     def _plan(self, seen: Seen, samples: Samples, orientations: Array) -> Held:

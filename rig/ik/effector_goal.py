@@ -121,7 +121,8 @@ class Following:
         objectives, softness = Objectives(target, orientation, pole), self.tuning.soft_reach
         if goal.path is not None:
             # Where the effector was once, it is to be again.
-            softness = soft_goals.as_far_as_needed(seen, target, np.ones(len(target), dtype=bool), softness)
+            every, base = np.ones(len(target), dtype=bool), seen.positions[:, 0]
+            softness = soft_goals.as_far_as_needed(base, seen.reachable_distance, target, every, softness)
         softened = soft_goals.softened(self.chain, seen, objectives, self._animated, softness)
         return softened, np.ones(len(target), dtype=bool)
 

@@ -35,14 +35,16 @@ def softened(
     return replace(objectives, target=np.where(moved, goal + hand, objectives.target), asked=objectives.target)
 
 
-def as_far_as_needed(seen: Seen, target: Array, held: Array, softness: float) -> Array:
-    """The softness (F,) of a chain for targets (F, 3) that it must not miss in reach, during runs of frames (F,).
+def as_far_as_needed(base: Array, lengths: Array, target: Array, held: Array, softness: float) -> Array:
+    """The softness (F,) of limbs for targets (F, 3) that they must not miss in reach, during runs of frames (F,).
+
+    base: (F, 3), where they begin. lengths: (F,)
 
     Contacts do not slip while they are in reach, however straight the chain is. What goes out of reach is missed in any
     case: the chain may become straight as far before the end of its reach as the target goes beyond it.
     """
-    lengths, result = seen.reachable_distance, np.zeros(len(target))
-    beyond = np.linalg.norm(target - seen.positions[:, 0], axis=-1) / lengths - 1.0
+    result = np.zeros(len(target))
+    beyond = np.linalg.norm(target - base, axis=-1) / np.maximum(lengths, 1e-300) - 1.0
     for first, last in runs(held):
         result[first : last + 1] = np.clip(beyond[first : last + 1].max(), 0.0, softness)
     return result

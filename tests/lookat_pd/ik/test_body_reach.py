@@ -106,7 +106,7 @@ def test_pinned_limbs_stay_as_straight_as_they_are() -> None:
     pose = np.repeat(body.pose[:1], count, axis=0).copy()
     for name in ("shin L", "shin R", "thigh L", "thigh R"):
         pose[:, body(name)] = rotation.exp([0.02 if name.startswith("shin") else 0.0, 0.0, 0.0])
-    orientations, places = forward(body.parents, body.offsets, pose)
+    _, places = forward(body.parents, body.offsets, pose)
     feet = [
         BodyPosition(body(f"foot {side}"), places[:, body(f"foot {side}")], bones=2, softness=0.03) for side in "LR"
     ]
