@@ -18,7 +18,7 @@ def draw_body_switch(layout: bpy.types.UILayout, settings) -> None:
 def draw_body(layout: bpy.types.UILayout, settings) -> None:
     """Hips, arms, feet and torso."""
     body = settings.body
-    layout.prop(body, "torso_from")
+    layout.prop(body, "torso_from", text="Torso from")
     layout.prop(body, "torso_more", slider=True)
     for layer in layers.of_group("body"):
         column = _layer(layout, body, layer.switch)

@@ -2,9 +2,11 @@
 
 import bpy
 
+from ..lookat_pd.message import Message
 from ..operators import selection
 from ..rig.look_at.directing import looks
 from ..rig.sampling import targets
+from ..translations import messages
 from . import keyed
 
 
@@ -62,11 +64,8 @@ class LOOKAT_PD_MT_active_target(bpy.types.Menu):
 def _draw_active(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
     """The active target by name, with its decorator."""
     row = layout.row(align=True)
-    split = row.split(factor=0.4)
-    label = split.row()
-    label.alignment = "RIGHT"
-    label.label(text="Active Target")
-    split.menu("LOOKAT_PD_MT_active_target", text=looks.chosen(bone.lookat_pd).label or "…", translate=False)
+    name = Message("Active target: {name}", name=looks.chosen(bone.lookat_pd).label or "…")
+    row.menu("LOOKAT_PD_MT_active_target", text=messages.translate(name), translate=False)
     keyed.draw_dot(row, context, bone, "active_target")
 
 

@@ -151,7 +151,8 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
 
 def _draw_interpolation(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
     layout.prop(settings, "keys")
-    layout.prop(settings, "between")
+    # Over the whole width: the names of the laws are long.
+    layout.prop(settings, "between", text="")
     layout.prop(settings, "at_keys")
     if settings.between == "TORQUE_CHANGE":
         if advanced.is_on(context):

@@ -285,20 +285,25 @@ class _Eyes(_SubPanel):
         body_response.draw_eyes(self.prepared(), self.settings(context))
 
 
+_GESTURES = {"glance_yaw": "Sideways", "glance_pitch": "Up", "eyes_closed": "", "nod": "", "tilt": ""}
+"""The settings of gestures, and the labels of those that have longer names elsewhere."""
+
+
 class _Gestures(_SubPanel):
     bl_label = "Gestures"
 
     def draw(self, context: bpy.types.Context) -> None:
         column = self.prepared().column(align=True)
-        for name in ("glance_yaw", "glance_pitch", "eyes_closed", "nod", "tilt"):
-            keyed.draw(column, context, selection.look_at_bone(context), name)
+        for name, text in _GESTURES.items():
+            keyed.draw(column, context, selection.look_at_bone(context), name, text=text and iface_(text))
 
 
 class _More(_SubPanel):
     bl_label = "More"
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout, settings = self.prepared(), self.settings(context)
+        # Over the whole width: these names are long.
+        layout, settings = self.layout.column(), self.settings(context)
         for name in ("stabilize", "level_head", "feed_forward"):
             layout.prop(settings, name, slider=True)
 

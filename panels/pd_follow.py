@@ -69,7 +69,9 @@ class LOOKAT_PD_PT_pd_follow(SidebarPanel, bpy.types.Panel):
     @staticmethod
     def _draw_controller(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
         controller.draw(layout, settings)
-        layout.prop(settings, "feed_forward", slider=True)
+        row = layout.row()
+        row.use_property_split = False
+        row.prop(settings, "feed_forward", slider=True)
         if not advanced.is_on(context):
             return
         column = layout.column(align=True)

@@ -1,8 +1,9 @@
 """The state of the live look-at: a line below the settings."""
 
-import textwrap
-import unicodedata
+import re
+from collections.abc import Callable, Iterator
 
+import blf
 import bpy
 
 from ..lookat_pd.message import Message
@@ -13,8 +14,10 @@ from ..rig.look_at.look_at_solve import LookAtSolve
 from ..rig.sampling import scene_playback
 from ..translations import messages
 
-_LETTER = 7.5
-"""Width of a letter [pixels] at a scale of 1, a little more than it is."""
+_SIDEBAR, _EDGES, _LEAST = 280.0, 92.0, 100.0
+"""Width of a sidebar as Blender opens it, what of it is not for text, and the least room [pixels at a scale of 1]."""
+_PARTS = re.compile(r"[\u3000-\u9fff\uff00-\uffef][\u3001\u3002\u300d\uff09]*|[^\s\u3000-\u9fff\uff00-\uffef]+\s*|\s+")
+"""What stays in one line: a word with the space after it, or a Japanese character with the stop after it."""
 
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.types.Object, bone: str) -> None:
@@ -88,11 +91,19 @@ def draw_long(layout: bpy.types.UILayout, context: bpy.types.Context, text: str,
     """A sentence over as many lines as it needs."""
     column = layout.column(align=True)
     column.alert = icon == "ERROR"
-    region = getattr(context, "region", None)
-    scale = context.preferences.system.ui_scale
-    letters = max(int((region.width if region else 300) / scale / _LETTER) - 6, 20)
-    # Japanese characters are twice as wide and have no spaces.
-    if any(unicodedata.east_asian_width(letter) in "WF" for letter in text):
-        letters = max(letters // 2, 10)
-    for n, line in enumerate(textwrap.wrap(text, letters)):
+    region, scale = getattr(context, "region", None), context.preferences.system.ui_scale or 1.0
+    room = (region.width / scale if region else _SIDEBAR) - _EDGES
+    blf.size(0, context.preferences.ui_styles[0].widget.points)
+    for n, line in enumerate(lines(text, max(room, _LEAST), lambda part: blf.dimensions(0, part)[0])):
         column.label(text=line, icon=icon if n == 0 else "BLANK1", translate=False)
+
+
+def lines(text: str, room: float, width: Callable[[str], float]) -> Iterator[str]:
+    """Text in lines that are no wider than room, broken between words, or in Japanese between any two characters."""
+    line = ""
+    for part in _PARTS.findall(text):
+        if line and width((line + part).rstrip()) > room:
+            yield line.rstrip()
+            line = ""
+        line += part
+    yield line.rstrip()

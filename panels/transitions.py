@@ -90,7 +90,8 @@ class LOOKAT_PD_PT_transitions_blend(TransitionsPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_transition
         layout.prop(settings, "pose_source")
-        layout.prop(settings, "method")
+        # Over the whole width: names of methods are long.
+        layout.prop(settings, "method", text="")
         column = layout.column(align=True)
         column.active = blends(settings)
         column.prop(settings, "use_auto_blend")

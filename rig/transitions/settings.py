@@ -21,7 +21,7 @@ ROOT_ITEMS = (
         "Position and Heading",
         "Move the destination on the ground plane and turn it to continue in the same direction",
     ),
-    ("ALL", "Position, Height and Heading", "Match the height as well as position and heading"),
+    ("ALL", "With Height", "Match the height as well as position and heading"),
 )
 METHOD_ITEMS = tuple((row.identifier, row.label, row.description) for row in methods.METHODS.values())
 COMPARE_ITEMS = (("NONE", "None", "Plot only the method"), *METHOD_ITEMS)
