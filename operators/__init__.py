@@ -16,6 +16,7 @@ from . import (
     copy,
     copy_settings,
     directing,
+    edit_live,
     eye_shapes,
     eyes_from_vrm,
     hit,
@@ -74,6 +75,7 @@ LOOK_AT = (
     live_follow,
     solve,
     bake,
+    edit_live,
     bake_actions,
     compare,
 )

@@ -7,7 +7,7 @@ import bpy
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.animation import bake_options
-from ..rig.look_at import look_at_bake
+from ..rig.look_at import edit_live, look_at_bake
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.directing import looks
 from ..rig.sampling import scene_time
@@ -15,7 +15,8 @@ from ..rig.settings import choice, integer, text
 from ..translations import messages
 from . import drawing, job, polling, reporting, selection
 
-_MUTED = "All look-ats of the armature are muted, as after a bake; unmute the one to bake"
+_MUTED = "All look-ats of the armature are muted; unmute the one to bake"
+_BAKED = "All look-ats of the armature are baked; press Edit Live Again to change them"
 _MOST_LISTED = 12
 """Look-ats that the redo panel and the tooltip list."""
 
@@ -92,7 +93,7 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
             raise RigError(what_is_shown(context))
         chosen = _chosen(context, self.which)
         if not chosen:
-            raise RigError("{reason}.", reason=Message(_MUTED))
+            raise RigError("{reason}.", reason=Message(_why_none(context)))
         look_ats = [look_at.resolve(armature, bone) for armature, bone in chosen]
         first, last = scene_time.key_range(context.scene)
         played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
@@ -104,7 +105,7 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
             blend_in=self.blend_in,
             blend_out=self.blend_out,
         )
-        self.job = look_at_bake.bake(context.scene, look_ats, options)
+        self.job = look_at_bake.bake(context.scene, look_ats, options, use_live=True)
         self.listed = "\n".join(_names(chosen))
 
     def finish(self, context: bpy.types.Context, result: list[look_at_bake.BakeResult]) -> None:
@@ -150,6 +151,12 @@ def _chosen(context: bpy.types.Context, which: str) -> list[tuple[bpy.types.Obje
     return _awake(_characters(context) if which == "SELECTED" else [armature])
 
 
+def _why_none(context: bpy.types.Context) -> str:
+    """Why there is no look-at to bake, as a sentence."""
+    baked = (edit_live.baked(bone.id_data, bone.name) for bone in selection.look_ats(context))
+    return _BAKED if any(baked) else _MUTED
+
+
 def _characters(context: bpy.types.Context) -> list[bpy.types.Object]:
     """The active character first, and then the other selected ones."""
     return list(dict.fromkeys([selection.look_at_armature(context), *selection.selected_armatures(context)]))
@@ -175,6 +182,8 @@ def what_is_shown(context: bpy.types.Context) -> str:
     """The look-at that *Shown* bakes, as a sentence, or that it is muted and cannot be baked."""
     bone = selection.look_at_bone(context)
     if bone.lookat_pd.mute:
+        if edit_live.baked(bone.id_data, bone.name) is not None:
+            return Message("The look-at on '{bone}' is baked; press Edit Live Again to change it.", bone=bone.name)
         return Message("The look-at on '{bone}' is muted; unmute it to bake it.", bone=bone.name)
     return Message("Bakes the look-at on '{bone}'.", bone=bone.name)
 
@@ -189,7 +198,7 @@ def why_not(context: bpy.types.Context, *, but_muted: bool = False, alone: bool 
         return reason
     armature = selection.look_at_armature(context)
     if not but_muted and not _awake([armature] if alone else _characters(context)):
-        return _MUTED
+        return _why_none(context)
     names = (looks.names_any(armature.pose.bones[bone].lookat_pd) for _, bone in _awake([armature]))
     return polling.why_no_target(has_target=all(names))
 

@@ -6,8 +6,10 @@ import bpy
 import numpy as np
 from bpy.app.translations import pgettext_iface as iface_
 
+from ..lookat_pd.message import Message
 from ..operators import bake, bake_actions, drawing, move_keys, polling, select_target, selection
-from ..rig.look_at import facing
+from ..operators import edit_live as edit_live_button
+from ..rig.look_at import edit_live, facing
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
 from ..translations import messages
@@ -89,7 +91,10 @@ class _Main(_LookAtPanel):
             layout.operator("lookat_pd.add", icon="ADD")
             return
         self._draw_list(layout, context)
-        self._draw_settings(layout, context, settings)
+        if _is_baked(context):
+            _draw_baked(layout, context, selection.look_at_bone(context))
+        else:
+            self._draw_settings(layout, context, settings)
         self._draw_bake(layout, context, settings)
 
     @staticmethod
@@ -112,12 +117,18 @@ class _Main(_LookAtPanel):
             show.armature, show.bone = owner.name, bone.name
             ends = row.row(align=True)
             ends.alignment = "RIGHT"
-            ends.prop(settings, "mute", text="", icon="HIDE_ON" if settings.mute else "HIDE_OFF", emboss=False)
+            if settings.mute and edit_live.baked(owner, bone.name) is not None:
+                # Its motion is in the keys: the eye would add it once more.
+                show = ends.operator("lookat_pd.show_look_at", text="", icon="ACTION", emboss=False)
+                show.armature, show.bone = owner.name, bone.name
+            else:
+                ends.prop(settings, "mute", text="", icon="HIDE_ON" if settings.mute else "HIDE_OFF", emboss=False)
             remove = ends.operator("lookat_pd.remove", text="", icon="X", emboss=False)
             remove.armature, remove.bone = owner.name, bone.name
 
     @staticmethod
     def _draw_settings(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+        _draw_twice(layout, context, selection.look_at_bone(context))
         column = layout.column()
         column.active = not settings.mute
         _draw_target(column, context, settings)
@@ -136,6 +147,9 @@ class _Main(_LookAtPanel):
 
     @staticmethod
     def _draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
+        if _is_baked(context) and bake.why_not(context) is not None:
+            compare_ghost.draw_button(layout, context)
+            return
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.follow", icon="RESTRICT_SELECT_OFF")
@@ -151,6 +165,38 @@ class _Main(_LookAtPanel):
         if not settings.mute:
             bone = selection.look_at_bone(context)
             status.draw(layout, context, bone.id_data, bone.name)
+
+
+def _is_baked(context: bpy.types.Context) -> bool:
+    """Whether the displayed look-at is muted because its motion is in the keys that play."""
+    bone = selection.look_at_bone(context)
+    return bone is not None and bone.lookat_pd.mute and edit_live.baked(bone.id_data, bone.name) is not None
+
+
+def _draw_baked(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
+    """What it is baked into, instead of settings that have no effect now, and the way back."""
+    into = edit_live.baked(bone.id_data, bone.name).action.name
+    column = layout.column()
+    status.draw_long(column, context, messages.translate(Message("Baked into '{action}'", action=into)), "ACTION")
+    column.operator("lookat_pd.edit_live", icon="HIDE_OFF")
+    reason = edit_live_button.why_not(context)
+    if reason is not None:
+        status.draw_reason(column, context, reason)
+    column.operator("lookat_pd.remove", text="Delete Look-at", icon="TRASH")
+
+
+def _draw_twice(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
+    """A warning where a look-at is live on top of its own bake."""
+    found = edit_live.baked(bone.id_data, bone.name)
+    if found is None or bone.lookat_pd.mute:
+        return
+    box = layout.box()
+    text = Message("Baked into '{action}' and live: it is added twice", action=found.action.name)
+    status.draw_long(box, context, messages.translate(text), "ERROR")
+    box.operator("lookat_pd.edit_live", icon="HIDE_OFF")
+    row = box.row()
+    row.use_property_split = False
+    row.prop(bone.lookat_pd, "mute", text="Mute", icon="HIDE_ON")
 
 
 def _draw_target(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
@@ -218,6 +264,10 @@ def _draw_step_response(layout: bpy.types.UILayout, settings) -> None:
 
 class _SubPanel(_LookAtPanel):
     bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return super().poll(context) and not _is_baked(context)
 
 
 class _Targets(_SubPanel):
@@ -348,7 +398,7 @@ class _Advanced(advanced.AdvancedPanel, _SubPanel):
         layout.operator("lookat_pd.copy_settings", icon="COPYDOWN")
 
 
-class _Actions(_SubPanel):
+class _Actions(_LookAtPanel):
     bl_label = "Bake onto Actions"
     bl_options = {"DEFAULT_CLOSED"}
 

@@ -14,18 +14,18 @@ from . import actions, keys
 from .actions import rotation_path
 from .channels import channel
 
-_SOURCE = "lookat_pd_source"
+SOURCE = "lookat_pd_source"
 """Custom property of a baked action: the name of the action that it was baked from, "" for a layer."""
 
 
 def source_of(action: bpy.types.Action | None) -> bpy.types.Action | None:
     """The action that another one was baked from; None where it was not baked, or the source is gone."""
-    return bpy.data.actions.get(action.get(_SOURCE) or "") if action is not None else None
+    return bpy.data.actions.get(action.get(SOURCE) or "") if action is not None else None
 
 
 def is_layer(action: bpy.types.Action | None) -> bool:
     """Whether an action holds only what a bake adds, as an NLA layer."""
-    return action is not None and action.get(_SOURCE) == ""
+    return action is not None and action.get(SOURCE) == ""
 
 
 class BakeTransaction:
@@ -132,7 +132,7 @@ class BakeTransaction:
             self.action.name = name
             if self._source is not None and source_of(self.action) is None:
                 # Its name: a pointer would keep the source from being deleted.
-                self.action[_SOURCE] = self._source.name_full
+                self.action[SOURCE] = self._source.name_full
             if actions.keep(self._source):
                 self._undo.callback(setattr, self._source, "use_fake_user", False)
             return self.action
@@ -176,7 +176,7 @@ class BakeTransaction:
         data.use_nla = True
         self._hold_pose(data)
         action, slot = actions.new_action(name, self.armature)
-        action[_SOURCE] = ""
+        action[SOURCE] = ""
         self._undo.callback(bpy.data.actions.remove, action)
         bag = actions.channelbag(action, slot, ensure=True)
         for (bone, mode), (frames, values, base) in self._values.items():
@@ -206,7 +206,7 @@ class BakeTransaction:
             return
         name = f"{self.armature.name} pose"
         action, slot = actions.new_action(name, self.armature)
-        action[_SOURCE] = ""
+        action[SOURCE] = ""
         self._undo.callback(bpy.data.actions.remove, action)
         bag = actions.channelbag(action, slot, ensure=True)
         frame = next(iter(self._values.values()))[0][:1]

@@ -9,6 +9,7 @@ for a kind of which the file has none.
 import threading
 import time
 from dataclasses import dataclass
+from typing import TypeVar
 
 import bpy
 import numpy as np
@@ -57,6 +58,7 @@ class Status:
     """What does not move in the body, and why, and what makes solving slow."""
 
 
+_AnyKind = TypeVar("_AnyKind", bound=Kind)
 _scenes: dict[int, LiveScene] = {}
 _structure = 0
 """Goes up whenever layers may have come or gone."""
@@ -207,6 +209,24 @@ def solve_of(scene: bpy.types.Scene, owner: bpy.types.Object, bone: str, kind: s
     state = _scenes.get(scene.session_uid)
     key = None if state is None else state.key_of(owner, bone, kind)
     return None if state is None or key is None else state.solves.get(key)
+
+
+def solved_kind(scene: bpy.types.Scene, kind: type[_AnyKind]) -> _AnyKind | None:
+    """The layers of a kind in a scene, if all layers are solved for the data as it is now; None if not, also where
+    their solutions were read from the file."""
+    if own_data.TEMPORARY in scene or not _any(scene):
+        return None
+    with _lock:
+        state = _scenes.get(scene.session_uid)
+        if state is None or state.stopped or state.job is not None or not state.prints:
+            return None
+        state.use(_used)
+        # What has been changed a moment ago may still be to be looked at.
+        state.refresh(scene, _structure, now=True)
+        solved = state.job is None and not state.errors
+        solved = solved and all(solve.stale == FRESH and not solve.rough for solve in state.solves.values())
+        found = state.kinds.get(kind) if solved else None
+        return found if isinstance(found, kind) else None
 
 
 def unsettled(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, str, Status]]:

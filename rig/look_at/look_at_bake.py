@@ -21,7 +21,7 @@ from ..animation.channels import LOCATION
 from ..layers import layer_bake
 from ..sampling import suspend
 from ..sampling.scene_time import seconds_per_frame
-from . import constraint_sync, cyclic_bake
+from . import constraint_sync, cyclic_bake, edit_live, known_solution
 from . import resolve as look_at
 from .body import blink_bake
 from .body.blink import Lid
@@ -30,6 +30,7 @@ from .directing import shot_keys
 from .look_at_solve import LookAtSolve
 from .resolve import LookAt
 from .scene_solve import SceneSolve
+from .solve_context import SolveContext
 
 BAKED = " look-at"
 Range = tuple[int, int]
@@ -61,12 +62,13 @@ class BakeResult:
 
 
 def bake(
-    scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: BakeOptions
+    scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: BakeOptions, *, use_live: bool = False
 ) -> Generator[float, None, list[BakeResult]]:
     """Bake look-ats in order, later ones on the result of earlier ones, yielding the fraction done.
 
     Other look-ats that are live in the scene play while these are solved; these are muted at the end, since their
-    motion is in the keys then. Raises LookAtError.
+    motion is in the keys then. use_live: key what is solved live, where that is verified and up to date, instead of
+    solving it again. Raises LookAtError.
     """
     check_range(options.first, options.last)
     if not look_ats:
@@ -80,11 +82,16 @@ def bake(
         actions.check_curves(item.armature, dict.fromkeys(item.moved, LOCATION), options.into)
         blink_bake.check(item.shapes, options.into)
     with suspend.suspend_live():
-        return (yield from _bake(scene, look_ats, armatures, options))
+        return (yield from _bake(scene, look_ats, armatures, options, use_live=use_live))
 
 
 def _bake(
-    scene: bpy.types.Scene, look_ats: Sequence[LookAt], armatures: Sequence[bpy.types.Object], options: BakeOptions
+    scene: bpy.types.Scene,
+    look_ats: Sequence[LookAt],
+    armatures: Sequence[bpy.types.Object],
+    options: BakeOptions,
+    *,
+    use_live: bool,
 ) -> Generator[float, None, list[BakeResult]]:
     undone = [unkeyed_pose.bring_back(item.armature, item.bone) for item in look_ats]
     still = [unkeyed_pose.standing(item.armature, item.turned, item.moved) for item in look_ats]
@@ -92,12 +99,9 @@ def _bake(
     blinks = {armature: blink_bake.BlinkBake(armature, BAKED) for armature in armatures}
     frames = np.arange(options.first, options.last + 1)
     try:
-        solves = _solves(scene, look_ats)
         solved, cycle = _solved(scene, look_ats, options)
-        with closing(SceneSolve(scene, *solved, solves, cycle=cycle)) as scene_solve:
-            wanted = solves[-len(look_ats) :]
-            for fraction in scene_solve.steps(wanted):
-                yield 0.999 * fraction
+        known = known_solution.find(scene, look_ats, solved) if use_live and cycle is None else None
+        wanted, context = known or (yield from _solve(scene, look_ats, solved, cycle))
         for armature in armatures:
             works[armature] = BakeTransaction(armature)
             chosen = [solve for solve in wanted if solve.look_at.armature == armature]
@@ -121,8 +125,22 @@ def _bake(
         unkeyed_pose.remember(item.armature, item.bone, bones)
     for blinking in blinks.values():
         blinking.finish()
+    for armature, action in kept.items():
+        edit_live.mark(action, (item.bone for item in look_ats if item.armature == armature), options.into)
     _mute(look_ats)
-    return [_result(solve, scene_solve, kept[solve.look_at.armature]) for solve in wanted]
+    return [_result(solve, context, kept[solve.look_at.armature]) for solve in wanted]
+
+
+def _solve(
+    scene: bpy.types.Scene, look_ats: Sequence[LookAt], solved: Range, cycle: Range | None
+) -> Generator[float, None, tuple[list[LookAtSolve], SolveContext]]:
+    """Solve them, with the others that are live, yielding the fraction done."""
+    solves = _solves(scene, look_ats)
+    wanted = solves[-len(look_ats) :]
+    with closing(SceneSolve(scene, *solved, solves, cycle=cycle)) as scene_solve:
+        for fraction in scene_solve.steps(wanted):
+            yield 0.999 * fraction
+        return wanted, scene_solve.context
 
 
 def _solved(scene: bpy.types.Scene, look_ats: Sequence[LookAt], options: BakeOptions) -> tuple[Range, Range | None]:
@@ -172,9 +190,8 @@ def _amounts(solves: Sequence[LookAtSolve], frames: Array) -> dict[Lid, Array]:
     return by_lid
 
 
-def _result(solve: LookAtSolve, scene_solve: SceneSolve, action: bpy.types.Action) -> BakeResult:
+def _result(solve: LookAtSolve, context: SolveContext, action: bpy.types.Action) -> BakeResult:
     assert solve.solution is not None
-    context = scene_solve.context
     frames, solution, response = context.frames, solve.solution, solve.response
     if context.cycle is not None:
         cut = cyclic_bake.LastCycle(frames, *context.cycle, context.dt)

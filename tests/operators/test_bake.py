@@ -283,3 +283,43 @@ def test_a_part_of_the_range_is_baked_as_it_plays(hero) -> None:
     assert np.abs(live[0] - live[-1]).max() > 0.01
     bpy.ops.lookat_pd.bake(use_scene_range=False, frame_start=8, frame_end=20)
     assert np.abs(poses() - live).max() < 1e-6
+
+
+# And back
+
+
+def test_all_selected_characters_are_live_again(pair) -> None:
+    chosen = pair[:2]
+    scenes.animate(chosen[0], bones=["chest"])
+    sources = [item.animation_data.action if item.animation_data else None for item in chosen]
+    bpy.ops.lookat_pd.bake()
+    assert all(item.pose.bones["head"].lookat_pd.mute for item in chosen)
+    assert bpy.ops.lookat_pd.edit_live.poll() and bpy.ops.lookat_pd.edit_live() == {"FINISHED"}
+    assert not any(item.pose.bones["head"].lookat_pd.mute for item in pair)
+    assert [item.animation_data.action for item in chosen] == sources
+    assert reason() is None
+
+
+def test_one_who_cannot_go_back_keeps_all_baked(pair) -> None:
+    chosen = pair[:2]
+    scenes.animate(chosen[1], bones=["chest"])
+    source = chosen[1].animation_data.action
+    bpy.ops.lookat_pd.bake()
+    bpy.data.actions.remove(source)
+    playing = [item.animation_data.action for item in chosen]
+    with pytest.raises(RuntimeError, match="is not in the file any more"):
+        bpy.ops.lookat_pd.edit_live()
+    assert [item.animation_data.action for item in chosen] == playing
+    assert all(item.pose.bones["head"].lookat_pd.mute for item in chosen)
+
+
+def test_edit_live_says_why_it_is_grey(hero) -> None:
+    why_not = load("operators.edit_live").why_not
+    assert why_not(bpy.context).startswith("The look-at on 'head' is not baked into what plays")
+    scenes.animate(hero, bones=["hips"])
+    bpy.ops.lookat_pd.bake(into="CURRENT")
+    assert "replaced keys of the animation" in why_not(bpy.context)
+    assert reason().startswith("All look-ats of the armature are baked")
+    assert not bpy.ops.lookat_pd.edit_live.poll()
+    look_at_edit.remove(hero, "head")
+    assert why_not(bpy.context) == "Add a look-at first"

@@ -45,7 +45,7 @@ def find(armature: bpy.types.Object, chosen: str) -> list[Lid]:
     """The shape keys that close a character's eyes: those with the chosen name, or, for "", by name. Raises
     RigError."""
     lids = []
-    for keys in _keys_of(armature):
+    for keys in keys_of(armature):
         names = keys.key_blocks.keys()[1:] if keys.use_relative else []
         wanted = [name for name in names if name == chosen] if chosen else shape_keys.closing(names)
         lids += [Lid(keys, name) for name in wanted]
@@ -58,7 +58,7 @@ def find(armature: bpy.types.Object, chosen: str) -> list[Lid]:
     return lids
 
 
-def _keys_of(armature: bpy.types.Object) -> Iterator[bpy.types.Key]:
+def keys_of(armature: bpy.types.Object) -> Iterator[bpy.types.Key]:
     """The shape keys of all meshes that belong to a character."""
     seen = set()
     for item in bpy.data.objects:
@@ -87,7 +87,7 @@ def state(lid: Lid) -> str:
 
 def signature(armature: bpy.types.Object, lids: Iterable[Lid]) -> tuple[object, ...]:
     """A value that changes with the shape keys that are found and their states, and where these turn the eyes."""
-    names = [(keys.name_full, keys.key_blocks.keys()) for keys in _keys_of(armature)]
+    names = [(keys.name_full, keys.key_blocks.keys()) for keys in keys_of(armature)]
     return names, [(state(lid), base(lid) if lid.adds else None) for lid in lids]
 
 

@@ -12,9 +12,12 @@ import numpy as np
 
 from ....lookat_pd.rotation import Array
 from ...animation import actions, keys
-from ...animation.bake_transaction import put_back
+from ...animation.bake_transaction import SOURCE, put_back, source_of
 from . import blink
 from .blink import Lid
+
+_OF = "lookat_pd_of"
+"""Custom property of an action of shape keys that a bake made: the name of the action of the armature's bake."""
 
 
 def check(lids: Iterable[Lid], into: str) -> None:
@@ -78,6 +81,7 @@ class BlinkBake:
         name = actions.baked_name(item, into, self._ending)
         if source is None and into == "LAYER":
             home, place = actions.new_action(name, item)
+            home[_OF] = action.name_full
             self._undo.callback(bpy.data.actions.remove, home)
         elif source is None:
             home, place = action, action.slots.new(id_type=item.id_type, name=item.name)
@@ -87,6 +91,9 @@ class BlinkBake:
         else:
             home = source.copy()
             home.name, place = name, home.slots[slot.identifier]
+            home[_OF] = action.name_full
+            if source_of(home) is None:
+                home[SOURCE] = source.name_full
             self._undo.callback(bpy.data.actions.remove, home)
         if source is not None:
             self._undo.callback(setattr, data, "action_slot", slot)
@@ -104,6 +111,22 @@ class BlinkBake:
 
     def rollback(self) -> None:
         self._undo.close()
+
+
+def play_source(armature: bpy.types.Object, action: bpy.types.Action) -> None:
+    """Let the shape keys of an armature play what they did before a bake, of which the armature's action is given."""
+    for item in blink.keys_of(armature):
+        data = item.animation_data
+        home = None if data is None else data.action
+        if home is None or not (home == action or home.get(_OF) == action.name_full):
+            continue
+        source, slot = source_of(home), data.action_slot
+        place = source.slots.get(slot.identifier) if source is not None and slot is not None else None
+        # Without a slot there, they had none before.
+        data.action = source if place is not None else None
+        if place is not None:
+            data.action_slot = place
+        actions.keep(home)
 
 
 def _changing(lid: Lid, source: Any, slot: Any, frames: Array, amounts: Array) -> keys.Keys:

@@ -37,13 +37,14 @@ def _turned(one: np.ndarray, other: np.ndarray) -> float:
     return float(np.degrees(np.linalg.norm(one - other) / np.sqrt(2.0)))
 
 
-def _human_looks(hands: Hands) -> Generator[float, None, str]:
-    """The demo's generated Rigify human, animated, looks at a ball without keys; solved. The name of the ball."""
+def _human_looks(hands: Hands, *, moving: bool = False) -> Generator[float, None, str]:
+    """The demo's generated Rigify human looks at a ball, without keys unless `moving`; solved. The ball's name."""
     # Before the human is there: the panels of its rig, in the first tab, need Rigify.
     yield from hands.sidebar()
     demo = load("assets.demo.human").build_scene()
     hands.window.scene = demo.scene
-    demo.ball.animation_data_clear()
+    if not moving:
+        demo.ball.animation_data_clear()
     load("rig.look_at.edit").add(_scene(), _human(), "head", demo.ball)
     _scene().frame_set(60)
     with hands.override():

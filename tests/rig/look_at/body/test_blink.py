@@ -600,3 +600,25 @@ def test_a_bake_that_fails_leaves_nothing(into, monkeypatch) -> None:
     assert not scenes.differences(before, scenes.snapshot())
     assert keys.animation_data is None
     assert keys.key_blocks["Blink"].value == value
+
+
+@pytest.mark.parametrize("into", ["NEW", "LAYER"])
+@pytest.mark.parametrize("home", ["none", "own action", "action of the armature"])
+def test_edit_live_after_a_bake_gives_shape_keys_their_animation_back(into, home) -> None:
+    armature, _ = looking()
+    armature.pose.bones["chest"].keyframe_insert("location", frame=1)
+    keys = face(armature, "Blink")
+    if home != "none":
+        data = keys.animation_data_create()
+        action = bpy.data.actions.new("Face") if home == "own action" else armature.animation_data.action
+        data.action, data.action_slot = action, action.slots.new(id_type="KEY", name=keys.name)
+        keys.key_blocks["Blink"].keyframe_insert("value", frame=3)
+    before = values(keys, "Blink")
+    playing = keys.animation_data and (keys.animation_data.action, keys.animation_data.action_slot)
+    scenes.run_bake(armature, last=LAST, into=into)
+    assert keys.animation_data.action not in (None, playing and playing[0])
+    assert values(keys, "Blink").max() > 0.5
+    load("rig.look_at.edit_live").edit_live(armature, "head")
+    after = keys.animation_data.action and (keys.animation_data.action, keys.animation_data.action_slot)
+    assert after == playing
+    np.testing.assert_array_equal(values(keys, "Blink"), before)

@@ -1,0 +1,107 @@
+"""Bake and back: what the panel says of a baked look-at, and how quickly what is solved becomes keys."""
+
+import time
+
+import bpy
+import numpy as np
+from character import select
+from in_hand import _human, _human_looks, _scene, _state, _work
+from windowed.hands import SIDEBAR, Hands, NotThere, Waiting
+from windowed.scripts import script
+
+from extension import load
+
+LIVE = ("rig.layers.live",)
+FRAMES = (1, 30, 60, 125, 250)
+
+
+def _settings():
+    return _human().pose.bones["head"].lookat_pd
+
+
+def _poses() -> np.ndarray:
+    """Matrices of the human at some frames, as Blender evaluates them."""
+    found = []
+    for frame in FRAMES:
+        _scene().frame_set(frame)
+        layer = bpy.context.window_manager.windows[0].view_layer
+        found.append([np.array(bone.matrix) for bone in _human().evaluated_get(layer.depsgraph).pose.bones])
+    return np.array(found)
+
+
+@script(needs=LIVE)
+def baked_and_edited_live_again(hands: Hands) -> Waiting:
+    """A solved human: the bake solves and redraws nothing; the panel names the action and leads back; undo."""
+    # A target that moves: else the bake is one of a cycle, which the live look-at does not know.
+    yield from _human_looks(hands, moving=True)
+    select(_human())
+    bpy.ops.ed.undo_push(message="Human")
+    yield 0.5
+    source = _human().animation_data.action.name
+    seen = _poses()
+    yield 0.5
+    assert (yield from hands.until(lambda: _state() == "SOLVED")), _state()
+    button = yield from hands.find("lookat_pd.bake")
+    yield from hands.hover((button.x, button.y))
+    yield 0.5
+    draws: list[float] = []
+    count = bpy.types.SpaceView3D.draw_handler_add(
+        lambda: draws.append(time.perf_counter()), (), "WINDOW", "POST_PIXEL"
+    )
+    with _work() as done:
+        begin = time.perf_counter()
+        yield from hands.button("PRESS")
+        yield from hands.button("RELEASE")
+        assert (yield from hands.until(lambda: _settings().mute, 20.0)), "the bake does not end"
+        spent, drawn = time.perf_counter() - begin, len(draws)
+    bpy.types.SpaceView3D.draw_handler_remove(count, "WINDOW")
+    print(f"bake of a solved human: {spent:.2f} s, {drawn} draws")
+    assert "build" not in done, "the rig was copied to be sampled"
+    assert drawn <= 4, f"{drawn} draws"
+    yield 0.5
+    name = _human().animation_data.action.name
+    assert name != source
+    np.testing.assert_allclose(_poses(), seen, atol=1e-4)
+    interface = bpy.context.preferences.view
+    for language in ("ja_JP", "en_US"):
+        interface.language = language
+        yield 0.5
+        hands.look(f"baked {language}")
+    try:
+        yield from hands.find("settle_time")
+    except NotThere:
+        pass
+    else:
+        raise AssertionError("settings without an effect are shown")
+    yield from hands.find("lookat_pd.remove")
+    yield from hands.click((yield from hands.find("lookat_pd.edit_live")))
+    yield 0.2
+    assert not _settings().mute and _human().animation_data.action.name == source
+    assert (yield from hands.until(lambda: _state() == "SOLVED")), _state()
+    np.testing.assert_allclose(_poses(), seen, atol=1e-5)
+    assert name in bpy.data.actions
+    hands.look("live again")
+    yield from hands.undo()
+    assert _settings().mute and _human().animation_data.action.name == name
+    yield from hands.undo()
+    assert not _settings().mute and _human().animation_data.action.name == source
+
+
+@script(needs=LIVE)
+def live_on_top_of_its_own_bake(hands: Hands) -> Waiting:
+    """A script unmutes a baked look-at: the panel says that it is added twice, and leads back."""
+    yield from _human_looks(hands)
+    select(_human())
+    yield 0.3
+    with hands.override():
+        bpy.ops.lookat_pd.bake("EXEC_DEFAULT", True)
+    assert _settings().mute
+    _settings().mute = False
+    hands.region(SIDEBAR).tag_redraw()
+    yield 0.5
+    found = load("rig.look_at.edit_live").baked(_human(), "head")
+    assert found is not None
+    hands.look("twice")
+    yield from hands.click((yield from hands.find("lookat_pd.edit_live")))
+    yield 0.2
+    assert not _settings().mute and load("rig.look_at.edit_live").baked(_human(), "head") is None
