@@ -31,8 +31,8 @@ _SWITCHED = 0.5
 """Influence of IK from which on a limb is dragged by its IK control."""
 _GOOD_ENOUGH = 1e-5
 """Largest error of a control, as a fraction of the length of its limb."""
-_BEYOND, _LONGER = 1.2, 1.001
-"""Where a control is put to see whether the rig stretches its limb, and how long that then is, in lengths of it."""
+_BEYOND, _LONGER = 1.2, 1.1
+"""Where a control is put to see whether the rig stretches its limb, and how much longer the bones then are at least."""
 
 
 def moved_by(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str) -> tuple[str, LimbControls | None]:
@@ -218,7 +218,9 @@ class ControlDrag(drag.GivenChain):
             heads = [self._seen(name, at_tip=False) for name in grip.line]
             heads += [self.place] if grip.at_tip else []
             self.reachable_distance = float(np.linalg.norm(np.diff(heads, axis=0), axis=-1).sum())
-            self._base, self._stretches = heads[0], None if len(heads) > 2 else True
+            self._base, self._moved_before = heads[0], self._seen(grip.moved)
+            self._length_before = self._bone_length()
+            self._stretches: bool | None = None
         except BaseException:
             self._open.close()
             raise
@@ -244,28 +246,36 @@ class ControlDrag(drag.GivenChain):
 
     def _put(self, place: Array) -> int:
         """Put the control so that what follows it is at this point of the world; returns the evaluations."""
-        dragged, away = _DraggedControl(self, place), place - self._seen(self.grip.moved)
-        tolerance = Tolerance(_GOOD_ENOUGH * self.reachable_distance, _CORRECTIONS)
-        if np.linalg.norm(away) <= tolerance.error:
+        dragged, tolerance = (
+            _DraggedControl(self, place),
+            Tolerance(_GOOD_ENOUGH * self.reachable_distance, _CORRECTIONS),
+        )
+        if np.linalg.norm(place - self._seen(self.grip.moved)) <= tolerance.error:
             return 0
-        first = dragged.nearer(np.array(self.grip.item.location), away)
+        # From the initial place: where a constraint stops what follows, that says nothing about the control.
+        first = dragged.nearer(np.array(self._before), place - self._moved_before)
         evaluations = drain(realize(dragged, first, tolerance)).evaluations
         self.view_layer.update()
         return evaluations
+
+    def _bone_length(self) -> float:
+        """The length of the bones of the limb together."""
+        bones = self.grip.line if self.grip.at_tip else self.grip.line[:-1]
+        away = [self._seen(name, at_tip=True) - self._seen(name, at_tip=False) for name in bones]
+        return float(np.linalg.norm(away, axis=-1).sum())
 
     def _softened(self, target: Array) -> Array:
         """The point of the world to which the limb goes softly instead of this one."""
         soft = ik.soft_goal(
             target, self._base, self.reachable_distance, softness=self.tuning.soft_reach, initial=self.place
         )
-        if np.array_equal(soft, target):
+        if len(self.grip.line) + self.grip.at_tip < 3 or np.array_equal(soft, target):
             return target
         if self._stretches is None:
             # A limb that the rig makes longer has no end of its reach.
             away = target - self._base
             self._put(self._base + _BEYOND * self.reachable_distance * away / np.linalg.norm(away))
-            far = np.linalg.norm(self._seen(self.grip.end, at_tip=self.grip.at_tip) - self._base)
-            self._stretches = bool(far > _LONGER * self.reachable_distance)
+            self._stretches = self._bone_length() > _LONGER * self._length_before
         return target if self._stretches else soft
 
     def restore(self) -> None:

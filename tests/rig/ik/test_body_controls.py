@@ -19,7 +19,7 @@ contact_plan = load("rig.feet.contact_plan")
 contacts = load("rig.ik.contacts")
 control_drag = load("rig.ik.control_drag")
 coupling = load("rig.controls.coupling")
-rotation = load("lookat_pd.rotation")
+ik, rotation = load("lookat_pd.ik"), load("lookat_pd.rotation")
 shear = load("rig.sampling.shear")
 solving = load("rig.ik.chain_solve")
 
@@ -211,6 +211,24 @@ def test_a_drag_moves_what_moves_the_clicked_bone(human, clicked: str, moved: st
         assert np.linalg.norm(head(human, shown) - start - away) < 1e-3 and session.error < 1e-3
     session.restore()
     assert [bone.matrix_basis for bone in human.pose.bones] == before
+
+
+@pytest.mark.parametrize("stretch", [0.0, 1.0])
+def test_an_ik_control_goes_softly_to_the_end_of_the_reach_unless_the_rig_stretches(human, stretch: float) -> None:
+    """And it comes back from wherever a constraint has stopped the limb."""
+    human.pose.bones["upper_arm_parent.L"]["IK_Stretch"] = stretch
+    human.update_tag()
+    session = dragged(human, "hand_ik.L")
+    base, length = head(human, "ORG-upper_arm.L"), session.reachable_distance
+    aside = rotation.normalize(np.array((0.2, -0.9, -0.1)))
+    for far in (0.9, 0.98, 1.0, 1.2, 0.98, 0.9):
+        target = base + far * length * aside
+        session.move(target)
+        reached = head(human, "ORG-hand.L")
+        soft = ik.soft_goal(target, base, length, initial=session.place)
+        assert np.linalg.norm(reached - (target if stretch else soft)) < 2e-3 * length
+        np.testing.assert_allclose(session.error, np.linalg.norm(reached - target), atol=1e-5)
+    session.restore()
 
 
 def test_controls_are_probed_once_until_the_rig_or_a_switch_changes(human, monkeypatch) -> None:

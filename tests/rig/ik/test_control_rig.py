@@ -11,7 +11,7 @@ from extension import load
 
 from .. import control_rigs, scenes
 
-errors = load("lookat_pd.errors")
+errors, ik, rotation = load("lookat_pd.errors"), load("lookat_pd.ik"), load("lookat_pd.rotation")
 body = load("rig.ik.body")
 body_bake = load("rig.ik.body_bake")
 contacts = load("rig.ik.contacts")
@@ -188,3 +188,24 @@ def test_a_rig_is_read_once_for_all_of_its_bones(human, monkeypatch) -> None:
     limb_controls.controls_of(human, bones)
     limb_controls.lines(human, bones)
     assert len(reads) == 2
+
+
+def test_an_ik_control_is_dragged_out_of_reach_softly_and_tells_its_distance(human) -> None:
+    session = drag(human, "Hand.L")
+    base, length = session._base, session.reachable_distance
+    aside = rotation.normalize(np.array((0.3, -0.8, 0.1)))
+    bends = []
+    for far in np.linspace(0.8, 1.2, 61):
+        session.move(base + far * length * aside)
+        reached = place(human, "Hand.L")
+        assert abs(session.error - np.linalg.norm(reached - base - far * length * aside)) < 1e-5
+        wanted = ik.soft_goal(base + far * length * aside, base, length, initial=session.place)
+        # Blender solves limbs that are almost straight less precisely.
+        assert np.linalg.norm(reached - wanted) < 5e-3 * length
+        bends.append(2.0 * np.arccos(min(np.linalg.norm(reached - base) / length, 1.0)))
+    assert np.max(np.abs(np.diff(bends))) < 1.5 * 2.0 * (0.4 / 60.0) / np.sqrt(1.0 - 0.97**2)
+    # And back, as if it had never been away.
+    near = base + 0.8 * length * aside
+    session.move(near)
+    assert np.linalg.norm(place(human, "Hand.L") - near) < 1e-3 and session.error < 1e-3
+    session.restore()

@@ -298,6 +298,8 @@ def test_a_skeleton_whose_only_controls_are_empties() -> None:
     wanted += [body.BodyEffector(f"foot.{s}", priority="HIGH") for s in "LR"]
     found = bake(armature, wanted)
     places = np.array([goal.location for goal in goals])
-    assert np.linalg.norm(heads(armature, "hand.L", "hand.R") - places, axis=-1).max() < 1e-3 and not found.missing
+    away = np.linalg.norm(heads(armature, "hand.L", "hand.R") - places, axis=-1)
+    # Both arms are almost straight, which no way of the body changes.
+    assert (away - found.softened[:2].T).max() < 1e-3 and not found.missing
     assert np.linalg.norm(heads(armature, "foot.L", "foot.R") - feet, axis=-1).max() < 1e-3
     assert "Goal hand.L" in found.bones and "upper_arm.R" in found.bones and "upper_arm.L" not in found.bones
