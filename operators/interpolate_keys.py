@@ -20,7 +20,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     bones = selection.selected_bones(context)
     if not bones:
         return "Select the bones to move in pose mode"
-    steps = context.scene.lookat_pd_dynamics.between == "TENSION"
+    steps = context.scene.lookat_pd_dynamics.between != "TORQUE_CHANGE"
     if steps and not engine.available():
         reason = _without_engine(actuation.needs_engine(context.scene, bones))
         if reason is not None:

@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which.add_argument("--keys", type=_frames, metavar="A,B,...", help="frames that are poses, regardless of keys")
     which.add_argument("--selected", action="store_true", help="use only the keys that are selected in the file")
     add = partial(setting_flags.add, parser)
-    add("--method", DynamicsSettings, "between")
+    add("--method", DynamicsSettings, "between", stored=True)
     add("--tension", DynamicsSettings, "tension", "N", stored=True)
     add("--inertia", DynamicsSettings, "inertia")
     parser.add_argument(
@@ -71,8 +71,8 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise Misuse("--keys: the frames must be in order, each only once")
     if options.swing_past and options.at_keys == "STOP":
         raise Misuse("--swing-past needs --at-keys pass")
-    if options.between != "TENSION" and (options.swing_past or options.settle or options.friction):
-        raise Misuse("--swing-past, --settle and --friction need --method tension")
+    if options.between == "TORQUE_CHANGE" and (options.swing_past or options.settle or options.friction):
+        raise Misuse("--swing-past, --settle and --friction need --method mass or tension")
     if options.keys is not None and len(options.keys) < 2:
         raise Misuse("--keys: in-betweens need at least two poses")
     return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
@@ -91,7 +91,9 @@ def _interpolate(
     """Interpolate the keys of what the rig plays."""
     extent = rigs.frame_range(scene, [rig])
     first, last = options.range or extent
-    chosen = setting_flags.given(options, InterpolationSettings) | {"weight": scene.lookat_pd_dynamics.weight}
+    settings = scene.lookat_pd_dynamics
+    chosen = setting_flags.given(options, InterpolationSettings)
+    chosen |= {"weight": settings.weight, "between": settings.between}
     request = InterpolationRequest(
         _bones(options, scene, rig), first, last, selected=options.selected, poses=options.keys or (), **chosen
     )
@@ -117,7 +119,7 @@ def _use(options: argparse.Namespace, scene: bpy.types.Scene, rig: bpy.types.Obj
     bones = [rig.pose.bones[name].lookat_pd_body for name in options.passive if name in rig.pose.bones]
     for own in bones:
         own.use_own = own.passive = True
-    setting_flags.apply(options, settings, ("tension", "weight", "friction"))
+    setting_flags.apply(options, settings, ("between", "tension", "weight", "friction"))
     for item in (settings, *bones):
         setting_flags.apply(options, item, ("stiffness", "damping"))
 

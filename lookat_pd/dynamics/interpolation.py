@@ -16,7 +16,7 @@ from ..ik import Limits
 from ..ik.joint_checks import same_joints
 from ..progress import drained, subrange
 from ..rotation import Array
-from . import body_checks, exact, law, mass
+from . import body_checks, exact, law, mass, succession
 from .body import Body
 from .course import courses_of
 from .engine import finished
@@ -26,6 +26,7 @@ from .limited import Limited
 from .root_path import RootPath
 from .samples import MotionSamples
 from .simulation import Disturbances
+from .succession import Succession
 from .unlimited import Unlimited
 
 INERTIAS = ("true", "reference")
@@ -63,6 +64,8 @@ def interpolating(
     settle: float = 0.0,
     velocities: ArrayLike | None = None,
     swing_past: float = 0.0,
+    keeps: ArrayLike | None = None,
+    felt: Body | None = None,
 ) -> Generator[float, None, Interpolation]:
     """In-betweens of keys (k, n, 4) at increasing key_times (k,) [s], sampled every `dt` seconds.
 
@@ -88,6 +91,10 @@ def interpolating(
     `key_velocities`. None: as published, each key is a goal at rest. swing_past: with velocities, how far the joints go
     beyond the last key, as a fraction of the last distance, before they return within `settle` seconds.
 
+    keeps: (k, n), from 0 to 1, for motion that shows the masses (`succession`) instead of that of the law: how much of
+    the speed that its lag leaves it a joint keeps at each key at which it would stop, if there is time after it. None:
+    the law, as published. felt: the body whose masses show, such as one without a load; None for this one.
+
     Yields the completed fraction. `interpolate` takes the same arguments and returns the Interpolation directly.
 
     Raises InvalidArgument; EngineMissing.
@@ -106,6 +113,8 @@ def interpolating(
         velocities = checks.exactly("velocities", velocities, len(keys), n, 3)
     if swing_past and (velocities is None or not settle):
         raise InvalidArgument("Swinging past the last key needs velocities at the keys, and time to settle after it.")
+    if keeps is not None:
+        keeps = np.clip(checks.exactly("kept speeds", keeps, len(keys), n), 0.0, 1.0)
     allowed = keys if limits is None else limits.clamp(keys)
     joints = Hinges.of(body, _axes(hinges, allowed, body))
     disturbances = Disturbances(
@@ -118,7 +127,17 @@ def interpolating(
         free=joints.free,
     )
     rest = body_checks.residuals(residual, n, body.called), settle, swing_past
-    motion = law.through(allowed, times, rest[0], velocities, *rest[1:])
+
+    shown = body if felt is None else _same_tree(body, felt)
+
+    def through(poses: Array, of: Body, speeds: Array | None) -> law.Motion | Succession:
+        if keeps is None:
+            return law.through(poses, times, rest[0], speeds, *rest[1:])
+        passing = np.zeros((len(poses), n, 3)) if speeds is None else speeds
+        given = of, poses, times, rest[0], passing, np.asarray(keeps), gravity
+        return succession.within(joints.limits(limits) if poses is not allowed else limits, *given, *rest[1:])
+
+    motion = through(allowed, shown, velocities)
     frames = times[0] + dt * np.arange(int(np.floor((times[-1] + settle - times[0]) / dt + 1e-6)) + 1)
     path = None if root is None else _root_path(root, frames, dt)
     plan = exact.Plan(body, joints, keys, allowed, motion, frames, gravity, path, disturbances, limits)
@@ -135,7 +154,7 @@ def interpolating(
         )
     speeds = None if velocities is None else joints.vectors(velocities)
     if np.any(joints.is_hinge):
-        motion = law.through(joints.poses(allowed), times, rest[0], speeds, *rest[1:])
+        motion = through(joints.poses(allowed), joints.body(shown), speeds)
     last = max(times[-1] + settle, frames[-1])
     given = joints.body(body), motion, gravity, disturbances, path
     samples, left = yield from _simulated(*given, last=last, keeps_speed=velocities is not None)
@@ -287,11 +306,16 @@ def _axes(hinges: ArrayLike | None, keys: Array, body: Body) -> Array:
     return axes
 
 
+def _same_tree(body: Body, other: Body) -> Body:
+    """Another body with the same joints. Raises InvalidArgument."""
+    if not np.array_equal(np.asarray(other.parents), np.asarray(body.parents)):
+        raise InvalidArgument("The reference body must have the same joints; build it from the same bones.")
+    return other
+
+
 def _reference(body: Body, reference: Body | None) -> Body:
     if reference is not None:
-        if not np.array_equal(np.asarray(reference.parents), np.asarray(body.parents)):
-            raise InvalidArgument("The reference body must have the same joints; build it from the same bones.")
-        return reference
+        return _same_tree(body, reference)
     own = mass.MassProperties(np.asarray(body.masses), np.asarray(body.centers), np.asarray(body.inertias))
     axes, _ = mass.ellipsoid(own)
     axes = np.maximum(axes, _THINNEST * axes.max(axis=-1, keepdims=True))

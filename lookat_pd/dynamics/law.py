@@ -36,7 +36,7 @@ _SLOWEST = 1e-12
 _NOTHING = 1e-100
 _FEW = 8
 """Number of times in an interval above which they are computed as one matrix product."""
-_LONG = 1e9
+LONG = 1e9
 """Length [s] of the interval after the last key if it has no end."""
 AUTOMATIC, PASSES, STOPS = range(3)
 """How a key is passed."""
@@ -190,7 +190,7 @@ def through(
             left[i], end, _ = _damped(error[i], speed[i], build[i], frequency[i][:, None], length)
             speed[i + 1] = rotation.log_rate(-error[i + 1], end)
         spread = left[:, None] * _BASIS[0][:, None, None]
-        return Motion(times, np.append(lengths, _LONG), goals, course, error, speed, build, left, spread, frequency)
+        return Motion(times, np.append(lengths, LONG), goals, course, error, speed, build, left, spread, frequency)
     velocities = velocities.copy()
     if swing_past:
         sharp, interval = sharpness(residual), float(lengths[-1])
@@ -200,7 +200,7 @@ def through(
         fast = np.minimum(swing_past * np.e * frequency[-1] * interval, _DRAWS_BACK * _fastest(sharp))
         velocities[-1] -= (fast / interval)[:, None] * start[-2]
     course[:-1] = velocities[1:]
-    lengths = np.append(lengths, settle if settle > 0.0 else _LONG)
+    lengths = np.append(lengths, settle if settle > 0.0 else LONG)
     error = start + course * lengths[:, None, None]
     speed = rotation.log_rate(-start, velocities) - course
     span, wide = lengths[:, None, None], frequency[..., None]

@@ -34,6 +34,8 @@ class Articulation:
     """(n, 4), the rotation between a joint's parent and its own channel."""
     assumed: Body | None = None
     """The body for which the joints apply their torques, None if it is `body`."""
+    felt: Body | None = None
+    """The body whose masses show in its motion, with as much of the loads as these count; None if it is `body`."""
     moving: frozenset[str] = frozenset()
     """The joints and the bones with mass that move with them."""
     posed: frozenset[str] = frozenset()
@@ -162,15 +164,17 @@ def build(
         joint_of[name] = int(joint)
     base = base_of(armature, turning)
     offsets, fixed = _stand(armature, samples, turning, parents, base, unit, posed)
-    bodies = []
-    for properties in (masses.properties, masses.assumed(weight)):
-        if properties is not None:
-            loads = _loads(samples, turning, masses.bones, properties, joint_of, unit)
-            weights, centers, inertias = (np.array(column) for column in zip(*loads, strict=True))
-            bodies.append(Body(parents, offsets, weights, centers, inertias, names=turning))
-    assumed = bodies[1] if len(bodies) > 1 and not _is_same(*bodies) else None
+
+    def body(properties: mass.MassProperties) -> Body:
+        loads = _loads(samples, turning, masses.bones, properties, joint_of, unit)
+        weights, centers, inertias = (np.array(column) for column in zip(*loads, strict=True))
+        return Body(parents, offsets, weights, centers, inertias, names=turning)
+
+    whole = body(masses.properties)
+    others = [None if some is None else body(some) for some in (masses.assumed(weight), masses.assumed(1.0 - weight))]
+    assumed, felt = (None if other is None or _is_same(whole, other) else other for other in others)
     moving = frozenset(name for name, joint in joint_of.items() if joint >= 0)
-    return Articulation(armature, turning, base, bodies[0], unit, fixed, assumed, moving, frozenset(posed))
+    return Articulation(armature, turning, base, whole, unit, fixed, assumed, felt, moving, frozenset(posed))
 
 
 def _with_mass(bones: Sequence[str], moves: Array, heavy: Collection[str], idle: Collection[str]) -> list[int]:

@@ -33,6 +33,8 @@ class Keyed:
     """Limits of the joints."""
     hinges: Array
     """(n, 3), axes, 0 for ball joints."""
+    keeps: Array | None = None
+    """(k, n), the speeds that joints keep at keys, as of `dynamics.interpolate`."""
 
 
 def can_be(powers: Actuation, inertia: str) -> bool:
@@ -79,6 +81,8 @@ def interpolating(
             swing_past=swing_past,
             limits=None if given.limits is None else joint_ranges.only(given.limits, np.isin(everything, joints)),
             hinges=given.hinges,
+            felt=body.felt,
+            keeps=None if given.keeps is None else given.keeps[mine],
         )
         motion = yield from subrange(steps, done / len(beats), (done + 1) / len(beats))
         at = (step * np.arange(count) - times[mine[0]]) / step

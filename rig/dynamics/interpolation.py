@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lookat_pd import dynamics, rotation
-from ...lookat_pd.dynamics import law
+from ...lookat_pd.dynamics import law, succession
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.pd.second_order import substeps
 from ...lookat_pd.progress import subrange
@@ -43,6 +43,8 @@ _HIT = 1e-5
 """Angle [rad] within which a key is reached up to rounding."""
 _STILL = 1e-6
 """Metres and radians below which the base is at rest."""
+_LONGEST = 4.0
+"""Time [s] after the last key in which bones settle at most."""
 _SAME = 1e-3
 """Distance in frames within which two frames are equal."""
 
@@ -70,6 +72,11 @@ class InterpolationRequest(plain(InterpolationSettings)):
     def passes(self) -> bool:
         """Whether keys are passed at the speed of the motion, by their types; otherwise they stop all joints."""
         return self.at_keys == "PASS"
+
+    @property
+    def settles(self) -> bool:
+        """Whether bones settle after the last key for as long as their mass asks for."""
+        return self.between == "MASS" and self.passes and not self.settle
 
 
 @dataclass(frozen=True)
@@ -142,14 +149,18 @@ def _work(
     unit = masses.metres(scene, armature)
     request = replace(request, settle=_settle(scene, armature, request, keys))
     plan = _Plan.of(keys.frames, request.settle, seconds_per_frame(scene))
+    if request.settles:
+        plan = _Plan.of(keys.frames, _room(armature, request, keys, plan.dt), plan.dt)
     with suspend.suspend_live():
         with Sampler(scene, armature, tree.seen(armature, keys.bones, weights.bones)) as sampler:
             samples = yield from subrange(sample_frames(sampler, plan.sampled), _WEIGHED, _SAMPLED)
             shown = request.weight if request.inertia == "TRUE" else 0.0
             body = tree.build(armature, sampler, samples, keys.bones, weights, unit, weight=shown)
         keys = keys.of(body.bones)
+        if request.settles:
+            plan, samples = _as_long_as_needed(scene, plan, samples, body, request.swing_past)
         motion = yield from subrange(_solving(scene, request, plan, samples, body, keys), _SAMPLED, _SOLVED)
-        passive = actuation.of(scene, body).passive & (request.between == "TENSION")
+        passive = actuation.of(scene, body).passive & (request.between != "TORQUE_CHANGE")
         kept = keys.owned & ~passive
         rotations = _rotations(plan, samples, body, motion, kept)
         with BakeTransaction(armature) as work:
@@ -169,11 +180,33 @@ def _settle(
     scene: bpy.types.Scene, armature: bpy.types.Object, request: InterpolationRequest, found: KeyPoses
 ) -> float:
     """The time [s] after the last key: what was asked for, else as long as bones that swing past it need."""
-    if request.settle or not (request.swing_past and request.passes):
+    if request.settle or request.between == "MASS" or not (request.swing_past and request.passes):
         return request.settle
     tensions = np.array([actuation.settings(scene, armature.pose.bones[name]).tension for name in found.bones])
     interval = float(found.frames[-1] - found.frames[-2]) * seconds_per_frame(scene)
     return float(law.swing_time(tensions, interval, request.swing_past).max())
+
+
+def _room(armature: bpy.types.Object, request: InterpolationRequest, found: KeyPoses, dt: float) -> float:
+    """The time [s] after the last key in which bones may settle: up to the end of the range, if nothing moves them
+    there."""
+    last = found.frames[-1]
+    stops = not request.swing_past and np.all(found.kinds[-1][found.owned[-1]] != "auto")
+    if stops or request.poses or key_poses.goes_on(armature, found.bones, last):
+        return 0.0
+    return min(max(float(request.last - last), 0.0) * dt, _LONGEST)
+
+
+def _as_long_as_needed(
+    scene: bpy.types.Scene, plan: "_Plan", samples: Samples, body: Articulation, swing_past: float
+) -> tuple["_Plan", Samples]:
+    """A plan that ends when the bones have settled, with its samples."""
+    last = body.poses(samples)[np.searchsorted(plan.sampled, plan.keys[-1])]
+    settings = actuation.of(scene, body).residual, float(plan.keys[-1] - plan.keys[-2]) * plan.dt, swing_past
+    needed = succession.settle_time(body.felt or body.body, last, *settings)
+    room = float(plan.seconds(plan.sampled[-1:])[0] - plan.seconds(plan.keys[-1:])[0])
+    shorter = _Plan.of(plan.keys, min(np.ceil(needed / plan.dt) * plan.dt, room), plan.dt)
+    return shorter, samples.at(np.searchsorted(plan.sampled, shorter.sampled - _SAME))
 
 
 @dataclass(frozen=True)
@@ -232,6 +265,9 @@ def _solving(
         return _least_change(scene, request, plan, samples, body, own)
     powers = actuation.of(scene, body)
     kinds = own.kinds if request.passes else None
+    keeps = None
+    if request.between == "MASS":
+        keeps = np.zeros(own.types.shape) if kinds is None else (kinds == "auto").astype(float)
     keys = body.poses(samples)[np.searchsorted(plan.sampled, plan.keys)]
     keys[:, powers.passive] = keys[0, powers.passive]
     at = np.abs(plan.sampled[None] - plan.solved[:, None]).argmin(axis=1)
@@ -244,7 +280,7 @@ def _solving(
     inertia = request.inertia.lower() if body.assumed is None else "reference"
     if not own.owned.all() and independent_timing.can_be(powers, inertia):
         animated = body.poses(samples)[at]
-        given = independent_timing.Keyed(keys, times, own.owned, kinds, limits, hinges)
+        given = independent_timing.Keyed(keys, times, own.owned, kinds, limits, hinges, keeps)
         return independent_timing.interpolating(
             body, animated, given, plan.step, powers, gravity, settle, swing_past=swing_past
         )
@@ -269,6 +305,8 @@ def _solving(
         swing_past=swing_past,
         limits=limits,
         hinges=hinges,
+        keeps=keeps,
+        felt=body.felt,
     )
 
 

@@ -122,6 +122,20 @@ def has_keys(armature: bpy.types.Object, bone: str) -> bool:
     return any(len(curve.keyframe_points) for curve in _curves(armature, bone))
 
 
+def goes_on(armature: bpy.types.Object, bones: Sequence[str], frame: float) -> bool:
+    """Whether the action moves the rotations of bones after a frame: by later keys, or without end."""
+    action = armature.animation_data.action
+    if action.use_frame_range and action.use_cyclic:
+        return True
+    curves = [curve for name in bones for curve in _curves(armature, name) if len(curve.keyframe_points)]
+    return any(
+        curve.keyframe_points[-1].co[0] > frame + _SAME
+        or curve.extrapolation == "LINEAR"
+        or any(modifier.type == "CYCLES" and not modifier.mute for modifier in curve.modifiers)
+        for curve in curves
+    )
+
+
 def _curves(armature: bpy.types.Object, bone: str) -> list[Any]:
     """The F-curves of a bone's rotation in the mode in use."""
     data, mode = armature.animation_data, armature.pose.bones[bone].rotation_mode

@@ -51,7 +51,17 @@ AT_KEYS_ITEMS = (
     ("STOP", "Stop", "Come to rest at every key, as published"),
 )
 BETWEEN_ITEMS = (
-    ("TENSION", "Tension", "Move to each key as a body with muscles of some tension"),
+    (
+        "MASS",
+        "Mass",
+        "Let the joints start and settle one after the other, from the root to the tip, and later the more mass they "
+        "move; what falls arrives late",
+    ),
+    (
+        "TENSION",
+        "As Published",
+        "Move all joints to each key at the same time, as a body whose muscles make up for its mass",
+    ),
     (
         "TORQUE_CHANGE",
         "Minimum Torque Change",

@@ -28,7 +28,7 @@ def interpolation(scene: bpy.types.Scene, bones: Iterable[bpy.types.PoseBone], f
     """The request for the keys of these bones from `first` to `last`."""
     s = scene.lookat_pd_dynamics
     chosen = values(s, InterpolationSettings)
-    if s.between != "TENSION":
+    if s.between == "TORQUE_CHANGE":
         chosen |= {"settle": 0.0, "swing_past": 0.0}
     names = tuple(bone.name for bone in bones)
     return Interpolation(names, first, last, selected=s.keys == "SELECTED", **chosen)

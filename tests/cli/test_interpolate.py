@@ -44,7 +44,8 @@ def test_keys_are_hit(shot, call, tools, tmp_path) -> None:
     assert outcome.code == 0 and not outcome.errors
     row = outcome.row
     assert row["keys"] == [1, 20, 48] and row["missed"] == [] and row["chain"] == [THIGH, SHIN]
-    assert row["frames"] == [1, 48] and row["action"].endswith(" dynamics")
+    # The poses are held after the last key, so that the leg settles there.
+    assert row["frames"][0] == 1 and 48 < row["frames"][1] < 80 and row["action"].endswith(" dynamics")
     assert set(row["masses"]) == set(row["peak_torques"]) == {THIGH, SHIN}
     assert np.abs(turns(tools, output) - turns(tools, shot)).max() < 1e-6
     between = tools.angles_between(turns(tools, output, frames=[8]), turns(tools, shot, frames=[8]))
@@ -60,7 +61,19 @@ def test_the_least_change_of_torque_hits_the_keys(shot, call, tools, tmp_path) -
     assert np.abs(turns(tools, output) - keyed).max() < 1e-5
     for unused in (("--settle", 0.5), ("--friction", 1)):
         refused = call("interpolate", shot, *words, *unused, "--output", output)
-        assert refused.code == 2 and "need --method tension" in "\n".join(refused.errors)
+        assert refused.code == 2 and "need --method mass or tension" in "\n".join(refused.errors)
+
+
+def test_a_file_that_says_how_keeps_its_method(shot, call, tools, tmp_path) -> None:
+    published, again = tmp_path / "published.blend", tmp_path / "again.blend"
+    words = ("--bone", THIGH, "--bone", SHIN)
+    assert call("interpolate", shot, *words, "--method", "tension", "--output", published).row["frames"] == [1, 48]
+    scene = tools.reopen(shot)
+    scene.lookat_pd_dynamics.between = "TENSION"
+    tools.save(shot)
+    assert call("interpolate", shot, *words, "--output", again).row["frames"] == [1, 48]
+    frames = list(range(1, 49))
+    assert np.abs(turns(tools, again, frames=frames) - turns(tools, published, frames=frames)).max() < 1e-6
 
 
 def test_all_bones_with_keys_by_default(shot, call, tmp_path) -> None:
@@ -111,7 +124,7 @@ def test_a_load_shows_and_keys_are_hit(shot, call, tools, tmp_path) -> None:
 def test_friction_makes_bones_late(shot, call, tools, tmp_path) -> None:
     outputs = [tmp_path / f"{n}.blend" for n in range(2)]
     for output, given in zip(outputs, ((), ("--friction", 20)), strict=True):
-        assert call("interpolate", shot, "--bone", THIGH, *given, "--output", output).row["missed"] == []
+        assert call("interpolate", shot, "--bone", THIGH, "--method", "tension", *given, "--output", output).row["missed"] == []
     bare, rubbed = (turns(tools, output, frames=[1, 8, 20, 48]) for output in outputs)
     assert tools.angles_between(rubbed, bare).max() > 1.0
     assert np.abs(rubbed - bare)[[0, 2, 3]].max() < 1e-5
@@ -119,7 +132,7 @@ def test_friction_makes_bones_late(shot, call, tools, tmp_path) -> None:
 
 def test_curves_are_written(shot, call, tmp_path) -> None:
     folder = tmp_path / "plots"
-    words = ("--bone", THIGH, "--plots", folder, "--output", tmp_path / "out.blend")
+    words = ("--bone", THIGH, "--range", 1, 48, "--plots", folder, "--output", tmp_path / "out.blend")
     row = call("interpolate", shot, *words).row
     data = json.loads((folder / "out.json").read_text("utf-8"))
     assert len(data["frames"]) == len(data["speed"][THIGH]) == len(data["torque"][THIGH]) == 48

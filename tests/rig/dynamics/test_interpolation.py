@@ -271,7 +271,7 @@ def test_a_locked_joint_rotates_about_its_free_axis_alone(mode: str, strength: f
     bone.lock_rotation = (True, True, False)
     if strength is not None:
         settings().limit, settings().strength = "STRENGTH", strength
-    result = run(armature, ["upper_arm.L"])
+    result = run(armature, ["upper_arm.L"], last=40)
     turned = rotation.log(rotations(armature, result.action, "upper_arm.L", np.arange(1, 41)))
     assert np.abs(turned[:, :2]).max() < 1e-6
     assert bool(result.misses) == (strength is not None)
@@ -328,11 +328,12 @@ def test_swinging_past_the_last_key_takes_the_time_it_needs() -> None:
 # Weight
 
 
-def lateness(mass: float, **changes: Any) -> float:
-    """Frame at which the arm has done half of its way, with a hand of that mass."""
+def lateness(mass: float, total: float = 0.0, **changes: Any) -> float:
+    """Frame at which the arm has done half of its way, with a hand of that mass, and of the whole body."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     armature = scenes.figure()
     armature.lookat_pd_body.spread = "VOLUME"
+    armature.lookat_pd_body.total_mass = total
     for bone in ("upper_arm.L", "hand.L"):
         armature.pose.bones[bone].lookat_pd_body.mass = mass
     scenes.animate(armature, frames=(), bones=())
@@ -343,18 +344,23 @@ def lateness(mass: float, **changes: Any) -> float:
     bpy.context.scene.use_gravity = False
     for name, value in changes.items():
         setattr(settings(), name, value)
-    result = run(armature, ["upper_arm.L"], inertia=settings().inertia)
+    result = run(armature, ["upper_arm.L"], inertia=settings().inertia, between=settings().between)
     turned = rotation.angle(rotations(armature, result.action, "upper_arm.L", range(1, 26)))
     return float(np.interp(0.6, turned, np.arange(1, 26)))
 
 
-def test_without_more_mass_does_not_matter() -> None:
-    assert lateness(10.0) == pytest.approx(lateness(1.0), abs=1e-4)
+def test_mass_does_not_matter_as_published() -> None:
+    assert lateness(10.0, between="TENSION") == pytest.approx(lateness(1.0, between="TENSION"), abs=1e-4)
 
 
 @pytest.mark.parametrize("how", [{"limit": "TORQUE", "torque": 3.0}, {"inertia": "REFERENCE"}])
-def test_ten_times_as_heavy_is_late(how: dict[str, Any]) -> None:
-    assert lateness(10.0, **how) > lateness(1.0, **how) + 2.0
+def test_ten_times_as_heavy_is_late_as_published(how: dict[str, Any]) -> None:
+    assert lateness(10.0, between="TENSION", **how) > lateness(1.0, between="TENSION", **how) + 2.0
+
+
+def test_the_heavier_the_later_by_default() -> None:
+    frames = [lateness(0.0, total) for total in (7.0, 70.0, 700.0)]
+    assert all(np.diff(frames) > 0.3)
 
 
 ARM = (
@@ -434,8 +440,10 @@ def test_full_weight_stays_bounded() -> None:
 
 
 def test_a_slack_bone_is_late_and_a_tense_one_early() -> None:
-    slack, middle, tense = (lateness(1.0, tension=n) for n in (3.0, 9.0, 15.0))
+    slack, middle, tense = (lateness(1.0, tension=n, between="TENSION") for n in (3.0, 9.0, 15.0))
     assert tense + 1.0 < middle < slack - 1.0
+    slack, middle, tense = (lateness(1.0, tension=n) for n in (3.0, 9.0, 15.0))
+    assert tense < middle < slack
 
 
 def test_what_is_too_weak_misses_and_is_reported() -> None:
@@ -473,7 +481,7 @@ def test_friction_makes_a_bone_late(own: bool) -> None:
         chosen.friction = friction
         if own:
             chosen.use_own = True
-        result = run(armature, ["upper_arm.L"], at_keys="STOP")
+        result = run(armature, ["upper_arm.L"], between="TENSION", at_keys="STOP")
         turned = rotations(armature, result.action, "upper_arm.L", range(1, 11))
         moved[friction] = rotation.distance(turned[:1], turned)
         assert result.misses == []
@@ -609,10 +617,10 @@ def test_each_bone_is_on_its_own_beat() -> None:
     for bone in ("upper_arm.L", "hand.L"):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         armature = offbeat()
-        alone[bone] = rotations(armature, run(armature, [bone]).action, bone, range(1, 30))
+        alone[bone] = rotations(armature, run(armature, [bone], between="TENSION").action, bone, range(1, 30))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     armature = offbeat()
-    result = run(armature, ["upper_arm.L", "hand.L"])
+    result = run(armature, ["upper_arm.L", "hand.L"], between="TENSION")
     assert result.misses == [] and list(result.keys) == [1, 5, 13, 17, 20, 24]
     for bone, motion in alone.items():
         assert largest_angle(rotations(armature, result.action, bone, range(1, 30)), motion) < 1e-4, bone
