@@ -25,6 +25,7 @@ class LOOKAT_PD_PT_dynamics_hit(ArmaturePanel, bpy.types.Panel):
         column = layout.column(align=True)
         column.prop(settings, "stiffness")
         column.prop(settings, "largest_angle")
+        column.prop(settings, "joints")
         column.prop(settings, "length")
         column.prop(settings, "hips")
         column = layout.column(align=True)

@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--contact", HitSettings, "contact", "S")
     add("--stiffness", HitSettings, "stiffness", "N")
     add("--largest-angle", HitSettings, "largest_angle", "DEG")
+    add("--joints", HitSettings, "joints")
     help = "number of bones that give way from the hit bone upwards (default: all up to the hips)"
     add("--length", HitSettings, "length", "N", help=help)
     add("--hips", HitSettings, "hips", "N")

@@ -9,6 +9,10 @@ of the controller with that settle time. A force that rises and falls linearly d
 too, of the same impulse. The offsets of several hits add up. A joint at its largest angle is a stop, which passes on
 what it does not take. The engine is not needed.
 
+As published, all joints move at once, and each has a largest angle of its own. In a body the blow travels: with a time
+to travel, joints begin the later the more joints are between them and the bone that is hit, so that they are farthest
+one after the other; and what the joints of a line turn together is at most the largest angle, too.
+
 Source: Allen, Chu, Shapiro, Faloutsos, On the Beat! Timing and Tension for Dynamic Characters, SCA 2007, for tracking
 by torques that know the inertia; Featherstone, Rigid Body Dynamics Algorithms, 2008, section 11.7, for impulses.
 """
@@ -41,6 +45,11 @@ _SPARE = 1e-4
 """Fraction of the largest angle that the first of several hits leaves to the others."""
 _STRONGEST = 1e6
 """An impulse that is more times as strong as one that turns a joint by the largest angle does the same as that."""
+_NEAR = 1.5
+"""Number of joints between a joint and the one that is hit at which the blow has taken half of its time."""
+_FEW = 64
+"""Number of times at which what joints turn together is measured."""
+_HALVINGS = 12
 _ROUNDS = 8
 """How often times at which a joint is beyond its stop are added."""
 _SAMPLES = np.linspace(0.0, ENDS, 4097)[1:]
@@ -90,6 +99,7 @@ def respond(
     hinges: ArrayLike | None = None,
     largest_angle: float = LARGEST_ANGLE,
     limits: Limits | None = None,
+    travel: float | None = None,
 ) -> HitResponse:
     """A body that follows an animation (F, n, 4), one pose every `dt` seconds, and is hit.
 
@@ -97,7 +107,8 @@ def respond(
     stiffness: one number or (n,), 0 or more, resistance of the muscles to the
     hits. hinges: (n, 3), the axis about which a joint turns, in its frame, 0 for ball joints. largest_angle: [rad], by
     which the hits turn any joint at most; it is then a stop, beside which the others move on. limits: of the joints,
-    which then stop at their ends. Raises InvalidArgument.
+    which then stop at their ends. travel: [s], that the blow takes to joints that are far away; the largest angle is then
+    that of all joints of a line together, too. None: as published. Raises InvalidArgument.
     """
     given, animated = animated, body_checks.quaternions("animation", animated, len(body))
     if animated.ndim != 3 or not len(animated):
@@ -113,6 +124,11 @@ def respond(
         raise InvalidArgument(
             "The largest angle must be above 0° and at most 180°, not {angle}°.", angle=shown(np.degrees(largest))
         )
+    delays = np.zeros((len(hits), len(body)))
+    if travel is not None:
+        travel = number("time to travel", travel, 0.0, LONGEST_STEP)
+        for hit, delay in zip(hits, delays, strict=True):
+            delay[:] = travel * _far(body, _struck(body, hit))
     times = dt * np.arange(len(animated))
     velocities, factors = np.zeros((len(hits), len(body), 3)), np.ones(len(hits))
 
@@ -120,9 +136,9 @@ def respond(
         """The offsets (..., n, 3) by the first `count` hits at these times (...)."""
         total = np.zeros((*np.shape(moments), len(body), 3))
         for k in range(count):
-            passed = moments - float(hits[order[k]].time)
-            size = impulse_response(passed, settle_time, damping_ratio, contact)
-            total += size[..., None, None] * velocities[order[k]]
+            passed = np.asarray(moments)[..., None] - float(hits[order[k]].time)
+            size = impulse_response(passed, settle_time, damping_ratio, contact, delays[order[k]])
+            total += size[..., None] * velocities[order[k]]
         return total
 
     order = np.argsort([_time(hit, times[-1]) for hit in hits], kind="stable")
@@ -130,11 +146,17 @@ def respond(
         time = float(hits[k].time)
         pose = rotation.multiply(_between(animated, time / dt), rotation.exp(offsets_at(np.array(time), count)))
         checked = time + settle_time * _SAMPLES
-        rising = impulse_response(checked - time, settle_time, damping_ratio, contact)
+        rising = impulse_response(checked[:, None] - time, settle_time, damping_ratio, contact, delays[k])
         # Later hits find a little room in all joints.
         room = float(largest) * (1.0 - _SPARE * (1.0 - count / len(hits)))
         system = _system(body, pose, hits[k], stiffness, hinges)
-        velocities[k], factors[k] = _stopped(system, offsets_at(checked, count), rising, room)
+        lines = None if travel is None else _Lines.of(body, pose)
+        velocities[k], factors[k] = _stopped(system, offsets_at(checked, count), rising, room, lines)
+        if lines is not None:
+            few = checked[:: len(checked) // _FEW]
+            line = few, animated, dt
+            part = _together(body, line, offsets_at(few, count), offsets_at(few, count + 1), room)
+            velocities[k], factors[k] = part * velocities[k], part * factors[k]
     offsets = offsets_at(times, len(hits))
     moved = np.any(offsets != 0.0, axis=-1)
     rotations = rotation.multiply(animated, rotation.exp(offsets))
@@ -158,10 +180,7 @@ def _system(
     """The mass matrix (m, m) with muscles, the generalized impulse (m,), and the directions (m, 3 n) of the degrees of
     freedom. Raises InvalidArgument."""
     n = len(body)
-    if not (isinstance(hit.joint, int | np.integer) and 0 <= hit.joint < n):
-        raise InvalidArgument(
-            "The joint of a hit must be a number from 0 to {last}, not {joint}.", last=n - 1, joint=shown(hit.joint)
-        )
+    _struck(body, hit)
     resistance = body_checks.not_negative("stiffness", stiffness, n, body.called)
     point, impulse = exactly("point of the hit", hit.point, 3), exactly("impulse", hit.impulse, 3)
     orientations, places = body.forward(pose)
@@ -174,33 +193,115 @@ def _system(
     return free @ masses @ free.T, free @ pushed, free
 
 
-def _stopped(system: tuple[Array, Array, Array], before: Array, rising: Array, largest: float) -> tuple[Array, float]:
-    """The change of velocity (n, 3) with which no joint turns by more than the largest angle [rad], and the part of it
-    that is left where the hit is, along its impulse.
+def _struck(body: Body, hit: Hit) -> int:
+    """The joint whose bone is hit. Raises InvalidArgument."""
+    if not (isinstance(hit.joint, int | np.integer) and 0 <= hit.joint < len(body)):
+        raise InvalidArgument(
+            "The joint of a hit must be a number from 0 to {last}, not {joint}.",
+            last=len(body) - 1,
+            joint=shown(hit.joint),
+        )
+    return int(hit.joint)
 
-    system: masses, impulse and directions. before: offsets (t, n, 3) by other hits. rising: (t,) [s], the offset by a
-    velocity of 1.
+
+def _far(body: Body, joint: int) -> Array:
+    """How far joints are from another one, (n,), from 0 to 1, by the number of joints between them."""
+    ancestors = body.ancestors
+    depth = ancestors.sum(axis=1)
+    # Joints of different trees are joined by what these hang on.
+    shared = ancestors @ ancestors[joint]
+    between = depth + depth[joint] - 2.0 * shared
+    return between / (between + _NEAR)
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The lines of joints from the roots to each joint: what the joints of a line turn together."""
+
+    turned: Array
+    """(n, 3, 3), orientations of the joints, in the frame of the root."""
+    ancestors: Array
+    """(n, n)."""
+
+    @classmethod
+    def of(cls, body: Body, pose: Array) -> "_Lines":
+        return cls(rotation.to_matrix(body.forward(pose)[0]), body.ancestors)
+
+    def sums(self, offsets: Array) -> Array:
+        """The rotation vectors (..., n, 3) of lines, in the frame of the root, for small offsets (..., n, 3)."""
+        turns = np.einsum("nij,...nj->...ni", self.turned, offsets)
+        return np.einsum("jn,...ni->...ji", self.ancestors, turns)
+
+    def rows(self, line: int, rising: Array, free: Array) -> Array:
+        """What velocities (m,) of the degrees of freedom make of one line, (3, m). rising: (n,)."""
+        n = len(rising)
+        weights = (self.ancestors[line] * rising)[:, None, None] * self.turned
+        return np.einsum("nij,njm->im", weights, free.T.reshape(n, 3, -1))
+
+
+def _together(body: Body, line: tuple[Array, Array, float], before: Array, after: Array, largest: float) -> float:
+    """The part of what a hit adds to offsets (t, n, 3) with which no line of joints turns by more than the largest
+    angle [rad]. line: times (t,) [s], and the animation (F, n, 4) with its time between poses."""
+    times, animated, dt = line
+    poses = np.stack([_between(animated, time / dt) for time in times])
+    stands = body.forward(poses)[0]
+
+    def angle(part: float) -> float:
+        turned = rotation.exp(before + part * (after - before))
+        return float(rotation.distance(stands, body.forward(rotation.multiply(poses, turned))[0]).max())
+
+    low, high = 0.0, 1.0
+    if angle(high) <= largest:
+        return 1.0
+    most = max(largest, angle(low))
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if angle(middle) <= most else (low, middle)
+    return low
+
+
+def _stopped(
+    system: tuple[Array, Array, Array], before: Array, rising: Array, largest: float, lines: _Lines | None = None
+) -> tuple[Array, float]:
+    """The change of velocity (n, 3) with which no joint, and no line of joints, turns by more than the largest angle
+    [rad], and the part of it that is left where the hit is, along its impulse.
+
+    system: masses, impulse and directions. before: offsets (t, n, 3) by other hits. rising: (t, n) [s], the offsets by
+    velocities of 1.
     """
     masses, pushed, free = system
     freely, n = np.linalg.solve(masses, pushed), before.shape[1]
     v, stops, placed = freely, [], set()
+
+    def all_of(offsets: Array) -> Array:
+        return offsets if lines is None else np.concatenate((offsets, lines.sums(offsets)), axis=-2)
+
+    def added(v: Array) -> Array:
+        return all_of(rising[..., None] * (free.T @ v).reshape(n, 3))
+
+    def stop(t: int, j: int) -> Stop:
+        if lines is not None and j >= n:
+            return Stop(given_before[t, j], 1.0, lines.rows(j - n, rising[t], free))
+        return Stop(given_before[t, j], float(rising[t, j]), free.T[3 * j : 3 * j + 3])
+
+    given_before = all_of(before)
     # Beyond that, all joints are at their ends.
-    most = _STRONGEST * _allowed(before, rising[:, None, None] * (free.T @ v).reshape(n, 3), largest)
+    most = _STRONGEST * _allowed(given_before, added(v), largest)
     given = pushed * min(1.0, most)
     for _ in range(_ROUNDS):
-        angles = np.linalg.norm(before + rising[:, None, None] * (free.T @ v).reshape(n, 3), axis=-1)
+        angles = np.linalg.norm(given_before + added(v), axis=-1)
         worst = np.argmax(angles, axis=0)
         new = [
-            (int(worst[j]), j) for j in range(n) if angles[worst[j], j] > largest and (int(worst[j]), j) not in placed
+            (int(t), j) for j, t in enumerate(worst) if angles[t, j] > largest and (int(t), j) not in placed
         ]
         if not new:
             break
         placed |= set(new)
-        stops += [Stop(before[t, j], float(rising[t]), free.T[3 * j : 3 * j + 3]) for t, j in new]
+        stops += [stop(t, j) for t, j in new]
         v = stopped(masses, given, stops, largest)
     turned = (free.T @ v).reshape(n, 3)
     # What the stops leave out is next to nothing.
-    last = _allowed(before, rising[:, None, None] * turned, largest) if stops else 1.0
+    last = _allowed(given_before, added(v), largest) if stops else 1.0
     work = float(pushed @ freely)
     left = min(1.0, last * float(pushed @ v) / work) if stops and work > 0.0 else 1.0
     return last * turned, max(left, 0.0)
@@ -219,10 +320,18 @@ def _freedoms(n: int, hinges: ArrayLike | None) -> Array:
     return np.array(rows)
 
 
-def impulse_response(passed: ArrayLike, settle_time: float, damping_ratio: float = 1.0, contact: float = 0.0) -> Array:
+def impulse_response(
+    passed: ArrayLike,
+    settle_time: float,
+    damping_ratio: float = 1.0,
+    contact: float = 0.0,
+    delay: ArrayLike = 0.0,
+) -> Array:
     """The offset [s] a time (...) [s] after the begin of a unit impulse that takes the time `contact` [s]: 0 before it
-    and after ENDS settle times. Without contact time, the velocity changes by 1 at once."""
-    passed, omega = np.asarray(passed, dtype=float), 2.0 * np.pi / settle_time
+    and after ENDS settle times. Without contact time, the velocity changes by 1 at once. delay: (...) [s], that the
+    impulse takes to get there."""
+    since, omega = np.asarray(passed, dtype=float), 2.0 * np.pi / settle_time
+    passed = since - delay
     clipped = np.clip(passed, 0.0, ENDS * settle_time)
     half = 0.5 * min(contact, settle_time)
     if half < _BRIEF:
@@ -231,8 +340,8 @@ def impulse_response(passed: ArrayLike, settle_time: float, damping_ratio: float
         # A triangle is the second difference of a ramp.
         begun, middle, ended = (_ramp_response(clipped - n * half, omega, damping_ratio) for n in range(3))
         response = (begun - 2.0 * middle + ended) / half**2
-    fade = smooth_step(np.clip(clipped / settle_time - 1.0, 0.0, ENDS - 1.0) / (ENDS - 1.0))[0]
-    return np.where((passed <= 0.0) | (passed >= ENDS * settle_time), 0.0, (1.0 - fade) * response)
+    fade = smooth_step(np.clip(since / settle_time - 1.0, 0.0, ENDS - 1.0) / (ENDS - 1.0))[0]
+    return np.where((passed <= 0.0) | (since >= ENDS * settle_time), 0.0, (1.0 - fade) * response)
 
 
 def _ramp_response(passed: Array, omega: float, damping_ratio: float) -> Array:

@@ -12,6 +12,15 @@ from ..animation.stored_settings import declare, withdraw
 from ..settings import EDITABLE, Properties
 from .settings import LONGEST, joint_limits
 
+JOINTS_ITEMS = (
+    (
+        "SUCCESSION",
+        "In Succession",
+        "Let the bones give way one after the other, from the blow outwards; all bones of a limb and the spine "
+        "together turn by the largest angle at most",
+    ),
+    ("PUBLISHED", "As Published", "Let all bones give way at once, each by the largest angle at most"),
+)
 IMPULSE, STRONGEST = 30.0, 1e6
 """Usual and largest impulse [N s]."""
 
@@ -93,11 +102,13 @@ class HitMotion:
     )
     largest_angle: _own.angle(
         "Largest Angle",
-        "Angle by which hits turn a bone at most; there it passes the impulse on to the bone above it",
+        "Angle by which hits turn a bone at most, relative to the bone above it and, with joints in succession, to the "
+        "hips; there it passes the impulse on to the bone above it",
         float(np.degrees(law.LARGEST_ANGLE)),
         max=170.0,
         min=1.0,
     )
+    joints: _own.choice("Joints", "How the bones give way together", JOINTS_ITEMS)
     length: _own.integer(
         "Chain Length",
         "Number of bones that give way from the hit bone upwards; 0 for all up to the hips",

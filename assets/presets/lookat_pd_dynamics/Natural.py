@@ -1,10 +1,10 @@
-"""Passes keys at speed; loads, such as 5 kg in a hand, show"""
+"""Shows the mass of limbs and of loads, such as 5 kg in a hand"""
 
 import bpy
 
 dynamics = bpy.context.scene.lookat_pd_dynamics
 
-dynamics.between = "TENSION"
+dynamics.between = "MASS"
 dynamics.tension = 4.0
 dynamics.at_keys = "PASS"
 dynamics.swing_past = 0.0

@@ -282,3 +282,69 @@ def test_settings_that_cannot_be_are_refused(options: dict[str, Any]) -> None:
     body = trees.body(5, 0)
     with pytest.raises(InvalidArgument):
         respond(body, still(body), hit(), **options)
+
+
+# A blow that travels
+
+
+TRAVEL = 0.12
+
+
+def peaks(response: hits.HitResponse, dt: float) -> Array:
+    """When each joint is farthest [s]."""
+    return dt * np.linalg.norm(response.offsets, axis=-1).argmax(axis=0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("settle_time", [0.4, 0.8, 1.5])
+def test_parts_are_farthest_one_after_the_other_from_the_blow_outwards(seed: int, settle_time: float) -> None:
+    body, fine = trees.body(6, seed, chain=True), 1.0 / 960.0
+    struck = int(np.random.default_rng(seed).integers(6))
+    given = {"dt": fine, "settle_time": settle_time, "travel": 0.15 * settle_time, "contact": 0.05, "largest_angle": 1.0}
+    moment = peaks(respond(body, still(body, 960), hit(0.0, struck, 0.1 * IMPULSE), **given), fine)
+    order = np.argsort(np.abs(np.arange(6) - struck), kind="stable")
+    apart = np.abs(np.arange(6) - struck)[order]
+    assert np.all(np.diff(moment[order])[np.diff(apart) > 0] > 0.002 * settle_time)
+    if settle_time == 0.8:
+        assert np.all((moment >= 0.05) & (moment <= 0.26))
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("size", [0.1, 1.0, 30.0, 1e4, 1e8])
+def test_a_line_of_joints_turns_by_the_largest_angle_at_most(seed: int, size: float) -> None:
+    body = trees.body(5, seed, chain=True)
+    animated, largest = swaying(body), np.radians(60.0)
+    given = hit(0.1, 4, size * IMPULSE), hit(0.3, 2, size * IMPULSE[::-1])
+    response = respond(body, animated, *given, largest_angle=largest, travel=TRAVEL, contact=0.05)
+    turned, stands = (body.forward(poses)[0] for poses in (response.rotations, animated))
+    assert rotation.distance(turned, stands).max() < 1.01 * largest
+    assert np.linalg.norm(response.offsets, axis=-1).max() < 1.001 * largest
+    if size >= 30.0:
+        assert rotation.distance(turned, stands).max() > 0.8 * largest
+
+
+def test_without_time_to_travel_a_small_hit_is_as_published() -> None:
+    body = trees.body(5, 2)
+    animated = swaying(body)
+    published, given = (respond(body, animated, hit(), travel=travel) for travel in (None, 0.0))
+    assert np.abs(published.offsets - given.offsets).max() < 1e-12
+
+
+def test_a_blow_that_travels_gives_the_same_velocities_later() -> None:
+    body = trees.body(5, 2)
+    animated = swaying(body)
+    at_once, travels = (respond(body, animated, hit(), travel=travel) for travel in (0.0, TRAVEL))
+    assert np.abs(at_once.velocities - travels.velocities).max() < 1e-9
+    assert not travels.offsets[:7].any()
+
+
+def test_the_angle_of_a_line_changes_evenly_with_the_impulse() -> None:
+    body = trees.body(5, 3, chain=True)
+    animated, sizes = still(body, 60), np.geomspace(0.01, 100.0, 120)
+    most = []
+    for size in sizes:
+        response = respond(body, animated, hit(0.1, 4, size * IMPULSE), largest_angle=1.0, travel=TRAVEL)
+        most.append(rotation.distance(*(body.forward(q)[0] for q in (response.rotations, animated))).max())
+    # At the limit the joints share it differently, and a line turns a little less than it may.
+    assert np.all(most > 0.95 * np.maximum.accumulate(most))
+    assert np.abs(np.diff(most)).max() < 0.12
