@@ -10,6 +10,7 @@ from ...lookat_pd.dynamics import hits as law
 from ..animation.bake_options import LAST_FRAME
 from ..animation.stored_settings import declare, withdraw
 from ..settings import EDITABLE, Properties
+from . import saved_settings
 from .settings import LONGEST, joint_limits
 
 JOINTS_ITEMS = (
@@ -146,6 +147,7 @@ class HitSettings(HitMotion, bpy.types.PropertyGroup):
     """The hits of an armature."""
 
     hits: _own.collection(HitItem)
+    version: _own.integer("Version", options={"HIDDEN"})
 
 
 _register, _unregister = bpy.utils.register_classes_factory((HitItem, HitSettings))
@@ -154,8 +156,10 @@ _register, _unregister = bpy.utils.register_classes_factory((HitItem, HitSetting
 def register() -> None:
     _register()
     declare(bpy.types.Object, "lookat_pd_hits", _own.pointer(HitSettings, "Look-at PD Hits"))
+    saved_settings.register()
 
 
 def unregister() -> None:
+    saved_settings.unregister()
     withdraw(bpy.types.Object, "lookat_pd_hits")
     _unregister()

@@ -353,6 +353,7 @@ class DynamicsSettings(InterpolationSettings, ReachSettings, bpy.types.PropertyG
         "Collection of objects to go around; each counts as a sphere around its origin",
     )
     vias: collection(ReachVia)
+    version: integer("Version", options={"HIDDEN"})
     show_masses: switch("Show Masses", "Draw the inertia ellipsoid of each bone in the viewport", options=set())
 
 

@@ -1,0 +1,62 @@
+"""Settings of dynamics in files of earlier versions, which mean what they meant then."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+from bpy.app.handlers import persistent
+
+from ..animation.stored_settings import stored
+
+VERSION = 1
+_SCENES = ({"between": "TENSION"},)
+_HITS = ({"joints": "PUBLISHED"},)
+"""Settings that each version did not have yet, and the values with which motion is as it was."""
+
+
+@persistent
+def _stamp(*_: object) -> None:
+    """Let settings say which version they are of when the file is saved."""
+    for settings, _later in _all():
+        settings.version = VERSION
+
+
+@persistent
+def _keep_as_saved(*_: object) -> None:
+    """Let settings that were made before later ones existed go on as they did."""
+    for settings, later in _all():
+        for name, value in (pair for values in later[settings.version :] for pair in values.items()):
+            if not settings.is_property_set(name):
+                setattr(settings, name, value)
+        settings.version = VERSION
+
+
+def _all() -> Iterator[tuple[Any, tuple[dict[str, str], ...]]]:
+    """The settings in the file that somebody has made and that can be edited, with what came later."""
+    for scene in bpy.data.scenes:
+        settings = stored(scene, "lookat_pd_dynamics") if scene.is_editable else None
+        if settings is not None and _is_made(settings):
+            yield settings, _SCENES
+    for item in bpy.data.objects:
+        settings = stored(item, "lookat_pd_hits") if item.is_editable and item.type == "ARMATURE" else None
+        if settings is not None and (len(settings.hits) or _is_made(settings)):
+            yield settings, _HITS
+
+
+def _is_made(settings: Any) -> bool:
+    """Whether a setting was changed; a group alone is there as soon as a panel has shown it."""
+    return any(
+        settings.is_property_set(prop.identifier)
+        for prop in settings.bl_rna.properties
+        if prop.identifier != "rna_type" and not prop.is_readonly
+    )
+
+
+def register() -> None:
+    bpy.app.handlers.save_pre.append(_stamp)
+    bpy.app.handlers.load_post.append(_keep_as_saved)
+
+
+def unregister() -> None:
+    bpy.app.handlers.load_post.remove(_keep_as_saved)
+    bpy.app.handlers.save_pre.remove(_stamp)
