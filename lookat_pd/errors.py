@@ -22,6 +22,10 @@ class InvalidArgument(LookAtError, ValueError):
     """An invalid argument: the message says what is expected and what was given."""
 
 
+class OutOfReach(InvalidArgument):
+    """A goal is farther away than a chain is long."""
+
+
 class RigError(LookAtError):
     """The rig, its animation or the scene does not allow the request."""
 

@@ -105,6 +105,7 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
         if settings.point == "PALM" or (settings.point == "AUTO" and settings.both_hands):
             column.prop(settings, "palm_gap")
         column.prop(settings, "length")
+        column.prop(settings, "lean")
         column = layout.column(align=True)
         column.prop(settings, "goal")
         if settings.goal == "OBJECT":
@@ -127,6 +128,8 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
         layout.prop(settings, "method")
         if settings.method == "SMOOTHING" and advanced.is_on(context):
             layout.prop(settings, "passes")
+        else:
+            layout.prop(settings, "timing")
         column = layout.column(align=True)
         column.prop(settings, "use_gravity")
         column.prop(settings, "use_limits")

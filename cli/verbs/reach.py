@@ -61,7 +61,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="bring the palm to the side of the target's mesh and turn it to that side, with optimal",
     )
     add("--gap", DynamicsSettings, "palm_gap", "D")
+    help = "refuse a goal that the arm cannot reach, instead of leaning for it"
+    add("--no-lean", DynamicsSettings, "lean", help=help)
     add("--method", DynamicsSettings, "method")
+    add("--timing", DynamicsSettings, "timing")
     add("--passes", DynamicsSettings, "passes", "N")
     add("--damping", DynamicsSettings, "joint_damping", "D")
     add("--after", DynamicsSettings, "after")

@@ -128,7 +128,7 @@ def interpolating(
     )
     rest = body_checks.residuals(residual, n, body.called), settle, swing_past
 
-    shown = body if felt is None else _same_tree(body, felt)
+    moved = body if felt is None else _same_tree(body, felt)
 
     def through(poses: Array, of: Body, speeds: Array | None) -> law.Motion | Succession:
         if keeps is None:
@@ -137,7 +137,7 @@ def interpolating(
         given = of, poses, times, rest[0], passing, np.asarray(keeps), gravity
         return succession.within(joints.limits(limits) if poses is not allowed else limits, *given, *rest[1:])
 
-    motion = through(allowed, shown, velocities)
+    motion = through(allowed, moved, velocities)
     frames = times[0] + dt * np.arange(int(np.floor((times[-1] + settle - times[0]) / dt + 1e-6)) + 1)
     path = None if root is None else _root_path(root, frames, dt)
     plan = exact.Plan(body, joints, keys, allowed, motion, frames, gravity, path, disturbances, limits)
@@ -154,7 +154,7 @@ def interpolating(
         )
     speeds = None if velocities is None else joints.vectors(velocities)
     if np.any(joints.is_hinge):
-        motion = through(joints.poses(allowed), joints.body(shown), speeds)
+        motion = through(joints.poses(allowed), joints.body(moved), speeds)
     last = max(times[-1] + settle, frames[-1])
     given = joints.body(body), motion, gravity, disturbances, path
     samples, left = yield from _simulated(*given, last=last, keeps_speed=velocities is not None)

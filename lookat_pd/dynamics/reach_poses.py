@@ -6,7 +6,7 @@ import numpy as np
 
 from .. import rotation
 from ..curves import smooth_step
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, OutOfReach
 from ..ik import Limits
 from ..rotation import Array
 from .arm import Arm
@@ -40,14 +40,14 @@ def first_motion(
         farthest = int(np.argmax(away))
         beyond = float(away[farthest])
         if beyond > HIT and arm.count > 1:
-            raise InvalidArgument(
+            raise OutOfReach(
                 "The goal of hand '{hand}' is out of reach by {distance:.3g} m; move it closer, or choose a longer "
                 "chain.",
                 hand=names[farthest],
                 distance=beyond,
             )
         if beyond > HIT:
-            raise InvalidArgument(
+            raise OutOfReach(
                 "The goal is out of reach by {distance:.3g} m; move it closer, or choose a longer chain.",
                 distance=beyond,
             )

@@ -26,6 +26,7 @@ from .optimal import ApproachLine, optimized
 from .reach_poses import HIT, by_joints, first_motion, joined, lengths, straight
 from .reach_search import Best, Search, again, improved, raced
 from .reach_starts import detours, starts
+from .reach_timing import timed
 from .smoothing import smoothed
 from .splines import Spline
 
@@ -103,6 +104,7 @@ def reaching(
     goal_velocity: ArrayLike | None = None,
     orientation: ArrayLike | None = None,
     approach: ArrayLike | None = None,
+    peaks: tuple[float, float] | None = None,
 ) -> Generator[float, bool | None, Reach]:
     """The motion from the pose start (n, 4) to one with the hand at goal (3,) [m] after `duration` [s].
 
@@ -122,7 +124,8 @@ def reaching(
     on arrival, which the hand then has, too. None: at rest. With goal_velocity the pose on arrival is that of a reach
     to a goal at rest. orientation: (4,) of the joint `effector` on arrival, in the frame of the roots; the joint then
     turns, too, and the pose on arrival is the nearest one. approach: (3,) [m], the last part of the path, in a straight
-    line to the goal. These four need the method "optimal".
+    line to the goal. These four need the method "optimal". peaks: fractions of the duration between which the hand is
+    fastest, as people are; None: where that costs least.
 
     Yields the completed fraction; sending True ends it with the best motion so far. `reach` takes the same arguments
     and returns the Reach directly. Raises InvalidArgument and, with "smoothing", EngineMissing.
@@ -148,6 +151,7 @@ def reaching(
         strength,
         obstacles,
         velocities,
+        peaks=peaks,
     )
     result = yield from work
     return replace(result, path=result.path[:, 0], minimum_jerk=result.minimum_jerk[:, 0])
@@ -171,6 +175,7 @@ def reaching_together(
     obstacles: Obstacles | None = None,
     velocities: ArrayLike | None = None,
     thickness: float = 0.0,
+    peaks: tuple[float, float] | None = None,
 ) -> Generator[float, bool | None, Reach]:
     """The motion from the pose start (n, 4) to one with each of k hands at its goal after `duration` [s], with little
     change of torque of all joints that move one of them.
@@ -202,6 +207,7 @@ def reaching_together(
             obstacles,
             velocities,
             number("thickness of the arms", thickness, 0.0, LARGEST),
+            peaks,
         )
     )
 
@@ -224,6 +230,7 @@ def _reaching(
     obstacles: Obstacles | None,
     velocities: ArrayLike | None,
     thickness: float = 0.0,
+    peaks: tuple[float, float] | None = None,
 ) -> Generator[float, bool | None, Reach]:
     """A reach of one hand or of several; the paths are (F, k, 3)."""
     n = len(body)
@@ -299,6 +306,8 @@ def _reaching(
         best = best.better(begun, arm.cost(begun, h, rough=True))
         work = optimized(arm, begun, h, given, 1 if stop else passes, clear, [steps], line)
         best, _ = yield from improved(best, work, costs, passes, 0.5, 1.0)
+    if peaks is not None and not passed:
+        best = timed(best, h, peaks, costs[0])
     return finished(_sampled(arm, best, path, costs, duration, dt, h))
 
 

@@ -34,6 +34,8 @@ _CHECKED = 9
 """In how many frames of a hold this is checked at most."""
 TOUCHED = 0.01
 """Depth [m] within an obstacle, which includes the thickness of the arm, or within another arm, that is reported."""
+_PEAKS = 0.4, 0.5
+"""Fractions of its time between which the hand of a person is fastest."""
 _REMEMBERED = 3
 """How many attempts the next one is extrapolated from."""
 
@@ -112,6 +114,7 @@ class ReachSolving:
             "damping": request.joint_damping,
             "limits": limits.read(body.armature, body.bones, body.fixed) if request.use_limits else None,
             "strength": actuation.shares(self.scene, body),
+            "peaks": _PEAKS if request.timing == "PEOPLE" and request.method == "OPTIMAL" else None,
         }
 
     @cached_property

@@ -13,14 +13,14 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
-from ...lookat_pd.errors import RigError
+from ...lookat_pd.errors import LookAtError, OutOfReach, RigError
 from ...lookat_pd.message import Message
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
-from ..detection import palms
+from ..detection import body_joints, joint_chain, limbs, palms
 from ..detection.joint_chain import JointChain
 from ..sampling import suspend, targets
 from ..sampling.sampler import Sampler, Samples, run, sample_frames
@@ -164,6 +164,60 @@ def start(
 
     enough: called between two passes; once it returns True, the best pass so far is used.
     """
+    work = _started(scene, armature, request, into, enough)
+    if not request.lean or request.base or request.length == joint_chain.WHOLE:
+        return work
+    return _leaning(work, scene, armature, request, into, enough)
+
+
+def _leaning(
+    work: Generator[float, None, ReachResult],
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    request: ReachRequest,
+    into: str,
+    enough: Callable[[], bool],
+) -> Generator[float, None, ReachResult]:
+    """The reach of the arms alone or, if they are too short, with the torso."""
+    try:
+        return (yield from work)
+    except OutOfReach as problem:
+        base = _torso(armature, request)
+        if not base:
+            raise
+        try:
+            longer = _started(scene, armature, replace(request, base=base), into, enough)
+        except LookAtError:
+            # The torso of this rig cannot turn with the arm.
+            raise problem from None
+        return (yield from longer)
+
+
+def _torso(armature: bpy.types.Object, request: ReachRequest) -> str:
+    """The lowest bone of the trunk above the hips on which all arms of a reach hang; "" if there is none."""
+    try:
+        legs = {name for line in limbs.limb_lines(armature)[1] for name in line}
+    except LookAtError:
+        return ""
+    lines = []
+    for bone, _ in request.hands:
+        hand = armature.pose.bones[reach_hands.hand_of(armature, bone)]
+        above = [item.name for item in hand.parent_recursive]
+        lines.append([name for name in above if body_joints.detected(armature, name).part.id == "spine"])
+    # What the legs hang on does not lean.
+    leans = [name for name in lines[0] if all(name in line for line in lines)]
+    leans = [name for name in leans if not legs & {bone.name for bone in armature.pose.bones[name].children_recursive}]
+    return leans[-1] if leans else ""
+
+
+def _started(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    request: ReachRequest,
+    into: str,
+    enough: Callable[[], bool],
+) -> Generator[float, None, ReachResult]:
+    """As `start`, with the chains that the request names."""
     if not request.duration > 0.0:
         raise RigError(
             "The duration of the reach is {duration:g} s; set a duration above 0 s.", duration=request.duration

@@ -9,7 +9,7 @@ from bpy.app.handlers import persistent
 from ..animation.stored_settings import stored
 
 VERSION = 1
-_SCENES = ({"between": "TENSION"},)
+_SCENES = ({"between": "TENSION", "timing": "COST"},)
 _HITS = ({"joints": "PUBLISHED"},)
 """Settings that each version did not have yet, and the values with which motion is as it was."""
 

@@ -89,6 +89,10 @@ METHOD_ITEMS = (
     ("OPTIMAL", "Optimal", "Find the motion with the least change of torque directly"),
     ("SMOOTHING", "Smoothing", "Smooth the torques of a minimum-jerk reach in several passes, as published"),
 )
+TIMING_ITEMS = (
+    ("PEOPLE", "As People", "Be fastest at 0.4 to 0.5 of the duration, as people are"),
+    ("COST", "As Published", "Be fastest where that changes the torques least"),
+)
 AFTER_ITEMS = (
     ("ANIMATION", "To Animation", "Return to the animation by a transition, without a pop"),
     ("RETURN", "Reach Back", "Reach back to the pose at the start, and from there return to the animation"),
@@ -277,6 +281,8 @@ class ReachSettings(WeightedMotion):
     length: length_of_chain()
     duration: number("Duration", "Duration of the reach in seconds", 1.0, max=LONGEST, min=0.01, soft_max=5.0)
     method: choice("Method", "Method of finding the motion", METHOD_ITEMS)
+    timing: choice("Timing", "When the effector is fastest", TIMING_ITEMS)
+    lean: switch("Lean", "Let the torso lean for a goal that the arm cannot reach", True)
     passes: integer("Passes", "Maximum number of smoothing passes", 50, max=1000, min=1)
     avoid_body: switch("Avoid Body", "Go around the character's own head and trunk, and keep both arms apart", True)
     keep_velocity: switch(

@@ -19,11 +19,12 @@ def test_arms_swing_and_reach() -> None:
     assert {seconds for seconds, _ in swings} == set(arms.SWINGS) and len(swings) == 6
     assert not any(swing.missed for swing in (*demo.swings, *demo.poses))
     for seconds in arms.SWINGS:
-        bare, light, heavy = (swings[seconds, load].path for load in arms.LOADS)
+        count = int(swings[seconds, 0.0].keys[-1])
+        bare, light, heavy = (swings[seconds, load].path[:count] for load in arms.LOADS)
         away = [float(np.linalg.norm(path - bare, axis=1).max()) for path in (light, heavy)]
         assert 0.02 < away[0] < away[1]
         assert max(np.linalg.norm(path[-1] - bare[-1]) for path in (light, heavy)) < 1e-5
-    passing, stopping = (swing.path for swing in demo.poses)
+    passing, stopping = (swing.path[: int(swing.keys[-1])] for swing in demo.poses)
     at = 24 * np.arange(7)
     assert np.abs(passing[at] - stopping[at]).max() < 1e-5 and np.abs(passing[at] - passing[at[::-1]]).max() < 1e-5
     steps = [np.linalg.norm(np.diff(path, axis=0), axis=1) for path in (passing, stopping)]
