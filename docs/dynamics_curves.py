@@ -109,6 +109,35 @@ def through_keys() -> None:
     save(figure, "dynamics_through.png")
 
 
+def weight() -> None:
+    """A heavy swing of an arm of three links: up, held, and let fall."""
+    arm = chains.rods([2.0, 1.2, 5.45], 0.27, np.multiply.outer([2.0, 1.2, 5.45], [6.2e-3, 2e-4, 6.2e-3]))
+    degrees, times = np.array([[-170.0, 0, 0], [-60.0, 60, 30], [-60.0, 60, 30], [-170.0, 10, 0]]), 0.6 * np.arange(4.0)
+    turns = np.zeros((4, 3, 3))
+    turns[..., 2] = np.radians(degrees)
+    poses = rotation.exp(turns)
+    given = {"residual": 5.0 * np.exp(-4.0), "velocities": dynamics.key_velocities(poses, times), "settle": 0.8}
+    figure, axes = plt.subplots(2, 4, figsize=(18.0, 8.0), sharex=True, layout="constrained")
+    for column, rate in enumerate((24.0, 60.0)):
+        for row, (label, keeps) in enumerate((("as published", None), ("mass", np.ones((4, 3))))):
+            motion = dynamics.interpolate(
+                arm, poses, times, 1.0 / rate, gravity=(0.0, -9.81, 0.0), keeps=keeps, **given
+            )
+            for joint, (color, name) in enumerate(zip(COLORS, ("shoulder", "elbow", "wrist"), strict=False)):
+                start = degrees[0, joint]
+                turned = angle(motion, joint)
+                turned = turned - turned[0]
+                axes[row, column].plot(motion.times, turned, ".-", color=color, label=name, markersize=3)
+                axes[row, column].plot(times, degrees[:, joint] - start, "ko", markersize=5)
+                axes[row, column + 2].plot(motion.times[1:] - 0.5 / rate, np.diff(turned) * rate, color=color)
+            describe(axes[row, column], f"{label}, {rate:g} frames a second", y="angle [°]")
+            describe(axes[row, column + 2], f"{label}, {rate:g} frames a second", y="speed [°/s]")
+    axes[0, 0].legend(loc="upper right")
+    for axis in axes[1]:
+        axis.set_xlabel("time [s]")
+    save(figure, "dynamics_weight.png")
+
+
 START = rotation.exp([[0.0, 0.0, -0.4], [0.0, 0.0, 1.2]])
 HAND = (1, (0.0, LENGTH, 0.0))
 
@@ -170,4 +199,4 @@ def smoothed() -> None:
 
 
 if __name__ == "__main__":
-    run(between_keys, through_keys, reaching, smoothed)
+    run(between_keys, through_keys, weight, reaching, smoothed)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from .. import rotation
 from ..rotation import Array
-from .law import Motion
+from .keyed_motion import KeyedMotion
 from .rotation_rates import turning
 
 FEWEST = 8
@@ -93,7 +93,9 @@ class IntervalMotion:
         return IntervalMotion(self.times, poses, spins, rises, self.stages)
 
     @classmethod
-    def of_law(cls, motion: Motion, interval: int, until: float, longest: float, stages: Stages) -> "IntervalMotion":
+    def of_law(
+        cls, motion: KeyedMotion, interval: int, until: float, longest: float, stages: Stages
+    ) -> "IntervalMotion":
         """An interval of the undisturbed motion, up to `until` [s], in steps of at most `longest` seconds."""
         begin = float(motion.times[interval])
         times = _times(begin, until, max(FEWEST, int(np.ceil((until - begin) / longest - 1e-9))), stages.times)
@@ -113,7 +115,7 @@ class IntervalMotion:
         )
 
 
-def courses_of(motion: Motion, last: float, longest: float, stages: Stages) -> list[IntervalMotion]:
+def courses_of(motion: KeyedMotion, last: float, longest: float, stages: Stages) -> list[IntervalMotion]:
     """The undisturbed motion up to `last` [s], interval by interval, in steps of at most `longest` seconds."""
     ends = np.append(motion.times, last)
     chosen = np.flatnonzero(np.diff(ends) > _NO_TIME).tolist()

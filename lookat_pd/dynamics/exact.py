@@ -9,7 +9,7 @@ from ..ik import Limits
 from ..rotation import Array
 from .body import Body
 from .hinges import Hinges
-from .law import Motion
+from .keyed_motion import KeyedMotion
 from .root_path import RootPath
 from .simulation import Disturbances
 
@@ -55,7 +55,7 @@ class Plan:
     joints: Hinges
     keys: Array
     allowed: Array
-    motion: Motion
+    motion: KeyedMotion
     frames: Array
     gravity: Array
     root: RootPath | None

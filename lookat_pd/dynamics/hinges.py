@@ -1,6 +1,7 @@
 """Hinges: joints that rotate about one axis, as the X axis of a bone frame that is rotated for the simulation."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -94,7 +95,8 @@ class Hinges:
 class HingedLimits:
     """Limits of joints for poses in the frames of hinges."""
 
-    given: Limits
+    given: Any
+    """The limits: `clamp`, and `joints` where stops are made of them."""
     hinges: Hinges
 
     @property

@@ -107,8 +107,8 @@ def respond(
     stiffness: one number or (n,), 0 or more, resistance of the muscles to the
     hits. hinges: (n, 3), the axis about which a joint turns, in its frame, 0 for ball joints. largest_angle: [rad], by
     which the hits turn any joint at most; it is then a stop, beside which the others move on. limits: of the joints,
-    which then stop at their ends. travel: [s], that the blow takes to joints that are far away; the largest angle is then
-    that of all joints of a line together, too. None: as published. Raises InvalidArgument.
+    which then stop at their ends. travel: [s], that the blow takes to joints that are far away; the largest angle is
+    then that of all joints of a line together, too. None: as published. Raises InvalidArgument.
     """
     given, animated = animated, body_checks.quaternions("animation", animated, len(body))
     if animated.ndim != 3 or not len(animated):
@@ -291,9 +291,7 @@ def _stopped(
     for _ in range(_ROUNDS):
         angles = np.linalg.norm(given_before + added(v), axis=-1)
         worst = np.argmax(angles, axis=0)
-        new = [
-            (int(t), j) for j, t in enumerate(worst) if angles[t, j] > largest and (int(t), j) not in placed
-        ]
+        new = [(int(t), j) for j, t in enumerate(worst) if angles[t, j] > largest and (int(t), j) not in placed]
         if not new:
             break
         placed |= set(new)
@@ -331,7 +329,7 @@ def impulse_response(
     and after ENDS settle times. Without contact time, the velocity changes by 1 at once. delay: (...) [s], that the
     impulse takes to get there."""
     since, omega = np.asarray(passed, dtype=float), 2.0 * np.pi / settle_time
-    passed = since - delay
+    passed = since - np.asarray(delay, dtype=float)
     clipped = np.clip(passed, 0.0, ENDS * settle_time)
     half = 0.5 * min(contact, settle_time)
     if half < _BRIEF:

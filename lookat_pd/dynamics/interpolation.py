@@ -17,16 +17,17 @@ from ..ik.joint_checks import same_joints
 from ..progress import drained, subrange
 from ..rotation import Array
 from . import body_checks, exact, law, mass, succession
+from .bend_ranges import BendRanges
 from .body import Body
 from .course import courses_of
 from .engine import finished
 from .exact import Interpolation
-from .hinges import Hinges
+from .hinges import HingedLimits, Hinges
+from .keyed_motion import KeyedMotion
 from .limited import Limited
 from .root_path import RootPath
 from .samples import MotionSamples
 from .simulation import Disturbances
-from .succession import Succession
 from .unlimited import Unlimited
 
 INERTIAS = ("true", "reference")
@@ -66,6 +67,7 @@ def interpolating(
     swing_past: float = 0.0,
     keeps: ArrayLike | None = None,
     felt: Body | None = None,
+    bends: BendRanges | None = None,
 ) -> Generator[float, None, Interpolation]:
     """In-betweens of keys (k, n, 4) at increasing key_times (k,) [s], sampled every `dt` seconds.
 
@@ -94,6 +96,7 @@ def interpolating(
     keeps: (k, n), from 0 to 1, for motion that shows the masses (`succession`) instead of that of the law: how much of
     the speed that its lag leaves it a joint keeps at each key at which it would stop, if there is time after it. None:
     the law, as published. felt: the body whose masses show, such as one without a load; None for this one.
+    bends: ranges within which hinges stay, whatever moves them.
 
     Yields the completed fraction. `interpolate` takes the same arguments and returns the Interpolation directly.
 
@@ -130,12 +133,15 @@ def interpolating(
 
     moved = body if felt is None else _same_tree(body, felt)
 
-    def through(poses: Array, of: Body, speeds: Array | None) -> law.Motion | Succession:
+    def through(poses: Array, of: Body, speeds: Array | None) -> KeyedMotion:
         if keeps is None:
             return law.through(poses, times, rest[0], speeds, *rest[1:])
         passing = np.zeros((len(poses), n, 3)) if speeds is None else speeds
         given = of, poses, times, rest[0], passing, np.asarray(keeps), gravity
-        return succession.within(joints.limits(limits) if poses is not allowed else limits, *given, *rest[1:])
+        bounds = [bound for bound in (limits, bends) if bound is not None]
+        if poses is not allowed:
+            bounds = [HingedLimits(bound, joints) for bound in bounds]
+        return succession.within(bounds, *given, *rest[1:])
 
     motion = through(allowed, moved, velocities)
     frames = times[0] + dt * np.arange(int(np.floor((times[-1] + settle - times[0]) / dt + 1e-6)) + 1)
@@ -145,7 +151,7 @@ def interpolating(
         motion_between = plan.undisturbed()
         if motion_between is not None:
             yield 1.0
-            return motion_between
+            return _bounded(motion_between, bends)
     if span > LONGEST:
         raise InvalidArgument(
             "The keys are {span:.6g} s apart, and at most {longest:g} s are simulated; use fewer keys at a time.",
@@ -159,13 +165,16 @@ def interpolating(
     given = joints.body(body), motion, gravity, disturbances, path
     samples, left = yield from _simulated(*given, last=last, keeps_speed=velocities is not None)
     motion_between = _sampled(frames, joints.poses(keys), motion, samples, left, disturbances)
-    return finished(
-        replace(
-            motion_between,
-            rotations=joints.of_bones(motion_between.rotations),
-            torques=joints.vectors_of_bones(motion_between.torques),
-        )
+    found = replace(
+        motion_between,
+        rotations=joints.of_bones(motion_between.rotations),
+        torques=joints.vectors_of_bones(motion_between.torques),
     )
+    return finished(_bounded(found, bends))
+
+
+def _bounded(found: Interpolation, bends: BendRanges | None) -> Interpolation:
+    return found if bends is None else replace(found, rotations=bends.soften(found.rotations))
 
 
 interpolate = drained("interpolate", interpolating)
@@ -198,7 +207,7 @@ def key_velocities(keys: ArrayLike, key_times: ArrayLike, kinds: ArrayLike | Non
 
 def _simulated(
     body: Body,
-    motion: law.Motion,
+    motion: KeyedMotion,
     gravity: Array,
     given: Disturbances,
     root: RootPath | None,
@@ -236,7 +245,7 @@ def _simulated(
 
 
 def _sampled(
-    frames: Array, keys: Array, motion: law.Motion, samples: MotionSamples, left: Array, given: Disturbances
+    frames: Array, keys: Array, motion: KeyedMotion, samples: MotionSamples, left: Array, given: Disturbances
 ) -> Interpolation:
     k, n = keys.shape[:2]
     # The motion of the law is known between the steps; only the difference, which changes slowly, is interpolated.

@@ -9,7 +9,7 @@ from ..curves import smooth_step
 from ..rotation import Array
 from .body import Body
 from .course import IntervalMotion
-from .law import Motion
+from .keyed_motion import KeyedMotion
 from .muscles import Muscles
 from .root_path import RootPath
 from .simulation import Disturbances, Simulation, State
@@ -30,7 +30,9 @@ class Limited(Simulation):
     # Over a step, stages of 23 rad/s are at most 25.
     longest, fastest = 1.0 / 144.0, 23.0
 
-    def __init__(self, body: Body, motion: Motion, gravity: Array, given: Disturbances, root: RootPath | None) -> None:
+    def __init__(
+        self, body: Body, motion: KeyedMotion, gravity: Array, given: Disturbances, root: RootPath | None
+    ) -> None:
         super().__init__(body, motion, gravity, given, root)
         assert given.torque_limit is not None
         self._limit, order = given.torque_limit[self.order], self.order

@@ -1,7 +1,7 @@
 """When in a reach the hand is fastest: the same path, of which the time is warped.
 
-Source: Atkeson, Hollerbach, Kinematic features of unrestrained vertical arm movements, 1985: one peak of speed, whatever
-the path, the speed and the load. The change of torque has its minimum with peaks that vary much more.
+Source: Atkeson, Hollerbach, Kinematic features of unrestrained vertical arm movements, 1985: one peak of speed,
+whatever the path, the speed and the load. The change of torque has its minimum with peaks that vary much more.
 """
 
 import numpy as np

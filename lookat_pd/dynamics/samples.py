@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from .. import rotation
 from ..rotation import Array
 from .course import IntervalMotion
-from .law import Motion
+from .keyed_motion import KeyedMotion
 
 _AT_KEY = 1e-9
 """Time [s] before an interval that counts as its start."""
@@ -33,7 +33,7 @@ class MotionSamples:
     """(k,), the last samples of intervals; the next one is at the same time."""
 
     @classmethod
-    def of(cls, motion: Motion, courses: Sequence[IntervalMotion], torques: Sequence[Array]) -> "MotionSamples":
+    def of(cls, motion: KeyedMotion, courses: Sequence[IntervalMotion], torques: Sequence[Array]) -> "MotionSamples":
         """Motions through intervals one after the other, and their torques at the ends of steps."""
         names = "times", "poses", "spins", "rises"
         times, poses, w, dw = (np.concatenate([getattr(each, name)[each.ends] for each in courses]) for name in names)

@@ -21,7 +21,7 @@ from .body import Body
 from .course import SMOOTH, IntervalMotion
 from .engine import Engine
 from .hinges import HingedLimits
-from .law import Motion
+from .keyed_motion import KeyedMotion
 from .root_path import RootPath
 from .stops import Stops
 
@@ -97,7 +97,9 @@ class Simulation(ABC):
     stages = SMOOTH
     """The stages of these steps."""
 
-    def __init__(self, body: Body, motion: Motion, gravity: Array, given: Disturbances, root: RootPath | None) -> None:
+    def __init__(
+        self, body: Body, motion: KeyedMotion, gravity: Array, given: Disturbances, root: RootPath | None
+    ) -> None:
         self.body, self.motion, self.gravity, self.given, self.root = body, motion, gravity, given, root
         self.engine = engine = Engine(body, gravity, moving_root=root is not None)
         self.order, self.extra = engine.order, 0 if root is None else 6

@@ -13,17 +13,17 @@ segments in striking and throwing skills, 1993, for the order of the joints; Pap
 movement direction upon kinematic characteristics of vertical arm pointing movements in man, 1998, for up and down.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from .. import rotation
 from ..curves import late_slope, smooth_step
-from ..ik import Limits
 from ..rotation import Array
 from . import law
 from .body import Body
-from .hinges import HingedLimits
 from .rotation_rates import turning
 
 LAG = 0.15
@@ -59,6 +59,14 @@ _MORE = 1.1
 """How much more than what is beyond a limit is taken away, since the speed acts a little longer than it is seen."""
 _AT_ONCE = 4096
 """Number of joints times keys of which the inertia is computed at once."""
+
+
+class Bound(Protocol):
+    """What joints do not leave."""
+
+    def clamp(self, rotations: Array) -> Array:
+        """The nearest allowed rotations (..., n, 4)."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -173,7 +181,7 @@ def through(
         kept[-1] += (swing_past * back[-1] / _OVERSHOOT)[:, None] * way[-2]
     if settle <= 0.0:
         kept[-1] = 0.0
-    carried = np.zeros(keys.shape[:2] + (3,))
+    carried = np.zeros((*keys.shape[:2], 3))
     carried[1:] = rotation.log_rate(way[1:], kept)
     early = rotation.log_rate(way, velocities) * whole[:, None, None]
     late_part = np.zeros(early.shape)
@@ -188,11 +196,13 @@ def through(
     warped = np.clip(1.0 - along, 0.0, 1.0)
     stop = np.concatenate((back[1:], back[-1:]))
     frequency = sharp / np.append(lengths, lengths[-1])[:, None]
-    return Succession(times, whole, goals, way, early, late_part, carried, leaves, bent, warped, warp, back, stop, frequency)
+    return Succession(
+        times, whole, goals, way, early, late_part, carried, leaves, bent, warped, warp, back, stop, frequency
+    )
 
 
 def within(
-    limits: Limits | HingedLimits | None,
+    bounds: Sequence[Bound],
     body: Body,
     keys: Array,
     times: Array,
@@ -206,12 +216,15 @@ def within(
     """As `through`, with joints that keep no more speed at a key than their limits leave room for behind it."""
     for last in (False, False, True):
         motion = through(body, keys, times, residual, velocities, keeps, gravity, settle, swing_past)
-        if limits is None:
+        if not bounds:
             return motion
         spans = np.minimum(motion.lengths, _SETTLED / motion.back.min())
         after = (times + np.linspace(0.0, 1.0, _LOOKS)[:, None] * spans).ravel()
         went = motion.poses(after, np.tile(np.arange(len(times)), _LOOKS))
-        beyond = rotation.distance(limits.clamp(went), went).reshape(_LOOKS, *keeps.shape).max(axis=0)
+        clamped = went
+        for bound in bounds:
+            clamped = bound.clamp(clamped)
+        beyond = rotation.distance(clamped, went).reshape(_LOOKS, *keeps.shape).max(axis=0)
         if beyond.max() < _WITHIN:
             return motion
         way = rotation.distance(went.reshape(_LOOKS, *keys.shape), keys).max(axis=0)

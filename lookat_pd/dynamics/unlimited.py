@@ -9,7 +9,7 @@ from ..curves import late_slope, smooth_step
 from ..rotation import Array
 from .body import Body
 from .course import IntervalMotion
-from .law import Motion
+from .keyed_motion import KeyedMotion
 from .reference import Burden
 from .root_path import RootPath
 from .simulation import Disturbances, Simulation, State
@@ -24,7 +24,7 @@ class Unlimited(Simulation):
     def __init__(
         self,
         body: Body,
-        motion: Motion,
+        motion: KeyedMotion,
         gravity: Array,
         given: Disturbances,
         root: RootPath | None,

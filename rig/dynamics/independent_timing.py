@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lookat_pd import dynamics, ik, rotation
+from ...lookat_pd.dynamics.bend_ranges import BendRanges
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from . import joint_ranges
@@ -35,6 +36,8 @@ class Keyed:
     """(n, 3), axes, 0 for ball joints."""
     keeps: Array | None = None
     """(k, n), the speeds that joints keep at keys, as of `dynamics.interpolate`."""
+    bends: BendRanges | None = None
+    """How far hinges bend."""
 
 
 def can_be(powers: Actuation, inertia: str) -> bool:
@@ -82,6 +85,7 @@ def interpolating(
             limits=None if given.limits is None else joint_ranges.only(given.limits, np.isin(everything, joints)),
             hinges=given.hinges,
             felt=body.felt,
+            bends=given.bends,
             keeps=None if given.keeps is None else given.keeps[mine],
         )
         motion = yield from subrange(steps, done / len(beats), (done + 1) / len(beats))

@@ -277,10 +277,13 @@ def _solving(
     times = plan.seconds(plan.keys)
     limits = joint_ranges.limits(body.armature, body.bones, body.fixed, keys) if request.use_limits else None
     hinges = joint_ranges.hinges(body.armature, body.bones, keys)
+    bends = None
+    if request.use_limits and (request.between == "MASS" or body.assumed is not None):
+        bends = joint_ranges.bends(body, keys)
     inertia = request.inertia.lower() if body.assumed is None else "reference"
     if not own.owned.all() and independent_timing.can_be(powers, inertia):
         animated = body.poses(samples)[at]
-        given = independent_timing.Keyed(keys, times, own.owned, kinds, limits, hinges, keeps)
+        given = independent_timing.Keyed(keys, times, own.owned, kinds, limits, hinges, keeps, bends)
         return independent_timing.interpolating(
             body, animated, given, plan.step, powers, gravity, settle, swing_past=swing_past
         )
@@ -307,6 +310,7 @@ def _solving(
         hinges=hinges,
         keeps=keeps,
         felt=body.felt,
+        bends=bends,
     )
 
 

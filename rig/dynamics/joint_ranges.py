@@ -8,13 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lookat_pd import ik, rotation
+from ...lookat_pd.dynamics.bend_ranges import BendRanges
 from ...lookat_pd.dynamics.interpolation import HINGED
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from ..detection import bone_limits, limb_controls
+from ..detection import body_joints, bone_limits, limb_controls
+from .articulation import Articulation
 
 _STILL = 1e-6
 """Angle [rad] up to which keys count as one pose."""
+_SHORT = 0.05
+"""Length of the bone before a hinge, relative to its own, below which it has no direction."""
 _KEPT = 1e-5
 """Angle [rad] by which a key may exceed a limit by rounding."""
 
@@ -74,6 +78,22 @@ def limits(armature: bpy.types.Object, bones: Sequence[str], rests: Array, keys:
     """
     given = bone_limits.read(armature, bones, rests)
     return None if given is None else only(given, given.excess(keys).max(axis=0) < _KEPT)
+
+
+def bends(body: Articulation, keys: Array) -> BendRanges | None:
+    """How far the elbows, knees and fingers among the joints of a body bend, as people's do; None if there are none.
+
+    Ranges extend to the keys (k, n, 4).
+    """
+    offsets, after = np.asarray(body.body.offsets), np.asarray(body.body.centers).copy()
+    for joint, parent in enumerate(np.asarray(body.body.parents).tolist()):
+        if parent >= 0 and np.any(offsets[joint]):
+            after[parent] = offsets[joint]
+    posture = body_joints.posture(body.armature, body.bones)
+    # A hinge whose limb begins above the joints that move has no bone before it.
+    known = np.linalg.norm(offsets, axis=1) > _SHORT * np.linalg.norm(after, axis=1)
+    hinges = np.where(known[:, None], np.asarray(posture.hinges), 0.0)
+    return BendRanges.of(replace(posture, hinges=hinges), offsets, after, keys)
 
 
 def only(given: ik.Limits, kept: NDArray[np.bool_]) -> ik.Limits | None:

@@ -124,7 +124,10 @@ def test_a_load_shows_and_keys_are_hit(shot, call, tools, tmp_path) -> None:
 def test_friction_makes_bones_late(shot, call, tools, tmp_path) -> None:
     outputs = [tmp_path / f"{n}.blend" for n in range(2)]
     for output, given in zip(outputs, ((), ("--friction", 20)), strict=True):
-        assert call("interpolate", shot, "--bone", THIGH, "--method", "tension", *given, "--output", output).row["missed"] == []
+        assert (
+            call("interpolate", shot, "--bone", THIGH, "--method", "tension", *given, "--output", output).row["missed"]
+            == []
+        )
     bare, rubbed = (turns(tools, output, frames=[1, 8, 20, 48]) for output in outputs)
     assert tools.angles_between(rubbed, bare).max() > 1.0
     assert np.abs(rubbed - bare)[[0, 2, 3]].max() < 1e-5

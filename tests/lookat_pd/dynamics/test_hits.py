@@ -300,7 +300,13 @@ def peaks(response: hits.HitResponse, dt: float) -> Array:
 def test_parts_are_farthest_one_after_the_other_from_the_blow_outwards(seed: int, settle_time: float) -> None:
     body, fine = trees.body(6, seed, chain=True), 1.0 / 960.0
     struck = int(np.random.default_rng(seed).integers(6))
-    given = {"dt": fine, "settle_time": settle_time, "travel": 0.15 * settle_time, "contact": 0.05, "largest_angle": 1.0}
+    given = {
+        "dt": fine,
+        "settle_time": settle_time,
+        "travel": 0.15 * settle_time,
+        "contact": 0.05,
+        "largest_angle": 1.0,
+    }
     moment = peaks(respond(body, still(body, 960), hit(0.0, struck, 0.1 * IMPULSE), **given), fine)
     order = np.argsort(np.abs(np.arange(6) - struck), kind="stable")
     apart = np.abs(np.arange(6) - struck)[order]

@@ -1,6 +1,7 @@
 """Limbs that show their mass: joints break from the root to the tip, and what arrives settles."""
 
 import dataclasses
+import itertools
 from typing import Any
 
 import numpy as np
@@ -97,9 +98,7 @@ def test_the_more_a_hand_carries_the_later_the_arm(loads: list[float], duration:
         return
     keys, times = keys_of(3, 5, 2), np.linspace(0.0, duration, 40)[1:-1]
     light, loaded = (
-        rotation.distance(
-            motion_of(arm(0.5 + load), keys, np.array([0.0, duration]), settle=0.0).poses(times), keys[1]
-        )
+        rotation.distance(motion_of(arm(0.5 + load), keys, np.array([0.0, duration]), settle=0.0).poses(times), keys[1])
         for load in (less, more)
     )
     assert np.all(loaded > light)
@@ -129,7 +128,9 @@ def test_velocities_and_accelerations_are_those_of_the_poses(seed: int, tension:
     q, w, dw = motion.at(at)
     ahead, behind = (rotation.log(rotation.multiply(rotation.inverse(q), motion.poses(at + s))) for s in (h, -h))
     assert_allclose((ahead - behind) / (2.0 * h), w, atol=1e-4)
-    assert_allclose((motion.at(at + h)[1] - motion.at(at - h)[1]) / (2.0 * h), dw, atol=2e-3 * max(1.0, np.abs(dw).max()))
+    assert_allclose(
+        (motion.at(at + h)[1] - motion.at(at - h)[1]) / (2.0 * h), dw, atol=2e-3 * max(1.0, np.abs(dw).max())
+    )
 
 
 @given(SEEDS, st.floats(0.2, 1.0))
@@ -205,7 +206,7 @@ def test_tension_takes_the_lag_away() -> None:
         rotation.distance(motion_of(arm(), keys, np.array([0.0, 0.6]), tension=tension).poses(at), keys[1])
         for tension in (3.0, 4.0, 8.0, 15.0)
     ]
-    assert all(np.all(slack > tense) for slack, tense in zip(left, left[1:], strict=False))
+    assert all(np.all(slack > tense) for slack, tense in itertools.pairwise(left))
 
 
 @given(SEEDS, st.floats(0.2, 1.0), st.floats(0.0, 0.3))
@@ -215,10 +216,14 @@ def test_nothing_goes_beyond_the_limits_of_joints_and_no_engine_is_needed(seed: 
     limits = ik.Limits(minimum=turns.min(axis=0) - room, maximum=turns.max(axis=0) + room)
     given = {"residual": USUAL, "velocities": key_velocities(keys, times), "keeps": np.ones((4, 3)), "settle": 1.0}
     allowed = limits.clamp(keys)
-    motion = succession.within(limits, arm(), allowed, times, np.full(3, USUAL), given["velocities"], given["keeps"], DOWN, 1.0)
+    motion = succession.within(
+        [limits], arm(), allowed, times, np.full(3, USUAL), given["velocities"], given["keeps"], DOWN, 1.0
+    )
     after = motion.poses(np.linspace(times[-1], times[-1] + 1.0, 100))
     assert limits.excess(after).max() < 1e-4
-    free = succession.within(None, arm(), allowed, times, np.full(3, USUAL), given["velocities"], given["keeps"], DOWN, 1.0)
+    free = succession.within(
+        [], arm(), allowed, times, np.full(3, USUAL), given["velocities"], given["keeps"], DOWN, 1.0
+    )
     unbound = free.poses(np.linspace(times[-1], times[-1] + 1.0, 100))
     if limits.excess(unbound).max() < 1e-5 and limits.excess(free.poses(np.linspace(0.0, times[-1], 300))).max() < 1e-5:
         assert rotation.distance(unbound, after).max() < 1e-12
