@@ -1,7 +1,7 @@
 """What the verbs about limbs that have weight share: the body, its strength, gravity, curves."""
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ from ..rig.animation.stored_settings import read
 from ..rig.dynamics import display, masses
 from ..rig.dynamics.settings import HEAVIEST, BodySettings, DynamicsSettings
 from . import arguments as words
-from . import baking, dynamics_plots, rigs, setting_flags
+from . import baking, dynamics_plots, each_action, each_file, rigs, setting_flags
+from .console import Console
 from .jobs import FileJob
 from .report import Row
 
@@ -53,6 +54,37 @@ def add_body(parser: argparse.ArgumentParser) -> None:
     setting_flags.add(limits, "--torque-limit", DynamicsSettings, "torque", "NM", help=help, stored=True)
     help = "largest torque as a multiple of the torque that holds the limb horizontal (default: as --torque-limit)"
     setting_flags.add(limits, "--strength", DynamicsSettings, "strength", "N", help=help, stored=True)
+
+
+Bake = Callable[[argparse.Namespace, bpy.types.Scene, FileJob, bpy.types.Object, Row, Console], bpy.types.Action]
+"""Bakes into what the rig plays, fills the row, and returns the action."""
+
+
+def convert(
+    options: argparse.Namespace,
+    console: Console,
+    fields: Sequence[str],
+    suffix: str,
+    bake: Bake,
+    *,
+    bone: str | None = None,
+    use: Callable[[argparse.Namespace, bpy.types.Scene, bpy.types.Object], None] | None = None,
+) -> int:
+    """Bake all chosen actions of all inputs, and return the exit code.
+
+    fields: of the report. suffix: of the names of results. bone: one that the rig has. use: gives scene and rig further
+    settings of the command line.
+    """
+
+    def work(scene: bpy.types.Scene, job: FileJob, row: Row) -> None:
+        rig = prepare(options, scene, job, row, bone)
+        if use is not None:
+            use(options, scene, rig)
+        into = baking.INTO[options.into]
+        task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(suffix))
+        each_action.run(task, lambda own: bake(options, scene, job, rig, own, console))
+
+    return each_file.convert(options, console, work, fields)
 
 
 def prepare(

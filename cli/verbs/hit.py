@@ -13,7 +13,7 @@ from ...rig.dynamics.hit_request import HitRequest, HitSpec
 from ...rig.dynamics.hit_settings import STRONGEST, HitMotion, HitSettings
 from ...rig.dynamics.hitting import HitResult
 from .. import arguments as words
-from .. import baking, dynamics_arguments, each_action, each_file, rigs, setting_flags
+from .. import baking, dynamics_arguments, rigs, setting_flags
 from ..console import Console
 from ..jobs import FileJob
 from ..report import Row
@@ -79,13 +79,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise words.Misuse(
             "--range is not for hits, which last from the first one until the bones are back; leave it out"
         )
-    return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
-
-
-def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row: Row, console: Console) -> None:
-    into, rig = baking.INTO[options.into], dynamics_arguments.prepare(options, scene, job, row, options.hit[0].bone)
-    task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(hitting.BAKED))
-    each_action.run(task, lambda own: _bake(options, scene, job, rig, own, console))
+    return dynamics_arguments.convert(options, console, FIELDS, hitting.BAKED, _bake, bone=options.hit[0].bone)
 
 
 def _bake(

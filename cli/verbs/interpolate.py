@@ -13,7 +13,7 @@ from ...rig.dynamics import interpolation
 from ...rig.dynamics.interpolation import InterpolationRequest, InterpolationResult
 from ...rig.dynamics.settings import DynamicsSettings, InterpolationSettings
 from .. import arguments as words
-from .. import baking, dynamics_arguments, each_action, each_file, rigs, setting_flags
+from .. import baking, dynamics_arguments, rigs, setting_flags
 from ..arguments import Misuse
 from ..console import Console
 from ..jobs import FileJob
@@ -75,14 +75,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         raise Misuse("--swing-past, --settle and --friction need --method mass or tension")
     if options.keys is not None and len(options.keys) < 2:
         raise Misuse("--keys: in-betweens need at least two poses")
-    return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
-
-
-def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row: Row, console: Console) -> None:
-    into, rig = baking.INTO[options.into], dynamics_arguments.prepare(options, scene, job, row)
-    _use(options, scene, rig)
-    task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(interpolation.BAKED))
-    each_action.run(task, lambda own: _interpolate(options, scene, job, rig, own, console))
+    return dynamics_arguments.convert(options, console, FIELDS, interpolation.BAKED, _interpolate, use=_use)
 
 
 def _interpolate(

@@ -12,7 +12,7 @@ from ...rig.dynamics.reaching import ReachResult
 from ...rig.dynamics.settings import DynamicsSettings, ReachSettings
 from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, chain_arguments, dynamics_arguments, each_action, each_file, rigs, setting_flags
+from .. import baking, chain_arguments, dynamics_arguments, rigs, setting_flags
 from ..arguments import Misuse
 from ..console import Console
 from ..jobs import FileJob
@@ -129,13 +129,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     unknown = next((name for name, _, _ in options.via if name and name not in bones), None)
     if unknown is not None:
         raise Misuse(f"--via names {unknown!r}, which does not reach; use one of {', '.join(bones)}")
-    return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
-
-
-def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row: Row, console: Console) -> None:
-    into, rig = baking.INTO[options.into], dynamics_arguments.prepare(options, scene, job, row, options.bone)
-    task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(reaching.REACHED))
-    each_action.run(task, lambda own: _reach(options, scene, job, rig, own, console))
+    return dynamics_arguments.convert(options, console, FIELDS, reaching.REACHED, _reach, bone=options.bone)
 
 
 def _reach(
