@@ -49,6 +49,11 @@ def interpolated(n: int, rate: float = RATE, turn: float = 0.3, **given: Any) ->
     return clocked(lambda: dynamics.interpolate(body, poses, times, 1.0 / rate, **given))
 
 
+def _passing(n: int) -> dict[str, Any]:
+    """The speeds with which the joints pass their keys."""
+    return {"velocities": dynamics.key_velocities(*keys(n))}
+
+
 def bare_steps(n: int) -> Callable[[], float]:
     """Time that the engine takes for as many steps of its own, and nothing else."""
     engine = Engine(rods(n), np.zeros(3))
@@ -95,6 +100,7 @@ def run() -> list[Row]:
 def _between_keys() -> list[Row]:
     kinds = {
         "plain": ("plain", {}),
+        "mass": ("joints that show their mass", _passing(BONES) | {"keeps": np.ones((len(keys(BONES)[0]), BONES))}),
         "loose_limits": ("torque limits that are not met", {"torque_limit": 1e6}),
         "limits": ("torque limits that are met", {"torque_limit": 20.0}),
         "passive": ("five loose bones", {"passive": LOOSE, "damping": 0.5 * LOOSE, "turn": 0.1}),
