@@ -228,6 +228,24 @@ def test_a_huge_impulse_is_reduced_and_limits_hold() -> None:
     assert held.angles[:, chest].max() < 0.03 < free.angles[:, chest].max()
 
 
+def turned_by(joints: str, impulse: float) -> float:
+    """The largest angle [degrees] by which a hit on the head turns it in space."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    armature = scenes.figure(rows=ROWS)
+    scenes.animate(armature, frames=(1,), size=0.0)
+    before = turns(armature, [1], ["head"])["head"]
+    run(armature, spec("head", impulse=impulse), joints=joints, hips=0.0)
+    after = turns(armature, range(FRAME, FRAME + 20), ["head"])["head"]
+    return float(np.degrees(rotation.distance(before, after)).max())
+
+
+def test_head_neck_and_spine_together_turn_no_further_than_one_of_them() -> None:
+    assert turned_by("PUBLISHED", 300.0) > 90.0
+    for impulse in (8.0, 30.0, 300.0, 1e6):
+        assert turned_by("SUCCESSION", impulse) < 60.0 * 1.02
+    assert turned_by("SUCCESSION", 1.0) == pytest.approx(turned_by("PUBLISHED", 1.0), rel=0.05)
+
+
 @pytest.mark.parametrize(
     ("hits", "words"),
     [
