@@ -110,7 +110,7 @@ def softened(
     limits: Limits | None,
 ) -> tuple[Array, Array, Array]:
     """Poses (4, n, m) in which a limb is as near its goal as it softly reaches; how far (m,) it stays behind that, 0
-    for goals that are not beyond the start of its soft part; and whether the limb is long enough for these (m,).
+    for goals that are not beyond the start of its soft part; and how much of that a straight limb would not (m,).
 
     posture, limits: of all joints of the body.
     """
@@ -122,19 +122,20 @@ def softened(
     far = np.linalg.norm(wanted - base, axis=-1)
     weight = problem.data["weights"][problem.rows_of[limb.objective].start]
     beyond = np.flatnonzero((far > limb.start + _BEGUN * limb.length) & (weight > 0.0))
-    behind, enough = np.zeros(problem.count), far <= limb.length
+    behind, softened = np.zeros((2, problem.count))
     if not len(beyond):
-        return pose, behind, enough
+        return pose, behind, softened
     some = (part[beyond] for part in (wanted, base, end, limb.length, limb.start, far, weight))
     wanted, base, end, length, start, far, weight = some
     soft = soft_goal(wanted, base, length, softness=np.clip(1.0 - start / length, 0.0, 1.0))
-    behind[beyond] = far - np.linalg.norm(soft - base, axis=-1)
+    reached = np.linalg.norm(soft - base, axis=-1)
+    behind[beyond], softened[beyond] = far - reached, np.minimum(far, length) - reached
     held = base + (start / far)[:, None] * (wanted - base)
     # With its whole weight it goes there however well the body has brought it to its target.
     goal = np.where(weight[:, None] >= 1.0, soft, end + weight[:, None] * (soft - held))
     pose = pose.copy()
     pose[:, :, beyond] = _reached(problem, limb, pose[:, :, beyond], state, beyond, goal, posture, limits)
-    return pose, behind, enough
+    return pose, behind, softened
 
 
 def _reached(

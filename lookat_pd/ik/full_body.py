@@ -43,7 +43,7 @@ class BodySolution:
     behind: Array
     """(..., k) how far the limb of each position stays behind its target by a soft reach, 0 where it does not."""
     softened: Array
-    """(..., k) the same where the limb is long enough for its target: the part of the error that a soft reach makes."""
+    """(..., k) the part of this that a limb which becomes straight at once would not stay behind."""
 
 
 def solve_body(
@@ -80,8 +80,7 @@ def solve_body(
         motion.solve(iterations, tolerance, in_time=in_time)
         for limb in limbs:
             soft = body_reach.softened(problem, limb, motion.pose, motion.displacement, posture, limits)
-            motion.pose, behind[:, limb.objective], enough = soft
-            softened[:, limb.objective] = np.where(enough, behind[:, limb.objective], 0.0)
+            motion.pose, behind[:, limb.objective], softened[:, limb.objective] = soft
         if behind.any():
             motion.errors, motion.unbalanced = problem.errors(
                 np.arange(problem.count), motion.pose, motion.displacement

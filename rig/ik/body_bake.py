@@ -48,7 +48,7 @@ class BodyBakeResult:
     errors: Array
     """(k, F) distances of the effectors from their targets in the world."""
     softened: Array
-    """(k, F), what of these distances a soft reach leaves where limbs are long enough."""
+    """(k, F), the part of these distances that is due to a soft reach."""
     turned: Array
     """(k, F) remaining angles [rad]."""
     in_reach: Array

@@ -278,7 +278,7 @@ class BodyGoals:
         return ease * self.weight_of(effector)
 
     def softened_of(self, objectives: Objectives, softened: Array) -> Array:
-        """Distances (k, F) that a soft reach leaves the effectors before targets for which their limbs are long enough.
+        """Distances (k, F) of effectors from their targets that are due to a soft reach.
 
         softened: (F, objectives)."""
         result = np.zeros((len(self.effectors), len(self.frames)))

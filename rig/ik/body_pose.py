@@ -13,8 +13,8 @@ from .body import JointTree
 @dataclass(frozen=True)
 class SolvedBody:
     """What the solver gives: rotations (F, n, 4), displacement (F, 3), errors (F, objectives), unbalanced (F,),
-    iterations (F,), how far limbs softly stay behind their targets (F, objectives), and that where they are long
-    enough."""
+    iterations (F,), how far limbs softly stay behind their targets (F, objectives), and how much of that is due to a
+    soft reach."""
 
     rotations: Array
     displacement: Array
