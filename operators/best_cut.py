@@ -45,23 +45,27 @@ class LOOKAT_PD_OT_best_cut(polling.Explained, CutRange, bpy.types.Operator):
             )
         settings.source, settings.destination = source.name, destination.name
         settings.cuts.clear()
-        for out, into, cost in search.cuts:
+        for found in search.cuts:
             item = settings.cuts.add()
-            item.source_frame, item.destination_frame, item.cost = out, into, cost
+            item.source_frame, item.destination_frame = found.source_frame, found.destination_frame
+            item.cost, item.repeat = found.cost, found.repeat
+            item.source_kept, item.destination_kept = found.kept
         settings.cut_index = 0
         if self.picture:
             best_cut.picture(search)
-        out, into, cost = search.cuts[0]
+        best = search.cuts[0]
         reporting.report_info(
             self,
             Message(
                 "Set the cut from '{source}' at frame {out} to '{destination}' at frame {into} "
-                "(difference {cost:.4f}).",
+                "(difference {difference:.4f}; {first:.0f} % and {second:.0f} % of them are kept).",
                 source=source.name,
-                out=out,
+                out=best.source_frame,
                 destination=destination.name,
-                into=into,
-                cost=cost,
+                into=best.destination_frame,
+                difference=best.difference,
+                first=100.0 * best.kept[0],
+                second=100.0 * best.kept[1],
             ),
         )
         return {"FINISHED"}

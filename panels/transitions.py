@@ -26,6 +26,7 @@ class LOOKAT_PD_UL_cuts(bpy.types.UIList):
     def draw_item(self, context, layout, data, item, icon, active_data, active_property, index=0, flt_flag=0) -> None:
         row = layout.row()
         row.label(text=f"{item.source_frame} → {item.destination_frame}", translate=False)
+        row.label(text=f"{100.0 * item.source_kept:.0f} · {100.0 * item.destination_kept:.0f} %", translate=False)
         row.label(text=f"{item.cost:.4f}", translate=False)
 
 
@@ -45,6 +46,9 @@ class LOOKAT_PD_PT_transitions(SidebarPanel, bpy.types.Panel):
         button = layout.operator("lookat_pd.best_cut", icon="VIEWZOOM")
         copy_settings(settings, button, _CUT_RANGE)
         if len(settings.cuts):
+            row = layout.row()
+            for caption in ("Cut", "Kept", "Cost"):
+                row.label(text=caption)
             layout.template_list("LOOKAT_PD_UL_cuts", "", settings, "cuts", settings, "cut_index", rows=3)
         self._draw_join(layout, context, settings)
 

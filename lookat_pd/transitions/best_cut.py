@@ -59,6 +59,11 @@ class CutSearch:
         """(F1, F2) the angle [rad] about the vertical of the best rotation of the destination to the source."""
         return -np.angle(self.across)
 
+    def repeated(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> "CutSearch":
+        """The comparison of these frames of the source with these of the destination, such as those of two cycles."""
+        chosen = np.ix_(rows, columns)
+        return CutSearch(self.cost[chosen], self.across[chosen])
+
     def best(
         self,
         n: int = 10,
@@ -68,18 +73,21 @@ class CutSearch:
         room: int = 0,
         source: slice = slice(None),
         destination: slice = slice(None),
+        extra: tuple[ArrayLike, ArrayLike] = (0.0, 0.0),
     ) -> list[Cut]:
         """Up to n cuts, best first: local minima of the cost, with a distance of more than `spacing` frames in at least
         one clip. Cuts that are only beside a better one are left out, which spreads the cuts over the clips.
 
         history: number of frames of the source before i; a transition needs one for its velocity. room: number of
         frames of the destination after j, such as the length of the blend. source, destination: the frames that i and j
-        may be. Fewer cuts are returned if there are no more. Raises InvalidArgument for negative numbers.
+        may be. extra: costs (F1,) and (F2,) of leaving the source after each frame, and of entering the destination
+        after each. Fewer cuts are returned if there are no more. Raises InvalidArgument for negative numbers.
         """
         for name, value in (("number of cuts", n), ("spacing", spacing), ("history", history), ("room", room)):
             checks.whole(name, value, 0, 2**31)
         left = np.full_like(self.cost, np.inf)
-        left[source, destination] = self.cost[source, destination]
+        more = np.asarray(extra[0], dtype=float)[..., None] + np.asarray(extra[1], dtype=float)
+        left[source, destination] = (self.cost + more)[source, destination]
         left[:history] = np.inf
         left[:, max(left.shape[1] - room, 0) :] = np.inf
         np.putmask(left, left > _lowest(_lowest(left, spacing).T, spacing).T, np.inf)
@@ -158,7 +166,7 @@ def features(clips: Sequence[ArrayLike], dt: float, *, root: int, weights: Weigh
     checks.number("weight of contacts", weights.contact, 0.0)
     share = _shares(weights.joints, joints)
     scale = np.sqrt(_twice(share)) / _size(known, root, share)
-    level = np.mean(known[0][:, root, 2])
+    level = float(np.mean(known[0][:, root, 2]))
     return [
         scale * np.concatenate((_about(clip, root, level), weights.velocity * _velocity(clip, dt)), axis=1)
         for clip in known

@@ -7,7 +7,7 @@ cheapest path is found by E. W. Dijkstra, "A note on two problems in connexion w
 """
 
 import heapq
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -42,11 +42,11 @@ class ClipGraph:
     cuts: tuple[ClipCut, ...]
     """Best first."""
 
-    def pairs(self) -> list[ClipCut]:
-        """The best cut of each ordered pair of different clips that has one, best first."""
+    def pairs(self, suits: Callable[[ClipCut], bool] = lambda cut: True) -> list[ClipCut]:
+        """The best cut that suits of each ordered pair of different clips that has one, best first."""
         by_pair: dict[tuple[int, int], ClipCut] = {}
         for cut in self.cuts:
-            if cut.source != cut.destination:
+            if cut.source != cut.destination and suits(cut):
                 by_pair.setdefault((cut.source, cut.destination), cut)
         return list(by_pair.values())
 

@@ -13,7 +13,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.rotation import Array
-from ..animation import actions, data_paths
+from ..animation import cycles, data_paths
 from ..sampling import fingerprint
 from ..sampling.targets import Target
 from .resolve import LookAt, Schedule
@@ -24,8 +24,6 @@ _LONGEST = 30.0
 """Seconds after which a controller without damping may remember what it likes."""
 _BEYOND = 1.5
 """Seconds after a cycle that matter in it: hips are lowered before a leg is too short."""
-_ALIKE, _LEAST = 0.02, 1e-4
-"""How far the ends of a cyclic curve may be apart, of its range and at least."""
 
 
 def solved(look_ats: Sequence[LookAt], first: int, last: int, dt: float) -> tuple[int, int]:
@@ -56,23 +54,8 @@ def _repeats(armature: bpy.types.Object, first: int, last: int) -> bool:
         return False
     if (round(action.frame_range[0]), round(action.frame_range[1])) != (first, last):
         return False
-    if action.use_frame_range and action.use_cyclic:
-        return True
-    curves = [curve for curve in actions.curves(action, data.action_slot) if actions.plays(curve)]
-    if curves and all(any(modifier.type == "CYCLES" for modifier in curve.modifiers) for curve in curves):
-        return True
-    turning = [curve for curve in curves if curve.data_path.endswith(("quaternion", "euler", "axis_angle"))]
-    return _meet(turning, first, last)
-
-
-def _meet(curves: Sequence[bpy.types.FCurve], first: int, last: int) -> bool:
-    """Whether curves move, and end where they begin. Their speed may change there: the first key of a cycle is often an
-    extreme."""
-    values = np.array([[curve.evaluate(frame) for frame in range(first, last + 1)] for curve in curves])
-    if not len(values):
-        return False
-    ranges = np.ptp(values, axis=1)
-    return bool(ranges.any() and np.all(np.abs(values[:, -1] - values[:, 0]) <= _LEAST + _ALIKE * ranges))
+    slot = data.action_slot
+    return cycles.is_marked(action, slot) or cycles.ends_meet(action, slot, first, last)
 
 
 def _is_steady(look_at: LookAt) -> bool:

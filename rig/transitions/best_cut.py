@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import bpy
 import numpy as np
@@ -9,8 +10,9 @@ import numpy as np
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from ...lookat_pd.transitions import best_cut
-from ..animation import editable
+from ...lookat_pd.transitions import best_cut, clip_extent, ground_speed
+from ...lookat_pd.transitions.clip_extent import ClipExtent
+from ..animation import cycles, editable
 from ..animation.playing import playing
 from ..detection import rest, stance
 from ..detection import vocabulary as words
@@ -30,13 +32,29 @@ Range = tuple[int, int] | None
 _UP = np.array([0.0, 0.0, 1.0])
 
 
+class FoundCut(NamedTuple):
+    """A place to cut."""
+
+    source_frame: int
+    """First frame at which the source no longer plays; after its end, it is a cycle that plays once more."""
+    destination_frame: int
+    """Frame of the destination that plays there."""
+    cost: float
+    """The difference of the clips, and what is thrown away of them."""
+    difference: float
+    kept: tuple[float, float]
+    """Shares of the frames of both clips that play."""
+    repeat: int
+    """How many times the destination plays: more than once where it is a cycle of which little would be left."""
+
+
 @dataclass(frozen=True)
 class Found:
-    """Places to cut, best first: frame of the source and of the destination for `join.ClipRef`, and the cost."""
+    """Places to cut, best first."""
 
-    cuts: list[tuple[int, int, float]]
+    cuts: list[FoundCut]
     cost: Array
-    """(F1, F2) costs of all pairs of frames, starting at the frames `first` of both clips."""
+    """(F1, F2) differences of all pairs of frames, starting at the frames `first` of both clips."""
     first: tuple[int, int]
 
 
@@ -53,8 +71,9 @@ def find(
     """Compare all frames of two actions as this armature plays them; the best cuts, at most `count`.
 
     room: frames of the destination that must come after the cut, such as the length of the blend. ranges: first and
-    last frame that a cut may have in the source and in the destination, None for all. Raises LookAtError. Nothing is
-    changed.
+    last frame that a cut may have in the source and in the destination; None for the second half of the source, and the
+    first half of the destination, and for all frames of a cycle, which plays once more where little would be left of it
+    (see `ClipExtent`). Raises LookAtError. Nothing is changed.
     """
     editable.check_armature(armature)
     scene = scene or bpy.context.scene
@@ -67,17 +86,47 @@ def find(
         first, second = (body.contacts(clip, dt) for clip in positions)
         contacts = first, second
     costs = best_cut.search(positions[0], positions[1], dt, root=body.root, contacts=contacts)
-    # The source is cut after the matching frame, and the destination entered after its own.
+    leave, enter = (
+        _extent(body, item, clip, dt, frames) for item, clip, frames in zip(used, positions, ranges, strict=True)
+    )
+    begins = used[0].first, used[1].first
     within = [
-        rows((item.action.name, item.first, item.last), frames) for item, frames in zip(used, ranges, strict=True)
+        default if frames is None else rows((item.action.name, item.first, item.last), frames)
+        for item, frames, default in zip(used, ranges, (leave.leave(), enter.enter()), strict=True)
     ]
-    best = [
-        (used[0].first + pair.i + 1, used[1].first + pair.j + 1, pair.cost)
-        for pair in costs.best(
-            count, spacing=max(round(SPACING / dt), 1), room=max(room, 1), source=within[0], destination=within[1]
+    found = costs.repeated(leave.rows, enter.rows).best(
+        count,
+        spacing=max(round(SPACING / dt), 1),
+        room=max(room, 1),
+        source=within[0],
+        destination=within[1],
+        extra=(leave.thrown_after(), enter.thrown_before()),
+    )
+    # The source is cut after the matching frame, and the destination entered after its own.
+    cuts = [
+        FoundCut(
+            begins[0] + pair.i + 1,
+            begins[1] + pair.j + 1,
+            pair.cost,
+            float(costs.cost[leave.rows[pair.i], enter.rows[pair.j]]),
+            (leave.kept_until(pair.i), enter.kept_from(pair.j)),
+            enter.times(pair.j),
         )
+        for pair in found
     ]
-    return Found(best, costs.cost, (used[0].first, used[1].first))
+    return Found(cuts, costs.cost, begins)
+
+
+def _extent(body: "ComparedBody", item: sequence.Used, positions: Array, dt: float, frames: Range) -> ClipExtent:
+    """What a cut may use of a clip; in a range that is given nothing plays twice."""
+    if frames is not None:
+        return clip_extent.extent(positions)
+    return clip_extent.extent(
+        positions,
+        ends_meet=cycles.ends_meet(item.action, item.slot, item.first, item.last),
+        ground_speed=body.ground_speed(positions, dt),
+        is_marked=cycles.is_marked(item.action, item.slot),
+    )
 
 
 def rows(clip: tuple[str, int, int], frames: Range) -> slice:
@@ -129,6 +178,14 @@ class ComparedBody:
         """Contacts (F, K) of the feet with the ground, from sampled positions. dt: [s]."""
         return best_cut.foot_contacts(positions[:, self.feet], dt, size=self.size)
 
+    def ground_speed(self, positions: Array, dt: float) -> float:
+        """The speed [sizes/s] that the feet give a clip, also one in place; 0 without feet."""
+        if not self.feet or len(positions) < 3:
+            return 0.0
+        below = positions[:, self.root, None] * (1.0, 1.0, 0.0)
+        velocity, _ = ground_speed.ground_speed(positions[:, self.feet] - below, dt, self.size)
+        return float(np.linalg.norm(velocity)) / self.size
+
 
 def _ends(armature: bpy.types.Object, item: sequence.Used, used: Sequence[sequence.Used]) -> Clip:
     """Some frames of a clip with the channels of both clips."""
@@ -164,7 +221,10 @@ def _painted(search: Found) -> Array:
     pixels = np.ones((*cost.shape, 4))
     for n in range(3):
         pixels[..., n] = np.interp(share, places, _COLOURS[:, n])
-    for out, into, _ in search.cuts:
-        pixels[out - 1 - search.first[0], into - 1 - search.first[1], :3] = 1.0
+    for found in search.cuts:
+        row = found.source_frame - 1 - search.first[0]
+        # After the end of a cycle, its first frame is the last one again.
+        row -= len(cost) - 1 if row >= len(cost) else 0
+        pixels[row, found.destination_frame - 1 - search.first[1], :3] = 1.0
     times = max(1, int(np.ceil(_PIXELS / max(cost.shape))))
     return pixels.repeat(times, axis=0).repeat(times, axis=1)

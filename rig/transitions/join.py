@@ -3,7 +3,7 @@
 All computations precede any change; the joined actions are never modified.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -50,6 +50,8 @@ class Joined:
     """What locking the feet did, None where they are not locked or not planted."""
     played: tuple[PlayedClip, ...] = ()
     """The clips as they play."""
+    kept: tuple[float, ...] = ()
+    """Of each clip, the share of its frames that plays."""
     converted: tuple[str, ...] = ()
     """Bones whose rotation an action keys in another mode than the bone now has."""
 
@@ -70,19 +72,22 @@ def join(
 ) -> Joined:
     """A new action: `source` before its `frame`, which must be whole, then `destination` from its own.
 
-    Frames of the source keep their numbers. root: placement of the destination at the root of the source, see
-    `Ground.placement`. repeat: how many times the destination plays. until: last frame of the result, until which it
-    plays as often as needed, instead. assign: assign the result to the armature; the
-    current action is kept. lock_feet: keep planted feet on their places. Raises LookAtError before any change.
+    Frames of the source keep their numbers; a cycle plays as often as it takes until its `frame`. root: placement of
+    the destination at the root of the source, see `Ground.placement`. repeat: how many times the destination plays.
+    until: last frame of the result, until which it plays as often as needed, instead. assign: assign the result to the
+    armature; the current action is kept. lock_feet: keep planted feet on their places. Raises LookAtError before any
+    change.
     """
     first, last = sequence.frame_range(armature, source)
+    source_slot = source.slot or actions.find_slot(armature, source.action)
     if source.frame != round(source.frame):
         raise RigError(
             "The cut of '{action}' must be at a whole frame, not {frame:g}.",
             action=source.action.name,
             frame=source.frame,
         )
-    if not first < source.frame <= last + 1:
+    plays_on = source.frame > last + 1 and sequence.is_cycle(source.action, source_slot)
+    if not first < source.frame <= last + 1 and not plays_on:
         raise RigError(
             "'{action}' with keys from frame {first} to {last} cannot be cut at frame {frame:g}; "
             "cut after frame {first} and not after frame {end}.",
@@ -92,7 +97,9 @@ def join(
             last=last,
             end=last + 1,
         )
-    beginning = ClipRef(source.action, first, source.slot, source.last)
+    beginning = [ClipStep(ClipRef(source.action, first, source.slot, source.last), first)]
+    if plays_on:
+        beginning = sequence.played_until(beginning[0], source_slot, int(source.frame))
     steps = [ClipStep(destination, int(source.frame), blend)]
     slot = destination.slot or actions.find_slot(armature, destination.action)
     if until is not None:
@@ -101,7 +108,7 @@ def join(
         steps += sequence.repetitions(destination, slot, int(source.frame), repeat - 1)
     return chain(
         armature,
-        [ClipStep(beginning, first), *steps],
+        [*beginning, *steps],
         root=root,
         name=name,
         assign=assign,
@@ -155,6 +162,7 @@ def chain(
         tuple(step.clip.frame for step in steps),
         locked,
         tuple(_clips(played)),
+        tuple(_kept(_clips(played), int(clip.frames[-1]))),
         tuple(dict.fromkeys(bone for item in used for bone in item.contents.converted)),
     )
 
@@ -188,6 +196,13 @@ def _clips(played: ClipSequence) -> list[PlayedClip]:
         )
         for item, step, blend in zip(played.used, played.steps, (0.0, *played.blends), strict=True)
     ]
+
+
+def _kept(clips: Sequence[PlayedClip], last: int) -> Iterator[float]:
+    """Of each clip the share of its frames that plays in a result until its last frame."""
+    for clip, end in zip(clips, (*(after.at - 1 for after in clips[1:]), last), strict=True):
+        plays = min(end, clip.end) - max(clip.at, clip.begin) + 1
+        yield min(max(plays, 0) / max(clip.last - clip.first + 1, 1), 1.0)
 
 
 def _check(armature: bpy.types.Object, steps: Sequence[ClipStep], assign: bool) -> None:

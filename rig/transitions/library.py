@@ -81,8 +81,13 @@ class CutGraph:
     """Seconds per frame."""
 
     def pairs(self) -> list[LibraryCut]:
-        """The best cut of each ordered pair of different actions, best first."""
-        return [self._cut(cut) for cut in self.graph.pairs()]
+        """The best cut of each ordered pair of different actions that keeps half of both, best first."""
+        return [self._cut(cut) for cut in self.graph.pairs(self._keeps_half)]
+
+    def _keeps_half(self, cut: ClipCut) -> bool:
+        leave, enter = self.clips[cut.source].leave(None), self.clips[cut.destination].enter(None)
+        lengths = self.graph.lengths
+        return cut.i in range(lengths[cut.source])[leave] and cut.j in range(lengths[cut.destination])[enter]
 
     def path(self, ends: PathEnds, cut_cost: float = CUT_COST) -> list[LibraryCut]:
         """The cuts of the cheapest path between two of the actions.

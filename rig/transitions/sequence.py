@@ -10,7 +10,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message, joined
 from ...lookat_pd.rotation import Array
-from ..animation import actions, editable, playing
+from ..animation import actions, cycles, editable, playing
 from ..animation.bake_options import check_frames
 from . import animated, clips, heading, splice
 from .animated import Channel
@@ -106,6 +106,29 @@ def repetitions(clip: ClipRef, slot: bpy.types.ActionSlot, at: int, times: int) 
     ]
 
 
+def played_until(step: ClipStep, slot: bpy.types.ActionSlot, end: int) -> list[ClipStep]:
+    """A step, and as many more as a cycle needs to play until a frame of the result, at which another clip begins.
+
+    Raises RigError if that frame is too far after it.
+    """
+    check_frames(step.at, end)
+    first, last = _key_ends(step.clip.action, slot)
+    more = int(np.ceil((end - step.at - last + step.clip.frame) / max(last - first, 1.0)))
+    if more >= MOST_TIMES:
+        raise _too_often(step.clip, end)
+    again = repetitions(step.clip, slot, step.at, max(more, 0))
+    return [step, *(each for each in again if each.at < end)]
+
+
+def _too_often(clip: ClipRef, until: int) -> RigError:
+    return RigError(
+        "'{action}' would play more than {most} times until frame {until}; choose an earlier frame.",
+        action=clip.action.name,
+        most=MOST_TIMES,
+        until=until,
+    )
+
+
 def repeated_until(step: ClipStep, slot: bpy.types.ActionSlot, until: int) -> list[ClipStep]:
     """A step, and as many more as the clip needs to play until a frame of the result, which is the last one.
 
@@ -123,17 +146,17 @@ def repeated_until(step: ClipStep, slot: bpy.types.ActionSlot, until: int) -> li
     first, last = _key_ends(clip.action, slot)
     more = int(np.ceil((until - at - last + clip.frame) / max(last - first, 1.0)))
     if more >= MOST_TIMES:
-        raise RigError(
-            "'{action}' would play more than {most} times until frame {until}; choose an earlier frame.",
-            action=clip.action.name,
-            most=MOST_TIMES,
-            until=until,
-        )
+        raise _too_often(clip, until)
     steps = [step, *(repetitions(clip, slot, at, more) if more > 0 else [])]
     steps = [each for each in steps if each.at < until]
     end = steps[-1]
     steps[-1] = replace(end, clip=replace(end.clip, last=end.clip.frame + until - end.at))
     return steps
+
+
+def is_cycle(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> bool:
+    """Whether an action repeats, or ends as it begins, so that it may play on after its end."""
+    return cycles.is_marked(action, slot) or cycles.ends_meet(action, slot, *key_range(action, slot))
 
 
 def whole_frames(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> tuple[int, int]:

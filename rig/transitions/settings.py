@@ -61,8 +61,18 @@ PRESETS = {
 }
 
 
+def times_played() -> Any:
+    """The property of how many times the destination plays."""
+    description = "Number of times that the destination plays"
+    return integer("Repeat", description, 1, max=sequence.MOST_TIMES, min=1, soft_max=20)
+
+
 class TransitionCut(CutFrames, bpy.types.PropertyGroup):
     """A cut that was found."""
+
+    source_kept: number("Source Kept", "Share of the frames of the source that play", 1.0, max=1.0)
+    destination_kept: number("Destination Kept", "Share of the frames of the destination that play", 1.0, max=1.0)
+    repeat: times_played()
 
 
 class VisualPopItem(bpy.types.PropertyGroup):
@@ -154,9 +164,7 @@ class InSequence:
 class Repeating:
     """Mixin of the settings and of the operator that joins two actions."""
 
-    repeat: integer(
-        "Repeat", "Number of times that the destination plays", 1, max=sequence.MOST_TIMES, min=1, soft_max=20
-    )
+    repeat: times_played()
     use_until: switch("Repeat until Frame", "Let the destination play until a frame, as often as needed")
     until: integer("Last Frame", "Last frame of the result", 100)
 
@@ -211,6 +219,7 @@ def use_cut(settings: TransitionSettings) -> None:
     if 0 <= settings.cut_index < len(settings.cuts):
         cut = settings.cuts[settings.cut_index]
         settings.source_frame, settings.destination_frame = cut.source_frame, cut.destination_frame
+        settings.repeat = max(settings.repeat, cut.repeat)
 
 
 def show_pop(settings: TransitionSettings, context: bpy.types.Context) -> None:

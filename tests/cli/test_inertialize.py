@@ -524,7 +524,7 @@ def test_smooth_pops_with_a_method(call, tools, tmp_path) -> None:
         assert row["error"] is None and row["cuts"] == [17]
         found[method] = row["methods"]
     assert found["inertial"] == ["inertial"] and found["spring"] == ["spring"]
-    assert found["auto"][0] in ("inertial", "dead")
+    assert found["auto"][0] in ("inertial", "swing", "dead")
 
 
 @pytest.mark.every_blender

@@ -25,6 +25,7 @@ SUMMARY = "join clips, loop them, smooth pops, or keep planted feet on their pla
 FIELDS = (
     "clips",
     "clip_frames",
+    "kept",
     "cuts",
     "blends",
     "methods",

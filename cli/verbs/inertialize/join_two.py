@@ -39,14 +39,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--until", type=words.frame, metavar="N", help="with --to: last frame; the other clip is repeated until it"
     )
-    parser.add_argument("--best-cut", action="store_true", help="with --to: cut where the two clips are most similar")
-    for name, role in (("source", "--action"), ("destination", "the other clip")):
+    parser.add_argument(
+        "--best-cut",
+        action="store_true",
+        help="with --to: cut where the two clips are most similar, and most of both is kept",
+    )
+    for name, role, half in (("source", "--action", "second"), ("destination", "the other clip", "first")):
         parser.add_argument(
             f"--{name}-range",
             nargs=2,
             type=words.frame,
             metavar=("A", "B"),
-            help=f"with --best-cut or --library: the frames of {role} at which the cut may be",
+            help=f"with --best-cut or --library: the frames of {role} at which the cut may be (default: {half} half)",
         )
 
 
@@ -61,24 +65,25 @@ def make(task: ModeTask) -> Made:
     options = task.options
     source, destination = task.take(), task.take(options.to)
     rigs.use_action(task.rig, source.action.name, "NEW")
-    cut, enter = _frames(task, source, destination)
+    cut, enter, times = _frames(task, source, destination)
     clips = source.at(cut), destination.at(enter)
-    repeated = {"repeat": options.repeat or 1, "until": options.until}
+    repeated = {"repeat": options.repeat or times, "until": options.until}
     joined = task.joined(lambda blend: join.join(task.rig, *clips, blend, **task.placing, **repeated))
-    return played.made(task, joined, [source, *[destination] * len(joined.cuts)])
+    return played.made(task, joined, joined.played)
 
 
-def _frames(task: ModeTask, source: ModeClip, destination: ModeClip) -> tuple[int, int]:
-    """Frame of the source at which the destination takes over, and that of the destination which plays there."""
+def _frames(task: ModeTask, source: ModeClip, destination: ModeClip) -> tuple[int, int, int]:
+    """Frame of the source at which the destination takes over, that of the destination which plays there, and how many
+    times the destination plays."""
     options = task.options
     (first, last), (begin, end) = (sequence.frame_range(task.rig, clip.at(0.0)) for clip in (source, destination))
     if options.best_cut:
         return _best_cut(task, source, destination, end - begin)
     cut = max(last, first + 1) if options.source_frame is None else options.source_frame
-    return cut, begin if options.destination_frame is None else options.destination_frame
+    return cut, begin if options.destination_frame is None else options.destination_frame, 1
 
 
-def _best_cut(task: ModeTask, source: ModeClip, destination: ModeClip, length: int) -> tuple[int, int]:
+def _best_cut(task: ModeTask, source: ModeClip, destination: ModeClip, length: int) -> tuple[int, int, int]:
     """The same where both clips are most similar. length: frames of the destination."""
     dt, seconds = scene_time.seconds_per_frame(task.scene), task.blend().seconds
     # What suits the poses is known only when the cut is: as long as it can be, if the clip has as much.
@@ -94,7 +99,8 @@ def _best_cut(task: ModeTask, source: ModeClip, destination: ModeClip, length: i
             action=source.action.name,
             destination_action=destination.action.name,
         )
-    return search.cuts[0][:2]
+    found = search.cuts[0]
+    return found.source_frame, found.destination_frame, found.repeat
 
 
 MODE = Mode(

@@ -44,6 +44,8 @@ class Made:
     """The cuts in the library that were taken."""
     converted: list[str] = field(default_factory=list)
     """Bones whose rotation was keyed in another mode."""
+    kept: list[float] = field(default_factory=list)
+    """Of each clip, the share of its frames that plays."""
     travel: dict[str, float] | None = None
     """The speed of a clip that was converted."""
 
@@ -53,6 +55,7 @@ def fill(row: Row, made: Made, jumps: Sequence[float | None]) -> None:
     row["frames"] = list(sequence.key_range(made.action, made.slot))
     row["action"], row["clips"] = made.action.name, made.clips
     row["clip_frames"] = made.begins
+    row["kept"] = made.kept
     row["cuts"] = made.cuts
     fill_transitions(row, made.blends, made.methods, jumps)
     row["foot_drift"] = drift(made.foot_drift)

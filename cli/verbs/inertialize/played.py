@@ -9,6 +9,7 @@ import numpy as np
 
 from ....lookat_pd.errors import RigError
 from ....rig.transitions import clips, join, pose_markers, sequence
+from ....rig.transitions.lock_feet import PlayedClip
 from ....rig.transitions.sequence import ClipStep
 from ....rig.transitions.splice import Blend
 from ... import rigs
@@ -27,7 +28,8 @@ def join_entries(task: ModeTask, entries: Sequence[Entry]) -> Made:
         own = [replace(step, blend=replace(step.blend, hard=how.hard)) for step in steps]
         return join.chain(task.rig, own, **task.placing)
 
-    return made(task, task.joined(chain, [step.blend for step in steps[1:]]), played)
+    joined = task.joined(chain, [step.blend for step in steps[1:]])
+    return made(task, joined, joined.played)
 
 
 def _play_all(task: ModeTask, entries: Sequence[Entry]) -> list[ModeClip]:
@@ -75,7 +77,7 @@ def _numbered(step: int) -> Iterator[None]:
         raise RigError("Step {step}: {error}", step=step, error=error) from None
 
 
-def made(task: ModeTask, joined: join.Joined, played: Sequence[ModeClip]) -> Made:
+def made(task: ModeTask, joined: join.Joined, played: Sequence[PlayedClip]) -> Made:
     """The result, of which only the frames of --range are kept. Raises RigError where there are none."""
     action, slot, wanted = joined.action, joined.slot, task.options.range
     first, last = wanted or (joined.first, joined.last)
@@ -99,7 +101,7 @@ def made(task: ModeTask, joined: join.Joined, played: Sequence[ModeClip]) -> Mad
     return Made(
         action,
         slot,
-        [clip.action.name for clip in played],
+        [clip.action.name for clip in played if clip.action is not None],
         [cut for cut, _, _ in cuts],
         [blend for _, blend, _ in cuts],
         [velocity_jump.across(cut) for cut, _, _ in cuts],
@@ -109,6 +111,7 @@ def made(task: ModeTask, joined: join.Joined, played: Sequence[ModeClip]) -> Mad
         [method for _, _, method in cuts],
         None if joined.feet is None else (joined.feet.before, joined.feet.drift),
         converted=list(joined.converted),
+        kept=[round(share, 4) for share in joined.kept],
     )
 
 

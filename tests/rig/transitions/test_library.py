@@ -77,7 +77,7 @@ def test_the_best_cuts_are_those_of_each_pair(hero) -> None:
     for pair in pairs:
         found = best_cut.find(hero, bpy.data.actions[pair.source], bpy.data.actions[pair.destination], count=1)
         here = found.cost[pair.source_frame - 1 - found.first[0], pair.destination_frame - 1 - found.first[1]]
-        assert here <= 1.05 * found.cuts[0][2] + 1e-9
+        assert here <= 1.05 * found.cuts[0].cost + 1e-9
 
 
 def ends(leave=None, enter=None):
