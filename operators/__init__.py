@@ -20,6 +20,7 @@ from . import (
     eye_shapes,
     eyes_from_vrm,
     hit,
+    hit_aim,
     ik_bake,
     ik_body,
     ik_drag,
@@ -93,7 +94,7 @@ TRANSITIONS = (
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)
 IK = (ik_drag, ik_bake, ik_body, contacts, ik_pin, ik_switch)
-DYNAMICS = (measure_masses, interpolate_keys, reach, hit, clear_plots)
+DYNAMICS = (measure_masses, interpolate_keys, reach, hit, hit_aim, clear_plots)
 MODULES = (*LOOK_AT, *PD_FOLLOW, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)
 
 

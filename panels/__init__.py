@@ -10,6 +10,7 @@ from . import (
     dynamics,
     dynamics_overlay,
     hit,
+    hit_gizmo,
     ik,
     ik_ghosts,
     live_follow_mark,
@@ -48,6 +49,7 @@ MODULES = (
     ik_ghosts,
     dynamics,
     hit,
+    hit_gizmo,
     dynamics_overlay,
     menus,
 )
