@@ -135,9 +135,12 @@ class FollowKind(Kind):
     def _solve(self, group: Sequence[FollowSolve], over: SolveRange) -> Iterator[float]:
         """Solve what of a group is out of date, from root to tip."""
         begin = time.perf_counter()
+        if all(solve.stale == FRESH and solve.carrier is _carrier(group, solve)[0] for solve in group):
+            return
         if any(solve.samples is None or solve.stale > SETTINGS for solve in group):
-            yield from _sample(group, over)
-        for solve in group:
+            for fraction in _sample(group, over):
+                yield 0.5 * fraction
+        for n, solve in enumerate(group):
             carrier, carry = _carrier(group, solve)
             if solve.stale == FRESH and solve.carrier is carrier:
                 continue
@@ -150,6 +153,7 @@ class FollowKind(Kind):
                     raise
                 self.live.fail(solve, error)
             solve.seconds = time.perf_counter() - begin
+            yield 0.5 + 0.5 * (n + 1) / len(group)
 
     @contextmanager
     def _shown(self, solve: FollowSolve) -> Iterator[None]:
