@@ -4,17 +4,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 import bpy
-import numpy as np
-from mathutils import Vector
 
-from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ..animation import actions, unkeyed_pose
 from ..animation.editable import check_armature, check_exists
 from ..detection import detect, rest, stance
 from ..sampling import targets
 from ..sampling.targets import Target
-from . import constraint_sync
+from . import constraint_sync, made_target
 from .directing import setting_keys, shot_keys
 from .resolve import check_free, exists_on, face
 from .saved_settings import VERSION
@@ -46,19 +43,22 @@ def add(
     settings.exists, settings.version = True, VERSION
     write_chain(settings, links)
     if target is None and make_target:
-        target = _new_target(scene, armature, bone)
+        target = made_target.make(scene, armature, bone)
     settings.target = target
     if target is not None and target.type == "ARMATURE" and target != armature:
         settings.subtarget = face(target).bone
 
 
 def remove(armature: bpy.types.Object, bone: str) -> None:
-    """Take a look-at away with its settings and their keys, as if it had never been there."""
+    """Take a look-at away with its settings and their keys, as if it had never been there, and the target that was made
+    with it, if nobody has changed or used that."""
+    target = armature.pose.bones[bone].lookat_pd.target
     unkeyed_pose.bring_back(armature, bone)
     actions.remove_curves(armature, f"{settings_path(bone)}.")
     unset(armature.pose.bones[bone].lookat_pd)
     shot_keys.tidy(armature)
     constraint_sync.sync(armature)
+    made_target.remove_unused(target)
 
 
 def unset(settings) -> None:
@@ -121,25 +121,6 @@ def select(bone: bpy.types.PoseBone, *, chosen: bool) -> None:
     """Select a pose bone or deselect it."""
     place = bone if hasattr(bone, "select") else bone.bone
     place.select = chosen
-
-
-def _new_target(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> bpy.types.Object:
-    """An empty in front of the face, a character's height away."""
-    skeleton = stance.skeleton(armature)
-    forward = stance.of(armature).axes.forward
-    size = float(np.linalg.norm(np.ptp(skeleton.heads, axis=0))) or 1.0
-    local = skeleton.rotations[skeleton.index(bone)]
-    pose = armature.pose.bones[bone].matrix
-    here = rotation.from_matrix(np.array(pose)[:3, :3])
-    ahead = rotation.rotate(rotation.multiply(here, rotation.inverse(local)), forward)
-    place = np.array(pose.translation) + size * ahead
-    empty = bpy.data.objects.new(f"{armature.name} Target", None)
-    empty.empty_display_type = "SPHERE"
-    scale = float(np.mean(np.abs(armature.matrix_world.to_scale())))
-    empty.empty_display_size = 0.04 * size * scale
-    empty.location = armature.matrix_world @ Vector(place)
-    scene.collection.objects.link(empty)
-    return empty
 
 
 def fill_chain(armature: bpy.types.Object, bone: str) -> None:
