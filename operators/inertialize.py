@@ -111,7 +111,7 @@ class LOOKAT_PD_OT_inertialize(TwoActions, Blending, Repeating, Played, Joining,
         layout = drawing.prepared(self.layout)
         for action, frame in (("source", "source_frame"), ("destination", "destination_frame")):
             column = layout.column(align=True)
-            column.prop_search(self, action, bpy.data, "actions", icon="ACTION")
+            column.prop(self, action, icon="ACTION")
             column.prop(self, frame)
         draw_repeat(layout, self)
         layout.prop(self, "pose_source")

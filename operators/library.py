@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 
 from ..lookat_pd.message import Message, joined
-from ..rig.settings import text
+from ..rig.sampling.action_names import action_name
 from ..rig.transitions import join, library
 from ..rig.transitions.library import LibraryCut
 from ..rig.transitions.library_settings import CutCost, Patterned
@@ -61,12 +61,12 @@ class LOOKAT_PD_OT_join_path(
     bl_label = "Join along Cheapest Path"
     why_not = staticmethod(inertialize.why_not)
 
-    destination: text("Destination", "Action to which the path leads")
+    destination: action_name("Destination", "Action to which the path leads")
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
         for name in ("source", "destination"):
-            layout.prop_search(self, name, bpy.data, "actions", icon="ACTION")
+            layout.prop(self, name, icon="ACTION")
         for name in ("pattern", "cut_cost", "pose_source"):
             layout.prop(self, name)
         draw_method(layout, self)

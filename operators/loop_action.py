@@ -7,7 +7,8 @@ import bpy
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.sampling import scene_time
-from ..rig.settings import choice, integer, switch, text
+from ..rig.sampling.action_names import action_name
+from ..rig.settings import choice, integer, switch
 from ..rig.transitions import loop
 from ..rig.transitions.settings import LOOP_END_ITEMS, PoseSource, blend_time
 from ..rig.transitions.splice import Blend
@@ -25,7 +26,7 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
     bl_label = "Loop Action"
     why_not = staticmethod(inertialize.why_not)
 
-    action: text("Action", "Action to loop; leave empty for the current action")
+    action: action_name("Action", "Action to loop; leave empty for the current action")
     use_range: switch("Frame Range", "Loop only a part of the action")
     frame_start: integer("Start", "First frame of the loop", 1)
     frame_end: integer("End", "Last frame of the loop; it has the same pose as the first", 25)
@@ -44,7 +45,7 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
         layout.prop(self, "pose_source")
         keys = self.pose_source == "KEYS"
         if keys:
-            layout.prop_search(self, "action", bpy.data, "actions", icon="ACTION")
+            layout.prop(self, "action", icon="ACTION")
         layout.prop(self, "use_range")
         column = layout.column(align=True)
         column.active = self.use_range

@@ -5,6 +5,7 @@ import math
 import bpy
 
 from ..lookat_pd.message import Message
+from ..rig.sampling.action_names import action_name
 from ..rig.settings import text
 from ..rig.transitions import locomotion, path_following
 from ..rig.transitions.locomotion import Travelled
@@ -24,7 +25,7 @@ def _action(operator, context: bpy.types.Context) -> bpy.types.Action:
 class Changing:
     """Mixin of operators that change an action."""
 
-    action: text("Action", "Action to change; leave empty for the current action")
+    action: action_name("Action", "Action to change; leave empty for the current action")
 
 
 class LOOKAT_PD_OT_in_place(Changing, ModalJob, Removing, Played, bpy.types.Operator):
@@ -36,7 +37,7 @@ class LOOKAT_PD_OT_in_place(Changing, ModalJob, Removing, Played, bpy.types.Oper
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
-        layout.prop_search(self, "action", bpy.data, "actions", icon="ACTION")
+        layout.prop(self, "action", icon="ACTION")
         layout.prop(self, "removed")
         layout.prop(self, "assign")
 
@@ -69,7 +70,7 @@ class LOOKAT_PD_OT_travelling(Changing, ModalJob, Travelling, Turning, Played, b
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
-        layout.prop_search(self, "action", bpy.data, "actions", icon="ACTION")
+        layout.prop(self, "action", icon="ACTION")
         draw_speed(layout, self)
         layout.prop(self, "assign")
 
@@ -115,12 +116,12 @@ class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Op
     bl_label = "Follow Path"
     why_not = staticmethod(inertialize.why_not)
 
-    action: text("Action", "Action to repeat; leave empty for the current action")
+    action: action_name("Action", "Action to repeat; leave empty for the current action")
     path: text("Path", PATH)
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
-        layout.prop_search(self, "action", bpy.data, "actions", icon="ACTION")
+        layout.prop(self, "action", icon="ACTION")
         layout.prop_search(self, "path", context.scene, "objects", icon="OBJECT_DATA")
         layout.prop(self, "use_feet_speed")
         if not self.use_feet_speed:

@@ -56,7 +56,7 @@ class LOOKAT_PD_PT_transitions(SidebarPanel, bpy.types.Panel):
     def _draw_clips(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
         for action, frame in (("source", "source_frame"), ("destination", "destination_frame")):
             column = layout.column(align=True)
-            column.prop_search(settings, action, bpy.data, "actions", icon="ACTION")
+            column.prop(settings, action, icon="ACTION")
             if action == "source" and not settings.source:
                 _draw_current(column, inertialize.current_action(context))
             column.prop(settings, frame, text="Frame")

@@ -52,7 +52,7 @@ class LOOKAT_PD_PT_transitions_library(TransitionsPanel, bpy.types.Panel):
         transition = context.scene.lookat_pd_transition
         column = layout.column(align=True)
         for name, icon in (("source", "ACTION"), ("destination", "ACTION")):
-            column.prop_search(transition, name, bpy.data, "actions", icon=icon)
+            column.prop(transition, name, icon=icon)
         layout.prop(settings, "cut_cost")
         row = layout.row()
         row.enabled = bool(transition.destination)

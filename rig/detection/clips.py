@@ -6,6 +6,7 @@ import bpy
 import numpy as np
 
 from ..animation import actions
+from ..sampling import own_data
 
 Clip = tuple[bpy.types.Action, bpy.types.ActionSlot]
 _MOST = 6
@@ -33,7 +34,7 @@ def of(armature: bpy.types.Object, playing: list[Clip]) -> list[Clip]:
 def _others(armature: bpy.types.Object) -> Iterator[Clip]:
     bones = armature.data.bones
     for action in bpy.data.actions:
-        for slot in action.slots:
+        for slot in () if own_data.OFFSETS in action else action.slots:
             if slot.target_id_type != "OBJECT":
                 continue
             curve = next(iter(actions.curves(action, slot)), None)

@@ -11,7 +11,8 @@ from ..sampling.own_data import CLOCK
 
 FRAMES_PER_UNIT = 2048.0
 """A power of two, so that frames are exact in what the clock shows."""
-_NAME = "Look-at PD Clock"
+_NAME = ".Look-at PD Clock"
+"""Blender offers no data to choose whose name begins with a dot. Files of earlier versions keep theirs."""
 _ENDS = ((0.0, 0.0), (FRAMES_PER_UNIT, 1.0))
 """Keys of the clock: frame and location."""
 

@@ -89,7 +89,7 @@ class Layer:
     """Beginning of the names of its constraints, followed by the number of the layer and a slot in it."""
     order: ClassVar[int] = 0
     """Layers that come first in a stack stand in this order; below 0: last in the stack, after the animator's."""
-    action_name: ClassVar[str] = "Look-at PD Offsets"
+    action_name: ClassVar[str] = ".Look-at PD Offsets"
     mark: ClassVar[str] = ""
     """Custom property of its actions, "" for none of its own."""
     ways: ClassVar[dict[str, tuple[Mixing, ...]]] = {

@@ -14,7 +14,8 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions, data_paths
 from ..sampling.own_data import OFFSETS
 
-_NAME = "Look-at PD Offsets"
+_NAME = ".Look-at PD Offsets"
+"""Blender offers no data to choose whose name begins with a dot. Files of earlier versions keep theirs."""
 _LINEAR = 1
 """Blender's number for linear interpolation."""
 

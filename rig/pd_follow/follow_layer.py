@@ -16,7 +16,7 @@ _WAY = ("WORLD", "AFTER_SPLIT")
 class FollowLayer(Layer):
     """What is added to an object or a bone, after its own constraints."""
 
-    order, action_name, mark = -1, "PD Follow Offsets", "lookat_pd_follow"
+    order, action_name, mark = -1, ".PD Follow Offsets", "lookat_pd_follow"
     ways = {LOCATION: (_WAY,), ROTATION: (_WAY,)}
     tolerance = 1e-6
     """Two that depend on each other never agree on more."""

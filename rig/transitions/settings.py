@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from ...lookat_pd.transitions import methods, spring
+from ..sampling.action_names import action_name
 from ..settings import choice, collection, integer, number, pointer, switch, text
 from . import saved_settings, sequence
 from .library_settings import CutFrames
@@ -145,13 +146,13 @@ class Blending(AutoBlend, PoseSource):
 class FromSource:
     """Mixin of settings and operators: the first action."""
 
-    source: text("Source", "Action that plays first; leave empty for the current action")
+    source: action_name("Source", "Action that plays first; leave empty for the current action")
 
 
 class TwoActions(FromSource):
     """Mixin of the settings and of the operator that joins two actions: which they are."""
 
-    destination: text("Destination", "Action that plays after the cut")
+    destination: action_name("Destination", "Action that plays after the cut")
 
 
 class InSequence:

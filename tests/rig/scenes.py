@@ -368,7 +368,7 @@ def _scene(scene: bpy.types.Scene) -> dict[str, Any]:
 
 def actions_of_the_animator() -> list[str]:
     """Names of all actions but those that show look-ats."""
-    return [name for name in bpy.data.actions.keys() if not name.startswith("Look-at PD")]
+    return [name for name in bpy.data.actions.keys() if "Look-at PD" not in name]
 
 
 def forget_solutions() -> None:

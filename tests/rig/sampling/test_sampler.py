@@ -59,8 +59,8 @@ def job(scene, into: str = "NEW"):
 def but_for_results(state: dict) -> dict:
     """A snapshot without what a bake may change: actions, the armature's animation data, and the look-at, muted, with
     all that shows it."""
-    state["blocks"]["objects"] = [row for row in state["blocks"]["objects"] if row[0] != "Look-at PD Clock"]
-    state["objects"].pop("Look-at PD Clock", None)
+    state["blocks"]["objects"] = [row for row in state["blocks"]["objects"] if row[0] != ".Look-at PD Clock"]
+    state["objects"].pop(".Look-at PD Clock", None)
     state["blocks"].pop("actions")
     state.pop("actions")
     state["objects"]["Hero"].pop("animation")

@@ -249,7 +249,7 @@ def test_the_last_character_that_is_deleted_leaves_no_clock(other: str) -> None:
     bpy.context.view_layer.update()
     assert not clocks()
     # What has no user is not saved.
-    assert not [item.name for item in bpy.data.actions if item.name.startswith("Look-at PD") and item.users]
+    assert not [item.name for item in bpy.data.actions if "Look-at PD" in item.name and item.users]
 
 
 @pytest.mark.parametrize("opened", [False, True], ids=["solved", "opened"])
