@@ -121,7 +121,7 @@ class _Run:
             self.console.complain(row["error"], path)
             self._count(worker, failed=True)
         elif worker.connection is None:
-            raise LookAtError("A process cannot be started, it ended {reason}.", reason=reason)
+            raise LookAtError("A process cannot be started, it ended {reason}; try --jobs 1.", reason=reason)
 
     def _count(self, worker: Worker, *, failed: bool) -> None:
         worker.index, worker.fraction = None, 0.0

@@ -126,7 +126,7 @@ def _remove(name: str) -> None:
     """Raises RigError."""
     path = profile_settings.available().get(name)
     if path is None:
-        raise RigError("There is no profile '{name}'.", name=name)
+        raise RigError("There is no profile '{name}'; choose one from the list.", name=name)
     preset_files.check_own(path, name)
     try:
         path.unlink()

@@ -45,7 +45,9 @@ class LOOKAT_PD_OT_move_target(polling.Explained, bpy.types.Operator):
             return reporting.report_error(
                 self,
                 Message(
-                    "Auto keying cannot write to action '{action}', which is linked from a library.", action=action.name
+                    "Auto keying cannot write to action '{action}', which is linked from a library; make a copy of the "
+                    "action.",
+                    action=action.name,
                 ),
             )
         self._held, (self._region, self._view) = HeldTarget(target), place

@@ -63,7 +63,13 @@ def build(scene: bpy.types.Scene, armature: bpy.types.Object, keep: Collection[s
     """
     animation = armature.data.animation_data
     if animation is not None and len(animation.nla_tracks):
-        raise CannotCutDown(Message("The armature data '{data}' has NLA tracks.", data=armature.data.name))
+        raise CannotCutDown(
+            Message(
+                "The armature data '{data}' has NLA tracks, which a copy of the rig would not play; bake them into an "
+                "action to solve faster.",
+                data=armature.data.name,
+            )
+        )
     data = _ordinary_copy(armature.data)
     try:
         _keep_bones(data, keep)
@@ -123,9 +129,19 @@ def check_alone(
         if armature in seen:
             raise CannotCutDown(
                 Message(
-                    "'{armature}' depends on something that depends on '{armature}' itself.", armature=armature.name
+                    "'{item}', which moves '{armature}' or is a target, depends on '{armature}' in turn; let it depend "
+                    "on something else to solve faster.",
+                    item=_dependent(scene, seen - {*armatures, *scene.objects}, armature).name,
+                    armature=armature.name,
                 )
             )
+
+
+def _dependent(scene: bpy.types.Scene, items: Iterable[bpy.types.ID], armature: bpy.types.Object) -> bpy.types.ID:
+    """One of some items that depends on an armature, an object if one does; the armature itself if none does."""
+    by_name = sorted(items, key=lambda item: (not isinstance(item, bpy.types.Object), item.name_full))
+    reads = ((item, fingerprint.dependencies(scene, [item, *_modified_by(item)])) for item in by_name)
+    return next((item for item, read in reads if armature in read.values()), armature)
 
 
 def _modified_by(item: bpy.types.ID) -> Iterator[bpy.types.ID]:
@@ -175,7 +191,13 @@ def _check_expression(curve: bpy.types.FCurve) -> None:
         return
     known = {variable.name for variable in driver.variables} | _PLAIN_NAMES
     if driver.use_self or {node.id for node in nodes if isinstance(node, ast.Name)} - known:
-        raise CannotCutDown(Message("A driver of '{path}' runs a script.", path=curve.data_path))
+        raise CannotCutDown(
+            Message(
+                "The driver of '{path}' runs Python that may read anything; give it an expression of its variables "
+                "alone to solve faster.",
+                path=curve.data_path,
+            )
+        )
 
 
 def _chains(armature: bpy.types.Object) -> dict[str, set[str]]:

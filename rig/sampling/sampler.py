@@ -313,7 +313,8 @@ class Sampler:
                 if not same.all():
                     raise cut_down_rig.CannotCutDown(
                         Message(
-                            "Bone '{bone}' of '{armature}' depends on data that the copy of the rig cannot contain.",
+                            "Bone '{bone}' of '{armature}' has another pose in a copy of the rig; see what its drivers "
+                            "and constraints read outside the rig.",
                             bone=sorted(names)[int(np.argmin(same))],
                             armature=armature.name,
                         )

@@ -97,7 +97,10 @@ def repetitions(clip: ClipRef, slot: bpy.types.ActionSlot, at: int, times: int) 
     """
     first, last = _key_ends(clip.action, slot)
     if last - first < 1.0:
-        raise RigError("Action '{action}' is shorter than a frame and cannot be repeated.", action=clip.action.name)
+        raise RigError(
+            "Action '{action}' is shorter than a frame and cannot be repeated; choose one with keys at two frames.",
+            action=clip.action.name,
+        )
     starts = at + last - clip.frame + (last - first) * np.arange(times)
     whole = np.ceil(starts - _ROUNDING).astype(int)
     return [

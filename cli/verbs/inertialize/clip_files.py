@@ -128,7 +128,7 @@ class ClipFiles:
 
     def check(self, rig: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> None:
         """Raise RigError where an action of another file holds rotations otherwise than the rig does; add a note where
-        that file's bones rest otherwise, so that the clip poses the rig otherwise."""
+        the rest poses of that file and of the rig differ, so that the clip gives the rig another pose."""
         kept, bag = self._origin.get(action.name), actions.channelbag(action, slot)
         if kept is None or bag is None:
             return
@@ -152,8 +152,8 @@ class ClipFiles:
         worst = max(apart, key=apart.__getitem__, default=None)
         if worst is not None and apart[worst] > _RESTS_ALIKE:
             note = (
-                f"Bones of {kept.source.name} rest otherwise than those of '{rig.name}', '{worst}' by "
-                f"{apart[worst]:.0f} degrees, and its clips pose them otherwise."
+                f"The rest poses of {kept.source.name} and '{rig.name}' differ, at '{worst}' by {apart[worst]:.0f} "
+                f"degrees, so its clips give '{rig.name}' other poses; retarget them to '{rig.name}' first."
             )
             if note not in self._notes:
                 self._notes.append(note)
