@@ -126,10 +126,8 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
             column.prop(settings, "approach_distance", text="Distance")
         _draw_vias(layout, settings)
         layout.prop(settings, "method")
-        if settings.method == "SMOOTHING" and advanced.is_on(context):
-            layout.prop(settings, "passes")
-        else:
-            layout.prop(settings, "timing")
+        if advanced.is_on(context):
+            layout.prop(settings, "passes" if settings.method == "SMOOTHING" else "timing")
         column = layout.column(align=True)
         column.prop(settings, "use_gravity")
         column.prop(settings, "use_limits")

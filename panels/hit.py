@@ -4,7 +4,7 @@ import bpy
 
 from ..operators import drawing, hit, selection
 from ..rig.dynamics import hitting
-from . import dynamics_plots, status
+from . import advanced, dynamics_plots, status
 from .sidebar import ArmaturePanel
 
 
@@ -25,7 +25,8 @@ class LOOKAT_PD_PT_dynamics_hit(ArmaturePanel, bpy.types.Panel):
         column = layout.column(align=True)
         column.prop(settings, "stiffness")
         column.prop(settings, "largest_angle")
-        column.prop(settings, "joints")
+        if advanced.is_on(context):
+            column.prop(settings, "joints")
         column.prop(settings, "length")
         column.prop(settings, "hips")
         column = layout.column(align=True)
