@@ -136,6 +136,9 @@ def left_out(order: int) -> AbstractContextManager[None]:
 class Previews(Protocol):
     """What a kind shows of some layers instead of their solutions, while something is moved that is not keyed."""
 
+    is_new: bool
+    """Whether something was moved since `follow` was called before."""
+
     def __bool__(self) -> bool:
         """Whether anything else is shown."""
         ...

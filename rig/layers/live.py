@@ -19,15 +19,13 @@ from ...lookat_pd.message import Message
 from ..sampling import fingerprint, own_data, sampler, suspend, transforming
 from . import clock, kinds
 from .kinds import FRESH, Kind, LayerSolve
-from .live_scene import LiveScene
+from .live_scene import RESTING, LiveScene
 
 _AT_ONCE = 0.1
 """Seconds for which a handler may hold the window up to solve; what takes longer goes on in slices."""
 _SLICE, _LONGEST_SLICE = 0.06, 0.25
 """Seconds of work between two times that the window is drawn."""
 _PAUSE = 0.005
-_RESTING = 3
-"""Turns of the window's loop without a change, after which a hand rests, also where a turn takes long."""
 _CHECK_LATER = 0.3
 _REDRAW = 0.25
 _RESTORED = Message("The keys or constraints that show the result were changed; they are restored.")
@@ -336,10 +334,10 @@ def _take_turns() -> bool:
             continue
         if time.perf_counter() > state.check_at:
             state.resting += 1
-            if state.resting >= _RESTING or state.job is not None:
+            if state.resting >= RESTING or state.job is not None:
                 state.refresh(scene, _structure, now=True)
         if state.job is not None:
-            if _advance(state, _slice(state)) or state.news:
+            if _advance(state, _slice(state)) or state.news or state.found:
                 state.show()
             _redraw(window, state)
         due = due or state.job is not None or state.check_at < np.inf
@@ -363,7 +361,7 @@ def _wake() -> None:
 
 def _redraw(window: bpy.types.Window, state: LiveScene) -> None:
     """Panels that show how far solving is, a few times a second, and viewports at its end: they are slow to draw."""
-    new = state.job is None or state.news
+    new = state.job is None or state.news or state.found
     if not new and time.perf_counter() < state.drawn + _REDRAW:
         return
     state.drawn = time.perf_counter()

@@ -17,6 +17,8 @@ from .time_left import TimeLeft
 _CHECK_LATER, _CHECK_AT_WORK = 0.3, 1.0
 """Seconds after the last move of a slider, or of anything else, until all that it may not have changed is looked at;
 and how often it is looked at while slices of work make changes themselves."""
+RESTING = 3
+"""Turns of the window's loop without a change, after which a hand rests, also where a turn takes long."""
 _ROUNDS = 3
 """How often layers of several kinds are solved that depend on each other in a circle."""
 _OWN = {"OBJECT", "ACTION"}
@@ -73,12 +75,16 @@ class LiveScene:
         self.time_left = TimeLeft()
         self.check_at, self.drawn, self.worked = np.inf, 0.0, 0.0
         """When to look at all that may have changed, when panels were drawn, and when the last slice of work ended."""
+        self.keyed_at = -np.inf
+        """When keys were edited last."""
         self.resting = 0
         """Turns of the window's loop without a change since it was time to look."""
         self.seen = self.waited_for = False
         """Whether the work has come to something new to see; and whether it goes on to its end before that is drawn."""
         self.news = False
         """Whether what is seen first has just been found."""
+        self.found = False
+        """Whether something to see has just been found that is still to be verified."""
         self.data_kinds = fingerprint.KINDS
         """Of the data that the motions depend on."""
 
@@ -127,7 +133,7 @@ class LiveScene:
             self._check_later()
         elif not now and self.prints and (self.is_slow or self._is_held()):
             # Something may be being dragged: meanwhile `follow_edits` shows where looks settle.
-            self._wait(touched)
+            self._wait(scene, touched)
         else:
             self.check_at, unknown = np.inf, not self.prints
             edited = self._inputs_changed(scene, touched)
@@ -162,11 +168,29 @@ class LiveScene:
         changed = (update.id.original for graph in graphs if graph is not None for update in graph.updates)
         return any(item.session_uid in self.watched or item.id_type in _STRUCTURE or is_part(item) for item in changed)
 
-    def _wait(self, touched: set[str] | None) -> None:
+    def _wait(self, scene: bpy.types.Scene, touched: set[str] | None) -> None:
         """Look later at what has changed. What was shown from here is a change too, but none to wait longer for."""
         own, self.wrote = self.wrote and touched is not None and touched <= _OWN, False
-        if self.check_at == np.inf or not (own or self.job is not None):
+        if self._are_keys_edited(scene):
+            self._check_keys()
+        elif self.check_at == np.inf or not (own or self.job is not None):
             self._check_later(_CHECK_LATER if self.job is None else _CHECK_AT_WORK)
+
+    def _are_keys_edited(self, scene: bpy.types.Scene) -> bool:
+        """Whether keys of what the motions depend on were edited since the last evaluation, and not from here."""
+        graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
+        changed = (one.id.original for graph in graphs if graph.id_type_updated("ACTION") for one in graph.updates)
+        return any(item.id_type == "ACTION" and item.session_uid in self.watched for item in changed)
+
+    def _check_keys(self) -> None:
+        """Look at keys that were edited at once, since no hand holds them; if one does, they are edited again soon."""
+        begin, before = time.perf_counter(), self.keyed_at
+        self.keyed_at = begin
+        if begin > before + _CHECK_LATER:
+            self.check_at, self.resting = begin, RESTING
+        else:
+            self.stop()
+            self._check_later()
 
     def _check_later(self, seconds: float = _CHECK_LATER) -> None:
         self.check_at, self.resting = time.perf_counter() + seconds, 0
@@ -437,15 +461,16 @@ class LiveScene:
             # The timer does the rest: to begin a slice takes long.
             return False
         begin, opened = time.perf_counter(), sampler.seconds_opening()
-        done, self.waited_for, self.news = True, seconds is None, False
+        done, self.waited_for, self.news, self.found = True, seconds is None, False, False
         for fraction in self.job:
             self.fraction = max(self.fraction, fraction)
             self.time_left.note(self.fraction, time.perf_counter())
             # What the slice itself costs is worth as much time again.
             allowed = np.inf if seconds is None else seconds + 2.0 * (sampler.seconds_opening() - opened)
             late = time.perf_counter() - begin > allowed
-            self.seen = self.seen or any(solve.rough for solve in self.solves.values())
-            if late or (to_see and self.seen) or self.news:
+            if not self.seen and any(solve.rough for solve in self.solves.values()):
+                self.seen, self.found = True, not self.waited_for
+            if late or (to_see and self.seen) or self.news or self.found:
                 done = False
                 break
         sampler.park_all()
@@ -565,7 +590,8 @@ class LiveScene:
             return
         moved = [previews.follow(scene, depsgraph) for previews in self._previews()]
         if any(moved):
-            if self.job is not None:
+            # The preview of what was just found is over, and no reason to begin again.
+            if self.job is not None and any(previews.is_new for previews in self._previews()):
                 self.stop()
                 self._check_later()
             self.show()

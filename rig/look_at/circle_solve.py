@@ -175,10 +175,7 @@ class _Member:
             self.verification = Verification(
                 solve.number, self.solver, self.sampling, self.body, self.solution, self.displacement, solve.propose
             )
-        if solve.kept.learned is not None:
-            solve.preview(self.verification.expected(), self.displacement)
-        else:
-            solve.propose(self.verification.offsets, self.displacement)
+        solve.preview(self.verification.expected(), self.displacement)
 
     def finish(self, seen: Samples) -> None:
         verification = self.verification

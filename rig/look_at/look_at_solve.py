@@ -179,9 +179,8 @@ class LookAtSolve(LayerSolve):
                 if rough:
                     self.propose(verification.offsets, displacement)
                 else:
-                    if kept.learned is not None:
-                        self.preview(verification.expected(), displacement)
-                        yield share
+                    self.preview(verification.expected(), displacement)
+                    yield share
                     seen = yield from subrange(verification.steps(), 1.0 / passes, 0.999)
                     self.solution, self.measured, self.error = verification.solution, True, verification.error
                     self.aim = verification.aim
@@ -202,7 +201,11 @@ class LookAtSolve(LayerSolve):
             self.stale = self.stale if is_enough else BODY
         if self.samples is None or self.stale == BODY:
             # Which bones matter depends on the structure of the rigs, not on their keys: see `restructured`.
-            self.kept = KeptSamples(cut_down=self.kept.cut_down, whole_because=self.kept.whole_because)
+            # What was learned is good enough to be shown until it is verified.
+            before = self.kept
+            self.kept = KeptSamples(
+                cut_down=before.cut_down, whole_because=before.whole_because, learned=before.learned
+            )
             done = _WHOLE_FRAMES * share
             yield from SolveSampling(self.look_at, context, sampler, self.kept).sample_frames(done)
         elif self.stale == TARGETS:
@@ -230,7 +233,10 @@ class LookAtSolve(LayerSolve):
         return track
 
     def preview(self, offsets: Array, displacement: Array | None) -> None:
-        """Show what is expected of the solution while it is verified. The body goes on as it was, as far as it did."""
+        """Show what is expected of the solution while it is verified. The body goes on as it was, as far as it did.
+
+        Where nothing was learned yet, better is shown as soon as it is found.
+        """
         track, before = self._made(offsets, displacement), self.track
         if before is not None and before.offsets.shape == track.offsets.shape and before.first == track.first:
             bones = offsets.shape[1]
@@ -239,7 +245,7 @@ class LookAtSolve(LayerSolve):
                 before.moves,
                 before.shapes,
             )
-        self.rough = self._expected = True
+        self.rough, self._expected = True, self.kept.learned is not None
         self.keep(track)
 
     def finish(

@@ -219,7 +219,9 @@ def _sample_whole(solves: Sequence[LookAtSolve]) -> None:
 def _extent(solve: LookAtSolve) -> tuple[int | bool, ...]:
     """What decides in which proportions the time of a solve goes to its parts."""
     resolved = solve.look_at
-    return solve.stale, len(resolved.turned), len(resolved.moved), len(resolved.shapes), solve.predicted
+    extent = len(resolved.turned), len(resolved.moved), len(resolved.shapes)
+    # What can be cut down is found out once, and the first samples are of all.
+    return solve.stale, *extent, solve.predicted, solve.kept.cut_down is None, solve.samples is None
 
 
 def _touch() -> None:

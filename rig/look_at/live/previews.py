@@ -68,7 +68,7 @@ class LookAtPreviews:
     """
 
     def __init__(self) -> None:
-        self.first = SeenFirst()
+        self.first, self.is_new = SeenFirst(), False
         self._solves: Sequence[LookAtSolve] = ()
         self._context: SolveContext | None = None
         self._seen: dict[Key, _Seen] = {}
@@ -102,6 +102,7 @@ class LookAtPreviews:
         if self._context is None:
             return False
         context, frame = self._context, scene.frame_current_final
+        self.is_new = False
         moved = [self._follow(solve.key, solve, context, frame, depsgraph) for solve in self._solves]
         return any(moved)
 
@@ -141,7 +142,7 @@ class LookAtPreviews:
         pose = settled_pose.settled(solve, context, frame, inputs.targets, posed)
         if pose is None:
             return False
-        self._previews[key] = _Preview(pose, inputs)
+        self._previews[key], self.is_new = _Preview(pose, inputs), True
         return True
 
     def _aim(self, key: Key, solve: LookAtSolve, depsgraph: bpy.types.Depsgraph) -> None:
