@@ -10,7 +10,7 @@ import bpy
 
 from standalone import load
 
-from . import offset_curves, scenes, solver
+from . import edits, offset_curves, scenes, solver
 from .bake import BESIDE_A_MESH, FRAMES, SKIN
 from .extension import registered
 from .rows import SECONDS, Goal, Row
@@ -92,7 +92,7 @@ def _rows() -> list[Row]:
     character = scenes.chain_character(scene, FRAMES)
     scenes.skin(scene, character, *SKIN)
     rows += _playback("mesh", f"{group}, {BESIDE_A_MESH}", scene, character, 1.1)
-    return rows + offset_curves.rows() + _rigify()
+    return rows + offset_curves.rows() + _rigify() + edits.rows()
 
 
 def _at_rest() -> list[Row]:

@@ -55,6 +55,12 @@ def steps(contexts: Mapping[LookAtSolve, SolveContext]) -> Generator[float, None
     for n, member in enumerate(members):
         share = _SAMPLED / len(members)
         yield from subrange(member.sample(), n * share, (n + 1) * share)
+    for member in members:
+        if member.last_seen is not None:
+            # The others have moved little since the last solution: that is good enough to be shown meanwhile.
+            yield from member.look(member.last_seen, member.solve.kept.between, _SAMPLED)
+            member.begin_verification()
+            yield _SAMPLED
     yield from subrange(_rounds(members), _SAMPLED, _SOLVED)
     for member in members:
         member.begin_verification()
@@ -89,6 +95,8 @@ class _Member:
     def __init__(self, solve: LookAtSolve, context: SolveContext) -> None:
         self.solve, self.context = solve, context
         self.look_at = solve.look_at
+        self.last_seen: Array | None = None
+        """Targets (n, F, 3) of the last solution, None if nothing is known of one."""
 
     @property
     def samples(self) -> Samples:
@@ -104,6 +112,8 @@ class _Member:
         if kept.samples is None or kept.alone is None:
             solve.stale = BODY
         else:
+            if solve.stale < TARGETS and kept.learned is not None and kept.coupling is not None:
+                self.last_seen = kept.samples.targets
             kept.samples, kept.between = replace(kept.samples, targets=kept.alone[0]), kept.alone[1]
         if solve.stale >= TARGETS:
             kept.evaluations = None

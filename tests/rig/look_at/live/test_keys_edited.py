@@ -16,6 +16,7 @@ from .test_previews import with_control
 live = load("rig.layers.live")
 live_scene = load("rig.layers.live_scene")
 rotation = load("lookat_pd.rotation")
+sampler = load("rig.sampling.sampler")
 suspend = load("rig.sampling.suspend")
 
 FRAME = 30
@@ -102,6 +103,31 @@ def test_a_key_is_looked_at_at_once_and_one_that_is_dragged_when_it_rests(scene,
         now[0] += 1.0
         edit(scene, 0.1)
         assert is_due()
+
+
+@EDITS
+def test_the_time_left_after_an_edited_key(scene, edit, monkeypatch) -> None:
+    """Told of the first one or not, but never wrong; each frame that is sampled takes as long."""
+    now, frame_set, told = [0.0], sampler.Sampler._step, []
+
+    def stepped(*arguments: object) -> bpy.types.Depsgraph:
+        now[0] += 0.01
+        return frame_set(*arguments)
+
+    monkeypatch.setattr(sampler.Sampler, "_step", stepped)
+    monkeypatch.setattr(live_scene.time, "perf_counter", lambda: now[0])
+    for x in (-0.3, 0.1, -0.1):
+        with suspend.suspend_live():
+            edit(scene, x)
+            state().refresh(bpy.context.scene, live._structure, now=True)
+            begin, found = now[0], []
+            while not state().advance(-1.0):
+                found.append((now[0], state().remaining))
+        whole = now[0] - begin
+        told = [left / (now[0] - at) for at, left in found if 0.2 * whole < at - begin < 0.95 * whole]
+        told = [ratio for ratio in told if np.isfinite(ratio)]
+        assert not told or (min(told) > 0.7 and max(told) < 1.3)
+    assert len(told) > 20
 
 
 def test_what_moves_without_a_key_waits_for_the_hand(scene) -> None:
