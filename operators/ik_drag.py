@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import bpy
+import numpy as np
 from bpy.app.translations import pgettext_iface as iface_
 from bpy_extras import view3d_utils
 from mathutils import Vector
@@ -13,12 +14,14 @@ from mathutils import Vector
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.ik import methods
 from ..lookat_pd.message import Message
+from ..lookat_pd.rotation import Array
 from ..rig.ik import body_settings, clicked, control_drag
 from ..rig.ik import handle as ik_handle
 from ..rig.ik import setup as ik_setup
 from ..rig.settings import switch
 from ..translations import messages
 from . import bone_selection, ik_switch, polling, reporting, selection, viewports
+from .bone_under_mouse import BoneUnderMouse
 from .undo_guard import guarded
 
 _DIGITS = ("ZERO", "ONE", "TWO", "THREE", "FOUR", "FIVE", "SIX", "SEVEN", "EIGHT", "NINE")
@@ -70,6 +73,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         self._offer = "", ""
         self._switching: dict[str, Any] = {}
         self._shown: list[Callable[[], None]] = []
+        self._hovered = BoneUnderMouse(self._armature)
         place = viewports.view_under(context.window, event.mouse_x, event.mouse_y)
         if self.use_active:
             try:
@@ -127,13 +131,21 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         if event.type == "F" and event.value == "PRESS" and self._offer[1]:
             return self._asked_to_switch(context)
         place = viewports.view_under(self._window, event.mouse_x, event.mouse_y)
+        if event.type == "MOUSEMOVE":
+            self._look(context, event, place)
         if event.type != "LEFTMOUSE" or event.value != "PRESS" or place is None:
             return "PASS" if place is None or event.type.startswith((*_OF_THE_VIEW, "WHEEL", "NUMPAD")) else ""
         area, region = viewports.area_of(self._window, place[0]), place[0]
         at = event.mouse_x - region.x, event.mouse_y - region.y
-        with context.temp_override(window=self._window, area=area, region=region):
-            bpy.ops.view3d.select(location=at, deselect_all=False)
-        bone = bone_selection.under_click(self._armature, self._selected)
+        name = self._look(context, event, place)
+        self._hovered.forget()
+        if name:
+            bone = self._armature.pose.bones[name]
+            bone_selection.select(self._armature, ({other: other == name for other in self._selected[0]}, name))
+        else:
+            with context.temp_override(window=self._window, area=area, region=region):
+                bpy.ops.view3d.select(location=at, deselect_all=False)
+            bone = bone_selection.under_click(self._armature, self._selected)
         if bone is None:
             bone = self._under_skin(context, at, place)
         if bone is None:
@@ -153,6 +165,14 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         self._pressed = event.mouse_x, event.mouse_y
         self._window.cursor_modal_set("SCROLL_XY")
         return ""
+
+    def _look(self, context: bpy.types.Context, event: bpy.types.Event, place: Any) -> str:
+        """The bone that is drawn under the mouse; "" for none."""
+        if place is None:
+            self._hovered.forget()
+            return ""
+        region, space = place[0], viewports.area_of(self._window, place[0]).spaces.active
+        return self._hovered.look(context, place, (event.mouse_x - region.x, event.mouse_y - region.y), space)
 
     def _under_skin(self, context: bpy.types.Context, at: tuple[int, int], place) -> bpy.types.PoseBone | None:
         """The bone that moves the skin at a place of the region."""
@@ -358,6 +378,8 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         """The state, in the language of the interface."""
         session, handle = self._session, self._handle
         if session is None or handle is None:
+            if self._hovered.name and not self._complaint:
+                return iface_("Click to drag {}").format(self._hovered.name)
             return self._complaint or iface_("Click a bone and drag it")
         error = 1000.0 * session.error * session.scene.unit_settings.scale_length
         name = session.bone
@@ -484,6 +506,12 @@ _INTO_THE_SCREEN = Vector((0.0, 0.0, -1.0))
 
 _running: list[LOOKAT_PD_OT_ik_drag] = []
 """The running operator, if any."""
+
+
+def hovered() -> Array:
+    """The lines (s, 2, 3) in the world of the bone that a click would drag; none while a bone is dragged."""
+    operator = _running[0] if _running else None
+    return np.zeros((0, 2, 3)) if operator is None or operator._session is not None else operator._hovered.lines
 
 
 def dragged() -> control_drag.Session | None:

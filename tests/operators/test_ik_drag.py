@@ -8,13 +8,15 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
+from mathutils import Matrix
 
 from extension import load
 
 from ..rig import scenes
 from .test_ik_bake import hero  # noqa: F401 - a fixture
 
-ik_drag = load("operators.ik_drag")
+ik_drag, bone_selection = load("operators.ik_drag"), load("operators.bone_selection")
+bone_under_mouse = load("operators.bone_under_mouse")
 drag = load("rig.ik.drag")
 handle = load("rig.ik.handle")
 settings = load("rig.ik.settings")
@@ -232,3 +234,76 @@ def test_methods_are_documented() -> None:
     assert keys == f"| {', '.join(row.key for row in rows)} | without an axis: {names} |"
     assert all(f"**{row.label}**" in page and f"`{row.word}`" in shell for row in rows)
     assert f"`{methods.default().word}` (default)" in shell
+
+
+class Picking:
+    """The operator while it waits for a click, in a viewport that looks at the figure from the front."""
+
+    def __init__(self, armature: bpy.types.Object, monkeypatch: pytest.MonkeyPatch) -> None:
+        operator = ik_drag.LOOKAT_PD_OT_ik_drag
+        for name in ("_pick", "_look", "_take", "_begun", "_lead"):
+            setattr(self, name, getattr(operator, name).__get__(self))
+        self._window, self._armature, self._session, self._complaint = bpy.context.window, armature, None, ""
+        self._offer, self._selected = ("", ""), bone_selection.selected(armature)
+        self._hovered = bone_under_mouse.BoneUnderMouse(armature)
+        look = Matrix(((1, 0, 0, 0), (0, 0, 1, -1.2), (0, -1, 0, -5.0), (0, 0, 0, 1)))
+        project = Matrix(((0.6, 0, 0, 0), (0, 0.8, 0, 0), (0, 0, -0.02, -0.2), (0, 0, 0, 1)))
+        view = SimpleNamespace(
+            view_matrix=look,
+            window_matrix=project,
+            perspective_matrix=project @ look,
+            is_perspective=False,
+            view_rotation=look.to_3x3().inverted().to_quaternion(),
+            view_perspective="ORTHO",
+        )
+        self.region = SimpleNamespace(x=100, y=50, width=800, height=600)
+        shading = SimpleNamespace(type="SOLID", show_xray=False, show_xray_wireframe=False)
+        overlay = SimpleNamespace(show_overlays=True, show_bones=True)
+        area = SimpleNamespace(spaces=SimpleNamespace(active=SimpleNamespace(shading=shading, overlay=overlay)))
+        self.place = self.region, view
+        self.over: object = self.place
+        monkeypatch.setattr(ik_drag.viewports, "view_under", lambda *_: self.over)
+        monkeypatch.setattr(ik_drag.viewports, "area_of", lambda *_: area)
+        # There is no cursor without a window.
+        self._window = SimpleNamespace(cursor_modal_set=lambda _: None)
+
+    def event(self, kind: str, bone: str) -> SimpleNamespace:
+        """An event of the mouse over the middle of a bone."""
+        item = self._armature.pose.bones[bone]
+        clip = self.place[1].perspective_matrix @ (0.5 * (item.head + item.tail)).to_4d()
+        at = (0.5 * clip.x + 0.5) * self.region.width, (0.5 * clip.y + 0.5) * self.region.height
+        x, y = round(self.region.x + at[0]), round(self.region.y + at[1])
+        return SimpleNamespace(type=kind, value="PRESS", mouse_x=x, mouse_y=y, shift=False, ctrl=False)
+
+
+@pytest.mark.parametrize("active", ["hand", "arm"])
+def test_what_is_under_the_mouse_is_highlighted_and_taken(hero, active: str, monkeypatch) -> None:  # noqa: F811
+    """Whatever is active: Blender's own selection would go on to the next bone."""
+    scenes.select(hero, active)
+    hero.data.bones.active = hero.data.bones[active]
+    operator = Picking(hero, monkeypatch)
+    monkeypatch.setattr(ik_drag, "_running", [operator])
+    assert operator._pick(bpy.context, operator.event("MOUSEMOVE", "hand")) == ""
+    assert operator._hovered.name == "hand" and len(ik_drag.hovered()) == 1
+    operator.over = None
+    operator._pick(bpy.context, operator.event("MOUSEMOVE", "hand"))
+    assert not operator._hovered.name and not len(ik_drag.hovered())
+    operator.over = operator.place
+    operator._pick(bpy.context, operator.event("LEFTMOUSE", "hand"))
+    assert operator._session is not None and operator._session.asked == "hand"
+    assert not operator._complaint and not len(ik_drag.hovered())
+    assert bone_selection.selected(hero) == ({bone.name: bone.name == "hand" for bone in hero.pose.bones}, "hand")
+    operator._session.restore()
+
+
+def test_a_bone_behind_the_skin_is_not_taken(hero, monkeypatch) -> None:  # noqa: F811
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.mesh.primitive_plane_add(size=4.0, location=(0.0, -1.0, 1.2), rotation=(np.pi / 2.0, 0.0, 0.0))
+    bpy.context.view_layer.objects.active = hero
+    bpy.ops.object.mode_set(mode="POSE")
+    operator = Picking(hero, monkeypatch)
+    operator._pick(bpy.context, operator.event("MOUSEMOVE", "hand"))
+    assert not operator._hovered.name
+    hero.show_in_front = True
+    operator._pick(bpy.context, operator.event("MOUSEMOVE", "hand"))
+    assert operator._hovered.name == "hand"
