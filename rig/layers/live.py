@@ -264,6 +264,8 @@ def _any(scene: bpy.types.Scene) -> bool:
             # Whoever deletes a character leaves the clock that its constraints read.
             clock.remove_unread()
             _know_objects()
+            for state in _scenes.values():
+                state.forget_shown()
     return bool(_used)
 
 

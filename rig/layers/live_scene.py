@@ -564,6 +564,11 @@ class LiveScene:
             self.noted = solved
         self.after_show()
 
+    def forget_shown(self) -> None:
+        """There is no layer any more: what their rigs showed was taken away, which is no change by somebody else."""
+        self.tracks.clear()
+        self.layers.clear()
+
     def after_show(self) -> None:
         if self.scene is not None:
             for kind in self.kinds.values():

@@ -105,3 +105,50 @@ def live_on_top_of_its_own_bake(hands: Hands) -> Waiting:
     yield from hands.click((yield from hands.find("lookat_pd.edit_live")))
     yield 0.2
     assert not _settings().mute and load("rig.look_at.edit_live").baked(_human(), "head") is None
+
+
+@script(needs=LIVE)
+def solved_talk_baked_at_once(hands: Hands) -> Waiting:
+    """Two Rigify people talk, solved and verified: both are baked by one button without solving or drawing, and go back
+    by one."""
+    yield from hands.sidebar()
+    scene = bpy.data.scenes.new("Talk")
+    hands.window.scene = scene
+    talk = load("assets.demo.conversation").build_scene(scene)
+    names = [person.name for person in talk.people]
+    select(*talk.people)
+    live = load("rig.layers.live")
+
+    def people() -> list[bpy.types.Object]:
+        return [bpy.data.objects[name] for name in names]
+
+    def solved() -> bool:
+        return all(live.status(_scene(), person, "head").state == "SOLVED" for person in people())
+
+    begin = time.perf_counter()
+    assert (yield from hands.until(solved, 120.0)), "not solved"
+    print(f"talk of two people over {scene.frame_end} frames: solved after {time.perf_counter() - begin:.1f} s")
+    yield 1.0
+    assert (yield from hands.until(solved, 60.0))
+    sources = [person.animation_data.action.name for person in people()]
+    yield from hands.hover(hands.inside(SIDEBAR, 0.5, 0.1))
+    yield 0.5
+    draws: list[float] = []
+    count = bpy.types.SpaceView3D.draw_handler_add(lambda: draws.append(0.0), (), "WINDOW", "POST_PIXEL")
+    with _work() as done, hands.override():
+        begin = time.perf_counter()
+        bpy.ops.lookat_pd.bake("INVOKE_DEFAULT", True)
+        yield 0.0
+        assert (yield from hands.until(lambda: not hands.window.modal_operators, 60.0)), "the bake does not end"
+        spent = time.perf_counter() - begin
+    bpy.types.SpaceView3D.draw_handler_remove(count, "WINDOW")
+    print(f"bake of the solved talk: {spent:.2f} s, {len(draws)} draws")
+    assert all(person.pose.bones["head"].lookat_pd.mute for person in people())
+    assert "build" not in done, "rigs were copied to be sampled"
+    assert len(draws) <= 6, f"{len(draws)} draws"
+    hands.look("talk baked")
+    yield 0.5
+    yield from hands.click((yield from hands.find("lookat_pd.edit_live")))
+    yield 0.2
+    assert not any(person.pose.bones["head"].lookat_pd.mute for person in people())
+    assert [person.animation_data.action.name for person in people()] == sources

@@ -1,0 +1,51 @@
+"""A look-at that was muted, by the eye or by a bake, and is live again: nobody has changed its keys."""
+
+import bpy
+import pytest
+
+from extension import load
+
+from ... import scenes
+
+edit_live = load("rig.look_at.edit_live")
+live = load("rig.layers.live")
+
+
+def notes(armature: bpy.types.Object) -> tuple[str, ...]:
+    scene = bpy.context.scene
+    scenes.goto(scene.frame_start)
+    live.finish(scene)
+    state = live.status(scene, armature, "head")
+    assert state.state == "SOLVED"
+    return state.notes
+
+
+@pytest.mark.parametrize("way", ["eye", "bake"])
+@pytest.mark.parametrize("others", [0, 1])
+def test_nothing_is_said_to_be_restored(way, others) -> None:
+    armature = scenes.figure()
+    scenes.animate(armature)
+    settings = scenes.aim(armature, scenes.ball())
+    for _ in range(others):
+        scenes.aim(scenes.figure("Other"), scenes.ball((1.0, -1.0, 1.0), "Other Ball"))
+    before = notes(armature)
+    for _ in range(2):
+        if way == "eye":
+            settings.mute = True
+            scenes.goto(3)
+            settings.mute = False
+        else:
+            scenes.run_bake(armature)
+            scenes.goto(3)
+            edit_live.edit_live(armature, "head")
+        assert notes(armature) == before
+
+
+def test_keys_that_were_changed_are_still_said_to_be_restored() -> None:
+    armature = scenes.figure()
+    scenes.animate(armature)
+    scenes.aim(armature, scenes.ball())
+    before = notes(armature)
+    constraint = next(c for c in armature.pose.bones["head"].constraints if c.type == "ACTION")
+    constraint.influence = 0.5
+    assert len(notes(armature)) == len(before) + 1
