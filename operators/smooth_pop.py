@@ -6,14 +6,14 @@ from typing import NamedTuple
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..lookat_pd.errors import RigError
+from ..lookat_pd.errors import LookAtError, RigError
 from ..lookat_pd.message import Message, joined
 from ..lookat_pd.progress import subrange
 from ..rig.animation import actions
 from ..rig.feet.contact_report import ContactReport
 from ..rig.look_at import edit as look_at_edit
 from ..rig.sampling import scene_time
-from ..rig.settings import choice, integer, switch
+from ..rig.settings import choice, integer, switch, text
 from ..rig.transitions import pop_smoothing, pops
 from ..rig.transitions.settings import POP_ITEMS, PoseSource, blend_method, blend_time, damping_ratio
 from ..rig.transitions.visual import visual_feet, visual_transition
@@ -93,12 +93,40 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
         ),
     )
 
+    asked: text(options={"HIDDEN", "SKIP_SAVE"})
+
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        self.frame = context.scene.frame_current
-        return super().invoke(context, event)
+        here = self.frame = context.scene.frame_current
+        nearest = self._nearest(context, here) if self.where == "FRAME" else here
+        if nearest == here:
+            return super().invoke(context, event)
+        # Another frame than that which is seen is never changed unasked.
+        self.frame = round(nearest)
+        question = Message(
+            "There is no pop at frame {here}; the nearest one is at frame {nearest}.", here=here, nearest=self.frame
+        )
+        self.asked = messages.translate(question)
+        return context.window_manager.invoke_props_dialog(self, width=360, confirm_text=iface_("Smooth"))
+
+    def _nearest(self, context: bpy.types.Context, here: int) -> float:
+        """The frame of the pop that is nearest to a frame; that frame where none is known, as for it to be smoothed."""
+        armature, settings = selection.armature(context), context.scene.lookat_pd_transition
+        if self.pose_source == "VISUAL":
+            known = [item.frame for item in settings.visual_pops]
+            return min(known, key=lambda at: abs(at - here), default=here)
+        if why_no_keys(armature) is not None:
+            return here
+        data = armature.animation_data
+        try:
+            found = pops.near(armature, data.action, here, slot=data.action_slot)
+        except LookAtError:
+            return here
+        return here if found is None else found
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
+        if self.asked:
+            layout.label(text=self.asked, icon="QUESTION", translate=False)
         layout.prop(self, "pose_source")
         layout.prop(self, "where")
         if self.where == "FRAME":
@@ -119,6 +147,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
         return messages.translate(Message("Smoothing pops: {percent} %   (Esc cancels)", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
+        self.asked = ""
         if not self.properties.is_property_set("frame"):
             self.frame = context.scene.frame_current
         self.check_feet(context)

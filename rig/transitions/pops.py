@@ -110,6 +110,14 @@ def find(
     return detect(clips.read(armature, action, slot, frames), outlier=outlier)
 
 
+def near(
+    armature: bpy.types.Object, action: bpy.types.Action, frame: int, *, slot: bpy.types.ActionSlot | None = None
+) -> float | None:
+    """The frame with a pop that is nearest to a frame, which may be that frame; None where there is none around it."""
+    around = find(armature, action, frame - 2 * _AROUND, frame + 2 * _AROUND, slot=slot)
+    return min((pop.frame for pop in around), key=lambda at: (abs(at - frame), -at), default=None)
+
+
 def by_frame(pops: Sequence[Pop]) -> dict[float, list[Pop]]:
     """Pops by frame, in order of time."""
     result: dict[float, list[Pop]] = {}
