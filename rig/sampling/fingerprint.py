@@ -161,7 +161,7 @@ def _uses(item: bpy.types.ID, scene: bpy.types.Scene) -> Iterator[bpy.types.ID |
     data = getattr(item, "animation_data", None)
     if data is not None:
         yield data.action
-        yield from (strip.action for strip in _strips(data))
+        yield from (strip.action for strip in _playing_strips(data))
         for variable in (variable for driver in data.drivers for variable in driver.driver.variables):
             for target in variable.targets:
                 yield from (target.id, _owner_of(target))
@@ -210,27 +210,30 @@ def _stacks(item: bpy.types.Object) -> Iterator[Any]:
     yield from (bone.constraints for bone in item.pose.bones) if item.pose else ()
 
 
-def _strips(data: bpy.types.AnimData) -> Iterator[bpy.types.NlaStrip]:
-    waiting = [strip for track in data.nla_tracks for strip in track.strips]
+def _playing_tracks(data: bpy.types.AnimData) -> list[bpy.types.NlaTrack]:
+    """The NLA tracks that play: a character may have hundreds of clips on muted ones."""
+    if not data.use_nla:
+        return []
+    solo = any(track.is_solo for track in data.nla_tracks)
+    return [track for track in data.nla_tracks if not track.mute and (track.is_solo or not solo)]
+
+
+def _playing_strips(data: bpy.types.AnimData) -> Iterator[bpy.types.NlaStrip]:
+    waiting = [strip for track in _playing_tracks(data) for strip in track.strips]
     while waiting:
         strip = waiting.pop()
-        waiting.extend(strip.strips)
-        yield strip
+        if not strip.mute:
+            waiting.extend(strip.strips)
+            yield strip
 
 
 def _playing(data: bpy.types.AnimData) -> Iterator[tuple[bpy.types.Action, bpy.types.ActionSlot]]:
     """The actions of an item, with their slots, that move it: the current one, and those of strips not muted."""
     if data.action is not None and data.action_slot is not None:
         yield data.action, data.action_slot
-    solo = any(track.is_solo for track in data.nla_tracks)
-    tracks = [track for track in data.nla_tracks if not track.mute and (track.is_solo or not solo)]
-    waiting = [strip for track in tracks for strip in track.strips if data.use_nla]
-    while waiting:
-        strip = waiting.pop()
-        if not strip.mute:
-            waiting.extend(strip.strips)
-            if strip.action is not None and strip.action_slot is not None:
-                yield strip.action, strip.action_slot
+    for strip in _playing_strips(data):
+        if strip.action is not None and strip.action_slot is not None:
+            yield strip.action, strip.action_slot
 
 
 def _animated(item: bpy.types.ID) -> dict[str, set[int]]:
@@ -324,9 +327,8 @@ def _playback(item: bpy.types.ID) -> Iterator[object]:
         return
     yield data.action.name_full if data.action else "", data.action_slot_handle, data.use_nla
     yield data.action_blend_type, data.action_extrapolation, data.action_influence, data.use_tweak_mode
-    for track in data.nla_tracks:
-        yield track.mute, track.is_solo
-    for strip in _strips(data):
+    yield [len(track.strips) for track in _playing_tracks(data)]
+    for strip in _playing_strips(data):
         yield strip.action.name_full if strip.action else "", strip.action_slot_handle
         yield from _simple(strip, "", {})
         for curve in strip.fcurves:

@@ -11,6 +11,7 @@ from extension import load
 from .. import scenes
 from ..scenes import ball, keyed, swaying
 
+actions = load("rig.animation.actions")
 attach = load("rig.look_at.constraint_sync")
 inputs = load("rig.sampling.fingerprint")
 offsets = load("rig.look_at.look_at_layer")
@@ -274,3 +275,63 @@ def test_muted_track_animates_nothing() -> None:
 def _played(scene: scenes.Scene) -> tuple:
     data = scene.armature.animation_data
     return data.action, data.action_slot
+
+
+def many_clips(armature: bpy.types.Object, clips: int, curves: int) -> list[bpy.types.Action]:
+    """Clips on muted NLA tracks, as a game character has them."""
+    made = []
+    for n in range(clips):
+        action = bpy.data.actions.new(f"Clip {n}")
+        slot = action.slots.new(id_type="OBJECT", name=armature.name)
+        bag = actions.channelbag(action, slot, ensure=True)
+        for k in range(curves):
+            curve = bag.fcurves.new(f'pose.bones["idle {k}"].location', index=0)
+            curve.keyframe_points.add(2)
+        track = armature.animation_data.nla_tracks.new()
+        track.name = action.name
+        strip = track.strips.new(action.name, 1, action)
+        strip.action_slot = slot
+        track.mute = True
+        made.append(action)
+    return made
+
+
+def test_what_does_not_play_is_not_read(scene, monkeypatch) -> None:
+    """10,000 idle curves cost nothing, and changes of them are none."""
+    read = []
+    curve = inputs._curve
+    monkeypatch.setattr(inputs, "_curve", lambda one: read.append(one) or curve(one))
+    everything(scene)
+    alone = len(read)
+    clips = many_clips(scene.armature, 20, 500)
+    read.clear()
+    before = everything(scene)
+    assert len(read) == alone
+    assert not any(identity[1].startswith("Clip") for identity in before)
+    for bag in clips[3].layers[0].strips[0].channelbags:
+        bag.fcurves[0].keyframe_points[0].co.y = 5.0
+    assert everything(scene) == before
+    track = scene.armature.animation_data.nla_tracks["Clip 3"]
+    track.mute = False
+    playing = everything(scene)
+    assert playing != before and ("ACTION", "Clip 3") in playing
+    bag.fcurves[0].keyframe_points[0].co.y = 6.0
+    assert everything(scene) != playing
+    track.mute = True
+    assert everything(scene) == before
+    scene.armature.animation_data.nla_tracks["Clip 4"].mute = False
+    scene.armature.animation_data.nla_tracks["Clip 3"].is_solo = True
+    alone_played = everything(scene)
+    assert ("ACTION", "Clip 4") not in alone_played
+
+
+def test_strips_of_one_track_or_of_two_are_not_the_same(scene) -> None:
+    clips = many_clips(scene.armature, 2, 1)
+    tracks = scene.armature.animation_data.nla_tracks
+    for track in tracks:
+        track.mute = False
+    before = everything(scene)
+    tracks.remove(tracks["Clip 1"])
+    strip = tracks["Clip 0"].strips.new("Clip 1", 200, clips[1])
+    strip.action_slot = clips[1].slots[0]
+    assert everything(scene) != before
