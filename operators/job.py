@@ -94,6 +94,9 @@ class ModalJob(polling.Explained):
         return None
 
     def _stop(self) -> None:
+        if not hasattr(self, "job"):
+            # It was asking something first.
+            return
         with suppress(ReferenceError):
             self.job.close()
 
