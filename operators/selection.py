@@ -81,7 +81,7 @@ def aiming(context: bpy.types.Context) -> list[bpy.types.PoseBone]:
     if item is None:
         return []
     active = bone(context) if item.mode == "POSE" else None
-    return list(looking.at(context.scene.objects, [item], "" if active is None else active.name))
+    return list(looking.at(context.scene, [item], "" if active is None else active.name))
 
 
 def choose(owner: bpy.types.PoseBone) -> None:

@@ -92,7 +92,7 @@ def _seen(context: bpy.types.Context) -> Iterator[tuple[bpy.types.Object, str]]:
     if active is not None and active.type == "ARMATURE" and active not in rigs:
         rigs.append(active)
     held = {*context.selected_objects, *([context.object] if context.object is not None else [])}
-    aiming = looking.at(context.scene.objects, held)
+    aiming = looking.at(context.scene, held)
     for bone in dict.fromkeys((*(bone for item in rigs for bone in looking.bones(item)), *aiming)):
         item = bone.id_data
         if not bone.lookat_pd.mute and item.data.pose_position == "POSE" and item.visible_in_viewport_get(view):

@@ -1,6 +1,6 @@
 """Who looks at what: the look-ats of armatures, and those that have an object or a bone as a target."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 import bpy
 from bpy.app.handlers import persistent
@@ -10,6 +10,8 @@ from . import resolve, setting_changes
 
 _names: dict[int, tuple[int, list[str]]] = {}
 """Number of bones and names of those with look-ats, by armature: large rigs have hundreds, and each redraw asks."""
+_rigs: dict[int, tuple[int, list[str]]] = {}
+"""Number of objects in the file and names of armatures with look-ats, by scene: there may be thousands of objects."""
 
 
 def bones(armature: bpy.types.Object) -> list[bpy.types.PoseBone]:
@@ -28,25 +30,44 @@ def _has_one(there: Collection, name: str) -> bool:
     return bone is not None and resolve.exists_on(bone)
 
 
-def at(
-    objects: Iterable[bpy.types.Object], items: Collection[bpy.types.Object], bone: str = ""
-) -> Iterator[bpy.types.PoseBone]:
-    """Bones of armatures among `objects` with a look-at that has one of `items`, or a bone of it, as a target.
+def at(scene: bpy.types.Scene, items: Collection[bpy.types.Object], bone: str = "") -> Iterator[bpy.types.PoseBone]:
+    """Bones of armatures of a scene with a look-at that has one of `items`, or a bone of it, as a target.
 
     bone: of armatures among `items` only that bone, or the whole; "" for any.
     """
-    for armature in objects:
-        if armature.type != "ARMATURE" or armature.library is not None:
-            continue
+    for armature in _rigs_of(scene):
         for owner in bones(armature):
             aimed = (target for target in targets.listed(owner.lookat_pd) if target.object in items)
             if any(not bone or target.bone in ("", bone) for target in aimed):
                 yield owner
 
 
+def _rigs_of(scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """The local armatures of a scene that have look-ats."""
+    count = len(bpy.data.objects)
+    known = _rigs.get(scene.session_uid)
+    if known is None or known[0] != count:
+        found = [item for item in scene.objects if item.type == "ARMATURE" and item.library is None and bones(item)]
+        _rigs[scene.session_uid] = count, [item.name for item in found]
+        return found
+    found = [bpy.data.objects.get((name, None)) for name in known[1]]
+    if None in found:
+        _rigs.clear()
+        return _rigs_of(scene)
+    return found
+
+
 @persistent
 def _forget(*_: object) -> None:
     _names.clear()
+    _rigs.clear()
+
+
+@persistent
+def _updated(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    """Objects may have come, gone or moved to another scene."""
+    if depsgraph.id_type_updated("COLLECTION") or depsgraph.id_type_updated("SCENE"):
+        _rigs.clear()
 
 
 _HANDLERS = ("undo_post", "redo_post", "load_pre", "load_post")
@@ -56,9 +77,11 @@ def register() -> None:
     setting_changes.listeners.append(_forget)
     for name in _HANDLERS:
         getattr(bpy.app.handlers, name).append(_forget)
+    bpy.app.handlers.depsgraph_update_post.append(_updated)
 
 
 def unregister() -> None:
+    bpy.app.handlers.depsgraph_update_post.remove(_updated)
     for name in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(_forget)
     setting_changes.listeners.remove(_forget)

@@ -168,3 +168,38 @@ def test_who_looks_is_found_after_edits(hero, ball) -> None:
     bpy.context.scene.collection.objects.link(copy)
     bpy.data.objects.remove(hero)
     assert shown() == (copy.name, "chest")
+
+
+def test_rigs_that_come_and_go_are_found(hero, ball) -> None:
+    """One for another, so that there are as many objects as before; renamed; in another scene."""
+    assert shown() == ("Hero", "head")
+    other = scenes.figure("Other")
+    scenes.aim(other, ball)
+    bpy.context.view_layer.update()
+    hold(ball)
+    assert {bone.id_data.name for bone in selection.look_ats(bpy.context)} == {"Hero", "Other"}
+    other.name = "Renamed"
+    assert {bone.id_data.name for bone in selection.look_ats(bpy.context)} == {"Hero", "Renamed"}
+    copy = hero.copy()
+    bpy.data.objects.remove(other)
+    bpy.context.scene.collection.objects.link(copy)
+    bpy.context.view_layer.update()
+    assert {bone.id_data.name for bone in selection.look_ats(bpy.context)} == {"Hero", copy.name}
+    bpy.context.scene.collection.objects.unlink(copy)
+    bpy.data.scenes.new("Elsewhere").collection.objects.link(copy)
+    bpy.context.view_layer.update()
+    assert {bone.id_data.name for bone in selection.look_ats(bpy.context)} == {"Hero"}
+
+
+def test_thousands_of_objects_are_asked_once(hero, ball, monkeypatch) -> None:
+    asked = []
+    bones = looking.bones
+    monkeypatch.setattr(looking, "bones", lambda item: asked.append(item) or bones(item))
+    for n in range(20):
+        scenes.figure(f"Idle {n}", [("root", None, (0, 0, 0), (0, 0, 1))])
+    hold(ball)
+    shown()
+    asked.clear()
+    for _ in range(10):
+        assert shown() == ("Hero", "head")
+    assert len(asked) == 10, "all rigs were asked again"
