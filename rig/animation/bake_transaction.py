@@ -20,7 +20,9 @@ SOURCE = "lookat_pd_source"
 
 def source_of(action: bpy.types.Action | None) -> bpy.types.Action | None:
     """The action that another one was baked from; None where it was not baked, or the source is gone."""
-    return bpy.data.actions.get(action.get(SOURCE) or "") if action is not None else None
+    name = action.get(SOURCE) if action is not None else None
+    # A linked one has the name of its library in its own.
+    return next((item for item in bpy.data.actions if item.name_full == name), None) if name else None
 
 
 def is_layer(action: bpy.types.Action | None) -> bool:

@@ -227,6 +227,12 @@ def solved_kind(scene: bpy.types.Scene, kind: type[_AnyKind]) -> _AnyKind | None
         return found if isinstance(found, kind) else None
 
 
+def taken_away(owner: bpy.types.Object, number: int) -> None:
+    """The constraints of a layer were removed on purpose, as by a bake."""
+    for state in _scenes.values():
+        state.forget_shown(owner.session_uid, number)
+
+
 def unsettled(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, str, Status]]:
     """Bones with layers that show something else than their solution: armature, bone and how it is doing."""
     state = _scenes.get(scene.session_uid)

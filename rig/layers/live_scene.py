@@ -564,10 +564,15 @@ class LiveScene:
             self.noted = solved
         self.after_show()
 
-    def forget_shown(self) -> None:
-        """There is no layer any more: what their rigs showed was taken away, which is no change by somebody else."""
-        self.tracks.clear()
-        self.layers.clear()
+    def forget_shown(self, owner: int = 0, number: int = 0) -> None:
+        """What a layer showed was taken away, which is no change by somebody else. By default of all layers.
+
+        owner: session identifier.
+        """
+        gone = [key for key in {**self.tracks, **self.layers} if not owner or key[1:] == (owner, number)]
+        for key in gone:
+            self.tracks.pop(key, None)
+            self.layers.pop(key, None)
 
     def after_show(self) -> None:
         if self.scene is not None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import bpy
 
 from ...lookat_pd.errors import LookAtError
+from ..layers import live
 from ..layers.kinds import Instance
 from . import look_at_layer as offsets
 from . import resolve as look_at
@@ -41,19 +42,20 @@ def sync(armature: bpy.types.Object) -> list[Instance]:
     """
     _follow_renames(armature)
     shot_keys.mend(armature)
-    live, used = [], set()
+    found, used = [], set()
     for bone in live_bones(armature):
         settings = armature.pose.bones[bone].lookat_pd
         if settings.number in used or not settings.number:
             # A copy of a bone brings the number of the original along.
             settings.number = max(numbers(armature) | used, default=0) + 1
         used.add(settings.number)
-        live.append(_attach(armature, bone, settings.number))
+        found.append(_attach(armature, bone, settings.number))
     for number in set(offsets.places(armature)) - used:
         offsets.remove(armature, number)
-    offsets.arrange(armature, [item.number for item in live])
-    blink.give_back(armature, (lid for item in live if item.resolved is not None for lid in item.resolved.shapes))
-    return live
+        live.taken_away(armature, number)
+    offsets.arrange(armature, [item.number for item in found])
+    blink.give_back(armature, (lid for item in found if item.resolved is not None for lid in item.resolved.shapes))
+    return found
 
 
 def _attach(armature: bpy.types.Object, bone: str, number: int) -> Instance:

@@ -280,3 +280,17 @@ def test_one_that_a_script_made_moves_alike_when_opened(tmp_path, kind) -> None:
     for _ in range(2):
         linked.reopened(tmp_path)
         np.testing.assert_allclose(scenes.poses(linked.hero(), (1, 5, 20, 60)), seen, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", linked.KINDS)
+def test_baked_and_edited_live_again(kind, tmp_path) -> None:
+    """The animation of the library plays again."""
+    hero = shot(library(tmp_path), kind)
+    source = hero.animation_data.action
+    seen = scenes.poses(hero, STILL)
+    run_bake(hero)
+    assert hero.animation_data.action != source
+    assert load("rig.look_at.edit_live").edit_live(hero, "head") == ["head"]
+    assert hero.animation_data.action == source
+    np.testing.assert_array_equal(scenes.poses(hero, STILL), seen)
+    looks(hero)
