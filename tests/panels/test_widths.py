@@ -11,6 +11,7 @@ import pytest
 
 import kept
 
+from ..rig import scenes
 from . import layouts
 from .layouts import Layout
 
@@ -94,4 +95,30 @@ def test_no_text_is_cut(language: Callable[[str, str], str], everything, monkeyp
             monkeypatch.setattr(layouts, "scale", scale)
             cut += [f"{kind.__name__} at {scale}: {text}" for text in layout.cut()]
     assert drawn > 20
+    assert not cut, "\n".join(cut)
+
+
+STATES: dict[str, Callable[[bpy.types.Object], object]] = {
+    "baked": lambda rig: None,
+    "added twice": lambda rig: setattr(rig.pose.bones["head"].lookat_pd, "mute", False),
+    "no way back": lambda rig: bpy.data.actions.remove(bpy.data.actions["Sway"]),
+    "target selected": lambda rig: setattr(bpy.context.view_layer.objects, "active", bpy.data.objects["Ball"]),
+    "live again": lambda rig: bpy.ops.lookat_pd.edit_live(),
+}
+
+
+@pytest.mark.parametrize("language", [english, japanese], ids=["english", "japanese"])
+@pytest.mark.parametrize("state", STATES)
+def test_no_text_is_cut_after_a_bake(language, state, monkeypatch) -> None:
+    rig = scenes.figure()
+    scenes.animate(rig)
+    scenes.aim(rig, scenes.ball())
+    scenes.run_bake(rig)
+    STATES[state](rig)
+    cut, context = [], Context()
+    layout = Layout(language)
+    Drawn(bpy.types.LOOKAT_PD_PT_sidebar, layout).draw(context)
+    for scale in (1.0, 2.0):
+        monkeypatch.setattr(layouts, "scale", scale)
+        cut += [f"{state} at {scale}: {text}" for text in layout.cut()]
     assert not cut, "\n".join(cut)
