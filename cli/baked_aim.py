@@ -15,6 +15,7 @@ from ..rig.look_at.aim_errors import AimErrors, over
 from ..rig.look_at.look_at_bake import BakeResult
 from ..rig.look_at.resolve import LookAt
 from ..rig.look_at.setting_paths import setting_path
+from ..rig.sampling import shear
 from ..rig.sampling.sampler import Sampler, Samples
 
 
@@ -56,7 +57,7 @@ def _measured(result: BakeResult, seen: Samples, worlds: Array, bones: Array) ->
     one, solution, response = result.look_at, result.solution, result.response
     full = seen.properties[setting_path(one.bone, "influence")] >= 1.0
     targets = _targets(one, solution, seen)
-    head = _errors(bones[:, :1], one.chain.forward[:1], targets, worlds)
+    head = _errors(bones[:, :1], one.chain.forward[:1], targets, worlds, one.chain.eye_place)
     # Where it looks beside the target or nods, the solution has no error either.
     looks = full & (solution.looked_at >= 0)
     aim = over(head, looks & np.isfinite(solution.error), solution.reachable, result.frames)
@@ -120,12 +121,18 @@ def _targets(one: LookAt, solution: Solution, seen: Samples) -> Array:
     return targets[np.maximum(solution.looked_at, 0), np.arange(len(solution.looked_at))]
 
 
-def _errors(bones: Array, axes: Array, targets: Array, worlds: Array) -> Array:
-    """Angles (F,) [rad] between the axes (k, 3) of bones (F, k, 4, 4) and targets (F, 3)."""
+def _errors(bones: Array, axes: Array, targets: Array, worlds: Array, eye: Array | None = None) -> Array:
+    """Angles (F,) [rad] between the axes (k, 3) of bones (F, k, 4, 4) and targets (F, 3). eye: where the aim starts
+    (3,), in the frame of a bone."""
     linear = worlds[:, :3, :3]
     # Of two eyes that converge, the middle is what looks.
     aim = (linear[:, None] @ bones[..., :3, :3] @ axes[..., None])[..., 0].mean(axis=1)
     away = targets - bones[..., :3, 3].mean(axis=1)
+    if eye is not None:
+        # As the solver has it.
+        size = np.linalg.norm(bones[:, 0, :3, :3], axis=-2).mean(axis=-1, keepdims=True)
+        turns = shear.aimed(rotation.from_matrix(bones[:, 0, :3, :3]), bones[:, 0, :3, :3], axes[0])
+        away = away - size * rotation.rotate(turns, eye)
     return rotation.angle_between(aim, (linear @ away[..., None])[..., 0])
 
 

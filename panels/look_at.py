@@ -354,7 +354,7 @@ class _More(_SubPanel):
     def draw(self, context: bpy.types.Context) -> None:
         # Over the whole width: these names are long.
         layout, settings = self.layout.column(), self.settings(context)
-        for name in ("stabilize", "level_head", "feed_forward"):
+        for name in ("stabilize", "head_roll", "level_head", "feed_forward"):
             layout.prop(settings, name, slider=True)
 
 
@@ -380,8 +380,8 @@ class _Advanced(advanced.AdvancedPanel, _SubPanel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.prepared(), self.settings(context)
         layout.prop(settings, "aim_axis")
+        layout.prop(settings, "aim_from")
         column = layout.column()
-        column.active = settings.level_head > 0.0
         column.prop(settings, "world_up")
         if settings.world_up == "OBJECT":
             column.prop(settings, "world_up_object")

@@ -20,7 +20,7 @@ from ...rig.look_at.directing import shot_keys
 from ...rig.look_at.directing.conversation import looking_bone
 from ...rig.look_at.presets import apply as apply_preset
 from ...rig.look_at.resolve import LookAt, Schedule
-from ...rig.look_at.settings import LookAtSettings
+from ...rig.look_at.settings import ORIGINS, LookAtSettings
 from ...rig.sampling import scene_time
 from ...rig.sampling.targets import Target
 from .. import arguments as words
@@ -102,9 +102,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     help = "how far the head is rolled upright on a leaning body, 0 to 1; also applied to look-ats of the file"
     setting_flags.add(parser, "--level-head", LookAtSettings, "level_head", "SHARE", help=help, stored=True)
     help = (
+        "largest roll of the head, in degrees, that a look adds to that of the animation; 180 for any; also applied to "
+    )
+    help += "look-ats of the file"
+    setting_flags.add(parser, "--head-roll", LookAtSettings, "head_roll", "DEG", help=help, stored=True)
+    help = (
         "part of the body's own motion that neck and head cancel at once, 0 to 1; also applied to look-ats of the file"
     )
     setting_flags.add(parser, "--stabilize", LookAtSettings, "stabilize", "SHARE", help=help, stored=True)
+    help = "what is brought in line with the target; also applied to look-ats of the file: "
+    help += "; ".join(f"{item[0].lower()}, {item[2][0].lower()}{item[2][1:]}" for item in ORIGINS)
+    setting_flags.add(parser, "--aim-from", LookAtSettings, "aim_from", help=help, stored=True)
     known = ", ".join(presets.available()).replace("%", "%%") or "none yet"
     parser.add_argument("--preset", metavar="NAME", help=f"preset for the settings: {known}")
     parser.add_argument(
@@ -273,7 +281,7 @@ def _resolve(request: _Request, scene: bpy.types.Scene, rig: bpy.types.Object, b
 def _set(request: _Request, settings: Any) -> None:
     apply_preset(request.preset, settings)
     layers.switch_on(settings, request.options.body)
-    setting_flags.apply(request.options, settings, ["level_head", "stabilize"])
+    setting_flags.apply(request.options, settings, ["level_head", "head_roll", "stabilize", "aim_from"])
     baking.use_controller(request.options, settings)
 
 

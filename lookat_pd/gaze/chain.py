@@ -6,6 +6,7 @@ Bones are listed head first. Angles are in radians, times in seconds.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .. import checks, rotation
 from ..errors import InvalidArgument
@@ -15,7 +16,7 @@ from .turn_distribution import soft_limit
 
 _MOST = 1e6
 """No share, factor or angle is beyond this."""
-_PARALLEL = 1e-9
+_PARALLEL, _NEAREST = 1e-9, 1e-30
 _LARGE = np.radians(45.0)
 """A yaw beyond which necks twist uncomfortably."""
 
@@ -40,6 +41,10 @@ class Chain:
     aim axis."""
     soft_edge: float = np.radians(5.0)
     """Width of the smooth limits."""
+    eye_height: float = 0.0
+    """How far above the origin of the head, along its up, the aim starts: at the eyes."""
+    eye_ahead: float = 0.0
+    """How far ahead of it, which makes a difference only to how errors are measured."""
     near: float = 0.0
     """Distance within which a target is too close and the head returns to its animated pose."""
     eyes_take: float = 0.0
@@ -48,6 +53,8 @@ class Chain:
     torso_more: float = 0.0
     level: float = 0.0
     """0 to 1, how far the head's up is rolled towards the world's."""
+    most_roll: float = np.pi
+    """The largest roll [rad] in the world that a look adds to that of the animated head; pi for any."""
     stabilize: float = 0.0
     """0 to 1, how much of the body's own motion the bones that compensate the lag cancel at once, instead of by their
     controllers."""
@@ -72,8 +79,11 @@ class Chain:
         reach = checks.exactly("reach of the eyes", self.eyes_reach, 3)
         for name in ("soft_edge", "near", "torso_from", "head_speed"):
             object.__setattr__(self, name, checks.number(name.replace("_", " "), getattr(self, name), 0.0))
+        object.__setattr__(self, "eye_height", checks.number("height of the eyes", self.eye_height))
+        object.__setattr__(self, "eye_ahead", checks.number("height of the eyes", self.eye_ahead))
         object.__setattr__(self, "torso_more", checks.fraction("turn of the torso", self.torso_more))
         object.__setattr__(self, "level", checks.fraction("level of the head", self.level))
+        object.__setattr__(self, "most_roll", checks.number("roll of the head", self.most_roll, 0.0))
         object.__setattr__(self, "stabilize", checks.fraction("stabilization", self.stabilize))
         if not (0.0 <= self.eyes_take <= 1.0 and reach.min() >= 0.0):
             raise InvalidArgument("The share of the eyes must be between 0 and 1, and its angles 0 or more.")
@@ -102,6 +112,32 @@ class Chain:
     def right(self) -> Array:
         """(b, 3) axes about which a bone pitches up."""
         return rotation.cross(self.forward, self.up)
+
+    @property
+    def levels(self) -> bool:
+        """Whether the head is rolled by what is up in the world."""
+        return self.level > 0.0 or self.most_roll < np.pi
+
+    def eye(self, rotations: Array, positions: Array, sizes: ArrayLike = 1.0) -> Array:
+        """Where the aim starts (..., 3), of heads with orientations (..., 4) and sizes (...) at positions (..., 3)."""
+        return positions + np.asarray(sizes)[..., None] * rotation.rotate(rotations, self.eye_place)
+
+    @property
+    def eye_place(self) -> Array:
+        """Where the aim starts (3,) in the frame of the head."""
+        return self.eye_height * self.up[0] + self.eye_ahead * self.forward[0]
+
+    def ahead(self, distances: ArrayLike, sizes: ArrayLike = 1.0) -> Array:
+        """The directions (..., 3) from heads of these sizes (...), in their frames, to what is in line with the aim at
+        distances (...) from their origins."""
+        away = np.maximum(distances, _NEAREST)
+        height = np.clip(np.asarray(sizes) * self.eye_height / away, -1.0, 1.0)[..., None]
+        return height * self.up[0] + np.sqrt(1.0 - height * height) * self.forward[0]
+
+    def aim_error(self, rotations: Array, positions: Array, targets: Array, sizes: ArrayLike = 1.0) -> Array:
+        """The angle (...) [rad] between the aim of heads, as for `eye`, and targets (..., 3)."""
+        aim = rotation.rotate(rotations, self.forward[0])
+        return rotation.angle_between(aim, targets - self.eye(rotations, positions, sizes))
 
     def left_to_eyes(self, yaw: Array, pitch: Array) -> tuple[Array, Array]:
         """The part of a turn (n,) that the eyes make instead of the chain."""

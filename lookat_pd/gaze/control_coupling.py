@@ -112,7 +112,7 @@ def without(measured: Array, offsets: Array, coupling: Array, correction: Array,
 class AimCorrection:
     """Points the axis of one bone in its desired direction by measured steps, without moving the bones below.
 
-    axis: (3,) in the bone's own frame. response: to a step, as expected; later steps use the measured one.
+    axis: (3,) or (F, 3) in the bone's own frame. response: to a step, as expected; later steps use the measured one.
     The roll about the axis is not changed, because a constraint may remove it.
     """
 

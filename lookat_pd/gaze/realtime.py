@@ -86,12 +86,13 @@ class RealtimeLookAt:
         dt: float,
         shift: ArrayLike = 0.0,
         upright: ArrayLike | None = None,
+        size: float = 1.0,
     ) -> Array:
         """Offsets (b, 4) after another dt seconds.
 
         rotations: (b, 4) and positions: (b, 3) of the animated bones at the end of the step. target: (3,), None to
         release. shift: (3,) additional displacement of the aiming bone. upright: (3,) the up to which a chain with a
-        `level` rolls the head. Raises InvalidArgument.
+        `level` rolls the head. size: of the head. Raises InvalidArgument.
         """
         now = self._checked(rotations, positions, target, shift)
         step = checks.numbers("time step", dt)
@@ -111,7 +112,8 @@ class RealtimeLookAt:
             up = None if upright is None else rotation.normalize(checks.like("up axis", upright, count + 1, 3))
             rotations, positions, targets = _between(before, now, count)
             own = np.diff(targets, axis=1)
-            self._run.begin(rotations, positions, targets, dt / count, _line(before[3], now[3], count), up, own=own)
+            shift, sizes = _line(before[3], now[3], count), np.full(count + 1, size)
+            self._run.begin(rotations, positions, targets, dt / count, shift, up, own=own, sizes=sizes)
             self._yaw = self._run.piece(0.0, dt, 0, settled=False, yaw=self._yaw, continues=self._continues)
             self._continues = True
         self._free, self._since = self._run.state, 0.0

@@ -24,6 +24,8 @@ from .chain import Chain, Event, Solution
 from .timeline import Timeline
 from .timeline_parts import BEHIND_MARGIN, INSTANT
 
+_SIZE = 1e-5
+"""Sizes nearer to 1 are 1: poses are sampled in single precision."""
 _NUMBERS = 250
 """For each bone and target at each sample a solve holds at most so many numbers at a time."""
 
@@ -43,12 +45,22 @@ class GazeSamples:
     tilt: Array | None = None
     worlds: Array | None = None
     """(n, 4, 4) from the space of these samples to the world, None where that is the world."""
+    sizes: Array | None = None
+    """(n,) of the head: its eyes are as much farther from its origin. None for 1."""
 
     def standing(self, upright: ArrayLike) -> "GazeSamples":
         """The same with the world's up (F, 3) or (3,), for chains that level the head. Raises InvalidArgument."""
         up = rotation.normalize(checks.like("up axis", upright, self.frames, 3))
         jumps = curves.sudden(rotation.angle_between(up[:-1], up[1:]))
         return replace(self, upright=rotation.normalize(curves.curve(up, jumps, self.count)))
+
+    def sized(self, sizes: ArrayLike) -> "GazeSamples":
+        """The same with a head of these sizes (F,). Raises InvalidArgument."""
+        scale = checks.like("size of the head", sizes, self.frames)
+        if np.allclose(scale, 1.0, rtol=0.0, atol=_SIZE):
+            return self
+        still = np.zeros(self.frames - 1, dtype=bool)
+        return replace(self, sizes=curves.curve(scale[:, None], still, self.count)[:, 0])
 
     def tilted(self, tilt: ArrayLike) -> "GazeSamples":
         """The same with a tilt (F,) or a number [rad] of the head to its left, which holds from each frame to the next;
@@ -184,6 +196,7 @@ def run_timeline(
         samples.upright,
         samples.tilt,
         _own_motion(chain, samples),
+        samples.sizes,
     )
     for event, end in pieces(events, samples.dt * (samples.frames - 1), len(samples.targets)):
         timeline.piece(max(event.time, 0.0), end, event.target, settled=event.time < -INSTANT)

@@ -11,13 +11,15 @@ from ..rotation import Array
 from .turn_distribution import TurnDistribution
 
 _POLE = np.radians(60.0), np.radians(85.0), np.radians(90.0)
+_LEAST = 1e-30
 
 
 class ForwardKinematics:
     """Forward kinematics of the chain while it is solved from the root up: finished bones move those above them."""
 
-    def __init__(self, rotations: Array, positions: Array) -> None:
-        self.rotations, self.positions = rotations, positions
+    def __init__(self, rotations: Array, positions: Array, eye_height: Array | float = 0.0) -> None:
+        """eye_height: (n,) or a number, how far above the origin of the head the aim starts."""
+        self.rotations, self.positions, self.eye_height = rotations, positions, eye_height
         self.delta = rotation.identity(len(rotations))
         self.origin = positions[:, 0]
         self.done = 0
@@ -73,12 +75,23 @@ class TargetAngles:
     yaw: Array
     pitch: Array
     near: Array
+    parallax: Array | float = 0.0
+    """The angle [rad] at the origin of the head between the aim and what is in line with it, as far away as the
+    target."""
 
     @classmethod
-    def of(cls, head: Array, direction: Array, axes: tuple[Array, Array, Array], near: float) -> "TargetAngles":
+    def of(
+        cls,
+        head: Array,
+        direction: Array,
+        axes: tuple[Array, Array, Array],
+        near: float,
+        eye_height: Array | float = 0.0,
+    ) -> "TargetAngles":
         """head: (n, 4). direction: (n, 3) to the target. axes: forward, up and right in the head's frame.
 
-        near: distance within which a target is too close to be looked at.
+        near: distance within which a target is too close to be looked at. eye_height: how far above the origin of the
+        head the aim starts, (n,) or a number; the pitch is what the head turns until the target is ahead of that place.
         """
         local = rotation.rotate(rotation.inverse(head), direction)
         ahead, above, aside = (rotation.dot(local, axis) for axis in axes)
@@ -87,10 +100,24 @@ class TargetAngles:
         yaw = np.where(yaw < -np.pi + 1e-6, yaw + 2.0 * np.pi, yaw)
         distance = np.sqrt(rotation.dot(local, local))
         nearness = cubic_step(distance / near) if near > 0.0 else (distance > 0.0).astype(float)
-        return cls(yaw, np.arctan2(above, np.sqrt(ahead * ahead + aside * aside)), nearness)
+        pitch = np.arctan2(above, np.sqrt(ahead * ahead + aside * aside))
+        if np.any(eye_height):
+            # What is as far above the head as the eyes are, at this distance: nearer targets are let go.
+            parallax = np.arcsin(np.clip(eye_height * nearness / np.maximum(distance, _LEAST), -1.0, 1.0))
+            return cls(yaw, pitch - parallax, nearness, parallax)
+        return cls(yaw, pitch, nearness)
 
     def __getitem__(self, frames: slice) -> "TargetAngles":
-        return TargetAngles(self.yaw[frames], self.pitch[frames], self.near[frames])
+        parallax = self.parallax[frames] if isinstance(self.parallax, np.ndarray) else self.parallax
+        return TargetAngles(self.yaw[frames], self.pitch[frames], self.near[frames], parallax)
+
+    def ahead(self, forward: Array, up: Array) -> tuple[Array, Array]:
+        """The directions (n, 3) or (3,) from the origin of the head to what is in line with the aim, and their up: a
+        roll about them leaves the aim on the target. forward, up: (3,) in the head's frame."""
+        if not np.any(self.parallax):
+            return forward, up
+        cos, sin = np.cos(self.parallax)[:, None], np.sin(self.parallax)[:, None]
+        return cos * forward + sin * up, cos * up - sin * forward
 
     def weight(self, distribution: tuple[TurnDistribution, TurnDistribution, TurnDistribution]) -> Array:
         """Weight of the yaw: 0 if the target is too near, and straight above or below, where yaw is undefined."""

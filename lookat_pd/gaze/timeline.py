@@ -13,7 +13,7 @@ from ..pd.second_order import largest_response
 from ..rotation import Array
 from .chain import Chain, Solution
 from .head_speed import NOTHING, Lateness, after_jump, fastest, jumped, passed
-from .leveling import roll_to_level
+from .leveling import Leveling
 from .stabilizing import beside, goal_of_body, is_still
 from .stage_goals import StageGoals
 from .target_angles import ForwardKinematics, TargetAngles, near_branch, nearest_turn
@@ -135,7 +135,7 @@ class Timeline:
             1.0 / min(largest_response(tuning.damping_ratio, tuning.feed_forward), _MOST_OVERSHOOT),
             self.up,
             self.right,
-            tilts or chain.level > 0.0 or chain.stabilize > 0.0,
+            tilts or chain.levels or chain.stabilize > 0.0,
         )
         self.stage_goals = [StageGoals(chain, self.limits, stage) for stage in self.stages]
         self.state = np.zeros((len(chain), tuning.width, 2))
@@ -153,15 +153,22 @@ class Timeline:
         upright: Array | None = None,
         tilt: Array | None = None,
         own: Array | None = None,
+        sizes: Array | None = None,
     ) -> None:
         """Start on these samples, at intervals of dt seconds, from the current state; arguments as for `solve`.
 
-        own: (m, n - 1, 3) what the targets move of their own, as `own_motion` has it; None for nothing.
+        own: (m, n - 1, 3) what the targets move of their own, as `own_motion` has it; None for nothing. sizes: (n,) of
+        the head, None for 1.
         """
-        self.upright, self.tilt, self.own = upright, tilt, own
+        self.tilt, self.own = tilt, own
         self.rotations, self.positions, self.targets = rotations[:, ::-1], positions[:, ::-1], targets
         self.dt, self.shift = dt, shift
         frames, bones = rotations.shape[:2]
+        self.sizes = np.ones(frames) if sizes is None else sizes
+        self.leveling = None
+        if upright is not None and self.chain.levels:
+            axes = self.up[-1], self.right[-1]
+            self.leveling = Leveling.of(upright, rotations[:, 0], axes, self.chain.level, self.chain.most_roll)
         self.all = Follower(self.tuning, self.settle_times, dt)
         self.followers = [self.all.part(stage) for stage in self.stages]
         # In the order of memory in which followers and goals come.
@@ -305,23 +312,23 @@ class Timeline:
             if settled:
                 # It aims at the target at once, even if bones below turn already.
                 ahead[:, 0] = 0.0
-            upright = None if self.upright is None else self.upright[window]
-            vectors = goals_of.vectors(remaining - ahead[0], pitch - ahead[1], kinematics.head_rotation, upright)
+            leveling = None if self.leveling is None else self.leveling[window]
+            vectors = goals_of.vectors(remaining - ahead[0], pitch - ahead[1], kinematics.head_rotation, leveling)
             if below.tilts is not None and goals_of.compensates:
-                vectors = goals_of.tilted(vectors, below.tilts[0])
+                vectors = goals_of.tilted(vectors, below.tilts[0], angles)
             goals = self.tuning.encode(vectors)
             if teleported:
                 goals[-1] = _going_on(goals)
             canceling, base = np.zeros((*goals.shape, 2)), 0.0
             if stabilize:
-                moving = self._moving(goals_of, below, kinematics, upright, teleported=teleported)
+                moving = self._moving(goals_of, below, kinematics, leveling, teleported=teleported)
                 canceling = stabilize * np.stack((moving, _rates(moving, self.dt)), axis=-1)
                 base = _at(canceling, piece[0] / self.dt)
                 if continues:
                     canceling[..., 0] += self.canceling[stage, :, 0] - base[..., 0]
                     base = self.canceling[stage]
             goals = goals - canceling[..., 0]
-            levels = is_last and upright is not None and self.chain.level > 0.0
+            levels = is_last and leveling is not None
             state = self.state[stage] - base - (self.rolled if levels else 0.0)
             if settled:
                 state = np.stack((goals[0], np.zeros_like(goals[0])), axis=-1)
@@ -329,8 +336,8 @@ class Timeline:
             self.canceling[stage] = _at(canceling, piece[1] / self.dt)
             states, last, goals = states + canceling, last + self.canceling[stage], goals + canceling[..., 0]
             if levels:
-                assert upright is not None
-                roll = self._roll_of(states, kinematics.head_rotation, upright, teleported=teleported)
+                assert leveling is not None
+                roll = self._roll_of(states, kinematics.head_rotation, leveling, angles, teleported=teleported)
                 added, self.rolled = self._setting_in(follower, roll, piece, settled=settled)
                 states, last, goals = states + added, last + self.rolled, goals + roll
             if before:
@@ -412,9 +419,8 @@ class Timeline:
         head = self._animated(window)
         rotations, positions = head.head_rotation[:-1], head.head_position[:-1]
         axes = self.forward[-1], self.up[-1], self.right[-1]
-        now, then = (
-            TargetAngles.of(rotations, p - positions, axes, self.chain.near) for p in (places[:-1], places[1:])
-        )
+        near, height = self.chain.near, self.chain.eye_height * self.sizes[window][:-1]
+        now, then = (TargetAngles.of(rotations, p - positions, axes, near, height) for p in (places[:-1], places[1:]))
         return np.stack((nearest_turn(then.yaw, now.yaw) - now.yaw, then.pitch - now.pitch), axis=-1)
 
     def _moving(
@@ -422,7 +428,7 @@ class Timeline:
         goals_of: StageGoals,
         below: _Below,
         kinematics: ForwardKinematics,
-        upright: Array | None,
+        leveling: Leveling | None,
         *,
         teleported: bool,
     ) -> Array:
@@ -431,10 +437,11 @@ class Timeline:
         versions = [1] if still else [1, 2]
         goals = []
         for n in versions:
-            turn = goals_of.turn(self._target_angles(below.places[n], kinematics), below.left_out[n], below.remaining)
-            vectors = goals_of.vectors(*turn, kinematics.head_rotation, upright)
+            angles = self._target_angles(below.places[n], kinematics)
+            turn = goals_of.smoothed(*goals_of.turn(angles, below.left_out[n], below.remaining))
+            vectors = goals_of.vectors(*turn, kinematics.head_rotation, leveling)
             if below.tilts is not None:
-                vectors = goals_of.tilted(vectors, below.tilts[n])
+                vectors = goals_of.tilted(vectors, below.tilts[n], angles)
             goals.append(self.tuning.encode(vectors))
         moving = goal_of_body(goals[0], goals[-1], self.tuning.radians, self.dt)
         if teleported:
@@ -449,15 +456,21 @@ class Timeline:
             return held, states[..., 0]
         return held, rotation.log(held)
 
-    def _roll_of(self, states: Array, head: Array, upright: Array, *, teleported: bool) -> Array:
+    def _roll_of(
+        self, states: Array, head: Array, leveling: Leveling, angles: TargetAngles, *, teleported: bool
+    ) -> Array:
         """What levels the head as the controllers turn it, in their coordinates (n, 1, width).
 
         It is added to the states rather than to the goals, so that the head does not lag behind a body that sways.
-        states: (n, 1, width, 2) of the aiming bone. head: (n, 4) its orientation without them. upright: (n, 3).
+        states: (n, 1, width, 2) of the aiming bone. head: (n, 4) its orientation without them. angles: of the
+        target.
         """
         turn = self.tuning.decode(states[..., 0])[:, 0]
-        roll = roll_to_level(rotation.multiply(head, turn), self.up[-1], self.right[-1], upright)
-        leveled = rotation.multiply(turn, rotation.exp((self.chain.level * roll)[:, None] * self.forward[-1]))
+        forward, up = angles.ahead(self.forward[-1], self.up[-1])
+        roll = leveling.roll(rotation.multiply(head, turn), up, self.right[-1])
+        if not roll.any():
+            return np.zeros_like(states[..., 0])
+        leveled = rotation.multiply(turn, rotation.exp(roll[:, None] * forward))
         before, after = (self.tuning.encode(rotation.log(q)) for q in (turn, leveled))
         added = (after - before)[:, None]
         if teleported:
@@ -473,6 +486,8 @@ class Timeline:
         are without it, unless they are `settled`.
         """
         motion = np.stack((roll, _rates(roll, follower.dt)), axis=-1)
+        if not (roll.any() or self.rolled.any()):
+            return motion, np.zeros_like(self.rolled)
         begin, end = (_at(motion, time / follower.dt) for time in piece)
         if settled:
             return motion, end
@@ -484,12 +499,15 @@ class Timeline:
         return self.limits[bones].apply(self.tuning.decode(states[..., 0]))
 
     def _animated(self, window: slice) -> ForwardKinematics:
-        return ForwardKinematics(self.rotations[window], self.positions[window])
+        return ForwardKinematics(
+            self.rotations[window], self.positions[window], self.chain.eye_height * self.sizes[window]
+        )
 
     def _target_angles(self, points: Array, kinematics: ForwardKinematics) -> TargetAngles:
         """The target at points (n, 3), as the bones done so far turn the head."""
         axes = self.forward[-1], self.up[-1], self.right[-1]
-        return TargetAngles.of(kinematics.head_rotation, points - kinematics.head_position, axes, self.chain.near)
+        direction = points - kinematics.head_position
+        return TargetAngles.of(kinematics.head_rotation, direction, axes, self.chain.near, kinematics.eye_height)
 
     # Results
 
@@ -503,11 +521,10 @@ class Timeline:
         kinematics.turn(slice(0, offsets.shape[1]), offsets)
         position = kinematics.origin + self.shift[frames]
         wanted = rotation.multiply(kinematics.deltas, kinematics.rotations)
-        aim = rotation.rotate(wanted[:, -1], self.forward[-1])
         error = np.full(len(offsets), np.nan)
         on = looked_at >= 0
-        direction = self.targets[:, frames][np.maximum(looked_at, 0), np.arange(len(on))] - position
-        angle = rotation.angle_between(aim, direction)
+        place = self.targets[:, frames][np.maximum(looked_at, 0), np.arange(len(on))]
+        angle = self.chain.aim_error(wanted[:, -1], position, place, self.sizes[frames])
         error[on] = angle[on]
         # The errors of the bones add up along the chain, and so does the motion for which the head compensates.
         away = self.tuning.radians * rotation.length(states[..., 0] - goals).sum(axis=-1)

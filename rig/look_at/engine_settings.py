@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ..sampling.targets import Target
 from . import gains, resolve
@@ -41,6 +42,7 @@ def read(armature: bpy.types.Object, bone: str) -> dict[str, Any]:
             "time": look_at.tuning.release_time,
         },
         "soft_edge": look_at.chain.soft_edge,
+        "eye_height": look_at.chain.eye_height,
         "chain": _chain(look_at),
         "body": {
             "torso_threshold": look_at.chain.torso_from,
@@ -62,6 +64,8 @@ def _controller(look_at: LookAt) -> dict[str, Any]:
         "max_speed": tuning.max_speed or None,
         "feed_forward": tuning.feed_forward,
         "stabilize": look_at.chain.stabilize,
+        "level_head": look_at.chain.level,
+        "head_roll": look_at.chain.most_roll if look_at.chain.most_roll < np.pi else None,
         "head_speed": look_at.chain.head_speed or None,
     }
 

@@ -167,16 +167,19 @@ class GazeSolver:
                 yield done
             return future.result()
 
-    def solve(self, targets: Array, shift: Array | None = None) -> gaze.Solution:
-        """The gaze at targets (n, F, 3). shift: (F, 3) what moves the aiming bone besides these offsets."""
+    def solve(self, targets: Array, shift: Array | None = None, sizes: Array | None = None) -> gaze.Solution:
+        """The gaze at targets (n, F, 3). shift: (F, 3) what moves the aiming bone besides these offsets. sizes: (F,) of
+        that, None for those of the animation."""
         look_at, body = self.look_at, self.look_at.body
         targets, between = self.mixed(targets)[0], None if self.mixes else self.kept.between
         if shift is None:
             samples = self._prepared(targets, between)
         else:
             samples = gaze.prepare(look_at.tuning, *self.chain, targets, self.context.dt, shift, between, self._worlds)
-        if look_at.chain.level:
+        if look_at.chain.levels:
             samples = samples.standing(look_at.world_up.seen(self.samples.worlds, self.samples.targets))
+        if look_at.chain.eye_height:
+            samples = samples.sized(self.samples.sizes[:, 0] if sizes is None else sizes)
         samples = samples.tilted(self.setting("tilt"))
         events, influence = self.events(), self.setting("influence")
         if body is not None and body.drift:

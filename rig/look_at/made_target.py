@@ -8,6 +8,7 @@ from mathutils import Matrix, Vector
 
 from ...lookat_pd import rotation
 from ..detection import stance
+from . import eye_origin
 
 _MADE = "lookat_pd_made"
 """Custom property: the name, location and size with which the empty was made."""
@@ -22,7 +23,8 @@ def make(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> bpy.t
     pose = armature.pose.bones[bone].matrix
     here = rotation.from_matrix(np.array(pose)[:3, :3])
     ahead = rotation.rotate(rotation.multiply(here, rotation.inverse(local)), forward)
-    place = np.array(pose.translation) + size * ahead
+    eye = eye_origin.place(armature, bone, armature.pose.bones[bone].lookat_pd)
+    place = np.array(pose.translation) + rotation.rotate(here, eye) + size * ahead
     empty = bpy.data.objects.new(f"{armature.name} Target", None)
     empty.empty_display_type = "SPHERE"
     scale = float(np.mean(np.abs(armature.matrix_world.to_scale())))

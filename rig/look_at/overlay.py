@@ -16,7 +16,7 @@ from ..detection import detect, limbs, rest, stance
 from ..detection.chain_defaults import ChainDefault
 from ..sampling import targets
 from ..sampling.targets import Target
-from . import facing, mixing
+from . import eye_origin, facing, mixing
 from . import resolve as look_at
 from .directing import looks
 
@@ -61,10 +61,9 @@ def place(target: Target) -> Array | None:
     item, bone = target.object, target.bone
     if item is None:
         return None
-    if bone:
-        posed = item.pose.bones.get(bone) if item.pose else None
-        return None if posed is None else np.array((item.matrix_world @ posed.matrix).translation)
-    return np.array(item.matrix_world.translation)
+    if bone and (not item.pose or bone not in item.pose.bones):
+        return None
+    return (np.array(targets.world_matrix(item, bone)) @ (*(target.point or (0.0, 0.0, 0.0)), 1.0))[:3]
 
 
 @dataclass(frozen=True)
@@ -103,6 +102,8 @@ class _AtRest:
     """Forward and up (3,) of the character in the frame of the first bone."""
     other: Array | None
     """The other candidate for forward, None where the axis is certain."""
+    eye: Array
+    """(3,) where the look begins, in the frame of the first bone."""
 
 
 def posed(armature: bpy.types.Object, bone: str) -> "Posed | None":
@@ -129,20 +130,23 @@ class Posed:
     @property
     def eye(self) -> Array:
         """Where the look begins (3,)."""
-        return self._to_world(self.heads[0])
+        return self._to_world(self._eye)
 
     @property
     def target(self) -> Array | None:
         """What is looked at (3,), where there is such a thing."""
         if not self.settings.use_mix:
-            return place(looks.chosen(self.settings))
-        return mixing.point(self.settings, [place(target) for target in targets.listed(self.settings)], self.eye)
+            return place(eye_origin.met(looks.chosen(self.settings), self.armature, self.settings))
+        listed = eye_origin.all_met(targets.listed(self.settings), self.armature, self.settings)
+        return mixing.point(self.settings, [place(target) for target in listed], self.eye)
 
     @property
     def sight(self) -> Array:
         """The line of sight (2, 3): from the eye along the aim axis, as far as the target is."""
         eye, target = self.eye, self.target
-        ahead = self._to_world(self.heads[0] + 2.0 * self._radius * self.turns[0] @ self.at_rest.forward[0]) - eye
+        ahead = self._to_world(2.0 * self._radius * self.turns[0] @ self.at_rest.forward[0]) - self._to_world(
+            np.zeros(3)
+        )
         if target is not None:
             ahead *= np.linalg.norm(target - eye) / max(float(np.linalg.norm(ahead)), _TINY)
         return np.stack((eye, eye + ahead))
@@ -154,14 +158,14 @@ class Posed:
         tip, side = 1.2 * self._radius * forward, 0.12 * self._radius * rotation.cross(forward, up)
         barbs = [(tip, 0.85 * tip + side), (tip, 0.85 * tip - side)]
         lines = np.array([(np.zeros(3), tip), *barbs, (np.zeros(3), self._radius * up)])
-        return self._to_world(self.heads[0] + lines)
+        return self._to_world(self._eye + lines)
 
     @property
     def doubted(self) -> Array | None:
         """The other front (n, 2, 3) that is in question, dashed."""
         if self.at_rest.other is None:
             return None
-        tip = self.heads[0] + 1.2 * self._radius * self.turns[0] @ self.at_rest.other
+        tip = self._eye + 1.2 * self._radius * self.turns[0] @ self.at_rest.other
         return dashes(self.eye, self._to_world(tip), _FEW_DASHES)
 
     @property
@@ -225,7 +229,12 @@ class Posed:
         angles = np.unique(np.concatenate((np.arange(low, high, _STEP), np.clip(soft, low, high))))
         rim = np.cos(angles)[:, None] * forward + np.sin(angles)[:, None] * aside
         room = np.minimum((angles - low) / max(edges[0], 1e-6), (high - angles) / max(edges[1], 1e-6))
-        return Fan(self.eye, self._to_world(self.heads[0] + self._radius * rim), np.clip(room, 0.0, 1.0))
+        return Fan(self.eye, self._to_world(self._eye + self._radius * rim), np.clip(room, 0.0, 1.0))
+
+    @property
+    def _eye(self) -> Array:
+        """The same (3,) in armature space."""
+        return self.heads[0] + self.turns[0] @ self.at_rest.eye
 
     @property
     def _radius(self) -> float:
@@ -265,15 +274,16 @@ def _at_rest(armature: bpy.types.Object, bone: str) -> _AtRest:
     matrices = np.empty(16 * len(bones), dtype=np.float32)
     bones.foreach_get("matrix_local", matrices)
     aimed = settings.aim_axis, *settings.facing, *facing.detected(armature).forward
-    key = armature.session_uid, bone, named, aimed, matrices.tobytes()
+    eye = eye_origin.place(armature, bone, settings)
+    key = armature.session_uid, bone, named, aimed, matrices.tobytes(), eye.tobytes()
     if key not in _rest:
         if len(_rest) >= _MOST_KEPT:
             _rest.clear()
-        _rest[key] = _read_rest(armature, bone, named)
+        _rest[key] = _read_rest(armature, bone, named, eye)
     return _rest[key]
 
 
-def _read_rest(armature: bpy.types.Object, bone: str, named: tuple[str, ...]) -> _AtRest:
+def _read_rest(armature: bpy.types.Object, bone: str, named: tuple[str, ...], eye: Array) -> _AtRest:
     skeleton, hints = stance.skeleton(armature), rest.hints(armature)
     detected = () if named else tuple(detect.find_chain(skeleton, bone, hints))
     names = named or tuple(link.bone for link in detected)
@@ -291,4 +301,4 @@ def _read_rest(armature: bpy.types.Object, bone: str, named: tuple[str, ...]) ->
     if facing.is_uncertain(armature, bone):
         other = rotation.rotate(back[0], facing.detected(armature).candidates[1][0])
     ahead, upwards = rotation.rotate(back, forward), rotation.rotate(back, up)
-    return _AtRest(names, ahead, upwards, detected, lengths, legs, eyes, (front, above), other)
+    return _AtRest(names, ahead, upwards, detected, lengths, legs, eyes, (front, above), other, eye)

@@ -25,6 +25,7 @@ SETTINGS = (
     "release_time",
     "stabilize",
     "level_head",
+    "head_roll",
 )
 """How the chain of a look-at moves, as presets set it."""
 GROUPS = ("body", "eyes")

@@ -18,7 +18,7 @@ from ..layers.controller_settings import damping_ratio
 from ..sampling import plain_chain
 from ..sampling import targets as looked_at
 from ..sampling.targets import Target
-from . import facing, mixing
+from . import eye_origin, facing, mixing
 from . import world_up as upward
 from .body import body_rig, layers
 from .body.blink import Lid
@@ -177,17 +177,17 @@ def resolve(
         if target != Target():
             looked_at.check(armature, bones, target)
     check_free(armature, bones)
+    targets = eye_origin.all_met(targets, armature, settings)
     axes = facing.character(armature, bone, skeleton)
     up = upward.of(armature, bones, settings, axes[1])
     watched = (*targets, *up.points)
     simple = _is_plain(armature, bones) and not any(looked_at.hangs_on(target, armature) for target in watched)
     chain = _chain(armature, skeleton, links, settings)
     body, notes = layers.find(armature, bones, settings, axes)
+    chain = eye_origin.aiming_from(chain, eye_origin.place(armature, bone, settings, body))
     doubt = facing.doubt(armature, bone)
     notes = notes if doubt is None else (doubt, *notes)
-    resolved = LookAt(
-        armature, bones, chain, tuning(settings), tuple(targets), schedule, simple, body, notes, up, occluders
-    )
+    resolved = LookAt(armature, bones, chain, tuning(settings), targets, schedule, simple, body, notes, up, occluders)
     return retuned(resolved)
 
 
@@ -202,6 +202,7 @@ def retuned(look_at: LookAt) -> LookAt:
     chain = replace(
         look_at.chain,
         level=settings.level_head,
+        most_roll=settings.head_roll,
         stabilize=settings.stabilize,
         head_speed=settings.head_speed,
         **body_rig.left_to_others(settings, with_eyes),
@@ -308,7 +309,7 @@ def _chain(
     back = rotation.inverse(skeleton.rotations[rows])
     sizes = [_head_length(skeleton, head)]
     if len(rows) > 1:
-        sizes.append(np.linalg.norm(skeleton.heads[head] - skeleton.heads[rows[1]]))
+        sizes.append(float(np.linalg.norm(skeleton.heads[head] - skeleton.heads[rows[1]])))
     return gaze.Chain(
         shares=np.array([link.share for link in links]),
         settle_factors=np.array([link.settle_factor for link in links]),

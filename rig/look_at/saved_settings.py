@@ -4,15 +4,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import bpy
+import numpy as np
 from bpy.app.handlers import persistent
 
 from ..animation.stored_settings import stored
 
-VERSION = 3
+VERSION = 4
 _LATER = (
     {"body.weight_pitch": 0.0, "body.torso_more": 0.0},
     {"stabilize": 0.0},
     {"head_speed": 0.0, "let_go_angle": 0.0},
+    {"aim_from": "BONE", "head_roll": float(np.pi)},
 )
 """Settings that look-ats of each version did not have yet, and the values with which these move as they did."""
 

@@ -31,6 +31,16 @@ AIM_AXES = {
     "POS_Z": (0.0, 0.0, 1.0),
     "NEG_Z": (0.0, 0.0, -1.0),
 }
+ORIGINS = (
+    (
+        "EYES",
+        "Eyes",
+        "Between the eyes or, without eye bones, where they usually are in the head. The head of another character is "
+        "looked at there, too",
+    ),
+    ("BONE", "Bone", "The origin of the bone. The head of another character is looked at at its origin, too"),
+)
+"""What the aim starts from: identifier, label, tooltip."""
 _K_P = gains.round_k_p(SETTLE_TIME)
 
 
@@ -64,6 +74,7 @@ TUNING = (
     "tilt",
     "stabilize",
     "level_head",
+    "head_roll",
     "use_mix",
     "let_go_distance",
     "let_go_angle",
@@ -155,6 +166,7 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
         update=changed,
         size=6,
     )
+    aim_from: _deciding.choice("Aim From", "Place in the head that is brought in line with the target", ORIGINS)
     soft_edge: setting.angle("Soft Edge", "Width of the smooth transition at each limit", 5.0, max=60.0, soft_max=20.0)
     stabilize: setting.factor(
         "Stabilize",
@@ -166,6 +178,13 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
         "Level Head",
         "Amount by which the head is rolled upright on a leaning body; at 0 the roll of the animation is kept, at "
         "1 the head is level",
+    )
+    head_roll: setting.angle(
+        "Head Roll",
+        "Largest roll of the head in the world that a look adds to that of the animation, as when a leaning body looks "
+        "aside; 180° for any roll",
+        15.0,
+        max=180.0,
     )
     world_up: _deciding.choice("World Up", "Direction towards which the head is leveled", world_up.KINDS, "SCENE")
     world_up_object: _deciding.pointer(bpy.types.Object, "Object", "Object whose Z axis is up")

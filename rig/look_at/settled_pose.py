@@ -9,6 +9,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.gaze import control_coupling
 from ...lookat_pd.rotation import Array
 from ..layers.track import Track
+from ..sampling import targets as looked_at
 from ..sampling.sampler import Samples, seen_from
 from ..sampling.targets import Target
 from .gaze_solving import GazeSolver
@@ -31,8 +32,8 @@ def places(look_at_targets: tuple[Target, ...], depsgraph: bpy.types.Depsgraph) 
         item = target.object.evaluated_get(depsgraph)
         if not item.is_evaluated:
             return None
-        own = item.pose.bones[target.bone].head if target.bone else target.point or (0.0, 0.0, 0.0)
-        at[n] = (np.array(item.matrix_world) @ (*own, 1.0))[:3]
+        matrix = np.array(looked_at.world_matrix(item, target.bone))
+        at[n] = (matrix @ (*(target.point or (0.0, 0.0, 0.0)), 1.0))[:3]
     return at if np.all(np.isfinite(at)) else None
 
 
@@ -123,7 +124,9 @@ def aimed(solve: LookAtSolve, pose: SettledPose, depsgraph: bpy.types.Depsgraph)
         return pose
     local = (np.linalg.inv(world) @ (*place, 1.0))[:3] - head[:3, 3]
     wanted = rotation.rotate(rotation.inverse(rotation.from_matrix(head[:3, :3])), local)
-    missing = rotation.log(rotation.shortest_arc(look_at.chain.forward[0], wanted))
+    size = float(np.linalg.norm(head[:3, :3], axis=0).mean())
+    ahead = look_at.chain.ahead(np.linalg.norm(wanted), size)
+    missing = rotation.log(rotation.shortest_arc(ahead, wanted))
     coupling = solve.kept.coupling
     response = 1.0 if coupling is None else control_coupling.own_response(coupling, 0)
     every = pose.track.offsets.copy()

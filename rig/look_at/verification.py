@@ -66,13 +66,13 @@ class Verification(Realization[Turned, Samples]):
         self.solver, self.sampling, self.body, self.propose = solver, sampling, body, propose
         self.solution, self.displacement, self.error = solution, displacement, np.nan
         self.aim: AimErrors | None = None
-        self._aim, self._animated = solver.look_at.chain.forward[0], solver.chain[0]
+        self._animated = solver.chain[0]
         if solver.kept.coupling is None:
             solver.kept.coupling = self._measured_coupling()
         self._coupling = solver.kept.coupling
         self.offsets = self._realized(rotation.identity(*self._animated.shape[:2]))
         response = control_coupling.own_response(self._coupling, 0)
-        self._aim_correction = control_coupling.AimCorrection(self._aim, response)
+        self._aim_correction = control_coupling.AimCorrection(solver.look_at.chain.forward[0], response)
         self._shift = np.zeros_like(solution.position) if displacement is None else displacement
         self._turn = 0
 
@@ -191,8 +191,23 @@ class Verification(Realization[Turned, Samples]):
         """What moves the aiming bone beyond its offsets (F, 3), where anything turns."""
         return np.where(self._active()[:, None], shift + seen.positions[:, 0] - self.solution.position, 0.0)
 
+    def _ahead(self, seen: Samples) -> Array:
+        """The direction (F, 3) in the frame of the head of what is in line with the aim and as far away as the target:
+        a head that is rolled otherwise than it should be has its eyes elsewhere, too."""
+        solution, chain = self.solution, self.solver.look_at.chain
+        if not chain.eye_height:
+            return chain.forward[0]
+        away = self._looked_at(seen.targets) - solution.position
+        return chain.ahead(rotation.length(away), seen.sizes[:, 0])
+
+    def _looked_at(self, targets: Array) -> Array:
+        """The places (F, 3) that are looked at, of targets (n, F, 3)."""
+        looked_at = self.solution.looked_at
+        return self.solver.mixed(targets)[0][np.maximum(looked_at, 0), np.arange(len(looked_at))]
+
     def _correct_aim(self, seen: Samples) -> tuple[Array, float]:
         """Offsets (F, b, 4) with the aiming bone alone turned further, and the largest angle [rad] that was missing."""
+        self._aim_correction.axis = self._ahead(seen)
         step, missing = self._aim_correction.step(seen.rotations[:, 0], self.solution.wanted[:, 0])
         corrected = self.offsets.copy()
         corrected[:, 0] = rotation.multiply(corrected[:, 0], step)
@@ -206,7 +221,7 @@ class Verification(Realization[Turned, Samples]):
     def _solve_again(self, seen: Samples, shift: Array) -> Array:
         """Solve with the targets and the head as they were seen; what moves the head beyond the model (F, 3)."""
         shift = self._moved(seen, shift)
-        self.solution = self.solver.solve(seen.targets, shift)
+        self.solution = self.solver.solve(seen.targets, shift, seen.sizes[:, 0])
         return shift
 
     def _angle_off(self, seen: Samples) -> float:
@@ -220,9 +235,9 @@ class Verification(Realization[Turned, Samples]):
 
     def _aim_error(self, seen: Samples) -> Array:
         """Angle (F,) [rad] between the aim axis and the target as seen, nan where there is none."""
-        looked_at, aim = self.solution.looked_at, rotation.rotate(seen.rotations[:, 0], self._aim)
-        targets = self.solver.mixed(seen.targets)[0]
-        direction = targets[np.maximum(looked_at, 0), np.arange(len(looked_at))] - seen.positions[:, 0]
+        looked_at, places = self.solution.looked_at, self._looked_at(seen.targets)
+        head = seen.rotations[:, 0], seen.positions[:, 0]
+        error = self.solver.look_at.chain.aim_error(*head, places, seen.sizes[:, 0])
         # Where the head glances aside or nods, the solution has no error either.
         looks = (looked_at >= 0) & np.isfinite(self.solution.error)
-        return np.where(looks, rotation.angle_between(aim, direction), np.nan)
+        return np.where(looks, error, np.nan)

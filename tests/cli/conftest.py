@@ -170,12 +170,20 @@ def play(rig: bpy.types.Object, clip: str) -> None:
     data.action_slot = data.action.slots[0]
 
 
-def aim_error(rig: bpy.types.Object, bone: str, axis: list[float], point: Vector) -> float:
-    """Angle [deg] between a bone's aim axis and a point of the world, on the evaluated rig at the present frame."""
+def eyes_of(rig: bpy.types.Object, bone: str = "head") -> Vector:
+    """Where the eyes are in the frame of a head."""
+    return Vector(load("rig.detection.eye_place").between_eyes(rig, bone))
+
+
+def aim_error(rig: bpy.types.Object, bone: str, axis: list[float], point: Vector, eyes: Vector | None = None) -> float:
+    """Angle [deg] between a head's aim axis and a point of the world, on the evaluated rig at the present frame.
+
+    eyes: where the aim starts, in the frame of the bone.
+    """
     evaluated = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
     place = evaluated.matrix_world @ evaluated.pose.bones[bone].matrix
     aim = place.to_3x3() @ Vector(axis)
-    return float(np.degrees(aim.angle(point - place.translation)))
+    return float(np.degrees(aim.angle(point - place @ (eyes or eyes_of(rig, bone)))))
 
 
 def poses(rig: bpy.types.Object, bones: list[str], frames: list[float]) -> np.ndarray:

@@ -249,6 +249,8 @@ FLAGS = {
     "--damping": [*NUMBERS, "critical"],
     "--damping-ratio": [*NUMBERS, "0.5"],
     "--level-head": [*NUMBERS, "0.5"],
+    "--head-roll": [*NUMBERS, "15"],
+    "--aim-from": ["eyes", "bone", "nose", ""],
     "--stabilize": [*NUMBERS, "0.5"],
     "--preset": ["Bird", "Nothing", "../Bird"],
     "--body": ["all", "weight,eyes", "nothing", ""],

@@ -81,7 +81,7 @@ def hooked() -> tuple[bpy.types.Object, Edit]:
     modifier = item.modifiers.new("Hook", "HOOK")
     modifier.object, modifier.matrix_inverse = hook, hook.matrix_world.inverted()
     modifier.vertex_indices_set(range(8))
-    return on_vertices(item, 2), moved(hook, -1.2)
+    return on_vertices(item, 2), moved(hook, -1.0)
 
 
 def latticed() -> tuple[bpy.types.Object, Edit]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 import numpy as np
-from mathutils import Euler, Matrix, Vector
+from mathutils import Euler, Matrix, Quaternion, Vector
 
 from extension import load
 
@@ -15,7 +15,12 @@ actions = load("rig.animation.actions")
 bake = load("rig.look_at.look_at_bake")
 look_at = load("rig.look_at.resolve")
 look_at_edit = load("rig.look_at.edit")
+eye_origin = load("rig.look_at.eye_origin")
+eye_place, rest = load("rig.detection.eye_place"), load("rig.detection.rest")
+facing = load("rig.look_at.facing")
 sample = load("rig.sampling.sampler")
+shear = load("rig.sampling.shear")
+rotation = load("lookat_pd.rotation")
 channels = load("rig.animation.channels")
 bake_options = load("rig.animation.bake_options")
 finish = load("lookat_pd.progress").drain
@@ -177,6 +182,30 @@ def place_of(target: bpy.types.Object, bone: str = "") -> Callable[[Any], Vector
     return place
 
 
+def eye(armature: bpy.types.Object, bone: str, seen: bpy.types.Object) -> np.ndarray:
+    """Where the look of a bone starts (3,) in the world. seen: the evaluated armature."""
+    settings = armature.pose.bones[bone].lookat_pd
+    eyes, matrix = eye_origin.place(armature, bone, settings), seen.pose.bones[bone].matrix
+    axes = np.array(matrix.to_3x3())[None]
+    # What is scaled unevenly faces elsewhere, and so are its eyes.
+    aim = facing.aim(armature, bone, rest.skeleton(armature))[0]
+    axis = np.array(armature.data.bones[bone].matrix_local)[:3, :3].T @ aim
+    turn = Quaternion(shear.aimed(rotation.from_matrix(axes), axes, axis)[0])
+    size = float(np.linalg.norm(axes[0], axis=0).mean())
+    return np.array(seen.matrix_world @ (matrix.translation + turn @ Vector(size * eyes)))
+
+
+def eyes_of(armature: bpy.types.Object, bone: str = "head") -> Callable[[Any], Vector]:
+    """Where the eyes of a character are in a world that is evaluated."""
+    eyes = Vector(eye_place.between_eyes(armature, bone))
+
+    def place(depsgraph: Any) -> Vector:
+        seen = armature.evaluated_get(depsgraph)
+        return seen.matrix_world @ seen.pose.bones[bone].matrix @ eyes
+
+    return place
+
+
 def error(
     armature: bpy.types.Object,
     place: Callable[[Any], Vector],
@@ -185,7 +214,8 @@ def error(
     bone: str = "head",
     forward: Sequence[float] = (0, -1, 0),
 ) -> float:
-    """Largest angle [deg] between where the face points, as Blender evaluates it, and where the target is.
+    """Largest angle [deg] between where the face points from between the eyes, as Blender evaluates it, and where the
+    target is.
 
     forward: where the character faces at rest, in the armature's space.
     """
@@ -196,7 +226,9 @@ def error(
         seen = armature.evaluated_get(depsgraph)
         # Seen in the armature's own space: an object scaled unevenly bends angles, but not where things are.
         matrix = seen.pose.bones[bone].matrix
-        way = seen.matrix_world.inverted() @ place(depsgraph) - matrix.translation
+        way = seen.matrix_world.inverted() @ place(depsgraph) - seen.matrix_world.inverted() @ Vector(
+            eye(armature, bone, seen)
+        )
         worst = max(worst, float(np.degrees((matrix.to_3x3() @ axis).angle(way))))
     return worst
 

@@ -11,6 +11,7 @@ look_at.max_speed = 0.0
 look_at.head_speed = 0.0
 look_at.feed_forward = 0.8
 look_at.stabilize = 1.0
+look_at.head_roll = 0.2617994
 look_at.method = "GEODESIC"
 look_at.integrator = "EXACT"
 look_at.soft_edge = 0.08726646

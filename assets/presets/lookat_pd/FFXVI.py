@@ -11,6 +11,7 @@ look_at.max_speed = 0.0
 look_at.head_speed = 0.0
 look_at.feed_forward = 0.0
 look_at.stabilize = 0.0
+look_at.head_roll = 3.1415927
 look_at.method = "COMPONENT"
 look_at.integrator = "STABLE"
 look_at.soft_edge = 0.08726646

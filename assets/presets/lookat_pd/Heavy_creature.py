@@ -11,6 +11,7 @@ look_at.max_speed = 0.0
 look_at.head_speed = 5.235987755982989
 look_at.feed_forward = 0.0
 look_at.stabilize = 0.9
+look_at.head_roll = 0.2617994
 look_at.method = "GEODESIC"
 look_at.integrator = "EXACT"
 look_at.soft_edge = 0.08726646

@@ -46,6 +46,7 @@ def settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -
         target,
         s.subtarget,
         s.aim_axis,
+        s.aim_from,
         *s.facing,
         s.soft_edge,
         bones,
@@ -71,7 +72,8 @@ def saved(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -> tuple
     behind = s.let_go_behind.all_objects.keys() if s.let_go_behind is not None else []
     up = s.world_up, s.world_up_object.name_full if s.world_up_object is not None else ""
     still = still, fingerprint.settings_keys(armature.data)
-    return still, others, chain, targets, s.aim_axis, *s.facing, s.soft_edge, bool(s.eyes.drift), up, weights, behind
+    aimed = s.aim_axis, s.aim_from, *s.facing, s.soft_edge
+    return still, others, chain, targets, *aimed, bool(s.eyes.drift), up, weights, behind
 
 
 def _names(group: str) -> list[str]:

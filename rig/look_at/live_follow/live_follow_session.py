@@ -78,7 +78,10 @@ class LiveFollowSession:
     @property
     def eye(self) -> Array:
         """Where the head looks from (3,) in the world."""
-        return np.array((self.armature.matrix_world @ self.armature.pose.bones[self.bone].matrix).translation)
+        world, bone = np.array(self.armature.matrix_world), np.array(self.armature.pose.bones[self.bone].matrix)
+        size = float(np.linalg.norm(bone[:3, :3], axis=0).mean())
+        place = self.look_at.chain.eye(rotation.from_matrix(bone[:3, :3]), bone[:3, 3], size)
+        return (world @ (*place, 1.0))[:3]
 
     @property
     def is_open(self) -> bool:
@@ -104,7 +107,7 @@ class LiveFollowSession:
         chain = settings.chain_values(s)
         target = (s.target.session_uid, len(s.target.users_scene)) if s.target is not None else None
         up = s.world_up, s.world_up_object.session_uid if s.world_up_object is not None else 0
-        aimed = s.aim_axis, *s.facing, up
+        aimed = s.aim_axis, s.aim_from, *s.facing, up
         groups = (*body_settings.TUNING.items(), *body_settings.BONES.items())
         values = [getattr(getattr(s, group), name) for group, names in groups for name in names]
         behind = s.let_go_behind.all_objects.keys() if s.let_go_behind is not None else ()
@@ -264,16 +267,18 @@ class LiveFollowSession:
         self.place = self.target_place() if goal is None else np.asarray(goal, float)
         local = (np.linalg.inv(seen.world) @ np.append(self.place, 1.0))[:3]
         self.seen_head = seen.rotations[0]
-        aim = rotation.rotate(self.seen_head, self.look_at.chain.forward[0])
         base = self._animated(seen)
         if self._body is not None and (moved_on or (self.is_plain and not self._body.is_posed_as(base[1]))):
             self._body.sample()
         self.let_go = self._is_let_go(dt, *base, seen.world)
-        self.error = np.nan if self.let_go else float(rotation.angle_between(aim, local - seen.positions[0]))
+        error = self.look_at.chain.aim_error(self.seen_head, seen.positions[0], local, seen.size)
+        self.error = np.nan if self.let_go else float(error)
         ahead = None if self.let_go else (np.linalg.inv(seen.world) @ np.append(self._seen_by_head(), 1.0))[:3]
         if self.is_plain:
             shift = np.zeros(3) if self._body is None else self._body.hips_shift(self._last.moves)
-            self._turns = self._scaled(self._stepper.step(*base, ahead, dt, shift, self._upright(seen.world)))
+            self._turns = self._scaled(
+                self._stepper.step(*base, ahead, dt, shift, self._upright(seen.world), seen.size)
+            )
         else:
             self._turns = self._controls(seen, ahead, dt)
         self._last = self._whole(dt, seen.world)
@@ -341,7 +346,7 @@ class LiveFollowSession:
 
     def _upright(self, world: Array) -> Array | None:
         """The up (3,) to which the head is leveled, in armature space; None where it is not."""
-        if not self.look_at.chain.level:
+        if not self.look_at.chain.levels:
             return None
         up, places = self.look_at.world_up, np.empty((0, 1, 3))
         if up.item is not None:
@@ -359,7 +364,7 @@ class LiveFollowSession:
         # The head is where it was measured, not where the chain alone would have moved it.
         shift = np.zeros(3) if self._head is None else seen.positions[0] - self._head
         up = self._upright(seen.world)
-        turned = self._scaled(self._stepper.step(base.rotations, base.positions, local, dt, shift, up))
+        turned = self._scaled(self._stepper.step(base.rotations, base.positions, local, dt, shift, up, seen.size))
         wanted, self._head = realtime.forward_kinematics(base.rotations, base.positions, turned)
         animated, before = base.rotations[None], self._turns[None]
         correction = control_coupling.correct(seen.rotations[None], animated, before, self._coupling)

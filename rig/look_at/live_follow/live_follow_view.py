@@ -8,7 +8,7 @@ import numpy as np
 from ....lookat_pd import rotation
 from ....lookat_pd.rotation import Array
 from ...sampling import sampler, shear
-from ...sampling.targets import Target
+from ...sampling.targets import Target, world_matrix
 from ..resolve import LookAt
 
 
@@ -21,6 +21,8 @@ class VisualChain:
     world: Array
     """World matrix of the armature."""
     sheared: bool
+    size: float
+    """Of the head."""
 
 
 def see_chain(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, look_at: LookAt) -> VisualChain:
@@ -36,7 +38,8 @@ def see_chain(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, look_at: 
     if sheared:
         # The pose is judged by where the aim axis points.
         rotations[:1] = shear.aimed(rotations[:1], axes[:1], look_at.chain.forward[0])
-    return VisualChain(rotations, matrices[:, :3, 3], world, sheared)
+    size = float(np.linalg.norm(axes[0], axis=0).mean())
+    return VisualChain(rotations, matrices[:, :3, 3], world, sheared, size)
 
 
 def _check(look_at: LookAt, frame: int, matrices: Array, world: Array) -> None:
@@ -65,8 +68,8 @@ class TargetView:
         assert target.object is not None
         if target.object.visible_get(view_layer=self.view_layer):
             evaluated = target.object.evaluated_get(self.view_layer.depsgraph)
-            own = evaluated.pose.bones[target.bone].head if target.bone else (0.0, 0.0, 0.0)
-            place = (np.array(evaluated.matrix_world) @ (*own, 1.0))[:3]
+            matrix = np.array(world_matrix(evaluated, target.bone))
+            place = (matrix @ (*(target.point or (0.0, 0.0, 0.0)), 1.0))[:3]
         else:
             # What is hidden is not evaluated with the scene.
             place = self._hidden_place(target)

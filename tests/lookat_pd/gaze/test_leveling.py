@@ -12,7 +12,7 @@ from comparison import largest_degrees
 from lookat_pd import rotation
 from lookat_pd.gaze.leveling import roll_to_level
 from lookat_pd.gaze.realtime import RealtimeLookAt
-from lookat_pd.gaze.solver import Solution, Tuning, solve
+from lookat_pd.gaze.solver import Event, Solution, Tuning, solve
 
 from .test_solver import ON, Path, body, hold, make_chain
 
@@ -135,3 +135,69 @@ def test_in_real_time_it_is_the_same() -> None:
         offsets = stepper.step(rotations[k], positions[k], target[k], 1 / 24, upright=UP)
     found = solve(LEVEL, Tuning(), rotations, positions, target[None], 1 / 24, upright=UP)
     assert largest_degrees(offsets, found.offsets[-1]) < 0.05
+
+
+CAPPED = make_chain(most_roll=np.radians(15.0))
+
+
+def added(chain, found: Solution, pose: tuple[np.ndarray, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """The roll [deg] about the aim that the look adds to that of the animation, and where that says something."""
+    both = []
+    for heads in (found.wanted[:, 0], pose[0][:, 0]):
+        ahead, right = (rotation.rotate(heads, axis) for axis in (chain.forward[0], chain.right[0]))
+        level = np.cross(ahead, UP)
+        size = np.linalg.norm(level, axis=-1, keepdims=True)
+        level = level / np.maximum(size, 1e-9)
+        roll = np.arctan2(np.sum(right * np.cross(level, ahead), axis=-1), np.sum(right * level, axis=-1))
+        both.append((roll, (size[:, 0] > np.sin(np.radians(16.0))) & (np.abs(roll) < np.radians(95.0))))
+    (turned, clear), (animated, known) = both
+    apart = np.degrees(np.angle(np.exp(1j * (turned - animated))))
+    return apart, clear & known & (np.abs(apart) < 95.0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.floats(-70, 70), st.floats(-80, 80), st.floats(-60, 60), st.floats(-25, 25), st.floats(0.0, 0.12))
+def test_a_look_aside_on_a_leaning_body_rolls_the_head_no_further_than_its_limit(roll, pitch, yaw, up, height) -> None:
+    chain = replace(CAPPED, eye_height=height, near=2.0 * height)
+    t = np.arange(145) / 24.0
+    found = run(chain, hold(yaw, up), lambda t: leaning(roll, pitch, t))
+    apart, clear = added(chain, found, leaning(roll, pitch, t))
+    if clear[-1]:
+        assert abs(apart[-1]) < 15.1
+    if found.reachable[-1]:
+        assert np.degrees(found.error[-1]) < 0.05
+
+
+@given(st.floats(-60, 60), st.floats(-25, 25))
+def test_on_an_upright_body_the_limit_changes_nothing(yaw, up) -> None:
+    chains = (make_chain(most_roll=most, stabilize=0.9) for most in (np.radians(15.0), np.pi))
+    found, free = (run(chain, hold(yaw, up), lambda t: leaning(0, 0, t), 1.0) for chain in chains)
+    assert np.array_equal(found.offsets, free.offsets)
+
+
+@pytest.mark.parametrize("stabilize", [0.0, 0.9])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_limited_roll_sets_in_and_ends_smoothly_at_any_rate(seed, stabilize) -> None:
+    """Position and velocity are continuous while the look goes on, off and elsewhere on a body that sways."""
+    events = [Event(-1.0, None), Event(0.5, 0), Event(2.0, 1), Event(3.0, None)]
+    steps = []
+    for rate in (120, 240, 480):
+        t = np.arange(4 * rate + 1) / rate
+        pose = leaning(30.0 * (-1) ** seed, 55.0, t, sway=0.1 + 0.05 * seed)
+        targets = np.stack((hold(60, 5)(t), hold(-50, 0)(t)))
+        chain = replace(CAPPED, stabilize=stabilize)
+        found = solve(chain, Tuning(), *pose, targets, 1 / rate, events, upright=UP)
+        turns = rotation.log(found.offsets[:, 0])
+        steps.append(rate * np.abs(np.diff(turns, 2, axis=0)).max())
+    # A jump would grow with the rate, and one of the velocity would stay.
+    assert steps[1] < 0.6 * steps[0] and steps[2] < 0.6 * steps[1]
+
+
+def test_what_lies_and_what_hangs_keeps_its_roll() -> None:
+    """A head that lies on its side is not rolled upright, and none that hangs."""
+    for roll in (85.0, 178.0):
+        t = np.arange(145) / 24.0
+        found = run(CAPPED, hold(0, 0), lambda t, roll=roll: leaning(roll, 0.0, t))
+        right = rotation.rotate(found.wanted[-1, 0], CAPPED.right[0])
+        own = rotation.rotate(leaning(roll, 0.0, t)[0][-1, 0], CAPPED.right[0])
+        assert np.degrees(rotation.angle_between(right, own)) < 40.0

@@ -48,16 +48,28 @@ def target_of(armature: bpy.types.Object) -> bpy.types.Object:
     return scenes.ball(head.translation - 3.0 * ahead.col[1])
 
 
-def test_by_default_the_roll_of_the_animation_stays() -> None:
-    armature = leaning()
-    settings = scenes.aim(armature, target_of(armature))
+def test_by_default_a_look_adds_little_to_the_roll_of_the_animation() -> None:
+    """Live and baked; without the limit, as in files of earlier versions, it adds what it likes."""
+    armature = leaning(Euler((0.9, 0.0, 0.0)))
+    head = armature.evaluated_get(scenes.goto(1)).pose.bones["head"].head
+    target = scenes.ball(head + scenes.Vector((2.5, -1.2, 0.0)))
+    before = roll(armature)
+    settings = scenes.aim(armature, target)
     assert settings.level_head == 0.0 and settings.world_up == "SCENE"
-    assert abs(roll(armature)) > 15.0
+    shown = scenes.poses(armature, range(1, scenes.LAST + 1))
+    assert abs(roll(armature) - before) < 15.5
+    assert scenes.error(armature, scenes.place_of(target)) < 0.05
+    settings.head_roll = np.pi
+    assert abs(roll(armature) - before) > 18.0
+    settings.property_unset("head_roll")
+    scenes.run_bake(armature)
+    assert np.abs(scenes.poses(armature, range(1, scenes.LAST + 1)) - shown).max() < 1e-5
 
 
 def test_a_leaning_head_is_level_live_and_baked() -> None:
     armature = leaning()
     settings = scenes.aim(armature, target_of(armature))
+    settings.head_roll = np.pi
     before = roll(armature)
     settings.level_head = 0.5
     half = roll(armature)

@@ -335,7 +335,7 @@ def target_is_another_head(scene) -> Scene:
     animate(other, seed=3)
     settings = scene.armature.pose.bones["head"].lookat_pd
     settings.target, settings.subtarget = other, "head"
-    return Scene(scene.armature, other, place_of(other, "head"))
+    return Scene(scene.armature, other, scenes.eyes_of(other))
 
 
 @change
@@ -458,9 +458,9 @@ def test_two_characters_look_each_other_in_the_eye() -> None:
         aim(one, other)
         assert one.pose.bones["head"].lookat_pd.subtarget == "head"
     run_bake(anna, bert)
-    assert error(bert, place_of(anna, "head")) < GOOD
+    assert error(bert, scenes.eyes_of(anna)) < GOOD
     # Bert's bake moved what Anna looks at, by what his torso moves his head.
-    assert error(anna, place_of(bert, "head")) < 2.0
+    assert error(anna, scenes.eyes_of(bert)) < 2.0
 
 
 def test_point_target() -> None:

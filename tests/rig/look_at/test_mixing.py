@@ -27,7 +27,7 @@ def two():
     armature = scenes.figure()
     scenes.animate(armature, size=0.05)
     bpy.context.scene.frame_end = scenes.LAST
-    settings = scenes.aim(armature, scenes.ball(PLACES["Ball"]))
+    settings = scenes.aim(armature, scenes.ball(PLACES["Ball"]), aim_from="BONE")
     looks.add(armature, "head", targets.Target(scenes.ball(PLACES["Bird"], "Bird")))
     return armature, settings
 

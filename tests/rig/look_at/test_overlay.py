@@ -9,6 +9,7 @@ from mathutils import Euler, Matrix
 
 from extension import load
 
+from .. import scenes
 from ..scenes import CHAIN, figure, set_rotation
 
 errors = load("lookat_pd.errors")
@@ -68,8 +69,7 @@ def degrees_between(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def test_line_of_sight_runs_from_the_head_along_the_face(hero) -> None:
     posed = overlay.Posed(hero, "head")
     begin, end = posed.sight
-    head = hero.matrix_world @ hero.pose.bones["head"].head
-    assert np.allclose(begin, head, atol=1e-5)
+    assert np.allclose(begin, scenes.eye(hero, "head", hero), atol=1e-5)
     assert degrees_between(end - begin, facing(hero)) < 0.01
     assert np.isclose(np.linalg.norm(end - begin), np.linalg.norm(posed.target - begin), rtol=1e-4)
 

@@ -184,8 +184,8 @@ def test_two_characters_of_one_library_look_at_each_other(tmp_path, resynced) ->
     for _ in range(2):
         one, other = (bpy.data.objects[name] for name in names)
         for looker, seen in ((one, other), (other, one)):
-            assert error(looker, place_of(seen, "head")) < 0.5
-            assert error(looker, place_of(seen, "head"), (1,)) > 1.0
+            assert error(looker, scenes.eyes_of(seen)) < 0.5
+            assert error(looker, scenes.eyes_of(seen), (1,)) > 1.0
             assert said(looker) == []
         linked.reopened(tmp_path)
 

@@ -85,6 +85,7 @@ def test_eyes_do_not_stay_aside_by_default(yaw: float) -> None:
 def test_an_older_file_moves_as_before(tmp_path) -> None:
     armature, settings = person(95, 30)
     settings.body.weight_pitch = settings.body.torso_more = 0.0
+    settings.aim_from, settings.head_roll = "BONE", np.pi
     before = scenes.poses(armature, FRAMES)
     for name in ("weight_pitch", "torso_more"):
         settings.body.property_unset(name)

@@ -164,7 +164,7 @@ def test_the_heads_turn_to_each_other() -> None:
         of(item).settle_time = 0.2
     bpy.context.view_layer.update()
     live.update(bpy.context.scene)
-    assert scenes.error(anna, scenes.place_of(bo, "head"), [100]) < 0.2
+    assert scenes.error(anna, scenes.eyes_of(bo), [100]) < 0.2
 
 
 def test_markers_name_the_speakers(people) -> None:
@@ -367,4 +367,4 @@ def test_a_rigify_human_listens(rigify) -> None:  # noqa: F811
     rigify.animation_data_clear()
     other = talk_with_a_figure(rigify)
     live.update(bpy.context.scene)
-    assert scenes.error(rigify, scenes.place_of(other, "head"), [120]) < RIGIFY
+    assert scenes.error(rigify, scenes.eyes_of(other), [120]) < RIGIFY

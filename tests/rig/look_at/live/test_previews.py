@@ -50,7 +50,9 @@ def missed(scene: scenes.Scene) -> float:
     seen = scene.armature.evaluated_get(depsgraph)
     matrix = seen.matrix_world @ seen.pose.bones["head"].matrix
     axis = matrix.to_3x3() @ rest @ scenes.Vector((0, -1, 0))
-    return float(np.degrees(axis.angle(scene.place(depsgraph) - matrix.translation)))
+    return float(
+        np.degrees(axis.angle(scene.place(depsgraph) - scenes.Vector(scenes.eye(scene.armature, "head", seen))))
+    )
 
 
 def as_it_stands(armature: bpy.types.Object) -> np.ndarray:

@@ -56,7 +56,7 @@ def miss(armature: bpy.types.Object, place, bone: str = "head", forward=(0.0, -1
     seen = armature.evaluated_get(bpy.context.view_layer.depsgraph)
     matrix = np.array(seen.matrix_world @ seen.pose.bones[bone].matrix)
     rest = np.array(armature.data.bones[bone].matrix_local)[:3, :3]
-    way = np.array(place) - matrix[:3, 3]
+    way = np.array(place) - scenes.eye(armature, bone, seen)
     return float(np.degrees(rotation.angle_between(matrix[:3, :3] @ rest.T @ forward, way)))
 
 
