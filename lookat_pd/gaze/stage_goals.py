@@ -5,9 +5,9 @@ import numpy as np
 from .. import rotation
 from ..rotation import Array
 from .chain import Chain
-from .leveling import roll_to_level
+from .leveling import Leveling
 from .target_angles import TargetAngles, nearest_turn
-from .turn_distribution import TurnDistribution, TurnLimits, turn_axes, turn_vectors
+from .turn_distribution import TurnDistribution, TurnLimits, soft_limit, turn_axes, turn_vectors
 
 
 class StageGoals:
@@ -43,11 +43,11 @@ class StageGoals:
         further = self.chain.furthered_by_torso(yaw)
         return self.chain.joined_by_torso(yaw) + further, self.chain.joined_by_torso(pitch)
 
-    def vectors(self, yaw: Array, pitch: Array, head: Array, upright: Array | None) -> Array:
+    def vectors(self, yaw: Array, pitch: Array, head: Array, leveling: Leveling | None) -> Array:
         """Goals (n, stage, 3) as rotation vectors for a yaw and pitch (n,).
 
-        head: (n, 4) its orientation below this stage. upright: (n, 3) towards which the bones below the head take their
-        part of the roll that levels it, None for no such part.
+        head: (n, 4) its orientation below this stage. leveling: the bones below the head take their part of that roll;
+        None for none.
         """
         size = self.stage.stop - self.stage.start
         across, upward, downward = self.distribution
@@ -59,9 +59,16 @@ class StageGoals:
             down = -downward.divide(np.maximum(-pitch, 0.0), size)
             pitches = np.where(is_up[:, None], upward.divide(np.maximum(pitch, 0.0), size), down)
         vectors = turn_vectors(yaws, pitches, self.axes[self.stage])
-        if upright is None or not self.chain.level or not self.compensates or self.stage.stop == len(self.shares):
+        if leveling is None or not self.compensates or self.stage.stop == len(self.shares):
             return vectors
-        return self._leveled(vectors, self._reached(yaw, pitch), head, upright)
+        return self._leveled(vectors, self._reached(yaw, pitch), head, leveling)
+
+    def smoothed(self, yaw: Array, pitch: Array) -> tuple[Array, Array]:
+        """Yaw and pitch (n,) as they approach the largest turn smoothly, for what no controller follows."""
+        across, up, down = (part.largest_turn for part in self.distribution)
+        edge = self.chain.soft_edge
+        vertical = soft_limit(np.abs(pitch), np.where(pitch > 0.0, up, down), edge)
+        return np.sign(yaw) * soft_limit(np.abs(yaw), across, edge), np.sign(pitch) * vertical
 
     def _reached(self, yaw: Array, pitch: Array) -> tuple[Array, Array]:
         """Yaw and pitch (n,) that the bones of the distribution reach together."""
@@ -69,21 +76,26 @@ class StageGoals:
         up, down = upward.divide(np.maximum(pitch, 0.0)), downward.divide(np.maximum(-pitch, 0.0))
         return np.sign(yaw) * across.divide(np.abs(yaw)).sum(axis=-1), up.sum(axis=-1) - down.sum(axis=-1)
 
-    def _leveled(self, vectors: Array, turned: tuple[Array, Array], head: Array, upright: Array) -> Array:
+    def _leveled(self, vectors: Array, turned: tuple[Array, Array], head: Array, leveling: Leveling) -> Array:
         """Goals (n, 1, 3) with the part of the bone in the roll that levels the head.
 
-        turned: yaw and pitch (n,) still to be added. head, upright: as for `vectors`.
+        turned: yaw and pitch (n,) still to be added. head, leveling: as for `vectors`.
         """
         yaw, pitch = (angle[:, None] for angle in turned)
         turn = rotation.exp(turn_vectors(yaw, pitch, self.axes[-1:]))[:, 0]
-        roll = roll_to_level(rotation.multiply(head, turn), self.up[-1], self.right[-1], upright)
+        roll = leveling.roll(rotation.multiply(head, turn), self.up[-1], self.right[-1])
+        if not roll.any():
+            return vectors
         remaining = np.arange(len(self.chain)) >= self.stage.start
-        return self._rolled(vectors, self.chain.level * self._part(remaining) * roll)
+        return self._rolled(vectors, self._part(remaining) * roll, self.forward[self.stage])
 
-    def tilted(self, vectors: Array, tilt: Array) -> Array:
-        """Goals (n, 1, 3) with the part of the bone in a tilt (n,) of the head to its left."""
+    def tilted(self, vectors: Array, tilt: Array, angles: TargetAngles) -> Array:
+        """Goals (n, 1, 3) with the part of the bone in a tilt (n,) of the head to its left. angles: of the target."""
+        forward = self.forward[self.stage]
+        if self.stage.stop == len(self.shares):
+            forward = angles.ahead(self.forward[-1], self.up[-1])[0]
         # Which is against the sense of rotation about the axis ahead.
-        return self._rolled(vectors, -self._part(self.compensating) * tilt)
+        return self._rolled(vectors, -self._part(self.compensating) * tilt, forward)
 
     def _part(self, among: Array) -> float:
         """The part of the bone in the roll of the bones `among` (b,); all of it where it is alone."""
@@ -91,7 +103,7 @@ class StageGoals:
         alone = np.count_nonzero(among) == 1
         return 1.0 if alone else float(shares[self.stage.start] / shares.sum())
 
-    def _rolled(self, vectors: Array, roll: Array) -> Array:
-        """Goals (n, 1, 3) with a roll (n,) about the axis ahead of the bone."""
-        own = rotation.exp(roll[:, None, None] * self.forward[self.stage])
+    def _rolled(self, vectors: Array, roll: Array, forward: Array) -> Array:
+        """Goals (n, 1, 3) with a roll (n,) about an axis ahead of the bone, (3,) or (n, 3)."""
+        own = rotation.exp(roll[:, None] * forward)[:, None]
         return rotation.log(rotation.multiply(rotation.exp(vectors), own))

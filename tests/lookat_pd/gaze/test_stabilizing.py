@@ -296,3 +296,17 @@ def test_a_changed_setting_does_not_make_it_leap_in_real_time():
     q = np.array(steps)
     turns = rotation.angle(rotation.multiply(rotation.inverse(q[:-1]), q[1:])).max(axis=-1)
     assert turns[199] < 1.5 * turns[190:198].max() + 1e-4
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_head_that_reaches_its_limits_while_the_body_moves_does_so_smoothly(seed) -> None:
+    """The speed of neck and head does not jump where they come to their limits, or leave them."""
+    jumps = []
+    for rate in (120, 240, 480):
+        t = times(4.0, rate)
+        targets = np.stack((np.broadcast_to(at(1.7, 0.3), (len(t), 3)), np.broadcast_to(at(-1.5), (len(t), 3))))
+        events = (Event(-1.0, None), Event(0.4, 0), Event(2.0, 1))
+        found = solve(chain(stabilize=0.9), Tuning(), *dancer(t, seed=seed), targets, 1.0 / rate, events)
+        turns = rotation.log(found.offsets[:, :2])
+        jumps.append(rate * np.abs(np.diff(turns, 2, axis=0)).max())
+    assert jumps[1] < 0.65 * jumps[0] and jumps[2] < 0.65 * jumps[1], "a jump of the speed would stay"
