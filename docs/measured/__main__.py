@@ -1,10 +1,10 @@
-"""Writes the tables of docs/axes-measured.md, dynamics-measured.md, ik-measured.md, joins-measured.md and
-rigs-measured.md.
+"""Writes the tables of docs/axes-measured.md, dynamics-measured.md, gaze-measured.md, ik-measured.md,
+joins-measured.md and rigs-measured.md.
 
     LOOKAT_PD_RIGS=FOLDER python docs/measured PAGE [NAME]...
 
-PAGE: axes, dynamics, ik, joins or rigs. The folder has rigs and clips of other makers. With names, only the rows of
-files whose names contain one of them are printed, and nothing is written.
+PAGE: axes, dynamics, gaze, ik, joins or rigs. The folder has rigs and clips of other makers. With names, only the rows
+of files whose names contain one of them are printed, and nothing is written.
 """
 
 import os
@@ -19,7 +19,7 @@ sys.path[0] = str(ROOT)
 from standalone import load  # noqa: E402
 from tools.figures.pages import DOCS, replace_tables  # noqa: E402
 
-PAGES = "axes", "dynamics", "ik", "joins", "rigs"
+PAGES = "axes", "dynamics", "gaze", "ik", "joins", "rigs"
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -1,0 +1,163 @@
+"""How look-ats with default settings hold a still target while the character moves, on clips of other makers.
+
+Every clip of a file looks at a point of the world, 35 degrees to the left of where the head is in the first frame and
+at the height of its eyes. The baked rig is measured at every frame, in the world.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import bpy
+import numpy as np
+
+from lookat_pd import rotation
+from lookat_pd.progress import drain
+from lookat_pd.rotation import Array
+from standalone import load
+from tools.figures import pages
+from tools.figures import rigs as files
+
+bake, bake_options, edit, look_at = (
+    load(f"rig.{name}")
+    for name in ("look_at.look_at_bake", "animation.bake_options", "look_at.edit", "look_at.resolve")
+)
+eye_origin, stance, scene_time = (
+    load("rig.look_at.eye_origin"),
+    load("rig.detection.stance"),
+    load("rig.sampling.scene_time"),
+)
+limbs, baked_aim = load("rig.detection.limbs"), load("cli.baked_aim")
+
+ASIDE, AWAY = np.radians(35.0), 2.5
+"""Where the target is: aside of the head, and how many heights of the skeleton away."""
+FAST = np.radians(360.0)
+"""Angular speed [rad/s] at which the direction to the target passes the animated head faster than a neck follows."""
+HEAD = pages.head(
+    "clip", "frames", "in reach", "head: median", "90 %", "largest (frame)", "faster than a neck", "eyes: largest",
+    "pitch: clip, baked, asked", "roll added",
+)  # fmt: skip
+HEADS = (HEAD,)
+
+
+@dataclass(frozen=True)
+class Poses:
+    """A head in the world at every frame."""
+
+    aim: Array
+    """(F, 3) unit axes."""
+    right: Array
+    """(F, 3) unit axes."""
+    eye: Array
+    """(F, 3) where the aim starts."""
+
+    @classmethod
+    def of(cls, rig: bpy.types.Object, one: Any, frames: Sequence[int]) -> "Poses":
+        chain = one.chain
+        worlds = files.evaluated(
+            rig, frames, lambda seen: np.array(seen.matrix_world @ seen.pose.bones[one.bone].matrix)
+        )
+        matrices = np.array(worlds)
+        turns = rotation.from_matrix(matrices[:, :3, :3])
+        size = np.linalg.norm(matrices[:, :3, :3], axis=-2).mean(axis=-1)
+        eye = chain.eye(turns, matrices[:, :3, 3], size)
+        return cls(rotation.rotate(turns, chain.forward[0]), rotation.rotate(turns, chain.right[0]), eye)
+
+    @property
+    def pitch(self) -> Array:
+        """(F,) [rad] above the horizontal."""
+        return np.arcsin(np.clip(self.aim[:, 2], -1.0, 1.0))
+
+    @property
+    def roll(self) -> Array:
+        """(F,) [rad] of the head in the world; nan near straight up and down."""
+        level = np.cross(self.aim, (0.0, 0.0, 1.0))
+        level /= np.maximum(np.linalg.norm(level, axis=-1, keepdims=True), 1e-9)
+        up = np.cross(level, self.aim)
+        found = np.arctan2(np.sum(self.right * up, axis=-1), np.sum(self.right * level, axis=-1))
+        return np.where(np.abs(self.aim[:, 2]) < np.sin(np.radians(75.0)), found, np.nan)
+
+
+def measured(rig: bpy.types.Object, clip: str, first: int, last: int) -> str:
+    """A row of the table."""
+    bone, frames, scene = look_at.find_head(rig), range(first, last + 1), bpy.context.scene
+    target = bpy.data.objects.new("Target", None)
+    scene.collection.objects.link(target)
+    with files.restored(rig):
+        edit.add(scene, rig, bone, target)
+        settings = rig.pose.bones[bone].lookat_pd
+        one = look_at.resolve(rig, bone)
+        settings.mute = True
+        animated = Poses.of(rig, one, frames)
+        size = float(np.linalg.norm(np.ptp(stance.skeleton(rig).heads, axis=0))) * float(
+            np.mean(rig.matrix_world.to_scale())
+        )
+        level = animated.aim[0] * (1.0, 1.0, 0.0)
+        level = level / np.linalg.norm(level) if np.linalg.norm(level) > 0.1 else np.array([0.0, -1.0, 0.0])
+        there = animated.eye[0] + AWAY * size * rotation.rotate(rotation.about((0.0, 0.0, 1.0), ASIDE), level)
+        target.location = there.tolist()
+        settings.mute = False
+        (result,) = drain(bake.bake(scene, [look_at.resolve(rig, bone)], bake_options.BakeOptions(first, last, "NEW")))
+        (figures,) = drain(baked_aim.measure(scene, [result]))
+        baked = Poses.of(rig, one, frames)
+        edit.remove(rig, bone)
+        eyes = "-" if not limbs.find_eyes(rig) else with_eyes(rig, bone, target, first, last)
+    bpy.data.objects.remove(target)
+    return line(clip, result, figures, animated, baked, there, eyes)
+
+
+def with_eyes(rig: bpy.types.Object, bone: str, target: bpy.types.Object, first: int, last: int) -> str:
+    """The largest error of the gaze with eyes after half a second."""
+    scene = bpy.context.scene
+    edit.add(scene, rig, bone, target)
+    rig.pose.bones[bone].lookat_pd.eyes.use = True
+    (result,) = drain(bake.bake(scene, [look_at.resolve(rig, bone)], bake_options.BakeOptions(first, last, "NEW")))
+    edit.remove(rig, bone)
+    error = result.response.gaze.error[result.solution.reachable]
+    return f"{np.degrees(np.nanmax(error)):.2f}°" if np.isfinite(error).any() else "never in reach"
+
+
+def line(clip: str, result: Any, figures: Any, animated: Poses, baked: Poses, there: Array, eyes: str) -> str:
+    aim, solution = figures.aim, result.solution
+    looks = solution.looked_at >= 0
+    way = there - animated.eye
+    dt = scene_time.seconds_per_frame(bpy.context.scene)
+    local = passing(animated, way) / dt
+    fast = int(np.count_nonzero(looks[1:] & (local > FAST)))
+    asked = np.arcsin(way[:, 2] / np.linalg.norm(way, axis=-1))
+    pitches = ", ".join(f"{np.degrees(np.ptp(p)):.0f}°" for p in (animated.pitch, baked.pitch, asked))
+    added = np.degrees(np.angle(np.exp(1j * (baked.roll - animated.roll))))
+    roll = f"{np.nanmax(np.abs(added)):.0f}°" if np.isfinite(added).any() else "-"
+    count = f"{np.mean(solution.reachable[looks]):.0%}" if looks.any() else "0%"
+    if aim is None:
+        return pages.row(clip, len(looks), count, "-", "-", "-", fast, eyes, pitches, roll)
+    median, most, largest = np.degrees((aim.median, aim.most, aim.largest))
+    return pages.row(
+        clip,
+        aim.frames,
+        count,
+        f"{median:.2f}°",
+        f"{most:.2f}°",
+        f"{largest:.1f}° ({aim.frame})",
+        fast,
+        eyes,
+        pitches,
+        roll,
+    )
+
+
+def passing(animated: Poses, way: Array) -> Array:
+    """By how much (F - 1,) [rad] the direction to the target turns as seen from the animated head."""
+    above = np.cross(animated.right, animated.aim)
+    axes = np.stack((animated.aim, animated.right, above), axis=1)
+    local = np.einsum("fij,fj->fi", axes, way / np.linalg.norm(way, axis=-1, keepdims=True))
+    return rotation.angle_between(local[1:], local[:-1])
+
+
+def lines(names: Sequence[str]) -> Iterator[files.Line]:
+    for file, rig in files.opened(names):
+        files.hide_meshes()
+        for clip, first, last in files.clips_of(rig):
+            if clip != "rest pose":
+                yield HEAD, measured(rig, f"{Path(file).stem}: {clip}", first, last)
