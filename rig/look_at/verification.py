@@ -149,7 +149,8 @@ class Verification(Realization[Turned, Samples]):
         fixed to it."""
         chain = self._animated.shape[1]
         head, place = seen.rotations[:, :1], seen.positions[:, :1]
-        aims = (rotation.rotate(turns, self._aim) for turns in (head[:, 0], self.solution.wanted[:, 0]))
+        ahead = self._ahead(seen)
+        aims = (rotation.rotate(turns, ahead) for turns in (head[:, 0], self.solution.wanted[:, 0]))
         turn = rotation.shortest_arc(*aims)[:, None]
         turned = self._on_head(seen) & self._active()[:, None]
         turned[:, 1:chain] = False
