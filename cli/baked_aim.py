@@ -7,7 +7,6 @@ import bpy
 import numpy as np
 
 from ..lookat_pd import rotation
-from ..lookat_pd.gaze import Solution
 from ..lookat_pd.message import Message
 from ..lookat_pd.rotation import Array
 from ..rig.look_at import mixing
@@ -56,19 +55,20 @@ def measure(scene: bpy.types.Scene, results: Sequence[BakeResult]) -> Generator[
 def _measured(result: BakeResult, seen: Samples, worlds: Array, bones: Array) -> AimFigures:
     one, solution, response = result.look_at, result.solution, result.response
     full = seen.properties[setting_path(one.bone, "influence")] >= 1.0
-    targets = _targets(one, solution, seen)
+    targets = _targets(one, solution.looked_at, seen)
     head = _errors(bones[:, :1], one.chain.forward[:1], targets, worlds, one.chain.eye_place)
     # Where it looks beside the target or nods, the solution has no error either.
     looks = full & (solution.looked_at >= 0)
     aim = over(head, looks & np.isfinite(solution.error), solution.reachable, result.frames)
-    gaze, solved = head, None if response is None or response.gaze is None else response.gaze.error
-    if solved is not None and one.body is not None:
-        gaze = solved
+    gaze, eyes = head, None
+    if response is not None and response.gaze is not None and one.body is not None:
+        # Eyes set out before the head.
+        looked_at, gaze = response.gaze.looked_at, response.gaze.error
         if one.body.ocular is not None and bones.shape[1] > 1:
-            gaze = np.where(
-                np.isfinite(solved), _errors(bones[:, 1:], one.body.ocular.forward, targets, worlds), np.nan
-            )
-    eyes = None if solved is None else over(gaze, looks, solution.reachable, result.frames)
+            seen_by_eyes = _targets(one, looked_at, seen)
+            measured = _errors(bones[:, 1:], one.body.ocular.forward, seen_by_eyes, worlds)
+            gaze = np.where(np.isfinite(gaze), measured, np.nan)
+        eyes = over(gaze, full & (looked_at >= 0), solution.reachable, result.frames)
     chosen = settled_frames(result)
     chosen = chosen[full[chosen]]
     return AimFigures(float(np.degrees(gaze[chosen].max())) if len(chosen) else None, aim, eyes)
@@ -110,15 +110,15 @@ def why_no_error(result: BakeResult) -> str:
     return Message("{reason}, so the settled aim error is not measured.", reason=reason)
 
 
-def _targets(one: LookAt, solution: Solution, seen: Samples) -> Array:
-    """What is looked at (F, 3), in the armature's space as the samples have it."""
+def _targets(one: LookAt, looked_at: Array, seen: Samples) -> Array:
+    """What is looked at (F, 3), by its number (F,), in the armature's space as the samples have it."""
     targets = seen.targets
     if one.mixes:
         settings = one.armature.pose.bones[one.bone].lookat_pd
         weights = mixing.sampled(settings, one.bone, seen.properties)
         assert weights is not None
         targets, _ = mixing.mixed(targets, one.targets, weights, seen.positions[:, 0])
-    return targets[np.maximum(solution.looked_at, 0), np.arange(len(solution.looked_at))]
+    return targets[np.maximum(looked_at, 0), np.arange(len(looked_at))]
 
 
 def _errors(bones: Array, axes: Array, targets: Array, worlds: Array, eye: Array | None = None) -> Array:

@@ -28,8 +28,10 @@ eye_origin, stance, scene_time = (
     load("rig.detection.stance"),
     load("rig.sampling.scene_time"),
 )
-limbs, baked_aim = load("rig.detection.limbs"), load("cli.baked_aim")
+limbs = load("rig.detection.limbs")
 
+SETTLED = 0.6
+"""Seconds after which a target that has come into reach counts."""
 ASIDE, AWAY = np.radians(35.0), 2.5
 """Where the target is: aside of the head, and how many heights of the skeleton away."""
 FAST = np.radians(360.0)
@@ -99,52 +101,52 @@ def measured(rig: bpy.types.Object, clip: str, first: int, last: int) -> str:
         target.location = there.tolist()
         settings.mute = False
         (result,) = drain(bake.bake(scene, [look_at.resolve(rig, bone)], bake_options.BakeOptions(first, last, "NEW")))
-        (figures,) = drain(baked_aim.measure(scene, [result]))
         baked = Poses.of(rig, one, frames)
         edit.remove(rig, bone)
         eyes = "-" if not limbs.find_eyes(rig) else with_eyes(rig, bone, target, first, last)
     bpy.data.objects.remove(target)
-    return line(clip, result, figures, animated, baked, there, eyes)
+    return line(clip, result, animated, baked, there, eyes)
 
 
 def with_eyes(rig: bpy.types.Object, bone: str, target: bpy.types.Object, first: int, last: int) -> str:
-    """The largest error of the gaze with eyes after half a second."""
+    """The largest error of the gaze with eyes."""
     scene = bpy.context.scene
     edit.add(scene, rig, bone, target)
     rig.pose.bones[bone].lookat_pd.eyes.use = True
     (result,) = drain(bake.bake(scene, [look_at.resolve(rig, bone)], bake_options.BakeOptions(first, last, "NEW")))
     edit.remove(rig, bone)
-    error = result.response.gaze.error[result.solution.reachable]
-    return f"{np.degrees(np.nanmax(error)):.2f}°" if np.isfinite(error).any() else "never in reach"
+    error = result.response.gaze.error[arrived(result.solution) & np.isfinite(result.response.gaze.error)]
+    return f"{np.degrees(error.max()):.2f}°" if len(error) else "-"
 
 
-def line(clip: str, result: Any, figures: Any, animated: Poses, baked: Poses, there: Array, eyes: str) -> str:
-    aim, solution = figures.aim, result.solution
-    looks = solution.looked_at >= 0
+def arrived(solution: Any) -> Array:
+    """The frames (F,) at which the target has been in reach for as long as a turn takes, or since the beginning."""
+    within = (solution.looked_at >= 0) & solution.reachable
+    window = round(SETTLED / scene_time.seconds_per_frame(bpy.context.scene))
+    lacking = np.cumsum(~within)
+    before = np.concatenate((np.zeros(window), lacking))[: len(lacking)]
+    return within & (lacking == before)
+
+
+def line(clip: str, result: Any, animated: Poses, baked: Poses, there: Array, eyes: str) -> str:
+    solution = result.solution
+    looks, chosen = solution.looked_at >= 0, np.flatnonzero(arrived(solution))
     way = there - animated.eye
-    dt = scene_time.seconds_per_frame(bpy.context.scene)
-    local = passing(animated, way) / dt
-    fast = int(np.count_nonzero(looks[1:] & (local > FAST)))
     asked = np.arcsin(way[:, 2] / np.linalg.norm(way, axis=-1))
-    pitches = ", ".join(f"{np.degrees(np.ptp(p)):.0f}°" for p in (animated.pitch, baked.pitch, asked))
     added = np.degrees(np.angle(np.exp(1j * (baked.roll - animated.roll))))
     roll = f"{np.nanmax(np.abs(added)):.0f}°" if np.isfinite(added).any() else "-"
-    count = f"{np.mean(solution.reachable[looks]):.0%}" if looks.any() else "0%"
-    if aim is None:
-        return pages.row(clip, len(looks), count, "-", "-", "-", fast, eyes, pitches, roll)
-    median, most, largest = np.degrees((aim.median, aim.most, aim.largest))
-    return pages.row(
-        clip,
-        aim.frames,
-        count,
-        f"{median:.2f}°",
-        f"{most:.2f}°",
-        f"{largest:.1f}° ({aim.frame})",
-        fast,
-        eyes,
-        pitches,
-        roll,
-    )
+    share = f"{np.mean(solution.reachable[looks]):.0%}" if looks.any() else "0%"
+    if not len(chosen):
+        return pages.row(clip, 0, share, "-", "-", "-", "-", eyes, "-", roll)
+    error = np.degrees(rotation.angle_between(baked.aim, there - baked.eye))[chosen]
+    worst = chosen[np.argmax(error)]
+    pitches = ", ".join(f"{np.degrees(np.ptp(p[chosen])):.0f}°" for p in (animated.pitch, baked.pitch, asked))
+    speed = np.append(0.0, passing(animated, way)) / scene_time.seconds_per_frame(bpy.context.scene)
+    fast = [str(result.frames[k]) for k in chosen if speed[k] > FAST]
+    named = f"{len(fast)} ({fast[0]} to {fast[-1]})" if fast else "0"
+    largest = f"{error.max():.1f}° ({result.frames[worst]})"
+    figures = f"{np.median(error):.2f}°", f"{np.percentile(error, 90):.2f}°", largest
+    return pages.row(clip, len(chosen), share, *figures, named, eyes, pitches, roll)
 
 
 def passing(animated: Poses, way: Array) -> Array:

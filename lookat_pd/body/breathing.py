@@ -31,19 +31,28 @@ class Breathing:
     rate: float = RATE
     """Breaths a minute."""
     seed: int = 0
+    repeat: float = 0.0
+    """Seconds after which the breath repeats, with a rate that fits; 0 for never."""
 
     def __post_init__(self) -> None:
         checks.number("angle of breathing", self.angle, 0.0, np.pi)
         checks.number("rate of breathing", self.rate, 1.0, 200.0)
         checks.whole("seed", self.seed, 0, 2**63)
+        checks.number("time of a cycle", self.repeat, 0.0)
 
 
 def breath(breathing: Breathing, times: Array) -> Array:
     """How far the chest is filled (n,), about 0 to 1, at times (n,) [s]; smooth in time."""
     random = np.random.default_rng((breathing.seed, 8))
     start, *phases = random.uniform(size=3)
-    cycles = times * breathing.rate / 60.0
-    slow = 2.0 * np.pi * (np.array([0.17, 0.29])[:, None] * cycles + np.array(phases)[:, None])
+    rate, waves = breathing.rate / 60.0, np.array([0.17, 0.29])
+    if breathing.repeat:
+        count = round(rate * breathing.repeat)
+        if not count:
+            return np.zeros_like(times)
+        rate, waves = count / breathing.repeat, np.round(count * waves) / count
+    cycles = times * rate
+    slow = 2.0 * np.pi * (waves[:, None] * cycles + np.array(phases)[:, None])
     cycles = cycles + start + _SPREAD * np.sin(slow[0])
     part = cycles % 1.0
     # Half a wave in, half a wave out: at rest at both ends.

@@ -48,6 +48,8 @@ class Eyes:
     """Number per second."""
     seed: int = 0
     """Seed of their random numbers."""
+    repeat: float = 0.0
+    """Time after which they repeat, with a rate that fits; 0 for never."""
 
     def __post_init__(self) -> None:
         forward = checks.array("forward axes of the eyes", self.forward)
@@ -70,12 +72,19 @@ class Eyes:
         for name in ("saccade_start", "blink_close", "blink_open"):
             checks.number(name.replace("_", " "), getattr(self, name), _SHORTEST, _MOST)
         checks.whole("seed", self.seed, -(2**63), 2**63)
+        checks.number("time of a cycle", self.repeat, 0.0)
         checks.number("rate of microsaccades", self.micro_rate)
         if not 0.0 < self.micro_rate * self.saccade_time(self.micro) < 1.0:
             raise InvalidArgument("The rate of microsaccades must be above 0 and leave time for each; reduce the rate.")
 
     def __len__(self) -> int:
         return len(self.forward)
+
+    @property
+    def micro_cells(self) -> tuple[float, int]:
+        """The number of microsaccades per second, and after how many they repeat; 0 for never."""
+        count = round(self.repeat * self.micro_rate)
+        return (count / self.repeat, count) if count else (self.micro_rate, 0)
 
     @property
     def head_right(self) -> Array:

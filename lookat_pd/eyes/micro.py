@@ -27,14 +27,15 @@ class Twitches:
 
         None is unfinished at the end, which may be infinite.
         """
-        lasts = eyes.saccade_time(eyes.micro)
-        if not eyes.micro or end - start < lasts:
+        lasts, (rate, count) = eyes.saccade_time(eyes.micro), eyes.micro_cells
+        if not eyes.micro or end - start < lasts or (eyes.repeat and not count):
             return cls(np.empty(0), np.zeros((1, 2)), lasts)
         # The two previous cells determine the position of a settled gaze.
-        cells = np.arange(np.floor(start * eyes.micro_rate) - 2, np.floor(min(last, end) * eyes.micro_rate) + 1)
-        chance = np.array([np.random.default_rng((eyes.seed % 2**32, int(c) % 2**32)).uniform(size=3) for c in cells])
+        cells = np.arange(np.floor(start * rate) - 2, np.floor(min(last, end) * rate) + 1)
+        numbers = (cells % count if count else cells).astype(int)
+        chance = np.array([np.random.default_rng((eyes.seed % 2**32, int(c) % 2**32)).uniform(size=3) for c in numbers])
         # A microsaccade ends within its cell.
-        times = (cells + chance[:, 0] * (1.0 - lasts * eyes.micro_rate)) / eyes.micro_rate
+        times = (cells + chance[:, 0] * max(1.0 - lasts * rate, 0.0)) / rate
         angle, radius = 2.0 * np.pi * chance[:, 1], 0.5 * eyes.micro * np.sqrt(chance[:, 2])
         places = np.stack((radius * np.cos(angle), radius * np.sin(angle)), axis=-1)
         there = (settled | (times >= start)) & (times + lasts <= end)

@@ -39,6 +39,8 @@ class EyeSolution:
     """(n,) how far the lids are closed, 0 to 1."""
     shifts: list[Shift]
     """Shifts in order of time."""
+    looked_at: Array
+    """(n,) index of the target, -1 for none."""
 
 
 def solve(
@@ -215,4 +217,6 @@ class _Run:
         on = np.flatnonzero(self.looked_at >= 0)
         direction = scene.targets[self.looked_at[on], on] - scene.centers[on].mean(axis=1)
         error[on] = rotation.angle_between(looking[on, 0], direction)
-        return EyeSolution(offsets, looking[:, 0], error, blink.closing(eyes, self.shifts, self.times), self.shifts)
+        return EyeSolution(
+            offsets, looking[:, 0], error, blink.closing(eyes, self.shifts, self.times), self.shifts, self.looked_at
+        )

@@ -16,6 +16,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import cycles, data_paths
 from ..sampling import fingerprint
 from ..sampling.targets import Target
+from .body import body_rig
 from .resolve import LookAt, Schedule
 
 _MEMORY = 4.0
@@ -45,6 +46,11 @@ def _memory(look_at: LookAt) -> float:
 def is_cyclic(look_ats: Sequence[LookAt], first: int, last: int) -> bool:
     """Whether these look-ats are on one cycle of actions that repeat, with nothing that changes from cycle to cycle."""
     return all(_repeats(item.armature, first, last) and _is_steady(item) for item in look_ats)
+
+
+def repeating(look_at: LookAt, seconds: float) -> LookAt:
+    """The same with random motion, as of eyes and breath, that is the same again after a cycle of so many seconds."""
+    return look_at if look_at.body is None else replace(look_at, body=body_rig.repeating(look_at.body, seconds))
 
 
 def _repeats(armature: bpy.types.Object, first: int, last: int) -> bool:

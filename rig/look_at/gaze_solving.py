@@ -256,7 +256,11 @@ class GazeSolver:
         chosen = error[wanted & (self.setting("influence") >= 1.0)]
         return float(chosen.max()) if len(chosen) else np.nan
 
-    def aim_errors(self, solution: gaze.Solution, error: Array) -> AimErrors | None:
-        """Of errors (F,) [rad] over all frames at which the solution looks with its whole influence."""
-        looks = (solution.looked_at >= 0) & (self.setting("influence") >= 1.0)
+    def aim_errors(self, solution: gaze.Solution, error: Array, looked_at: Array | None = None) -> AimErrors | None:
+        """Of errors (F,) [rad] over all frames at which the solution looks with its whole influence.
+
+        looked_at: (F,) instead of that of the solution, as of eyes, which set out first.
+        """
+        looked_at = solution.looked_at if looked_at is None else looked_at
+        looks = (looked_at >= 0) & (self.setting("influence") >= 1.0)
         return aim_errors.over(error, looks, solution.reachable, self.samples.frames)

@@ -137,6 +137,8 @@ def _solve(
     """Solve them, with the others that are live, yielding the fraction done."""
     solves = _solves(scene, look_ats)
     wanted = solves[-len(look_ats) :]
+    for solve in solves if cycle is not None else ():
+        solve.look_at = cyclic_bake.repeating(solve.look_at, (cycle[1] - cycle[0]) * seconds_per_frame(scene))
     with closing(SceneSolve(scene, *solved, solves, cycle=cycle)) as scene_solve:
         for fraction in scene_solve.steps(wanted):
             yield 0.999 * fraction

@@ -262,7 +262,7 @@ class LookAtSolve(LayerSolve):
             self.response = body.respond(self.solution.wanted[:, 0], offsets, displacement, seen, solver)
             if self.response.gaze is not None:
                 self.error = solver.settled_error(self.solution, self.response.gaze.error)
-                self.aim = solver.aim_errors(self.solution, self.response.gaze.error)
+                self.aim = solver.aim_errors(self.solution, self.response.gaze.error, self.response.gaze.looked_at)
         self.keep(self._made(offsets, displacement))
         self.rough = False
 

@@ -68,6 +68,8 @@ class BodyRig:
     lid_follow: float = 0.0
     drift: float = 0.0
     seed: int = 0
+    repeat: float = 0.0
+    """Time [s] after which random motion repeats, 0 for never."""
     turned: tuple[str, ...] = ()
     """Bones beyond the chain that get offsets."""
     moved: tuple[str, ...] = ()
@@ -98,6 +100,12 @@ class BodyRig:
     def all_shapes(self) -> tuple[blink.Lid, ...]:
         """The shape keys that close and that turn the eyes."""
         return tuple(dict.fromkeys((*self.shapes, *shape_eyes.lids(self.looks))))
+
+
+def repeating(body: BodyRig, seconds: float) -> BodyRig:
+    """The same with random motion that is the same again after a cycle of so many seconds."""
+    ocular, breathing = (part and replace(part, repeat=seconds) for part in (body.ocular, body.breathing))
+    return replace(body, repeat=seconds, ocular=ocular, breathing=breathing)
 
 
 def left_to_others(settings, with_eyes: bool) -> dict[str, object]:

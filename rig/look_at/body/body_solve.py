@@ -1,11 +1,13 @@
 """The response of one body to the solved chain of its look-at: first the hips, which move the head, then the rest."""
 
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
 
 from ....lookat_pd import gaze, rotation
 from ....lookat_pd.body import weight_shift
+from ....lookat_pd.eyes import EyeSolution
 from ....lookat_pd.gaze import drift
 from ....lookat_pd.rotation import Array
 from ...sampling.sampler import Samples
@@ -19,7 +21,7 @@ _LEVEL = 1e-5
 
 def drifting_targets(body: BodyRig, targets: Array, head: Array, times: Array) -> Array:
     """Targets (n, F, 3) with the idle drift of the gaze, relative to the head (F, 3) at times (F,) [s]."""
-    return drift.wander(targets, head, np.array(body.upright), times, body.drift, body.seed)
+    return drift.wander(targets, head, np.array(body.upright), times, body.drift, body.seed, body.repeat)
 
 
 class GazeSource(Protocol):
@@ -109,8 +111,17 @@ class BodySolve:
         if body.drift:
             times = self.begin + np.arange(len(s.frames)) * self.dt
             targets = drifting_targets(body, targets, s.positions[:, 0], times)
+        count = len(targets)
         targets, events = solver.glanced_by_eyes(targets)
         influence, shut = solver.setting("influence"), solver.setting("eyes_closed")
-        return response.respond(
+        found = response.respond(
             body, s, (head, place), now, displacement, targets, events, self.dt, self.begin, influence, shut
         )
+        return replace(found, gaze=None if found.gaze is None else _on_targets(found.gaze, count))
+
+
+def _on_targets(gaze: EyeSolution, count: int) -> EyeSolution:
+    """The gaze without the virtual targets of glances, which come after the first `count`: beside a target there is no
+    error, and none of them is what is looked at."""
+    beside = gaze.looked_at >= count
+    return replace(gaze, error=np.where(beside, np.nan, gaze.error), looked_at=np.where(beside, -1, gaze.looked_at))

@@ -59,6 +59,21 @@ def test_a_baked_cycle_has_no_seam(stabilize, whole) -> None:
     assert gap(armature) <= own + 0.01
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_random_repeats_with_the_cycle(seed) -> None:
+    """Microsaccades, drift and breath are there, and the same at both ends."""
+    bpy.context.scene.render.fps = 8
+    armature = bodies.person(moving=False)
+    cycling(armature)
+    settings = bodies.look(armature, scenes.ball((1.0, -2.5, 1.8)), settle_time=0.6)
+    settings.eyes.micro, settings.eyes.drift, settings.eyes.seed = 0.03, 0.02, seed
+    settings.body.use_breathing = True
+    (result,) = baked(armature)
+    eyes = result.response.gaze.offsets
+    assert np.abs(np.diff(eyes, axis=0)).max() > 1e-4
+    assert gap(armature) <= 0.01
+
+
 def test_it_moves_as_it_does_in_a_later_cycle() -> None:
     armature = scenes.figure()
     action = cycling(armature, modifiers=True)
