@@ -137,8 +137,10 @@ def _solve(
     """Solve them, with the others that are live, yielding the fraction done."""
     solves = _solves(scene, look_ats)
     wanted = solves[-len(look_ats) :]
-    for solve in solves if cycle is not None else ():
-        solve.look_at = cyclic_bake.repeating(solve.look_at, (cycle[1] - cycle[0]) * seconds_per_frame(scene))
+    if cycle is not None:
+        seconds = (cycle[1] - cycle[0]) * seconds_per_frame(scene)
+        for solve in solves:
+            solve.look_at = cyclic_bake.repeating(solve.look_at, seconds)
     with closing(SceneSolve(scene, *solved, solves, cycle=cycle)) as scene_solve:
         for fraction in scene_solve.steps(wanted):
             yield 0.999 * fraction
