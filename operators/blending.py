@@ -3,29 +3,38 @@
 import bpy
 
 from ..lookat_pd.errors import RigError
+from ..lookat_pd.message import Message
 from ..lookat_pd.transitions import methods, profiles
-from ..rig.feet import foot_bones
 from ..rig.settings import switch, text
-from ..rig.transitions import blend_profiles
+from ..rig.transitions import blend_profiles, locking_feet
 from ..rig.transitions.settings import AutoBlend, foot_locking, has_damping
 from ..rig.transitions.splice import Blend
 from . import reporting, selection
 
 
 class FootLocking:
-    """Mixin of operators that join or smooth: planted feet. Scripts ask for it; in the panel it is the default."""
+    """Mixin of operators that join or smooth: planted feet."""
 
-    lock_feet: foot_locking(False)
+    properties: bpy.types.OperatorProperties
+    lock_feet: foot_locking()
+
+    @property
+    def feet(self) -> bool | None:
+        """As `lock_feet` of what joins and smooths: where a rig cannot, it is done without."""
+        return locking_feet.WHERE_POSSIBLE if self.lock_feet else False
 
     def check_feet(self, context: bpy.types.Context) -> None:
-        """Lock no feet of a rig that has none, and report it."""
-        if not self.lock_feet:
+        """Lock no feet of a rig that has none, and report it where it was asked for."""
+        if not self.lock_feet or locking_feet.has_legs(selection.armature(context)):
             return
-        try:
-            foot_bones.find(selection.armature(context))
-        except RigError:
-            self.lock_feet = False
+        if self.properties.is_property_set("lock_feet"):
             reporting.report_info(self, "No legs were found, so no feet are locked")
+        self.lock_feet = False
+
+    def report_unlocked(self, unlocked: RigError | None) -> None:
+        """Say why feet are not locked."""
+        if unlocked is not None:
+            reporting.report_info(self, Message("Feet are not locked: {reason}", reason=unlocked))
 
 
 class Blended(AutoBlend):

@@ -41,9 +41,9 @@ class Joining(Blended, FootLocking, PoseSource, ModalJob):
     """Mixin of operators that join actions, of keys or of the visual pose."""
 
     @property
-    def locks_keys(self) -> bool:
-        """Whether feet are locked by keys: in the visual pose, what deforms is moved instead."""
-        return self.lock_feet and self.pose_source == "KEYS"
+    def locks_keys(self) -> bool | None:
+        """`feet` of keys: in the visual pose, what deforms is moved instead."""
+        return self.feet if self.pose_source == "KEYS" else False
 
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Joining actions: {percent} %   (Esc cancels)", percent=percent))
@@ -63,9 +63,10 @@ class Joining(Blended, FootLocking, PoseSource, ModalJob):
         yield 0.0
         if self.pose_source == "KEYS":
             return make(blend)
-        return (yield from visual_join.joined(scene, armature, make, blend, lock_feet=self.lock_feet))
+        return (yield from visual_join.joined(scene, armature, make, blend, lock_feet=self.feet))
 
     def finish(self, context: bpy.types.Context, result: join.Joined) -> None:
+        self.report_unlocked(result.unlocked)
         reporting.report_info(self, self.summary(result))
 
     def summary(self, result: join.Joined) -> str:

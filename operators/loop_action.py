@@ -91,9 +91,10 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
             in_place=self.in_place,
             cycles=self.cycles,
             assign=self.assign,
-            lock_feet=self.lock_feet,
+            lock_feet=self.feet,
             scene=scene,
         )
+        self.report_unlocked(result.unlocked)
         repeats = (
             "" if result.cycles or not self.cycles else "; the root rotates over a cycle, so the F-curves do not repeat"
         )
@@ -114,8 +115,9 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
         first, last = scene_time.key_range(scene)
         if self.use_range:
             first, last = self.frame_start, self.frame_end
-        options = {"ends": self.ends, "in_place": self.in_place, "lock_feet": self.lock_feet}
+        options = {"ends": self.ends, "in_place": self.in_place, "lock_feet": self.feet}
         made = yield from visual_loop.closed(scene, armature, first, last, blend, **options)
+        self.report_unlocked(made.unlocked)
         return Message(
             "The visual pose of '{armature}' loops over frames {first} to {last} ({blend:.2f} s at each end){feet}.",
             armature=armature.name,

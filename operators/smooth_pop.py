@@ -173,9 +173,10 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
             by_frame,
             self.how(context),
             into=self.into,
-            lock_feet=self._locks,
+            lock_feet=self.feet if self._locks else False,
             shorten=self.where == "ALL",
         )
+        self.report_unlocked(made.unlocked)
         return Smoothed([SmoothedPop(frame, how.how.label) for frame, how in made.blends.items()], made.feet)
 
     def _smooth_visual(self, context: bpy.types.Context) -> Generator[float, None, Smoothed]:

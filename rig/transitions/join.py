@@ -5,6 +5,7 @@ All computations precede any change; the joined actions are never modified.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 
 import bpy
@@ -14,10 +15,11 @@ from ...lookat_pd.progress import drain
 from ..animation import actions, editable
 from ..feet.contact_report import ContactReport
 from ..sampling import scene_time
-from . import clips, pose_markers, sequence, splice
+from . import clips, locking_feet, pose_markers, sequence, splice
 from . import lock_feet as feet
 from .clips import Clip
 from .lock_feet import PlayedClip
+from .locking_feet import WHERE_POSSIBLE
 from .pose_markers import Marker
 from .sequence import ClipRef, ClipSequence, ClipStep, Used, check_lengths
 from .splice import Blend
@@ -54,6 +56,8 @@ class Joined:
     """Of each clip, the share of its frames that plays."""
     converted: tuple[str, ...] = ()
     """Bones whose rotation an action keys in another mode than the bone now has."""
+    unlocked: RigError | None = None
+    """Why feet are not locked though the rig has legs, where nobody asked for it."""
 
 
 def join(
@@ -67,7 +71,7 @@ def join(
     until: int | None = None,
     name: str = "",
     assign: bool = True,
-    lock_feet: bool = False,
+    lock_feet: bool | None = WHERE_POSSIBLE,
     scene: bpy.types.Scene | None = None,
 ) -> Joined:
     """A new action: `source` before its `frame`, which must be whole, then `destination` from its own.
@@ -75,8 +79,8 @@ def join(
     Frames of the source keep their numbers; a cycle plays as often as it takes until its `frame`. root: placement of
     the destination at the root of the source, see `Ground.placement`. repeat: how many times the destination plays.
     until: last frame of the result, until which it plays as often as needed, instead. assign: assign the result to the
-    armature; the current action is kept. lock_feet: keep planted feet on their places. Raises LookAtError before any
-    change.
+    armature; the current action is kept. lock_feet: keep planted feet on their places, by default where
+    possible. Raises LookAtError before any change.
     """
     first, last = sequence.frame_range(armature, source)
     source_slot = source.slot or actions.find_slot(armature, source.action)
@@ -124,7 +128,7 @@ def chain(
     root: str = "HEADING",
     name: str = "",
     assign: bool = True,
-    lock_feet: bool = False,
+    lock_feet: bool | None = WHERE_POSSIBLE,
     scene: bpy.types.Scene | None = None,
 ) -> Joined:
     """A new action of several clips, each from the frame of its step to that of the next; the last to its end.
@@ -132,6 +136,20 @@ def chain(
     A clip that ends before the next starts holds its last pose; transitions may overlap. Arguments and errors as for
     `join`.
     """
+    make = partial(_chain, armature, steps, root=root, name=name, assign=assign, scene=scene)
+    return locking_feet.locked(armature, lambda lock: make(lock_feet=lock), lock_feet)
+
+
+def _chain(
+    armature: bpy.types.Object,
+    steps: Sequence[ClipStep],
+    *,
+    root: str,
+    name: str,
+    assign: bool,
+    lock_feet: bool,
+    scene: bpy.types.Scene | None,
+) -> Joined:
     _check(armature, steps, assign)
     used = [Used.of(armature, step.clip) for step in steps]
     scene = scene or bpy.context.scene

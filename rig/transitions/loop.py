@@ -8,6 +8,7 @@ the second cycle starts where the first one ends.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import bpy
 import numpy as np
@@ -19,10 +20,11 @@ from ...lookat_pd.transitions import cut
 from ..animation import actions, editable
 from ..animation.bake_options import check_frames
 from ..sampling import scene_time
-from . import animated, clips, join, pose_markers, sequence, splice
+from . import animated, clips, join, locking_feet, pose_markers, sequence, splice
 from .animated import Channel
 from .clips import Clip
 from .lock_feet import PlayedClip
+from .locking_feet import WHERE_POSSIBLE
 from .loop_feet import Locking, LoopFeet, LoopLockResult, by_keys
 from .root_motion import Ground, Placement, heading, inverse, part
 from .splice import Blend
@@ -49,6 +51,8 @@ class Looped:
     """Whether the F-curves have Cycles modifiers."""
     feet: LoopLockResult | None = None
     """What locking the feet did, None where they are not locked or not planted."""
+    unlocked: RigError | None = None
+    """Why feet are not locked though the rig has legs, where nobody asked for it."""
 
 
 def loop(
@@ -64,7 +68,7 @@ def loop(
     cycles: bool = True,
     name: str = "",
     assign: bool = True,
-    lock_feet: bool = False,
+    lock_feet: bool | None = WHERE_POSSIBLE,
     scene: bpy.types.Scene | None = None,
 ) -> Looped:
     """A new action, cyclic from frame first to last (default: all of it): its last pose equals the first.
@@ -73,9 +77,30 @@ def loop(
     are. ends: which of them changes, "BOTH" by half of the difference, or "START" or "END" by all of it. in_place:
     remove the travel of the root on the ground plane and its turn evenly over time; otherwise the last frame differs
     from the first by them. cycles: add Cycles modifiers, with offset if the root travels; not if it turns, which
-    repeated F-curves cannot represent. lock_feet: keep planted feet on their places where the ends are blended. Raises
-    LookAtError before any change.
+    repeated F-curves cannot represent. lock_feet: keep planted feet on their places where the ends are blended, by
+    default where possible. Raises LookAtError before any change.
     """
+    make = partial(_loop, armature, action, first, last, blend, slot=slot, ends=ends, in_place=in_place, cycles=cycles)
+    more = partial(make, name=name, assign=assign, scene=scene)
+    return locking_feet.locked(armature, lambda lock: more(lock_feet=lock), lock_feet)
+
+
+def _loop(
+    armature: bpy.types.Object,
+    action: bpy.types.Action,
+    first: int | None,
+    last: int | None,
+    blend: Blend,
+    *,
+    slot: bpy.types.ActionSlot | None,
+    ends: str,
+    in_place: bool,
+    cycles: bool,
+    name: str,
+    assign: bool,
+    lock_feet: bool,
+    scene: bpy.types.Scene | None,
+) -> Looped:
     check_ends(ends)
     editable.check_armature(armature)
     if assign:

@@ -8,6 +8,7 @@ steps need.
 from collections.abc import Generator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 
 import bpy
 import numpy as np
@@ -24,8 +25,9 @@ from ..feet.contact_report import ContactReport
 from ..sampling.own_data import TEMPORARY
 from ..sampling.sampler import Sampler, sample_frames
 from ..sampling.targets import Target
-from . import clips, join, sequence, splice
+from . import clips, join, locking_feet, sequence, splice
 from .clips import Clip
+from .locking_feet import WHERE_POSSIBLE
 from .locomotion import GroundPath, TravelClip
 
 EASE = 0.5
@@ -61,6 +63,8 @@ class PathFollowed:
     """Number of cycles that the clip plays."""
     feet: ContactReport | None = None
     """What locking the feet did, None where they are not locked or never planted."""
+    unlocked: RigError | None = None
+    """Why feet are not locked though the rig has legs, where nobody asked for it."""
 
 
 @dataclass(frozen=True)
@@ -95,16 +99,32 @@ def follow(
     *,
     speed: float | None = None,
     ease: float = EASE,
-    lock_feet: bool = True,
+    lock_feet: bool | None = WHERE_POSSIBLE,
     name: str = "",
     assign: bool = True,
 ) -> Generator[float, None, PathFollowed]:
     """A new action in which the clip is repeated along a path; yields the completed fraction.
 
     speed: of the clip [m/s]; None for that with which it travels or, in place, that of its planted feet. ease: time [s]
-    over which the heading follows the tangent. lock_feet: keep planted feet on their places. Nothing is left if it
-    fails. Raises LookAtError.
+    over which the heading follows the tangent. lock_feet: keep planted feet on their places, by default where
+    possible. Nothing is left if it fails. Raises LookAtError.
     """
+    make = partial(_follow, scene, armature, action, path, speed=speed, ease=ease, name=name, assign=assign)
+    return (yield from locking_feet.locking(armature, lambda lock: make(lock_feet=lock), lock_feet))
+
+
+def _follow(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    action: bpy.types.Action,
+    path: bpy.types.Object,
+    *,
+    speed: float | None,
+    ease: float,
+    lock_feet: bool,
+    name: str,
+    assign: bool,
+) -> Generator[float, None, PathFollowed]:
     known = TravelClip(scene, armature, action)
     own = known.speed() if known.travels() else (yield from subrange(known.measuring(), 0.0, 0.1))
     own = replace(own, turn=0.0) if speed is None else replace(own, speed=speed, turn=0.0)

@@ -2,16 +2,19 @@
 
 from collections.abc import Collection, Generator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 
 import bpy
 
+from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import subrange
 from ..animation import actions
 from ..animation.bake_transaction import curve_keys, write_changed
 from ..feet.contact_report import ContactReport
 from ..sampling import scene_time
-from . import join, pops, sequence
+from . import join, locking_feet, pops, sequence
 from . import lock_feet as feet
+from .locking_feet import WHERE_POSSIBLE
 from .splice import Blend
 
 INTO = ("CURRENT", "NEW")
@@ -27,6 +30,8 @@ class SmoothedAction:
     """The blend of each pop by frame, with its length and its method as chosen."""
     feet: ContactReport | None = None
     """What locking the feet did, None where they are not locked or not planted."""
+    unlocked: RigError | None = None
+    """Why feet are not locked though the rig has legs, where nobody asked for it."""
 
 
 def smooth(
@@ -37,16 +42,31 @@ def smooth(
     *,
     into: str = "NEW",
     name: str = "",
-    lock_feet: bool = False,
+    lock_feet: bool | None = WHERE_POSSIBLE,
     shorten: bool = False,
 ) -> Generator[float, None, SmoothedAction]:
     """Smooth pops of the current action, which has a slot; yields the completed fraction.
 
     bones_by_frame: the bones to smooth by the first frame after each pop, None for those that jump there. into:
     "CURRENT" for its keys, "NEW" for a copy called `name`, which the armature plays then. lock_feet: keep planted
-    feet on their places. shorten: a blend that is longer than the rest of the action is shortened. Raises
-    LookAtError, after which nothing has changed.
+    feet on their places, by default where possible. shorten: a blend that is longer than the rest of the action is
+    shortened. Raises LookAtError, after which nothing has changed.
     """
+    make = partial(_smooth_all, scene, armature, bones_by_frame, blend, into=into, name=name, shorten=shorten)
+    return (yield from locking_feet.locking(armature, lambda lock: make(lock_feet=lock), lock_feet))
+
+
+def _smooth_all(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    bones_by_frame: Mapping[int, Collection[str] | None],
+    blend: Blend,
+    *,
+    into: str,
+    name: str,
+    lock_feet: bool,
+    shorten: bool,
+) -> Generator[float, None, SmoothedAction]:
     data = armature.animation_data
     original, slot = data.action, data.action_slot
     copy = original.copy()

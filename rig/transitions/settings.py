@@ -10,7 +10,7 @@ import bpy
 from ...lookat_pd.transitions import methods, spring
 from ..sampling.action_names import action_name
 from ..settings import choice, collection, integer, number, pointer, switch, text
-from . import saved_settings, sequence
+from . import locking_feet, saved_settings, sequence
 from .library_settings import CutFrames
 from .profile_settings import ProfileRowItem
 
@@ -113,12 +113,12 @@ def damping_ratio() -> Any:
     )
 
 
-def foot_locking(default: bool) -> Any:
-    """The property of whether planted feet are kept on their places."""
+def foot_locking() -> Any:
+    """The property of whether planted feet are kept on their places, where that is possible."""
     return switch(
         "Lock Feet",
         "Keep feet that are on the ground on their places through the blend; legs and hips are corrected",
-        default,
+        locking_feet.WHERE_POSSIBLE is not False,
     )
 
 
@@ -184,7 +184,7 @@ class TransitionSettings(TwoActions, CutRange, Blending, Repeating, bpy.types.Pr
     """Settings of the next transition. Actions by name: a pointer would prevent deleting them."""
 
     version: integer("Version", options={"HIDDEN"})
-    lock_feet: foot_locking(True)
+    lock_feet: foot_locking()
     source_frame: integer("Source Frame", "First frame at which the source no longer plays", 1)
     destination_frame: integer("Destination Frame", "Frame of the destination that plays at the cut", 1)
     compare: choice(

@@ -950,8 +950,9 @@ def walkers(tools, tmp_path) -> Path:
 def test_lock_feet(call, walkers, tmp_path) -> None:
     output = tmp_path / "out.blend"
     frames = ["--to", "Slow", "--source-frame", 31, "--destination-frame", 31]
-    free = call("inertialize", walkers, "--output", output, *frames).row
+    free = call("inertialize", walkers, "--output", output, *frames, "--no-lock-feet").row
     row = call("inertialize", walkers, "--output", output, *frames, "--lock-feet").row
+    assert call("inertialize", walkers, "--output", output, *frames).row["foot_drift"] == row["foot_drift"]
     assert free["foot_drift"] is None and row["foot_drift"][0] > 10.0 * row["foot_drift"][1]
     seen = call("inertialize", walkers, "--output", output, *frames, "--lock-feet", "--visual").row
     assert seen["foot_drift"][0] > 10.0 * seen["foot_drift"][1]
@@ -962,10 +963,10 @@ def test_lock_feet_where_pops_are_smoothed(call, walkers, tools, tmp_path) -> No
     """A hard cut is a pop."""
     cut, output = tmp_path / "cut.blend", tmp_path / "out.blend"
     frames = ["--to", "Slow", "--source-frame", 31, "--destination-frame", 22, "--method", "cut"]
-    assert call("inertialize", walkers, "--output", cut, *frames).row["ok"]
+    assert call("inertialize", walkers, "--output", cut, *frames, "--no-lock-feet").row["ok"]
     for words in ([], ["--visual"]):
-        free = call("inertialize", cut, "--output", output, "--smooth-pops", *words).row
-        row = call("inertialize", cut, "--output", output, "--smooth-pops", "--lock-feet", *words).row
+        free = call("inertialize", cut, "--output", output, "--smooth-pops", "--no-lock-feet", *words).row
+        row = call("inertialize", cut, "--output", output, "--smooth-pops", *words).row
         assert row["error"] is None and row["cuts"] == free["cuts"] == [31]
         assert free["foot_drift"] is None and row["foot_drift"][0] > 10.0 * row["foot_drift"][1]
 
@@ -973,7 +974,7 @@ def test_lock_feet_where_pops_are_smoothed(call, walkers, tools, tmp_path) -> No
 def test_lock_feet_of_a_loop(call, walkers, tmp_path) -> None:
     output = tmp_path / "out.blend"
     words = ["--loop", "--action", "Slow", "--range", 7, 53, "--blend", 0.3]
-    assert call("inertialize", walkers, "--output", output, *words).row["foot_drift"] is None
+    assert call("inertialize", walkers, "--output", output, *words, "--no-lock-feet").row["foot_drift"] is None
     for more in ([], ["--visual"]):
         row = call("inertialize", walkers, "--output", output, *words, "--lock-feet", *more).row
         assert row["error"] is None and row["foot_drift"][0] > 10.0 * row["foot_drift"][1]

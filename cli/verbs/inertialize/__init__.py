@@ -98,7 +98,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="blend profile: JSON with a blend factor, delay or filter for some bones or properties, or the name of a "
         f"preset: {', '.join(profile_settings.available()).replace('%', '%%') or 'none yet'}",
     )
-    parser.add_argument("--lock-feet", action="store_true", help="keep planted feet on their places through the blends")
+    parser.add_argument(
+        "--lock-feet",
+        action=argparse.BooleanOptionalAction,
+        help="keep planted feet on their places through the blends; with the flag it is an error if that is not "
+        "possible (default: where it is)",
+    )
     parser.add_argument(
         "--clips", nargs="+", action="extend", type=Path, default=[], metavar="FILE", help="additional files with clips"
     )

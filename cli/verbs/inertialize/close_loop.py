@@ -40,6 +40,7 @@ def make(task: ModeTask) -> Made:
         name=task.name,
         lock_feet=options.lock_feet,
     )
+    task.warn_unlocked(looped.unlocked)
     return Made(
         looped.action,
         looped.slot,
@@ -63,7 +64,8 @@ def make_visual(task: ModeTask, row: Row) -> None:
     first, last = task.options.range or scene_time.key_range(scene)
     steps = visual_loop.closed(scene, rig, first, last, task.blend(), ends=_ends(task), lock_feet=lock_feet)
     looped = drain(steps, lambda fraction: task.console.progress(0.2 + 0.4 * fraction, "looping"))
-    if lock_feet:
+    task.warn_unlocked(looped.unlocked)
+    if looped.feet is not None:
         row["foot_drift"] = made.drift(looped.feet and (looped.feet.before, looped.feet.drift))
     task.console.progress(0.6, "verifying")
     jumps = velocity_jump.velocity_jumps(scene, rig, [_seam(first, last)])

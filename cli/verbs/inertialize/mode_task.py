@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from ....lookat_pd.errors import RigError
+from ....lookat_pd.message import Message
 from ....lookat_pd.progress import drain
 from ....lookat_pd.transitions import methods
 from ....lookat_pd.transitions.methods import TransitionMethod
@@ -58,7 +59,7 @@ class ModeTask:
     request: TransitionRequest
     scene: bpy.types.Scene
     rig: bpy.types.Object
-    warnings: list[str]
+    warnings: list[Any]
     console: Console
 
     @property
@@ -111,9 +112,14 @@ class ModeTask:
         return {
             "root": self.options.root or default(Blending, "root"),
             "name": self.name,
-            "lock_feet": self.options.lock_feet and not self.options.visual,
+            "lock_feet": False if self.options.visual else self.options.lock_feet,
             "scene": self.scene,
         }
+
+    def warn_unlocked(self, unlocked: RigError | None) -> None:
+        """Say why feet are not locked."""
+        if unlocked is not None:
+            self.warnings.append(Message("Feet are not locked: {reason}", reason=unlocked))
 
     def write(self, *, is_new: bool = False) -> list[str] | None:
         """Write what was made of the visual pose where it shall be, and return the bones that have keys; None where it

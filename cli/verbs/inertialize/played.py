@@ -79,6 +79,7 @@ def _numbered(step: int) -> Iterator[None]:
 
 def made(task: ModeTask, joined: join.Joined, played: Sequence[PlayedClip]) -> Made:
     """The result, of which only the frames of --range are kept. Raises RigError where there are none."""
+    task.warn_unlocked(joined.unlocked)
     action, slot, wanted = joined.action, joined.slot, task.options.range
     first, last = wanted or (joined.first, joined.last)
     if wanted is not None:

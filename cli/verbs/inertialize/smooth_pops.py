@@ -2,12 +2,18 @@
 
 import argparse
 import math
+from collections.abc import Generator
+from dataclasses import dataclass
 
+from ....lookat_pd.errors import RigError
 from ....lookat_pd.message import Message
 from ....lookat_pd.progress import drain
+from ....rig.feet.contact_report import ContactReport
 from ....rig.sampling import scene_time
-from ....rig.transitions import pop_smoothing, pops, sequence
+from ....rig.transitions import locking_feet, pop_smoothing, pops, sequence
 from ....rig.transitions.visual import visual_feet, visual_pops, visual_transition
+from ....rig.transitions.visual.visual_pops import VisualPop
+from ....rig.transitions.visual.visual_transition import VisualTransition
 from ...report import Row
 from . import made, velocity_jump
 from .made import Made
@@ -24,6 +30,7 @@ def make(task: ModeTask) -> Made:
     smoothed = drain(
         pop_smoothing.smooth(task.scene, rig, jumps, how, name=task.name, lock_feet=options.lock_feet, shorten=True)
     )
+    task.warn_unlocked(smoothed.unlocked)
     if not jumps:
         task.warnings.append(
             Message(
@@ -47,15 +54,30 @@ def make(task: ModeTask) -> Made:
     )
 
 
+@dataclass(frozen=True)
+class _Smoothed:
+    pops: list[tuple[VisualPop, VisualTransition]]
+    feet: ContactReport | None
+    unlocked: RigError | None = None
+
+
 def make_visual(task: ModeTask, row: Row) -> None:
     scene, rig = task.scene, task.rig
     first, last = task.options.range or scene_time.key_range(scene)
-    steps = visual_transition.smooth_all(scene, rig, first, last, task.blend())
-    smoothed = drain(steps, lambda fraction: task.console.progress(0.2 + 0.4 * fraction, "smoothing"))
-    transitions = [transition for _, transition in smoothed]
-    if task.options.lock_feet and smoothed:
-        feet = drain(visual_feet.lock_through(scene, rig, transitions, first, last))
-        row["foot_drift"] = made.drift(feet and (feet.before, feet.drift))
+
+    def steps(lock: bool) -> Generator[float, None, _Smoothed]:
+        pops_and_transitions = yield from visual_transition.smooth_all(scene, rig, first, last, task.blend())
+        made_here, feet = [transition for _, transition in pops_and_transitions], None
+        if lock and made_here:
+            feet = yield from visual_feet.lock_through(scene, rig, made_here, first, last)
+        return _Smoothed(pops_and_transitions, feet)
+
+    work = locking_feet.locking(rig, steps, task.options.lock_feet)
+    result = drain(work, lambda fraction: task.console.progress(0.2 + 0.4 * fraction, "smoothing"))
+    task.warn_unlocked(result.unlocked)
+    smoothed, transitions = result.pops, [transition for _, transition in result.pops]
+    if result.feet is not None:
+        row["foot_drift"] = made.drift((result.feet.before, result.feet.drift))
     task.console.progress(0.6, "verifying")
     jumps = velocity_jump.velocity_jumps(scene, rig, [velocity_jump.across(pop.frame) for pop, _ in smoothed])
     made.fill_visual(row, (first, last), [pop.frame for pop, _ in smoothed], transitions, jumps)

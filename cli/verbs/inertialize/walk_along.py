@@ -37,6 +37,7 @@ def make(task: ModeTask) -> Made:
         name=task.name or f"{clip.action.name} along",
     )
     followed = drain(steps, lambda fraction: task.console.progress(0.2 + 0.4 * fraction, "following the path"))
+    task.warn_unlocked(followed.unlocked)
     figures = {"distance": followed.distance, "cycles": followed.cycles}
     made = speed.made(task, clip, followed, Speed(followed.speed), missing, **figures)
     feet = followed.feet

@@ -10,10 +10,11 @@ import numpy as np
 from ....lookat_pd import progress
 from ....lookat_pd.errors import RigError
 from ...sampling import scene_time
-from .. import join, splice
+from .. import join, locking_feet, splice
 from ..blend_profiles import BlendProfile
 from ..join import Joined
 from ..lock_feet import PlayedClip
+from ..locking_feet import WHERE_POSSIBLE
 from ..splice import Blend
 from . import evaluated_pose, visual_feet, visual_transition
 from .evaluated_pose import OBJECT
@@ -26,13 +27,28 @@ def joined(
     make: Callable[[Blend], Joined],
     blends: Blend | Sequence[Blend],
     *,
-    lock_feet: bool = False,
+    lock_feet: bool | None = WHERE_POSSIBLE,
 ) -> Generator[float, None, Joined]:
     """What `make` joins with a blend, with the visual pose blended at each cut; yields the completed fraction.
 
     blends: for all cuts, or one for each. The armature has to play the result. lock_feet: keep planted feet on their
-    places. Raises LookAtError, after which nothing has changed.
+    places, by default where possible. Raises LookAtError, after which nothing has changed.
     """
+
+    def once(lock: bool) -> Generator[float, None, Joined]:
+        return _joined(scene, armature, make, blends, lock_feet=lock)
+
+    return (yield from locking_feet.locking(armature, once, lock_feet))
+
+
+def _joined(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    make: Callable[[Blend], Joined],
+    blends: Blend | Sequence[Blend],
+    *,
+    lock_feet: bool,
+) -> Generator[float, None, Joined]:
     each = [blends] if isinstance(blends, Blend) else list(blends)
     plain = [replace(blend, profile=blend.profile.without_delays()) for blend in each]
     for blend in plain:

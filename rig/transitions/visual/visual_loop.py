@@ -19,9 +19,10 @@ from ...feet import foot_locking
 from ...feet.foot_bones import Footing
 from ...feet.foot_locking import LegGoal, Plan
 from ...sampling import scene_time
-from .. import loop, pops, root_motion, splice
+from .. import locking_feet, loop, pops, root_motion, splice
 from ..clips import Clip
 from ..lock_feet import PlayedClip
+from ..locking_feet import WHERE_POSSIBLE
 from ..loop_feet import LoopFeet
 from ..root_motion import GroundHandle, Placement
 from ..splice import Blend
@@ -45,7 +46,7 @@ def closed(
     *,
     ends: str = "BOTH",
     in_place: bool = False,
-    lock_feet: bool = False,
+    lock_feet: bool | None = WHERE_POSSIBLE,
 ) -> Generator[float, None, VisualTransition]:
     """Let what the armature plays from frame first to last end in the pose in which it begins.
 
@@ -60,8 +61,12 @@ def closed(
             "Frames {first} to {last} are too few for a loop; choose at least five frames.", first=first, last=last
         )
     loop.check_blend(blend, 0.5 * (last - first) * scene_time.seconds_per_frame(scene))
-    with of_new(armature) as trial:
-        return (yield from solve(scene, trial, first, last, blend, ends=ends, in_place=in_place, lock_feet=lock_feet))
+
+    def make(lock: bool) -> Generator[float, None, VisualTransition]:
+        with of_new(armature) as trial:
+            return (yield from solve(scene, trial, first, last, blend, ends=ends, in_place=in_place, lock_feet=lock))
+
+    return (yield from locking_feet.locking(armature, make, lock_feet))
 
 
 def solve(

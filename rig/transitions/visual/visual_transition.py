@@ -61,6 +61,8 @@ class VisualTransition:
     """Largest difference of a matrix from what it should be."""
     feet: LoopLockResult | None = None
     """What locking the feet of a loop did, None where they are not locked or not planted."""
+    unlocked: RigError | None = None
+    """Why feet are not locked though the rig has legs, where nobody asked for it."""
 
     @property
     def how(self) -> TransitionMethod:

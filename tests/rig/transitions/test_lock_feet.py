@@ -106,3 +106,28 @@ def test_a_rig_without_feet_is_refused_and_nothing_is_made() -> None:
     with pytest.raises(errors.RigError, match="No leg with two bones and a foot"):
         join.join(armature, join.ClipRef(action, last), join.ClipRef(action, first), lock_feet=True)
     assert sorted(bpy.data.actions.keys()) == before and armature.animation_data.action == action
+
+
+def test_by_default_a_rig_without_feet_is_joined_without() -> None:
+    armature = scenes.figure(rows=scenes.FIGURE[:6])
+    scenes.animate(armature, bones=("spine", "head"))
+    action = armature.animation_data.action
+    use(armature, action)
+    first, last = (int(frame) for frame in action.frame_range)
+    made = join.join(armature, join.ClipRef(action, last), join.ClipRef(action, first))
+    assert made.feet is None and made.unlocked is None
+
+
+def test_by_default_feet_that_cannot_be_locked_are_left_and_the_reason_is_said(monkeypatch) -> None:
+    """Nothing is left of the first try."""
+    locking_feet = load("rig.transitions.locking_feet")
+    monkeypatch.setattr(locking_feet, "has_legs", lambda armature: True)
+    armature = scenes.figure(rows=scenes.FIGURE[:6])
+    scenes.animate(armature, bones=("spine", "head"))
+    action = armature.animation_data.action
+    use(armature, action)
+    before = set(bpy.data.actions.keys())
+    first, last = (int(frame) for frame in action.frame_range)
+    made = join.join(armature, join.ClipRef(action, last), join.ClipRef(action, first))
+    assert "No leg with two bones and a foot" in str(made.unlocked)
+    assert set(bpy.data.actions.keys()) == before | {made.action.name}

@@ -81,7 +81,7 @@ def test_feet_stay_where_a_pop_is_smoothed(walker, where, into) -> None:
     before, _ = evaluated(walker)
     keys = walker.animation_data.action
     options = {"frame": POP, "where": where, "use_auto_blend": False, "blend": 0.3}
-    bpy.ops.lookat_pd.smooth_pop(**options, into="NEW")
+    bpy.ops.lookat_pd.smooth_pop(**options, into="NEW", lock_feet=False)
     free, calm = evaluated(walker)
     bpy.data.actions.remove(walker.animation_data.action)
     use(walker, keys)
@@ -100,7 +100,7 @@ def test_feet_stay_where_a_pop_is_smoothed_in_the_visual_pose(walker) -> None:
     before, _ = evaluated(walker)
     keys = scenes.curves(walker.animation_data.action)
     options = {"frame": POP, "pose_source": "VISUAL", "use_auto_blend": False, "blend": 0.3}
-    bpy.ops.lookat_pd.smooth_pop(**options)
+    bpy.ops.lookat_pd.smooth_pop(**options, lock_feet=False)
     free, _ = evaluated(walker)
     visual_offsets.remove(walker)
     bpy.ops.lookat_pd.smooth_pop(**options, lock_feet=True)
@@ -172,6 +172,6 @@ def test_legs_that_are_not_selected_do_not_change(walker) -> None:
     assert not scenes.differences(*found)
 
 
-def test_the_panel_locks_feet_and_a_script_asks_for_it() -> None:
+def test_panel_and_scripts_lock_feet() -> None:
     assert bpy.context.scene.lookat_pd_transition.lock_feet
-    assert not bpy.ops.lookat_pd.inertialize.get_rna_type().properties["lock_feet"].default
+    assert bpy.ops.lookat_pd.inertialize.get_rna_type().properties["lock_feet"].default

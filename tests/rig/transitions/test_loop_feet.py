@@ -64,7 +64,7 @@ def test_planted_feet_stay_through_the_seam(walker) -> None:
     before = scenes.curves(action)
     spans = planted(walking.toes(walker, action, range(FIRST, LAST + 1))[0])
     count = len(bpy.data.actions)
-    free = loop.loop(walker, action, FIRST, LAST, BLEND)
+    free = loop.loop(walker, action, FIRST, LAST, BLEND, lock_feet=False)
     locked = loop.loop(walker, action, FIRST, LAST, BLEND, lock_feet=True)
     assert len(bpy.data.actions) == count + 2
     assert not scenes.differences(before, scenes.curves(action))
@@ -124,7 +124,7 @@ def test_the_end_that_stays_is_as_animated(walker, ends, kept) -> None:
     frames = range(FIRST, LAST + 1)
     before, now = (poses(walker, item, frames)[kept] for item in (action, result.action))
     np.testing.assert_allclose(now, before, atol=1e-5)
-    free = loop.loop(walker, action, FIRST, LAST, BLEND, ends=ends)
+    free = loop.loop(walker, action, FIRST, LAST, BLEND, ends=ends, lock_feet=False)
     assert slides(walker, result, spans) < 0.25 * slides(walker, free, spans)
 
 
@@ -150,7 +150,7 @@ def test_feet_that_stand_stay_where_the_hips_sway(walker) -> None:
         for point in curve.keyframe_points:
             point.co.y = value + 0.01 * sways * np.sin(point.co.x / 6.0)
         curve.update()
-    free = loop.loop(walker, action, 5, 45, BLEND, in_place=True)
+    free = loop.loop(walker, action, 5, 45, BLEND, in_place=True, lock_feet=False)
     locked = loop.loop(walker, action, 5, 45, BLEND, in_place=True, lock_feet=True)
     drifts = []
     for result in (free, locked):
@@ -161,11 +161,11 @@ def test_feet_that_stand_stay_where_the_hips_sway(walker) -> None:
     assert loop.loop(walker, action, 5, 45, BLEND, lock_feet=True).feet is None
 
 
-def test_the_operator_locks_on_request_and_goes_on_without_legs(walker) -> None:
+def test_the_operator_locks_by_default_and_goes_on_without_legs(walker) -> None:
     use(walker, bpy.data.actions["Walk"])
     bpy.context.view_layer.objects.active = walker
     walker.select_set(True)
-    assert not bpy.ops.lookat_pd.loop_action.get_rna_type().properties["lock_feet"].default
+    assert bpy.ops.lookat_pd.loop_action.get_rna_type().properties["lock_feet"].default
     options = {"use_range": True, "frame_start": FIRST, "frame_end": LAST}
     bpy.ops.lookat_pd.loop_action(**options, lock_feet=True)
     found = keyed(walker.animation_data.action)
