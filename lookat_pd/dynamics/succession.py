@@ -33,7 +33,7 @@ USUAL = 4.0
 _POWER = 0.2
 _MIDDLE = 0.4
 """The fraction of its time at which a movement without lag is halfway."""
-_LATEST = 0.5
+_LATEST = 0.42
 """What lags add to it at most."""
 _FALL = 0.08
 """What falling adds to it, and lifting takes away, at most."""
