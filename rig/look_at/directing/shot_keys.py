@@ -24,6 +24,8 @@ from ..setting_paths import setting_path, settings_path
 _ITEMS = "lookat_pd_shot"
 _MARK = "lookat_pd_shot"
 """Custom property of actions that were made for keys of the shot."""
+_OF_LOOK_AT = ".lookat_pd."
+"""What data paths of settings of look-ats contain."""
 
 
 @dataclass(frozen=True)
@@ -342,7 +344,7 @@ def _driver(armature: bpy.types.Object, path: str) -> Any:
 
 def _is_own(driver: Any) -> bool:
     """Whether a driver lets a setting follow an item of the shot."""
-    if ".lookat_pd." not in driver.data_path:
+    if _OF_LOOK_AT not in driver.data_path:
         return False
     sources = [target.data_path for variable in driver.driver.variables for target in variable.targets]
     return len(sources) == 1 and sources[0].startswith(f"{_ITEMS}[")
@@ -374,7 +376,27 @@ def _keyed(data: bpy.types.Armature) -> set[str]:
 
 def _is_keyed(item: bpy.types.ID, path: str) -> bool:
     """Whether a property has keys in the action of an item or in its NLA."""
-    return any(actions.curves_at(action, slot, path, 1)[0] is not None for action, slot, _ in playing(item))
+    return any(
+        _may_key(action, slot, path) and actions.curves_at(action, slot, path, 1)[0] is not None
+        for action, slot, _ in playing(item)
+    )
+
+
+_look_at_curves: dict[tuple[int, int], tuple[int, bool]] = {}
+"""Number of F-curves, and whether any is one of a look-at's settings, by action and slot: panels ask for many settings
+at each redraw, and a character may have dozens of clips with thousands of curves."""
+
+
+def _may_key(action: bpy.types.Action, slot: bpy.types.ActionSlot, path: str) -> bool:
+    """Whether an action may have keys for a path: of settings of look-ats few have any."""
+    if _OF_LOOK_AT not in path:
+        return True
+    curves = actions.curves(action, slot)
+    key, count = (action.session_uid, slot.handle), len(curves)
+    known = _look_at_curves.get(key)
+    if known is None or known[0] != count:
+        known = _look_at_curves[key] = count, any(_OF_LOOK_AT in curve.data_path for curve in curves)
+    return known[1]
 
 
 @dataclass(frozen=True)

@@ -352,3 +352,28 @@ def test_settings_follow_without_any_python(hero) -> None:
     for driver in hero.animation_data.drivers:
         assert driver.driver.type == "SUM"
         assert [variable.type for variable in driver.driver.variables] == ["SINGLE_PROP"]
+
+
+def test_clips_without_keys_of_look_ats_are_asked_once(hero, monkeypatch) -> None:
+    """Each redraw asks for all settings, and there may be dozens of clips. A key that comes later is seen."""
+    clips = []
+    for n in range(20):
+        clip = bpy.data.actions.new(f"Idle {n}")
+        slot = clip.slots.new(id_type="OBJECT", name=hero.name)
+        bag = actions.channelbag(clip, slot, ensure=True)
+        for k in range(50):
+            bag.fcurves.new(f'pose.bones["idle {k}"].location', index=0)
+        track = hero.animation_data.nla_tracks.new()
+        track.strips.new(clip.name, 1, clip).action_slot = slot
+        track.mute = True
+        clips.append((clip, slot, bag))
+    assert shot_keys.in_clip(hero, "head") == []
+    asked = []
+    curves_at = actions.curves_at
+    monkeypatch.setattr(shot_keys.actions, "curves_at", lambda *a: asked.append(a[0]) or curves_at(*a))
+    assert shot_keys.in_clip(hero, "head") == []
+    assert not {item for item in asked if item is not None and item.name.startswith("Idle")}
+    clips[7][2].fcurves.new('pose.bones["head"].lookat_pd.influence')
+    assert shot_keys.in_clip(hero, "head") == ["influence"]
+    clips[7][2].fcurves.remove(clips[7][2].fcurves.find('pose.bones["head"].lookat_pd.influence'))
+    assert shot_keys.in_clip(hero, "head") == []
