@@ -43,6 +43,19 @@ def own_motion(targets: Array, carrier: tuple[Array, Array], dt: float, worlds: 
     return moves - _share(moves, travel, wobble, steady, window) * travel
 
 
+def between_spaces(begin: Array, end: Array, before: Array, after: Array) -> Array:
+    """What a target moves of its own (3,) from one place to another (3,) in a space that is carried meanwhile.
+
+    before, after: (4, 4) from that space to the world.
+    """
+    spaces, places = np.stack((before, after)), np.stack((begin, end))
+    here, there = (transformed(space[None], places[:, None])[:, 0] for space in spaces)
+    move, carried = there[1] - here[0], 0.5 * (there[0] - here[0] + there[1] - here[1])
+    size = float(carried @ carried)
+    share = float(np.clip(move @ carried / size, 0.0, 1.0)) if size > _LEAST else 0.0
+    return np.linalg.inv(0.5 * (before + after)[:3, :3]) @ (move - share * carried)
+
+
 def moves(worlds: Array) -> bool:
     """Whether spaces (F, 4, 4) move in the world, and none is flat."""
     return bool(np.any(worlds != worlds[:1]) and np.all(np.abs(np.linalg.det(worlds[:, :3, :3])) > _LEAST))

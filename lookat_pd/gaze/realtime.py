@@ -11,6 +11,7 @@ from ..errors import InvalidArgument
 from ..pd.followers import Follower, Tuning
 from ..pd.second_order import substeps
 from ..rotation import Array
+from . import own_motion
 from .chain import Chain
 from .target_angles import ForwardKinematics
 from .timeline import Timeline
@@ -30,6 +31,7 @@ class RealtimeLookAt:
     def __init__(self, chain: Chain, tuning: Tuning) -> None:
         self._run = Timeline(chain, tuning)
         self._before: tuple[Array, Array, Array | None, Array] | None = None
+        self._world: Array | None = None
         self._yaw: float | None = None
         self._free = self._run.state
         self._since = 0.0
@@ -87,12 +89,15 @@ class RealtimeLookAt:
         shift: ArrayLike = 0.0,
         upright: ArrayLike | None = None,
         size: float = 1.0,
+        world: ArrayLike | None = None,
     ) -> Array:
         """Offsets (b, 4) after another dt seconds.
 
         rotations: (b, 4) and positions: (b, 3) of the animated bones at the end of the step. target: (3,), None to
         release. shift: (3,) additional displacement of the aiming bone. upright: (3,) the up to which a chain with a
-        `level` rolls the head. size: of the head. Raises InvalidArgument.
+        `level` rolls the head. size: of the head. world: (4, 4) from the space of the
+        pose to the world, where that moves: what stands still there is then no target that moves. Raises
+        InvalidArgument.
         """
         now = self._checked(rotations, positions, target, shift)
         step = checks.numbers("time step", dt)
@@ -102,6 +107,7 @@ class RealtimeLookAt:
         dt = float(step) if step >= checks.SHORTEST_STEP else 0.0
         before, self._before = self._before or now, now
         if now[2] is None:
+            self._world = None
             self._release(dt)
             return self.offsets
         if before[2] is None:
@@ -111,13 +117,26 @@ class RealtimeLookAt:
             count = max(substeps(dt, curves.FINEST_STEP), _FEWEST)
             up = None if upright is None else rotation.normalize(checks.like("up axis", upright, count + 1, 3))
             rotations, positions, targets = _between(before, now, count)
-            own = np.diff(targets, axis=1)
+            own = self._own_motion(targets, world)
             shift, sizes = _line(before[3], now[3], count), np.full(count + 1, size)
             self._run.begin(rotations, positions, targets, dt / count, shift, up, own=own, sizes=sizes)
             self._yaw = self._run.piece(0.0, dt, 0, settled=False, yaw=self._yaw, continues=self._continues)
             self._continues = True
         self._free, self._since = self._run.state, 0.0
         return self.offsets
+
+    def _own_motion(self, targets: Array, world: ArrayLike | None) -> Array:
+        """What targets (1, n, 3) move of their own from each sample to the next, (1, n - 1, 3): neither where the space
+        is carried, nor with it."""
+        now = None if world is None else checks.exactly("space", world, 4, 4)
+        before, self._world = self._world, now
+        if before is None or now is None or not own_motion.moves(np.stack((before, now))):
+            return np.diff(targets, axis=1)
+        count = targets.shape[1] - 1
+        return (
+            np.repeat(own_motion.between_spaces(targets[0, 0], targets[0, -1], before, now)[None, None], count, 1)
+            / count
+        )
 
     def _checked(
         self, rotations: ArrayLike, positions: ArrayLike, target: ArrayLike | None, shift: ArrayLike

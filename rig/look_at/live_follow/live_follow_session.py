@@ -277,7 +277,7 @@ class LiveFollowSession:
         if self.is_plain:
             shift = np.zeros(3) if self._body is None else self._body.hips_shift(self._last.moves)
             self._turns = self._scaled(
-                self._stepper.step(*base, ahead, dt, shift, self._upright(seen.world), seen.size)
+                self._stepper.step(*base, ahead, dt, shift, self._upright(seen.world), seen.size, seen.world)
             )
         else:
             self._turns = self._controls(seen, ahead, dt)
@@ -364,7 +364,9 @@ class LiveFollowSession:
         # The head is where it was measured, not where the chain alone would have moved it.
         shift = np.zeros(3) if self._head is None else seen.positions[0] - self._head
         up = self._upright(seen.world)
-        turned = self._scaled(self._stepper.step(base.rotations, base.positions, local, dt, shift, up, seen.size))
+        turned = self._scaled(
+            self._stepper.step(base.rotations, base.positions, local, dt, shift, up, seen.size, seen.world)
+        )
         wanted, self._head = realtime.forward_kinematics(base.rotations, base.positions, turned)
         animated, before = base.rotations[None], self._turns[None]
         correction = control_coupling.correct(seen.rotations[None], animated, before, self._coupling)

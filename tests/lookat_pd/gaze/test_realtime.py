@@ -237,3 +237,24 @@ def test_a_step_is_quick() -> None:
         stepper.step(pose[0][0], pose[1][0], at(np.array([0.004 * k]))[0], 1 / 60)
         taken.append(time.perf_counter() - begin)
     assert min(taken) < 0.5 * (1 / 60)
+
+
+@pytest.mark.parametrize("rides", [False, True])
+@pytest.mark.parametrize("moving", [False, True])
+def test_what_stands_in_the_world_or_rides_along_is_held_while_the_space_moves(moving, rides) -> None:
+    """On a carriage that turns and runs neither a still target nor a passenger is lagged behind."""
+    seconds, rate = 2.0, 60
+    stepper, still = RealtimeLookAt(chain(stabilize=1.0), Tuning()), []
+    for k in range(int(seconds * rate) + 1):
+        t = k / rate if moving else 0.0
+        world = np.eye(4)
+        world[:3, :3] = rotation.to_matrix(rotation.exp(np.array([0.0, 0.0, 0.5 * np.sin(2.0 * t)])))
+        world[:3, 3] = (0.8 * t, 0.1 * t, 0.0)
+        rotations, positions = (part[0] for part in body(np.zeros(1)))
+        local = positions[0] + np.array([0.3, -3.0, 0.1])
+        if not rides:
+            local = (np.linalg.inv(world) @ (*local, 1.0))[:3]
+        offsets = stepper.step(rotations, positions, local, 1.0 / rate, world=world)
+        turned, place = forward_kinematics(rotations, positions, offsets)
+        still.append(stepper.chain.aim_error(turned[0], place, local))
+    assert np.degrees(max(still[rate:])) < 0.6
