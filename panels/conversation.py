@@ -49,7 +49,7 @@ class LOOKAT_PD_PT_sidebar_conversation(SidebarPanel, bpy.types.Panel):
         self._draw_people(layout, settings)
         self._draw_turns(layout, settings)
         column = layout.column(align=True)
-        for name in ("glances", "blinks", "nods", "tilts", "breathing"):
+        for name in ("glances", *conversation_settings.AMOUNTS, "breathing"):
             column.prop(settings, name, slider=True)
         layout.prop(settings, "objects")
         layout.prop(settings, "seed")

@@ -335,7 +335,16 @@ class _Eyes(_SubPanel):
         body_response.draw_eyes(self.prepared(), self.settings(context))
 
 
-_GESTURES = {"glance_yaw": "Sideways", "glance_pitch": "Up", "eyes_closed": "", "nod": "", "tilt": ""}
+_GESTURES = {
+    "glance_yaw": "Sideways",
+    "glance_pitch": "Up",
+    "eyes_closed": "",
+    "nod": "",
+    "tilt": "",
+    "gesture_yaw": "",
+    "gesture_pitch": "",
+    "stance": "",
+}
 """The settings of gestures, and the labels of those that have longer names elsewhere."""
 
 

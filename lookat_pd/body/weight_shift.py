@@ -1,6 +1,7 @@
 """Weight shift: the hips move opposite to the turn of the head; and the bodies that move with the chain of a look-at.
 
-Below a head that looks up they move forward, below one that looks down back.
+Below a head that looks up they move forward, below one that looks down back. They also move to the leg that carries
+more weight.
 
 Source: the body response of the look-at of FINAL FANTASY XVI (Kawachi et al., Square Enix, CEDEC 2024), with a separate
 PD controller. The motion that drives the hips is exactly at rest when the look-at is, so the hips come to rest exactly,
@@ -13,13 +14,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from .. import rotation
+from .. import curves, rotation
 from ..errors import InvalidArgument
 from ..gaze.chain import Chain
 from ..gaze.target_angles import ForwardKinematics
 from ..pd.followers import Follower, Tuning
 from ..pd.second_order import check_tuning
 from ..rotation import Array
+
+_EASE = 0.5
+"""Time [s] in which the weight goes to the other leg, before the hips follow."""
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,16 @@ def _stretches(resting: Array) -> Iterator[tuple[int, int, bool]]:
         yield first, end - 1, bool(resting[first])
 
 
+def eased(values: Array, dt: float) -> Array:
+    """Values (F,) that are held from each frame to the next change, with changes that take a moment."""
+    result = values.astype(float)
+    for frame in np.flatnonzero(np.diff(values)) + 1:
+        u = np.arange(1 + int(_EASE / dt)) * dt / _EASE
+        u = u[: len(values) - frame]
+        result[frame : frame + len(u)] += (curves.smooth_step(u)[0] - 1.0) * (values[frame] - values[frame - 1])
+    return result
+
+
 def head_turn(chain: Chain, offsets: Array) -> Array:
     """The angle (F,) [rad] to the left by which all offsets (F, b, 4) of a chain together turn the head."""
     return rotation.dot(rotation.log(offsets), chain.up).sum(axis=-1)
@@ -121,19 +135,27 @@ def head_pitch(chain: Chain, offsets: Array) -> Array:
 
 
 def weight_shift(
-    shift: WeightShift, turn: Array, left: Array, back: Array, dt: float, pitch: Array | float = 0.0
+    shift: WeightShift,
+    turn: Array,
+    left: Array,
+    back: Array,
+    dt: float,
+    pitch: Array | float = 0.0,
+    stance: Array | float = 0.0,
 ) -> Array:
     """Displacement (F, 3) of the hips for a head turned by `turn` (F,) [rad] to the left and `pitch` (F,) [rad] up.
 
     left, back: (F, 3) unit vectors of the character at each frame, level with the ground. The head is heavy: what leans
-    back with it is balanced by hips that go forward.
+    back with it is balanced by hips that go forward. stance: (F,) part of the weight that is on the left leg, -1 to 1:
+    at 1 the hips are as far to the left as below a head that is turned by 90 degrees.
     """
     angle = np.clip(turn, -0.5 * np.pi, 0.5 * np.pi)
     up = (
         np.broadcast_to(np.clip(pitch, -0.5 * np.pi, 0.5 * np.pi), angle.shape) if shift.pitch else np.zeros_like(angle)
     )
     # One unit is the reference distance: the release thresholds are fractions of it.
-    wanted = np.stack((-np.sin(angle), np.sin(angle) ** 2, np.sin(up)), axis=-1)
+    aside = eased(np.clip(np.broadcast_to(stance, angle.shape), -1.0, 1.0), dt) - np.sin(angle)
+    wanted = np.stack((aside, np.sin(angle) ** 2, np.sin(up)), axis=-1)
     tuning = Tuning(shift.settle_time, shift.damping_ratio, release_angle=0.02, release_speed=0.08)
-    states = followed(wanted[:, None], (turn == 0.0) & (up == 0.0), dt, tuning)[:, 0]
+    states = followed(wanted[:, None], (turn == 0.0) & (up == 0.0) & (aside == 0.0), dt, tuning)[:, 0]
     return shift.side * states[:, :1] * left + (shift.back * states[:, 1:2] - shift.pitch * states[:, 2:]) * back

@@ -12,7 +12,7 @@ from .looks import FACE, Look, checked
 from .manner import Manner, of_each
 from .turns import DWELL, Turn, speeches
 
-_PLACES = ((0.5, 0.0), (-0.5, 0.0), (0.0, -0.6), (0.0, -1.1))
+_PLACES = ((0.5, 0.0), (-0.5, 0.0), (0.0, -0.5), (0.0, -1.0))
 """Eyes, nose and mouth."""
 _CHANCES = {"listening": (0.33, 0.27, 0.14, 0.26), "speaking": (0.38, 0.32, 0.18, 0.12)}
 """Who listens looks at the mouth more."""
@@ -22,15 +22,13 @@ _REST, _MORE = 0.4, 0.9
 
 @dataclass(frozen=True)
 class Fixation:
-    """From `time` [s] on the eyes rest at a place of the face that they look at, until the next.
-
-    In distances between the eyes of the face, from the middle between them.
-    """
+    """From `time` [s] on the eyes rest at a place of the face that they look at, until the next."""
 
     time: float
     side: float
-    """To the left of who looks."""
+    """How far to the left for who looks from the middle between the eyes of the face, in distances between these."""
     up: float
+    """How far up from there, in distances from the eyes to the mouth."""
 
 
 def fixations(

@@ -36,7 +36,7 @@ _TILTED = {"speaking": 0.5, "listening": 0.65}
 """Probability that a tilted head that moves leans again, rather than being upright."""
 _OTHER_SIDE = 0.65
 """Probability that the next tilt is to the other side."""
-_POSTURE = 2.5, 7.0
+_POSTURE = 4.0, 11.0
 """Time [s] for which a head stays tilted or upright."""
 
 

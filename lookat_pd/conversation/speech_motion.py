@@ -16,7 +16,7 @@ from .turns import Speech, Turn, speeches
 
 _FIRST = 0.0, 0.2
 """Time [s] from the start of a phrase to its first gesture."""
-_BEATS, _DOWN = (0.5, 0.95), (0.24, 0.36)
+_BEATS, _DOWN = (0.45, 0.85), (0.24, 0.36)
 """Time [s] from one beat to the next, and until the head comes back from it."""
 _KINDS = {"nod": 0.62, "turn": 0.2, "both": 0.18}
 _NOD, _TURN = (np.radians(2.4), np.radians(1.6)), (np.radians(2.4), np.radians(1.4))
@@ -33,7 +33,7 @@ _AT_START, _AT_END = 0.3, 0.5
 """Probabilities that a speaker shifts weight as the turn starts, and after it."""
 _LISTENING = 9.0, 25.0
 """Time [s] between shifts of weight within a turn."""
-_SIDE = 0.35, 1.0
+_SIDE = 0.2, 0.65
 _OTHER_LEG = 0.8
 """Probability that the weight goes to the other leg."""
 
@@ -106,7 +106,7 @@ def shifts(
 
 
 def _shifts(person: int, said: Sequence[Speech], manner: Manner) -> list[WeightChange]:
-    start = np.random.default_rng((manner.seed, person, 12)).uniform(-1.0, 1.0)
+    start = np.random.default_rng((manner.seed, person, 12)).uniform(-_SIDE[1], _SIDE[1])
     result = [WeightChange(said[0].start, float(start) * manner.shifts)]
     for speech in said:
         random = np.random.default_rng((manner.seed, speech.number, person, 12))

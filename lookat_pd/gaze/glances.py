@@ -1,4 +1,4 @@
-"""Glances beside a target, by the eyes alone or with a part of the head, and nods.
+"""Glances beside a target, by the eyes alone or with a part of the head; nods and gestures of the head.
 
 The head takes part in glances of the eyes beyond 15°: people move the head little for gaze shifts below 20° (Freedman
 and Sparks 1997; Fuller 1992).
@@ -10,7 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from .. import rotation
+from .. import curves, rotation
+from ..pd.followers import Tuning
 from ..rotation import Array
 from .chain import Event
 
@@ -21,6 +22,10 @@ CYCLE = 0.6
 _SHRINKS = 0.75
 """Size of a nod relative to the one before it in a row."""
 _MOST_GAIN = 3.0
+_GESTURE, _FURTHER = 0.25, 2.0
+"""Time [s] of a gesture, and by how much [s/rad] it is longer for a larger one."""
+_SLOWEST = 1.0
+"""Settle time [s] beyond which gestures become smaller, rather than the goal ever larger."""
 _ROWS = 3
 """Virtual targets, in turn: that of a glance is still there while the next one begins."""
 
@@ -119,6 +124,28 @@ def nodding(nod: Array, dt: float, count: int, settle_time: float, damping_ratio
         wave = 0.5 * (1.0 - np.cos(2.0 * np.pi * np.minimum(since, cycles)))
         pitch[samples] -= max(gain, 1.0) * nod[first] * wave * _SHRINKS ** np.floor(np.minimum(since, cycles - 1e-6))
     return pitch
+
+
+def gesturing(angles: Array, dt: float, count: int, tuning: Tuning) -> Array:
+    """Angles (n, 2) [rad] of the goal of a head that goes to keyed angles (F, 2) [rad], at `count` samples a frame.
+
+    The head goes from one to the next along a quintic, at rest at both ends. The goal is ahead of it by what the
+    controller, x'' = omega² (goal - x) - 2 zeta omega x', needs for that.
+    """
+    fine = dt / count
+    goal = np.repeat(angles, count, axis=0)[: (len(angles) - 1) * count + 1].astype(float)
+    lag = min(tuning.settle_time, _SLOWEST) / (2.0 * np.pi)
+    drag = 2.0 * tuning.damping_ratio * (1.0 - tuning.feed_forward) * lag
+    steps = np.diff(angles, axis=0)
+    for frame in np.flatnonzero(np.any(steps != 0.0, axis=1)) + 1:
+        step, first = steps[frame - 1], frame * count
+        duration = _GESTURE + _FURTHER * float(np.hypot(*step))
+        u = np.arange(1 + int(duration / fine)) * fine / duration
+        u = u[: len(goal) - first]
+        done, speed, acceleration = curves.smooth_step(u)
+        ahead = drag * speed / duration + acceleration * (lag / duration) ** 2
+        goal[first : first + len(u)] += (done - 1.0 + ahead)[:, None] * step
+    return goal
 
 
 def real(looked_at: Array, count: int, original: Array) -> Array:

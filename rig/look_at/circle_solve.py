@@ -172,7 +172,7 @@ class _Member:
         self.solution = yield from self.solver.steps(done)
         if self.look_at.body is not None:
             self.body = BodySolve(self.look_at.body, self.look_at.chain, kept.samples, self.context.dt)
-            self.displacement = self.body.hips_displacement(self.solution.offsets)
+            self.displacement = self.body.hips_displacement(self.solution.offsets, self.solver.stance)
             self.solution = self.solver.solve_displaced(self.solution, self.displacement)
 
     # Verification

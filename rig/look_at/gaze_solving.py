@@ -129,26 +129,41 @@ class GazeSolver:
         """The vertical axis (n, 3) of the head with these orientations (n, 4)."""
         return rotation.rotate(orientations, self.look_at.chain.up[0])
 
+    @property
+    def _gesture(self) -> Array:
+        """Yaw and pitch (F, 2) [rad] of the head beside what it looks at."""
+        return np.stack((self.setting("gesture_yaw"), self.setting("gesture_pitch")), axis=-1)
+
     def glanced_by_eyes(self, targets: Array) -> tuple[Array, list[gaze.Event]]:
         """What the eyes look at: targets (n, F, 3) and events."""
         orientations, places = self.chain
         return self.glanced(targets, self.events(), places[:, 0], self._up(orientations[:, 0]), by_head=False)
 
+    @property
+    def stance(self) -> Array:
+        """(F,) the part of the weight on the left leg, where the look-at is on."""
+        return self.setting("stance") * self.setting("use") * self.setting("influence")
+
     def _on_target(self, solution: gaze.Solution, count: int) -> gaze.Solution:
         """The solution without the virtual targets of glances, which come after the first `count`.
 
-        Where the eyes or the head look beside the target, or the head nods, nothing is settled.
+        Where the head looks beside the target, nods or gestures, nothing is settled, nor where the eyes set out.
         """
-        beside = (self.setting("glance_yaw") != 0.0) | (self.setting("glance_pitch") != 0.0)
-        nodding = self.setting("nod") > 0.0
-        if not (beside.any() or nodding.any()):
+        yaw, pitch = self.setting("glance_yaw"), self.setting("glance_pitch")
+        leaving = np.diff(yaw, prepend=0.0) ** 2 + np.diff(pitch, prepend=0.0) ** 2 > 0.0
+        body = self.look_at.body
+        if body is not None and body.ocular is not None:
+            yaw, pitch = glances.of_head(yaw, pitch)
+        beside = (yaw != 0.0) | (pitch != 0.0)
+        moving = (self.setting("nod") > 0.0) | np.any(self._gesture != 0.0, axis=-1)
+        if not (leaving.any() or moving.any()):
             return solution
         active = np.clip(self.setting("active_target"), 0, count - 1)
         looked_at = glances.real(solution.looked_at, count, active)
         after = round(_BACK / self.context.dt) + 1
         # A glance is over when the eyes are back.
-        lasting = np.convolve(beside | nodding, np.ones(after, dtype=int))[: len(beside)] > 0
-        error = np.where((solution.looked_at >= count) | nodding, np.nan, solution.error)
+        lasting = np.convolve(beside | leaving | moving, np.ones(after, dtype=int))[: len(beside)] > 0
+        error = np.where((solution.looked_at >= count) | moving, np.nan, solution.error)
         return replace(solution, looked_at=looked_at, error=error, settled=solution.settled & ~lasting)
 
     def steps(self, done: float) -> Generator[float, None, gaze.Solution]:
@@ -205,14 +220,15 @@ class GazeSolver:
     def _glancing(
         self, samples: gaze.GazeSamples, events: list[gaze.Event]
     ) -> tuple[gaze.GazeSamples, list[gaze.Event]]:
-        """The samples and events with the head's part of glances, and with its nods."""
+        """The samples and events with the head's part of glances, and with its nods and gestures."""
         nod, head = self.setting("nod"), samples.positions[:, 0]
         up = self._up(samples.rotations[:, 0])
         targets, events = self.glanced(samples.targets, events, head, up, by_head=True)
-        if nod.any():
-            tuning = self.look_at.tuning
-            pitch = glances.nodding(nod, self.context.dt, samples.count, tuning.settle_time, tuning.damping_ratio)
-            targets = glances.beside(targets, head, up, np.zeros_like(pitch), pitch)
+        gesture, tuning, dt = self._gesture, self.look_at.tuning, self.context.dt
+        if nod.any() or gesture.any():
+            yaw, pitch = glances.gesturing(gesture, dt, samples.count, tuning).T
+            pitch = pitch + glances.nodding(nod, dt, samples.count, tuning.settle_time, tuning.damping_ratio)
+            targets = glances.beside(targets, head, up, yaw, pitch)
         return (samples if targets is samples.targets else replace(samples, targets=targets)), events
 
     def _prepared(self, targets: Array, between: curves.Between | None) -> gaze.GazeSamples:

@@ -164,7 +164,7 @@ class LookAtSolve(LayerSolve):
             solution, displacement = (yield from solver.steps(share)), None
             self.begin(solver, solution)
             if body is not None:
-                displacement = body.hips_displacement(solution.offsets)
+                displacement = body.hips_displacement(solution.offsets, solver.stance)
                 self.solution = solution = solver.solve_displaced(solution, displacement)
             if predicted and not kept.samples.sheared:
                 self.error = solver.settled_error(solution, solution.error)

@@ -2,7 +2,19 @@
 
 from ..animation import data_paths
 
-KEYABLE = ("use", "influence", "active_target", "glance_yaw", "glance_pitch", "eyes_closed", "nod", "tilt")
+KEYABLE = (
+    "use",
+    "influence",
+    "active_target",
+    "glance_yaw",
+    "glance_pitch",
+    "eyes_closed",
+    "nod",
+    "tilt",
+    "gesture_yaw",
+    "gesture_pitch",
+    "stance",
+)
 """Settings that may change with the frame; so may the weights of targets (`mixing.paths`)."""
 
 

@@ -72,6 +72,9 @@ TUNING = (
     "eyes_closed",
     "nod",
     "tilt",
+    "gesture_yaw",
+    "gesture_pitch",
+    "stance",
     "stabilize",
     "level_head",
     "head_roll",
@@ -85,6 +88,12 @@ TUNING = (
 def _glance(setting: str, name: str, description: str) -> object:
     return _keyed.angle(
         name, description, 0.0, max=60.0, min=-60.0, soft_min=-30.0, soft_max=30.0, update=keyable(setting)
+    )
+
+
+def _gesture(setting: str, name: str, description: str) -> object:
+    return _keyed.angle(
+        name, description, 0.0, max=45.0, min=-45.0, soft_min=-15.0, soft_max=15.0, update=keyable(setting)
     )
 
 
@@ -251,6 +260,27 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
         soft_min=-20.0,
         soft_max=20.0,
         update=keyable("tilt"),
+    )
+    gesture_yaw: _gesture(
+        "gesture_yaw",
+        "Gesture Sideways",
+        "Angle to the left by which the head turns beside what it looks at, while the eyes stay on it; insert keys, "
+        "between which the head moves smoothly",
+    )
+    gesture_pitch: _gesture(
+        "gesture_pitch",
+        "Gesture Up",
+        "Angle up by which the head turns beside what it looks at, while the eyes stay on it; insert keys, between "
+        "which the head moves smoothly",
+    )
+    stance: _keyed.number(
+        "Stance",
+        "Part of the weight on the left leg, on the right leg if it is negative: the hips move there, at 1 as far as "
+        "Weight Shift moves them for a head turned by 90°; insert keys, which the hips follow smoothly",
+        0.0,
+        max=1.0,
+        min=-1.0,
+        update=keyable("stance"),
     )
     use_mix: setting.switch(
         "Mix Targets", "Look between all targets according to their weights, instead of at the active target"

@@ -51,12 +51,15 @@ class BodySolve:
         self.begin = float(samples.frames[0]) * dt if begin is None else begin
         self._animated = response.posed(body, samples)
 
-    def hips_displacement(self, offsets: Array) -> Array:
-        """The displacement (F, 3) of the hips for a chain with offsets (F, b, 4): level, and down."""
+    def hips_displacement(self, offsets: Array, stance: Array | float = 0.0) -> Array:
+        """The displacement (F, 3) of the hips for a chain with offsets (F, b, 4): level, and down.
+
+        stance: (F,) part of the weight on the left leg.
+        """
         body = self.body
         turn = weight_shift.head_turn(self.chain, offsets)
         pitch = weight_shift.head_pitch(self.chain, offsets)
-        displacement = response.shifted(body, self._animated, turn, pitch, self.dt)
+        displacement = response.shifted(body, self._animated, turn, pitch, self.dt, stance)
         if body.reaching and body.hips_control:
             now = response.propagated(body, self.samples, self._chain_motion(offsets, displacement))
             down = response.lowered(body, self._animated, now, self.dt)

@@ -80,8 +80,11 @@ def hips_only(body: BodyRig, samples: Samples, displacement: Array) -> Array:
     return moves
 
 
-def shifted(body: BodyRig, animated: Posed, turn: Array, pitch: Array, dt: float) -> Array:
-    """Displacement (F, 3) of the hips for a head turned by `turn` (F,) [rad] to the left and `pitch` (F,) up."""
+def shifted(body: BodyRig, animated: Posed, turn: Array, pitch: Array, dt: float, stance: Array | float = 0.0) -> Array:
+    """Displacement (F, 3) of the hips for a head turned by `turn` (F,) [rad] to the left and `pitch` (F,) up.
+
+    stance: (F,) part of the weight on the left leg.
+    """
     if body.shift is None:
         return np.zeros((len(turn), 3))
     up = np.array(body.upright)
@@ -89,7 +92,7 @@ def shifted(body: BodyRig, animated: Posed, turn: Array, pitch: Array, dt: float
     level = ahead - rotation.dot(ahead, up)[:, None] * up
     # A character that is lying down has no horizontal direction to shift to.
     level = level / np.maximum(np.linalg.norm(level, axis=-1, keepdims=True), 0.3)
-    return weight_shift_solver.weight_shift(body.shift, turn, rotation.cross(up, level), -level, dt, pitch)
+    return weight_shift_solver.weight_shift(body.shift, turn, rotation.cross(up, level), -level, dt, pitch, stance)
 
 
 def lowered(body: BodyRig, animated: Posed, posed: Posed, dt: float) -> Array:

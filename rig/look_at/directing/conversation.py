@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from math import inf
 
 import bpy
+import numpy as np
 
 from ....lookat_pd import conversation
 from ....lookat_pd.conversation import Manner, Turn
@@ -22,7 +23,7 @@ from .. import edit as look_at_edit
 from .. import facing
 from .. import resolve as look_at
 from ..body import layers
-from . import looks, markers, setting_keys
+from . import looks, markers, partners, setting_keys
 
 USUAL_MANNER = Manner()
 MOST_SEED = 2**31 - 1
@@ -37,6 +38,18 @@ _MEETING = 2.0
 
 Spoken = tuple[float, bpy.types.Object] | tuple[float, bpy.types.Object, bpy.types.Object | None]
 """Frame, speaker, and what is looked at in the turn, if that is chosen."""
+
+
+@dataclass(frozen=True)
+class Known:
+    """What has been detected of a character."""
+
+    face: str
+    """The bone that others look at."""
+    eyes: tuple[str, ...] = ()
+    """Eye bones."""
+    has_eyes: bool = False
+    """Whether its look-at turns its eyes."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +72,8 @@ class Options:
     """Factor of the amount of breathing of those who begin to."""
     whole: bool = False
     """Replace generated keys at all frames, not only from the first turn on."""
-    faces: Mapping[bpy.types.Object, str] = field(default_factory=dict)
-    """Bones that others look at, where they are known, which spares their detection."""
+    known: Mapping[bpy.types.Object, Known] = field(default_factory=dict)
+    """What is known of some of the characters, which spares its detection."""
 
 
 USUAL = Options()
@@ -75,6 +88,8 @@ class _Person:
     """Aiming bone of the existing or new look-at."""
     face: Target
     """The target at which others look."""
+    eyes: tuple[str, ...]
+    """Eye bones."""
 
 
 @dataclass(frozen=True)
@@ -91,12 +106,20 @@ class Planned:
     """Nods of each person [s, rad]."""
     tilts: list[list[conversation.Tilt]]
     """Tilts of each person's head [s, rad]."""
+    fixations: list[list[conversation.Fixation]]
+    """Where in a face each person's eyes rest [s]."""
+    gestures: list[list[conversation.Gesture]]
+    """Gestures of each person's head [s, rad]."""
+    weights: list[list[conversation.WeightChange]]
+    """Shifts of each person's weight [s]."""
     shares: conversation.Shares
     """Shares of the gaze, as measured."""
     seconds: float
     """Time [s] from the first turn to the end."""
-    faces: list[str]
-    """For each person the bone at which others look."""
+    known: list[Known]
+    """For each person what was detected."""
+    seen: list[partners.Face]
+    """The face of each person as the first turn begins."""
 
 
 def converse(
@@ -110,7 +133,7 @@ def converse(
     turns: frame and speaker, one of the armatures, in order of time. Frames before the first turn do not change, except
     that who looks at nothing shortly before it already looks. Raises LookAtError before any change.
     """
-    people = [_person(item, options.faces.get(item, "")) for item in dict.fromkeys(armatures)]
+    people = [_person(item, options.known.get(item)) for item in dict.fromkeys(armatures)]
     if len(people) < 2:
         raise RigError("A conversation needs at least two characters; select the armatures of all participants.")
     end = key_range(scene)[1] if options.end is None else options.end
@@ -130,7 +153,10 @@ def converse(
         numbers = {at: looks.add(person.armature, person.bone, targets[at]) for at in sorted(seen)}
         span = (-inf, inf) if options.whole else (first, end)
         own = setting_keys.own_frames(person.armature, person.bone, setting_keys.SWITCHES)
-        for setting, keys in _keys(planned, n, numbers, dt, first).items():
+        known = options.known.get(person.armature)
+        has_eyes = _has_eyes(person) if known is None else known.has_eyes
+        planned.known.append(Known(person.face.bone, person.eyes, has_eyes))
+        for setting, keys in _keys(planned, n, numbers, dt, first, has_eyes=has_eyes).items():
             if setting in ("glance_yaw", "glance_pitch"):
                 keys = _direct(keys, own, starts)
             setting_keys.generate(person.armature, person.bone, setting, keys, span, begin, starts)
@@ -167,9 +193,13 @@ def _plan(
         conversation.blinks(said, count, last, planned, manner),
         conversation.nods(said, count, last, manner),
         conversation.tilts(said, count, last, manner),
+        conversation.fixations(said, count, last, planned, manner),
+        conversation.gestures(said, count, last, manner),
+        conversation.shifts(said, count, last, manner),
         conversation.shares(said, count, last, planned),
         last - said[0].time,
-        [person.face.bone for person in people],
+        [],
+        [partners.face(scene, person.face, person.eyes, turns[0][0]) for person in people],
     )
 
 
@@ -184,17 +214,20 @@ def _looks_elsewhere(person: _Person, frame: float, known: Collection[Target]) -
 
 
 def _keys(
-    plan: Planned, person: int, numbers: dict[int, int], dt: float, first: float
+    plan: Planned, person: int, numbers: dict[int, int], dt: float, first: float, *, has_eyes: bool
 ) -> dict[str, list[tuple[float, float]]]:
-    """Frames and values of the keys of each setting of one person. first: frame of the first look."""
-    planned = plan.looks[person]
+    """Frames and values of the keys of each setting of one person. first: frame of the first look.
+
+    has_eyes: the eyes scan faces, which a head does not.
+    """
     result: dict[str, list[tuple[float, float]]] = {name: [] for name in setting_keys.CONVERSED}
-    for n, look in enumerate(planned):
-        frame = float(round(look.time / dt)) if n else min(first, float(round(look.time / dt)))
-        result["active_target"].append((frame, numbers[look.at]))
-        result["glance_yaw"].append((frame, look.yaw))
-        result["glance_pitch"].append((frame, look.pitch))
-    if planned:
+    rested = plan.fixations[person] if has_eyes else ()
+    for n, (time, at, yaw, pitch) in enumerate(partners.merged(plan.looks[person], rested, plan.seen, person)):
+        frame = float(round(time / dt)) if n else min(first, float(round(time / dt)))
+        result["active_target"].append((frame, numbers[at]))
+        result["glance_yaw"].append((frame, yaw))
+        result["glance_pitch"].append((frame, pitch))
+    if result["active_target"]:
         result["use"].append((result["active_target"][0][0], 1.0))
     for time in plan.blinks[person]:
         frame = float(round(time / dt))
@@ -203,6 +236,13 @@ def _keys(
         first = float(round(nod.time / dt))
         result["nod"] += [(first, nod.angle), (max(float(round(nod.end / dt)), first + 1.0), 0.0)]
     result["tilt"] = [(float(round(tilt.time / dt)), tilt.angle) for tilt in plan.tilts[person]]
+    for gesture in plan.gestures[person]:
+        frame = float(round(gesture.time / dt))
+        result["gesture_yaw"].append((frame, gesture.yaw))
+        result["gesture_pitch"].append((frame, gesture.pitch))
+    for n, weight in enumerate(plan.weights[person]):
+        frame = float(round(weight.time / dt))
+        result["stance"].append((frame if n else min(first, frame), float(np.clip(weight.side, -1.0, 1.0))))
     return {name: _changes(keys) for name, keys in result.items()}
 
 
@@ -250,16 +290,16 @@ def from_markers(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object]) 
     return [(looks.key_frame(scene, frame), speaker) for frame, _, speaker in speakers]
 
 
-def _person(armature: bpy.types.Object, face: str) -> _Person:
-    """face: the bone that others look at; detected if there is none of that name."""
+def _person(armature: bpy.types.Object, known: Known | None) -> _Person:
+    """known: what was detected before; detected again if there is no bone of that name any more."""
     editable.check_armature(armature)
     bone = looking_bone(armature)
     setting_keys.check(armature, bone)
-    if face not in armature.pose.bones:
-        eyes = limbs.find_eyes(armature)
+    if known is None or not {known.face, *known.eyes} <= set(armature.pose.bones.keys()):
+        eyes = tuple(eye.bone for eye in limbs.find_eyes(armature))
         # People look each other in the eyes; the head bone starts at the neck.
-        face = eyes[0].bone if eyes else bone
-    return _Person(armature, bone, Target(armature, face))
+        known = Known(eyes[0] if eyes else bone, eyes)
+    return _Person(armature, bone, Target(armature, known.face), known.eyes)
 
 
 def looking_bone(armature: bpy.types.Object) -> str:
@@ -317,6 +357,17 @@ def _make_look_at(scene: bpy.types.Scene, person: _Person, number: int, options:
                     breathe(settings, options.breathing)
                 if not layers.fits(layer, person.armature, chain, settings, axes):
                     layers.switch_off(settings, layer)
+
+
+def _has_eyes(person: _Person) -> bool:
+    """Whether the eyes of a person turn to what it looks at."""
+    settings = person.armature.pose.bones[person.bone].lookat_pd
+    layer = layers.LAYERS["eyes"]
+    if not layers.is_switched_on(layer, settings):
+        return False
+    chain = [link.bone for link in settings.chain]
+    body = layer.find(layers.BodyRequest(person.armature, chain, settings, axes=_axes(person)), layers.BodyRig())
+    return bool(body.looks or body.eyes)
 
 
 def breathe(settings, factor: float) -> None:

@@ -14,7 +14,7 @@ from ....lookat_pd.conversation import PERSONALITIES, Manner
 from ....lookat_pd.conversation.turns import no_turns
 from ....lookat_pd.errors import LookAtError, RigError
 from ....lookat_pd.message import Message
-from ...settings import Properties, collection, integer, pointer, text
+from ...settings import Properties, collection, integer, pointer, switch, text
 from .. import resolve as look_at
 from . import conversation, looks, markers
 
@@ -66,6 +66,8 @@ def _breathing_changed(settings: bpy.types.PropertyGroup, context: bpy.types.Con
 
 
 _own = Properties(options=set(), update=_changed)
+AMOUNTS = ("scanning", "blinks", "nods", "tilts", "gestures", "shifts")
+"""Settings that are factors of amounts of each personality."""
 
 
 class LookAtPerson(bpy.types.PropertyGroup):
@@ -88,8 +90,10 @@ class LookAtPerson(bpy.types.PropertyGroup):
         update=_personality_changed,
     )
 
-    # The bone that others look at, as detected.
+    # What was detected: the bone that others look at, eye bones, one a line, and whether the look-at turns eyes.
     face: text(options={"HIDDEN"})
+    eyes: text(options={"HIDDEN"})
+    has_eyes: switch("Has Eyes", "The look-at of the character turns its eyes", options={"HIDDEN"})
 
 
 class LookAtTurn(bpy.types.PropertyGroup):
@@ -129,6 +133,26 @@ class LookAtConversation(bpy.types.PropertyGroup):
         "Nods", "Factor of how often listeners nod; 1 for as often as people do, 0 for never", 1.0, max=2.0
     )
     tilts: _own.number("Tilts", "Factor of the angles by which the heads tilt now and then; 0 for none", 1.0, max=2.0)
+    scanning: _own.number(
+        "Scanning",
+        "Factor of how often the eyes move between eyes, nose and mouth of a face; 1 for as often as people do, 0 for "
+        "never",
+        1.0,
+        max=2.0,
+    )
+    gestures: _own.number(
+        "Gestures",
+        "Factor of the angles by which the head of a speaker moves with the speech; 1 as people do, 0 for none",
+        1.0,
+        max=2.0,
+    )
+    shifts: _own.number(
+        "Weight Shifts",
+        "Factor of the distances by which the characters shift their weight to one leg and to the other, if their "
+        "look-ats have Weight Shift; 0 for none",
+        1.0,
+        max=2.0,
+    )
     breathing: _own.number(
         "Breathing",
         "Factor of the amount of breathing of the characters, if their look-ats have it; 0 for none",
@@ -219,16 +243,21 @@ def turns(scene: bpy.types.Scene) -> list[conversation.Spoken]:
     return sorted(rows, key=lambda row: row[0])
 
 
-def make(scene: bpy.types.Scene, *, detect: bool = True, **options) -> conversation.Planned:
+def make(
+    scene: bpy.types.Scene, *, detect: bool = True, nearest: float | None = None, **options
+) -> conversation.Planned:
     """Key the conversation of a scene. Raises LookAtError before any change.
 
-    detect: detect the faces again, rather than use those that are known. options: of `conversation.Options`.
+    detect: detect the faces again, rather than use those that are known. nearest: the smallest angle [rad] of glances,
+    5 degrees in earlier versions. options: of `conversation.Options`.
     """
     settings = scene.lookat_pd_conversation
     said = turns(scene)
     chosen = {person.armature: person for person in settings.people if person.armature is not None}
     people = list(chosen)
     manners = [_manner(settings, person) for person in chosen.values()]
+    if nearest is not None:
+        manners = [replace(manner, nearest=nearest) for manner in manners]
     objects = tuple(settings.objects.all_objects) if settings.objects is not None else ()
     planned = conversation.converse(
         scene,
@@ -240,20 +269,24 @@ def make(scene: bpy.types.Scene, *, detect: bool = True, **options) -> conversat
             objects=[item for item in objects if item not in people],
             breathing=settings.breathing,
             whole=True,
-            faces={} if detect else {armature: person.face for armature, person in chosen.items()},
+            known={} if detect else {armature: _known(person) for armature, person in chosen.items() if person.face},
             **options,
         ),
     )
-    for person, face in zip(chosen.values(), planned.faces, strict=True):
-        person.face = face
+    for person, known in zip(chosen.values(), planned.known, strict=True):
+        person.face, person.eyes, person.has_eyes = known.face, "\n".join(known.eyes), known.has_eyes
     settings.made_of, settings.error = _digest(scene), ""
     return planned
+
+
+def _known(person) -> conversation.Known:
+    return conversation.Known(person.face, tuple(person.eyes.split("\n")) if person.eyes else (), person.has_eyes)
 
 
 def _manner(settings, person) -> Manner:
     """The manner of one person: the personality with the amounts of the conversation."""
     preset = Manner(seed=settings.seed, glances=settings.glances, **PERSONALITIES[person.personality].manner)
-    amounts = {name: getattr(preset, name) * getattr(settings, name) for name in ("blinks", "nods", "tilts")}
+    amounts = {name: getattr(preset, name) * getattr(settings, name) for name in AMOUNTS}
     return replace(preset, **amounts)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from math import inf
 from pathlib import Path
+from typing import Any
 
 import bpy
 
@@ -20,11 +21,11 @@ def begin(
     scene: bpy.types.Scene,
     armatures: Sequence[bpy.types.Object] | None,
     values: Mapping[str, object],
-    options: Mapping[str, bool],
+    options: Mapping[str, Any],
 ) -> conversation.Planned:
     """Make the conversation of a scene: of these characters, None for those that it has.
 
-    values: of its settings. options: of `conversation.Options`. The turns are those of the markers where any is named
+    values: of its settings. options: of `conversation_settings.make`. The turns are those of the markers where any is named
     after one of the characters, else those of the table, else one for each character.
     """
     settings = scene.lookat_pd_conversation
@@ -57,7 +58,7 @@ def _first_turns(scene: bpy.types.Scene) -> None:
         turn.speaker, turn.frame = armature, first + n * (last - first) // max(len(people), 1)
 
 
-_VALUES = ("use_markers", "end", "seed", "glances", "blinks", "nods", "tilts", "breathing", "made_of", "error")
+_VALUES = ("use_markers", "end", "seed", "glances", *conversation_settings.AMOUNTS, "breathing", "made_of", "error")
 
 
 def _stored(settings) -> tuple:

@@ -1,4 +1,5 @@
-"""Keys of settings of a look-at with constant interpolation: `use`, `active_target`, glances, blinks, nods and tilts.
+"""Keys of settings of a look-at with constant interpolation: `use`, `active_target`, glances, blinks and what heads
+and hips do.
 
 They are F-curves of the shot (`shot_keys`), in a group named after the bone, and hold each value until the next key.
 """
@@ -16,7 +17,8 @@ from ...animation.keys import CONSTANT, GENERATED, Keys
 from . import shot_keys
 
 SWITCHES = ("use", "active_target")
-CONVERSED = (*SWITCHES, "glance_yaw", "glance_pitch", "eyes_closed", "nod", "tilt")
+GESTURES = ("gesture_yaw", "gesture_pitch")
+CONVERSED = (*SWITCHES, "glance_yaw", "glance_pitch", "eyes_closed", "nod", "tilt", *GESTURES, "stance")
 """Those that a conversation keys."""
 
 

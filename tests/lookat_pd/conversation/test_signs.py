@@ -85,8 +85,8 @@ def test_nods_do_not_overlap(seed) -> None:
 def test_heads_tilt_a_little_to_both_sides_and_are_upright_between(length) -> None:
     each = [found for seed in range(10) for found in tilts(turns_of(length), 2, 60.0, Manner(seed))]
     for found in each:
-        assert 8 <= len(found) <= 24
-        assert all(later.time - earlier.time >= 2.5 for earlier, later in pairwise(found))
+        assert 5 <= len(found) <= 16
+        assert all(later.time - earlier.time >= 4.0 for earlier, later in pairwise(found))
     angles = np.degrees([tilt.angle for found in each for tilt in found])
     assert np.all((angles == 0.0) | ((np.abs(angles) >= 2.0) & (np.abs(angles) <= 7.0)))
     assert all(np.mean(side) > 0.2 for side in (angles < 0.0, angles == 0.0, angles > 0.0))
