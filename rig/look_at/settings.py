@@ -263,13 +263,13 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
     )
     gesture_yaw: _gesture(
         "gesture_yaw",
-        "Gesture Sideways",
+        "Head Aside",
         "Angle to the left by which the head turns beside what it looks at, while the eyes stay on it; insert keys, "
         "between which the head moves smoothly",
     )
     gesture_pitch: _gesture(
         "gesture_pitch",
-        "Gesture Up",
+        "Head Up",
         "Angle up by which the head turns beside what it looks at, while the eyes stay on it; insert keys, between "
         "which the head moves smoothly",
     )

@@ -25,8 +25,8 @@ def begin(
 ) -> conversation.Planned:
     """Make the conversation of a scene: of these characters, None for those that it has.
 
-    values: of its settings. options: of `conversation_settings.make`. The turns are those of the markers where any is named
-    after one of the characters, else those of the table, else one for each character.
+    values: of its settings. options: of `conversation_settings.make`. The turns are those of the markers where any is
+    named after one of the characters, else those of the table, else one for each character.
     """
     settings = scene.lookat_pd_conversation
     before = _stored(settings)
