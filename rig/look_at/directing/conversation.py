@@ -118,7 +118,7 @@ class Planned:
     """Time [s] from the first turn to the end."""
     known: list[Known]
     """For each person what was detected."""
-    seen: list[partners.Face]
+    seen: list[partners.SeenFace]
     """The face of each person as the first turn begins."""
 
 

@@ -24,7 +24,7 @@ _MOST = np.radians(35.0)
 
 
 @dataclass(frozen=True)
-class Face:
+class SeenFace:
     """A face at one frame."""
 
     place: Array
@@ -37,7 +37,7 @@ class Face:
     """How far the middle between the eyes is to the left of that bone for who looks, in distances between them."""
 
 
-def face(scene: bpy.types.Scene, target: Target, eyes: Sequence[str], frame: float) -> Face:
+def face(scene: bpy.types.Scene, target: Target, eyes: Sequence[str], frame: float) -> SeenFace:
     """The face of a character at whose bone others look. eyes: its eye bones. Raises RigError."""
     armature = target.object
     assert armature is not None
@@ -52,11 +52,11 @@ def face(scene: bpy.types.Scene, target: Target, eyes: Sequence[str], frame: flo
         left, right = (places[bones.index(name)] for name in eyes)
         between = float(np.linalg.norm(left - right))
         # The left eye is on the right for who looks.
-        return Face(places[0], between, min(between, _MOUTH * height), 0.5 * (target.bone == eyes[0]))
-    return Face(places[0], _WIDTH * height, _MOUTH * height, 0.0)
+        return SeenFace(places[0], between, min(between, _MOUTH * height), 0.5 * (target.bone == eyes[0]))
+    return SeenFace(places[0], _WIDTH * height, _MOUTH * height, 0.0)
 
 
-def angles(one: Face, other: Face) -> tuple[float, float]:
+def angles(one: SeenFace, other: SeenFace) -> tuple[float, float]:
     """The angles [rad] between the eyes, and from these to the mouth, of the other face as seen by one."""
     away = max(float(np.linalg.norm(other.place - one.place)), _NEAREST * other.width, 1e-9)
     return float(np.arctan(other.width / away)), float(np.arctan(other.mouth / away))
@@ -76,7 +76,7 @@ def past(look: Look, mouth: float) -> tuple[float, float]:
 
 
 def merged(
-    looks: Sequence[Look], fixations: Sequence[Fixation], faces: Sequence[Face], person: int
+    looks: Sequence[Look], fixations: Sequence[Fixation], faces: Sequence[SeenFace], person: int
 ) -> list[tuple[float, int, float, float]]:
     """Times [s] from which someone looks at what, with yaw and pitch [rad] beside it, in order.
 
