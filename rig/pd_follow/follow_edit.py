@@ -30,7 +30,8 @@ def add(
         owners.check_owner(owner)
         if owner.follows:
             raise RigError("'{name}' already has PD Follow; change its settings, or remove it first.", name=owner.label)
-    hanging = {owner for owner in followers if follow_chains.parent_in([*followers, *chain], owner) is not None}
+    carriers = {owner: follow_chains.parent_in([*followers, *chain], owner) for owner in followers}
+    hanging = {owner for owner, carrier in carriers.items() if carrier is not None}
     if target is not None:
         for owner in followers:
             if owner not in hanging:
@@ -39,7 +40,9 @@ def add(
         if owner in hanging:
             _add(owner, None, "", turns_only=True)
         else:
-            _add(owner, target, subtarget, turns_only=owners.is_joint(owner))
+            # A chain stays where it is, too, unless it goes to a target.
+            is_base = target is None and owner in carriers.values() and owner.item.parent is not None
+            _add(owner, target, subtarget, turns_only=is_base or owners.is_joint(owner))
 
 
 def _add(owner: Owner, target: bpy.types.Object | None, subtarget: str, *, turns_only: bool) -> None:

@@ -288,6 +288,28 @@ def test_location_that_is_set_follows_on_the_result_of_the_parent():
     same(seen(rig), live)
 
 
+def test_a_chain_of_controls_stays_where_it_hangs():
+    """Controls with gaps between them, which alone follow in location too, as a control of a hand does."""
+    rig = figure(
+        "Controls",
+        [
+            (name, above, (0, 0, n), (0, 0, n + 0.5))
+            for n, (name, above) in enumerate((("root", None), ("a", "root"), ("b", "a"), ("c", "b")))
+        ],
+    )
+    for bone in rig.data.bones:
+        bone.use_deform = False
+    follow(rig, "a")
+    assert rig.pose.bones["a"].lookat_pd_follow.use_location
+    follow_edit.remove(Owner(rig, "a"))
+    follow(rig, "cab")
+    assert not any(rig.pose.bones[bone].lookat_pd_follow.use_location for bone in "abc")
+    for bone in "abc":
+        follow_edit.remove(Owner(rig, bone))
+    follow(rig, ("root", "a"))
+    assert rig.pose.bones["root"].lookat_pd_follow.use_location, "it hangs on nothing"
+
+
 def test_the_first_of_each_chain_follows_the_target():
     rig = creature()
     ball = bpy.data.objects.new("Ball", None)
