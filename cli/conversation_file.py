@@ -18,6 +18,8 @@ from .arguments import Misuse, shown
 
 FIELD = "conversation"
 """Field of the report."""
+AMOUNTS = {"glances": 1.0, **dict.fromkeys((*conversation_settings.AMOUNTS, "breathing"), 2.0)}
+"""Amounts of a conversation, and the largest of each."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Talk:
     """Names of armatures by the names in the file."""
     seed: int = 0
     """Another number gives another conversation."""
+    amounts: Mapping[str, float] = field(default_factory=dict)
+    """Amounts of what people do, by the names of settings."""
 
 
 def add_arguments(parser: argparse.ArgumentParser, what: Any) -> None:
@@ -49,6 +53,28 @@ def add_arguments(parser: argparse.ArgumentParser, what: Any) -> None:
         "that name)",
     )
     parser.add_argument("--seed", type=_seed, metavar="N", help="seed of the conversation (default: 0)")
+    parser.add_argument(
+        "--amount",
+        type=_amount,
+        action="append",
+        metavar="NAME=FACTOR",
+        help=f"how much of it people of the conversation do, 0 for none and 1 as people do: {', '.join(AMOUNTS)}; "
+        "repeatable",
+    )
+
+
+def _amount(word: str) -> tuple[str, float]:
+    name, _, number = (part.strip() for part in word.partition("="))
+    most = AMOUNTS.get(name)
+    if most is None:
+        raise argparse.ArgumentTypeError(f"{shown(word)!r} is not NAME=FACTOR; NAME is one of {', '.join(AMOUNTS)}")
+    try:
+        factor = float(number)
+    except ValueError:
+        factor = np.nan
+    if not 0.0 <= factor <= most:
+        raise argparse.ArgumentTypeError(f"{shown(word)!r} has no factor from 0 to {most:g}")
+    return name, factor
 
 
 def _speaker(word: str) -> tuple[str, str]:
@@ -67,7 +93,7 @@ def _seed(word: str) -> int:
 def read(options: argparse.Namespace) -> Talk | None:
     """The conversation that is asked for, if any. Raises Misuse."""
     if options.conversation is None:
-        for flag in ("speaker", "seed"):
+        for flag in ("speaker", "seed", "amount"):
             if getattr(options, flag) is not None:
                 raise Misuse(f"--{flag} is for a conversation; give --conversation FILE too")
         return None
@@ -78,7 +104,7 @@ def read(options: argparse.Namespace) -> Talk | None:
         lines = files.load(options.conversation)
     except FileError as error:
         raise Misuse(f"--conversation {options.conversation}: {error}") from None
-    return Talk(tuple(lines), dict(options.speaker or ()), options.seed or 0)
+    return Talk(tuple(lines), dict(options.speaker or ()), options.seed or 0, dict(options.amount or ()))
 
 
 def people(scene: bpy.types.Scene, talk: Talk) -> dict[bpy.types.Object, str]:
@@ -130,6 +156,8 @@ def make(
     settings = scene.lookat_pd_conversation
     with conversation_settings.silent():
         settings.seed, settings.end = talk.seed, max(last, 0)
+        for name, amount in talk.amounts.items():
+            setattr(settings, name, amount)
         for person in settings.people:
             person.called = called[person.armature]
         conversation_table.take_lines(scene, lines, first)

@@ -112,6 +112,9 @@ def test_speakers_that_are_no_rigs_are_named_with_what_there_is(pair, turns, cal
         ("talk.txt", b"1 Anna", ("--bone", "head"), "--bone"),
         ("talk.txt", b"1 Anna", ("--speaker", "Anna"), "NAME=ARMATURE"),
         ("talk.txt", b"1 Anna", ("--seed", "-1"), "seed"),
+        ("talk.txt", b"1 Anna", ("--amount", "shouts=1"), "NAME is one of glances, scanning"),
+        ("talk.txt", b"1 Anna", ("--amount", "glances=2"), "from 0 to 1"),
+        ("talk.txt", b"1 Anna", ("--amount", "nods=many"), "from 0 to 2"),
     ],
 )
 def test_a_file_that_is_no_conversation(pair, call, tmp_path, name, content, words, expected) -> None:
@@ -136,6 +139,18 @@ def test_a_turn_after_the_last_frame_is_named(pair, turns, call, tmp_path) -> No
     words = ("--conversation", turns, *NAMED, "--range", 1, 60)
     outcome = call("bake", pair, "--output", tmp_path / "out.blend", *words)
     assert "starts to speak at frame 61, after the end at frame 60" in outcome.row["error"]
+
+
+def test_amounts_are_those_of_the_panel(pair, turns, call, tools, tmp_path) -> None:
+    words = ("--conversation", turns, *NAMED, "--amount", "gestures=0", "--amount", "shifts=0.5")
+    assert call("bake", pair, "--output", tmp_path / "out.blend", *words).code == 0
+    scene = tools.reopen(tmp_path / "out.blend")
+    settings = scene.lookat_pd_conversation
+    assert (settings.gestures, settings.shifts, settings.nods) == (0.0, 0.5, 1.0)
+    shot_keys = load("rig.look_at.directing.shot_keys")
+    for name in ("root", "root.001"):
+        assert shot_keys.home(scene.objects[name], "head", "gesture_pitch").curve is None
+        assert shot_keys.home(scene.objects[name], "head", "stance").curve is not None
 
 
 @pytest.mark.slow
@@ -164,7 +179,7 @@ def test_gltf_with_two_characters(turns, call, tools, tmp_path) -> None:
         assert sign * aim.normalized().x > 0.5
 
 
-@pytest.mark.parametrize("words", [("--speaker", "Anna=root"), ("--seed", "3")])
+@pytest.mark.parametrize("words", [("--speaker", "Anna=root"), ("--seed", "3"), ("--amount", "nods=1")])
 def test_flags_of_a_conversation_need_one(pair, call, tmp_path, words) -> None:
     outcome = call("bake", pair, "--output", tmp_path / "out.blend", *words)
     assert outcome.code == 2 and "--conversation" in " ".join(outcome.errors)
