@@ -9,6 +9,7 @@ from bpy.app.handlers import persistent
 from ..animation.stored_settings import stored
 
 VERSION = 1
+_BODY = "lookat_pd_ik_body"
 _LATER = ({"soft_reach": 0.0},)
 """Settings that each version did not have yet, and the values with which it solved."""
 
@@ -16,8 +17,9 @@ _LATER = ({"soft_reach": 0.0},)
 @persistent
 def _stamp(*_: object) -> None:
     """Let settings say which of them they know when the file is saved."""
-    for settings in _all():
-        settings.version = VERSION
+    for item, settings in _all():
+        if not _comes_from_library(item):
+            settings.version = VERSION
 
 
 @persistent
@@ -25,7 +27,7 @@ def _keep_as_saved(*_: object) -> None:
     """Let files that were saved before later settings existed solve as they did; new files start as they are."""
     if not bpy.data.filepath:
         return
-    for settings in _all():
+    for _item, settings in _all():
         for name, value in (pair for later in _LATER[settings.version :] for pair in later.items()):
             if not settings.is_property_set(name):
                 setattr(settings, name, value)
@@ -33,12 +35,24 @@ def _keep_as_saved(*_: object) -> None:
             settings.version = VERSION
 
 
-def _all() -> Iterator[Any]:
-    """The settings in the file that can be edited: those of chains, and those of bodies."""
-    for items, name in ((bpy.data.scenes, "lookat_pd_ik"), (bpy.data.objects, "lookat_pd_ik_body")):
-        for item in items:
-            if item.is_editable and (settings := stored(item, name)) is not None:
-                yield settings
+def _comes_from_library(item: bpy.types.ID) -> bool:
+    """Whether the settings of an override are those of the linked original, which may be of an earlier version."""
+    original = item.override_library.reference if item.override_library else None
+    return original is not None and _has_effectors(stored(original, _BODY))
+
+
+def _has_effectors(settings: Any) -> bool:
+    return settings is not None and len(settings.effectors) > 0
+
+
+def _all() -> Iterator[tuple[bpy.types.ID, Any]]:
+    """What can be edited in the file, with its settings: scenes for chains, armatures with effectors for bodies."""
+    for scene in bpy.data.scenes:
+        if scene.is_editable and (settings := stored(scene, "lookat_pd_ik")) is not None:
+            yield scene, settings
+    for item in bpy.data.objects:
+        if item.is_editable and _has_effectors(settings := stored(item, _BODY)):
+            yield item, settings
 
 
 def register() -> None:
