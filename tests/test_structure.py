@@ -305,6 +305,23 @@ def test_no_file_names_a_place_on_one_machine() -> None:
     assert not found
 
 
+_FILES_OF_BLENDER = re.compile(
+    r"libraries\.(?:load|write)|save_(?:as_)?mainfile|\bos\.(?:replace|rename)|shutil\.move|mmap"
+)
+
+
+def test_only_the_command_line_writes_files_of_blender() -> None:
+    """Blender keeps files mapped while they are open, and dies where somebody writes into one."""
+    found = [
+        str(path.relative_to(ROOT))
+        for package in PACKAGES
+        if package != "cli"
+        for path in (ROOT / package).rglob("*.py")
+        if _FILES_OF_BLENDER.search(path.read_text("utf-8"))
+    ]
+    assert not found
+
+
 def test_manifest_and_project_agree_on_the_version() -> None:
     manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text("utf-8"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]

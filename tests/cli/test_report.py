@@ -1,6 +1,7 @@
 """Every entry of a report has every field that the page of the command line lists."""
 
 import json
+import mmap
 import os
 import re
 import socket
@@ -176,6 +177,18 @@ def test_a_file_that_is_read_is_not_overwritten(verb, walk, call, tmp_path) -> N
     outcome = call(verb, walk, *words, read, "--output", tmp_path / "out.blend", "--report", read)
     assert outcome.code == 2 and "also an input" in outcome.errors[0]
     assert read.read_bytes() == before and not (tmp_path / "out.blend").exists()
+
+
+@needs_posix
+def test_a_file_that_is_replaced_stays_whole_for_who_has_it_open(tmp_path) -> None:
+    """Blender maps the files that it has open; one that was cut short meanwhile would end it (SIGBUS)."""
+    path = tmp_path / "open.blend"
+    path.write_bytes(b"before" * 10_000)
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as seen:
+        with load("cli.whole_file").writing(path) as temporary:
+            temporary.write_bytes(b"after")
+        assert seen[:] == b"before" * 10_000
+    assert path.read_bytes() == b"after"
 
 
 @needs_posix
