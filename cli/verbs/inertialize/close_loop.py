@@ -68,7 +68,7 @@ def make_visual(task: ModeTask, row: Row) -> None:
     if looped.feet is not None:
         row["foot_drift"] = made.drift(looped.feet and (looped.feet.before, looped.feet.drift))
     task.console.progress(0.6, "verifying")
-    jumps = velocity_jump.velocity_jumps(scene, rig, [_seam(first, last)])
+    jumps = velocity_jump.velocity_jumps(scene, rig, [_seam(first, last)], only_left=True)
     made.fill_visual(row, (first, last), [last], [looped], jumps)
 
 

@@ -121,7 +121,7 @@ def _make(mode: Mode, task: ModeTask, job: FileJob, row: Row) -> bpy.types.Actio
     result = mode.make(task)
     row["keyed"] = task.write(is_new=True)
     task.console.progress(0.6, "verifying")
-    jumps = velocity_jump.velocity_jumps(task.scene, task.rig, result.places)
+    jumps = velocity_jump.velocity_jumps(task.scene, task.rig, result.places, only_left=task.options.visual)
     _keep_all()
     made.fill(row, result, jumps)
     if result.library is not None:

@@ -79,7 +79,8 @@ def make_visual(task: ModeTask, row: Row) -> None:
     if result.feet is not None:
         row["foot_drift"] = made.drift((result.feet.before, result.feet.drift))
     task.console.progress(0.6, "verifying")
-    jumps = velocity_jump.velocity_jumps(scene, rig, [velocity_jump.across(pop.frame) for pop, _ in smoothed])
+    places = [velocity_jump.across(pop.frame) for pop, _ in smoothed]
+    jumps = velocity_jump.velocity_jumps(scene, rig, places, only_left=True)
     made.fill_visual(row, (first, last), [pop.frame for pop, _ in smoothed], transitions, jumps)
     row["pops"] = [
         {

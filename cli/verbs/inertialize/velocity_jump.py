@@ -23,13 +23,16 @@ def across(cut: int) -> tuple[Step, Step]:
 
 
 def velocity_jumps(
-    scene: bpy.types.Scene, rig: bpy.types.Object, places: Sequence[tuple[Step, Step]]
+    scene: bpy.types.Scene, rig: bpy.types.Object, places: Sequence[tuple[Step, Step]], *, only_left: bool = False
 ) -> list[float | None]:
     """For each pair of steps the median change of angular velocity [deg/s] over the bones that move in either.
 
-    Bones turn as seen from their parents. 0 where none moves; None on a rig that shows no bone as large as it should.
+    Bones turn as seen from their parents. only_left: without the change that the motion has by itself there, the mean
+    of that in the frame before and in the frame after. 0 where none moves; None on a rig that shows no bone as large as
+    it should.
     """
-    frames = sorted({frame for place in places for step in place for frame in step})
+    around = [(_moved(old, -1), old, new, _moved(new, 1)) if only_left else (old, new) for old, new in places]
+    frames = sorted({frame for steps in around for step in steps for frame in step})
     row = {frame: n for n, frame in enumerate(frames)}
     turns = _local_turns(scene, rig, frames)
     if not turns.shape[1]:
@@ -41,11 +44,19 @@ def velocity_jumps(
         return np.degrees(rotation.log(rotation.multiply(b, rotation.inverse(a)))) / dt
 
     changes: list[float | None] = []
-    for before, over in places:
-        old, new = velocity(before), velocity(over)
+    for steps in around:
+        speeds = [velocity(step) for step in steps]
+        old, new = speeds[len(speeds) // 2 - 1 : len(speeds) // 2 + 1]
+        change = new - old
+        if only_left:
+            change = change - 0.5 * (old - speeds[0] + speeds[-1] - new)
         moves = np.maximum(np.linalg.norm(old, axis=-1), np.linalg.norm(new, axis=-1)) > _MOVES
-        changes.append(float(np.median(np.linalg.norm(new - old, axis=-1)[moves])) if moves.any() else 0.0)
+        changes.append(float(np.median(np.linalg.norm(change, axis=-1)[moves])) if moves.any() else 0.0)
     return changes
+
+
+def _moved(step: Step, frames: int) -> Step:
+    return step[0] + frames, step[1] + frames
 
 
 def _local_turns(scene: bpy.types.Scene, rig: bpy.types.Object, frames: Sequence[int]) -> Array:
