@@ -1,6 +1,7 @@
 """Hips, knees and feet through joins of captured and drawn clips of other makers.
 
-Each pair is joined at its best cut and 12 frames later, with locked feet, of keys and of the visual pose.
+Each pair is joined at its best cut and 12 frames later, with locked feet, of keys and of the visual pose. 16 more joins
+are made with default settings, at their best cuts.
 """
 
 import os
@@ -36,7 +37,33 @@ PAIRS = (
     ("run, stop", "gltf/kaykit_knight.glb:Running_A", "gltf/kaykit_knight.glb:Idle"),
 )
 HEAD = pages.head("clips", "files", "cut", "blend", "hips", "knees", "drift [mm]")
-HEADS = (HEAD,)
+KNIGHT, ROBOT = "gltf/kaykit_knight.glb", "gltf/robot_expressive.glb"
+DEFAULTS = (
+    ("bvh/cmu_131_01_start_walk_stop.bvh", "bvh/cmu_131_02_start_walk_stop.bvh"),
+    ("bvh/cmu_131_02_start_walk_stop.bvh", "bvh/cmu_131_01_start_walk_stop.bvh"),
+    ("bvh/fair1_dab.bvh", "bvh/fair1_zombie.bvh"),
+    ("bvh/fair1_zombie.bvh", "bvh/fair1_dab.bvh"),
+    ("fbx/cmu_91_48.fbx", "fbx/cmu_91_50.fbx"),
+    ("fbx/cmu_91_50.fbx", "fbx/cmu_91_48.fbx"),
+    (f"{KNIGHT}:Walking_A", f"{KNIGHT}:Running_A"),
+    (f"{KNIGHT}:Running_A", f"{KNIGHT}:Idle"),
+    (f"{KNIGHT}:Idle", f"{KNIGHT}:1H_Melee_Attack_Chop"),
+    (f"{KNIGHT}:Jump_Full_Long", f"{KNIGHT}:Walking_A"),
+    (f"{KNIGHT}:Spellcast_Long", f"{KNIGHT}:Dodge_Left"),
+    (f"{KNIGHT}:Lie_StandUp", f"{KNIGHT}:Walking_A"),
+    (f"{ROBOT}:Walking", f"{ROBOT}:Dance"),
+    (f"{ROBOT}:Running", f"{ROBOT}:Wave"),
+    ("gltf/khronos_fox.glb:Run", "gltf/khronos_fox.glb:Survey"),
+    ("gltf/m2m_snake.glb:Side winding", "gltf/m2m_snake.glb:Coiled"),
+)
+DEFAULT_HEAD = pages.head(
+    "source", "destination", "cut", "kept", "method", "at the cut [°/s]", "as published", "of the clips", "of its joint"
+)
+HEADS = (HEAD, DEFAULT_HEAD)
+BLENDED, AROUND = 0.6, 6
+"""Seconds after a cut, and frames before it, in which steps are measured."""
+CALM = 60.0
+"""Velocity step [°/s] of a joint up to which another one is no multiple of it."""
 
 
 def opened(first: str, second: str) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
@@ -119,7 +146,70 @@ def rows(name: str, first: str, second: str) -> Iterator[str]:
             bpy.data.actions.remove(made.action)
 
 
+def steps(armature: bpy.types.Object, action: bpy.types.Action, frames: Sequence[int]) -> Array:
+    """By how much the angular velocity [°/s] of each joint changes from frame to frame (F - 2, B)."""
+    bones = armature.data.bones
+    played = playing.playing(armature, action, action.slots[0])
+    with played, sampler.Sampler(bpy.context.scene, armature, bones.keys()) as reader:
+        samples = sampler.run(reader.sample(list(frames)))
+    rows = {name: n for n, name in enumerate(samples.bones)}
+    above = np.array([rows[bone.parent.name] if (bone := bones[name]).parent else -1 for name in samples.bones])
+    turns = samples.rotations
+    local = rotation.multiply(rotation.inverse(turns[:, above]), turns)
+    local = np.where((above >= 0)[:, None], local, turns)
+    turned = rotation.log(rotation.multiply(local[1:], rotation.inverse(local[:-1])))
+    rate = bpy.context.scene.render.fps / bpy.context.scene.render.fps_base
+    return np.degrees(np.linalg.norm(np.diff(turned, axis=0), axis=-1)) * rate
+
+
+def default_row(first: str, second: str) -> str:
+    """The line of the table for two clips joined by default."""
+    armature, clips = opened(first, second)
+    scene = bpy.context.scene
+    rate = scene.render.fps / scene.render.fps_base
+    join.use(armature, clips[0], clips[0].slots[0])
+    ends = [(int(np.floor(a)), int(np.ceil(b))) for a, b in (clip.frame_range for clip in clips)]
+    # The first frame of captured motion is often a pose to calibrate with.
+    skipped = 2 if first.endswith((".bvh", ".fbx")) else 0
+    clips_own = [
+        steps(armature, clip, range(a + skipped, b + 1)).max(axis=0) for clip, (a, b) in zip(clips, ends, strict=True)
+    ]
+    own = np.max(clips_own, axis=0)
+    room = int(min(BLENDED * rate, 0.5 * (ends[1][1] - ends[1][0])))
+    cut = best_cut.find(armature, *clips, count=1, room=room, scene=scene).cuts[0]
+    refs = join.ClipRef(clips[0], cut.source_frame), join.ClipRef(clips[1], cut.destination_frame)
+    worst, jumps, method = [], [], ""
+    for blend in (splice.AUTOMATIC, splice.Blend(method="INERTIAL")):
+        join.use(armature, clips[0], clips[0].slots[0])
+        made = join.join(armature, *refs, blend, repeat=cut.repeat)
+        method = method or made.methods[made.cuts.index(cut.source_frame)]
+        begin, end = max(cut.source_frame - AROUND, made.first), cut.source_frame + int(BLENDED * rate) + 2
+        found = steps(armature, made.action, range(begin, min(end, made.last) + 1))
+        at = cut.source_frame - begin - 1
+        jumps.append(found[max(at - 1, 0) : at + 2].max())
+        worst.append(found.max(axis=0))
+        join.use(armature, clips[0], clips[0].slots[0])
+        bpy.data.actions.remove(made.action)
+    names = [
+        Path(item.partition(":")[0]).stem if ":" not in item else item.partition(":")[2] for item in (first, second)
+    ]
+    kept = " · ".join(f"{100.0 * share:.0f} %" for share in cut.kept)
+    return pages.row(
+        *names,
+        f"{cut.source_frame} → {cut.destination_frame}",
+        kept,
+        method,
+        f"{jumps[0]:.0f}",
+        f"{jumps[1]:.0f}",
+        f"{worst[0].max() / own.max():.2f}",
+        f"{(worst[0] / np.maximum(own, CALM)).max():.2f}",
+    )
+
+
 def lines(names: Sequence[str]) -> Iterator[files.Line]:
     for pair in PAIRS:
         if not names or any(name in item for name in names for item in pair):
             yield from ((HEAD, line) for line in rows(*pair))
+    for pair in DEFAULTS:
+        if not names or any(name in item for name in names for item in pair):
+            yield DEFAULT_HEAD, default_row(*pair)

@@ -136,6 +136,9 @@ def chain(
     A clip that ends before the next starts holds its last pose; transitions may overlap. Arguments and errors as for
     `join`.
     """
+    if any(step.blend.hard for step in steps):
+        # Feet are locked where the visual pose is blended.
+        lock_feet = lock_feet or False
     make = partial(_chain, armature, steps, root=root, name=name, assign=assign, scene=scene)
     return locking_feet.locked(armature, lambda lock: make(lock_feet=lock), lock_feet)
 
