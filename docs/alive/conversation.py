@@ -54,7 +54,7 @@ def takes() -> Iterator[Take]:
         _, faces, _ = stage.heads(scene, people[1])
         speed = np.degrees(rotation.distance(heads[1:], heads[:-1])) * stage.FPS
         curves = {
-            "Anna's gaze off the middle of Bo's eyes [°]": (
+            "Anna's gaze, off Bo [°]": (
                 times,
                 stage.aim_error(seen[0][1], [turns for _, _, turns in seen], faces),
             ),

@@ -44,6 +44,7 @@ def hero(ball) -> bpy.types.Object:
     return armature
 
 
+@pytest.mark.every_blender
 def test_the_look_at_stays_with_its_target_selected(hero, ball) -> None:
     assert shown() == ("Hero", "head") and polling.why_no_look_at(bpy.context) is None
     assert selection.look_at_armature(bpy.context) == hero
