@@ -316,6 +316,7 @@ FLAGS = {
     "--loop-ends": ["both", "start", "end", "x"],
     "--conversation": [*GIVEN, "talk.csv"],
     "--speaker": ["Anna=Hero", "Anna=Nobody", "Anna", "=", ""],
+    "--amount": ["gestures=0.5", "nods=3", "glances", "=1", "tilts=nan", "x=1"],
     "--seed": ["0", "7", "-1", "x", "9" * 30],
     "--switch": ["fk", "ik", "x", ""],
     "--limb": ["foot.L", "hand_ik.L", "nobody", ""],

@@ -88,7 +88,10 @@ def merged(
         seen = faces[look.at] if look.at < len(faces) else None
         across, down = angles(faces[person], seen) if seen is not None else (0.0, 0.0)
         if n >= len(known) or known[n] != look.time:
-            result.append((look.time, look.at, *past(look, down)))
+            yaw, pitch = past(look, down)
+            # Beside the middle of the face, not beside the bone in it.
+            aside = seen.beside if seen is not None and look.away else 0.0
+            result.append((look.time, look.at, yaw + across * aside, pitch - 0.5 * down * look.away))
         while n < len(known) and known[n] < until:
             place, beside = fixations[n], seen.beside if seen is not None else 0.0
             result.append((place.time, look.at, across * (place.side + beside), down * place.up))

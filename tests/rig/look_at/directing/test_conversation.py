@@ -295,11 +295,13 @@ def test_a_turn_can_be_about_an_object(people) -> None:
     assert [seen(item, 200) for item in people] == ["Ball"] * 3
 
 
-def glanced(armature: bpy.types.Object) -> np.ndarray:
-    """Sizes [deg] of all that is keyed beside a target."""
+def glanced(armature: bpy.types.Object, middle: tuple[float, float] = (0.0, 0.0)) -> np.ndarray:
+    """Sizes [deg] of all that is keyed beside a place [rad] beside a target."""
     frames = sorted({frame for name in ("glance_yaw", "glance_pitch") for frame, _, _ in keys_of(armature)[name]})
     curves = [curve(armature, name) for name in ("glance_yaw", "glance_pitch")]
-    return np.degrees([np.hypot(*(one.evaluate(frame) for one in curves)) for frame in frames])
+    return np.degrees(
+        [np.hypot(*(one.evaluate(frame) - m for one, m in zip(curves, middle, strict=True))) for frame in frames]
+    )
 
 
 @pytest.mark.parametrize("apart", [0.5, 1.2, 3.0])
@@ -314,8 +316,14 @@ def test_eyes_scan_the_face_and_leave_it_however_near_it_is(apart) -> None:
     inside = scanned[scanned <= 1.2 * mouth]
     assert len(inside) > 10 and inside.max() > 0.9 * mouth
     # A head of 0.11 m scans nothing, and all else is away from the face.
-    assert head.min() == 0.0 and np.all(head[head > 0.0] > 9.9)
-    away = scanned[scanned > 1.2 * mouth]
+    assert head.min() == 0.0
+    # The other has an eye as target, which is beside the middle of the face.
+    eyes = [np.array(anna.data.bones[name].head_local) for name in ("eye.L", "eye.R")]
+    width = float(np.linalg.norm(eyes[0] - eyes[1]))
+    nose = -0.5 * np.arctan(min(0.04 * height, width) / apart)
+    head = glanced(bo, (0.5 * float(np.arctan(width / apart)), nose))[head > 0.0]
+    assert len(head) and head.min() > 9.5
+    away = glanced(anna, (0.0, -0.5 * np.radians(mouth)))[scanned > 1.2 * mouth]
     assert len(away) > 2 and away.min() > max(9.9, 1.5 * mouth)
 
 
