@@ -129,9 +129,9 @@ class Chain:
 
     def ahead(self, distances: ArrayLike, sizes: ArrayLike = 1.0) -> Array:
         """The directions (..., 3) from heads of these sizes (...), in their frames, to what is in line with the aim at
-        distances (...) from their origins."""
-        away = np.maximum(distances, _NEAREST)
-        height = np.clip(np.asarray(sizes) * self.eye_height / away, -1.0, 1.0)[..., None]
+        distances (...) from their origins. Raises InvalidArgument."""
+        away = np.maximum(checks.array("distance", distances), _NEAREST)
+        height = np.clip(checks.array("size of the head", sizes) * self.eye_height / away, -1.0, 1.0)[..., None]
         return height * self.up[0] + np.sqrt(1.0 - height * height) * self.forward[0]
 
     def aim_error(self, rotations: Array, positions: Array, targets: Array, sizes: ArrayLike = 1.0) -> Array:

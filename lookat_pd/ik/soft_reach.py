@@ -49,7 +49,7 @@ def soft_goal(
     InvalidArgument.
     """
     target, base = checks.array("target", target, 3), checks.array("base", base, 3)
-    length, softness = checks.numbers("length", length), checks.numbers("softness", softness)
+    length, softness = checks.array("length", length), checks.array("softness", softness)
     if not np.all((softness >= 0.0) & (softness <= MOST)):
         raise InvalidArgument("The softness of a limb must be from 0 to {most:g}.", most=MOST)
     away = target - base

@@ -60,7 +60,15 @@ class CutSearch:
         return -np.angle(self.across)
 
     def repeated(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> "CutSearch":
-        """The comparison of these frames of the source with these of the destination, such as those of two cycles."""
+        """The comparison of these frames of the source with these of the destination, such as those of two cycles.
+
+        Raises InvalidArgument.
+        """
+        for frames, most in ((rows, len(self.cost)), (columns, self.cost.shape[1])):
+            if not np.issubdtype(np.asarray(frames).dtype, np.integer) or np.ndim(frames) != 1:
+                raise InvalidArgument("The frames of a comparison must be a list of whole numbers.")
+            if not len(frames) or np.min(frames) < 0 or np.max(frames) >= most:
+                raise InvalidArgument("The frames of a comparison must be from 0 to {last}.", last=most - 1)
         chosen = np.ix_(rows, columns)
         return CutSearch(self.cost[chosen], self.across[chosen])
 

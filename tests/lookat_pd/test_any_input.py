@@ -121,11 +121,11 @@ def look_in_steps(**given: Any) -> Any:
     chain = gaze.Chain(**{name: given.pop(name) for name in CHAIN & given.keys()})
     tuning = gaze.Tuning(**{name: given.pop(name) for name in TUNING & given.keys()})
     events = [gaze.Event(given.pop("first"), given.pop("whom")), gaze.Event(given.pop("off"), None)]
-    influence, moved, up, tilt = (given.pop(name) for name in ("influence", "moved", "upright", "tilt"))
-    samples = gaze.prepare(tuning, **given).standing(up).tilted(tilt)
+    influence, moved, up, tilt, sizes = (given.pop(name) for name in ("influence", "moved", "upright", "tilt", "sizes"))
+    samples = gaze.prepare(tuning, **given).standing(up).tilted(tilt).sized(sizes)
     run = gaze.run_timeline(chain, tuning, samples, events)
     whole = gaze.solve_samples(chain, tuning, samples, events, influence)
-    return whole, gaze.solve_shifted(run, samples, moved, influence)
+    return whole, gaze.solve_shifted(run, samples, moved, influence), chain.ahead(tilt, sizes)
 
 
 def look_in_steps_arguments(random: np.random.Generator) -> dict[str, Any]:
@@ -136,6 +136,7 @@ def look_in_steps_arguments(random: np.random.Generator) -> dict[str, Any]:
         "upright": np.tile([0.0, 0.0, 1.0], (frames, 1)),
         "level": 0.5,
         "tilt": random.choice([0.0, 0.1], frames),
+        "sizes": random.uniform(0.5, 2.0, frames),
     }
 
 
@@ -295,7 +296,7 @@ def solve_whole_body(**given: Any) -> Any:
         ik.BodyAim(joint, target, given.pop("axis"), priority=3),
         ik.BodyPole(joint, target, priority=2),
     ]
-    n = len(np.atleast_1d(given["offsets"]))
+    n = len(given["offsets"]) if np.iterable(given["offsets"]) else 1
     balance = ik.Balance(np.ones(n), np.zeros((n, 3)), given.pop("polygon"), weight=weight)
     limits = limits_of(given)
     return ik.solve_body(objectives=objectives, balance=balance, **given, limits=limits, move_root=True)
@@ -681,13 +682,17 @@ CALLS = {
         lambda duration, **given: transitions.blend_time(**given), lambda random: cut_arguments(random) | {"size": 1.0}
     ),
     "best cut": Call(
-        lambda **given: transitions.search(
-            given["source"],
-            given["destination"],
-            given["dt"],
-            root=given["root"],
-            weights=transitions.Weights(given["velocity"], joints=given["joints"]),
-        ).best(given["count"], spacing=given["spacing"], room=given["room"]),
+        lambda **given: (
+            transitions.search(
+                given["source"],
+                given["destination"],
+                given["dt"],
+                root=given["root"],
+                weights=transitions.Weights(given["velocity"], joints=given["joints"]),
+            )
+            .repeated(given["rows"], given["columns"])
+            .best(given["count"], spacing=given["spacing"], room=given["room"])
+        ),
         lambda random: {
             "source": random.normal(size=(5, 3, 3)),
             "destination": random.normal(size=(4, 3, 3)),
@@ -695,6 +700,8 @@ CALLS = {
             "root": 0,
             "velocity": 0.15,
             "joints": np.ones(3),
+            "rows": np.arange(5),
+            "columns": np.arange(4),
             "count": 3,
             "spacing": 1,
             "room": 1,
@@ -706,6 +713,16 @@ CALLS = {
     ),
     "chain": Call(solve_chain, ik_arguments),
     "limits": Call(limited, limits_arguments),
+    "soft reach": Call(
+        ik.soft_goal,
+        lambda random: {
+            "target": random.normal(size=(4, 3)),
+            "base": random.normal(size=3),
+            "length": 0.7,
+            "softness": float(random.uniform(0.0, 0.5)),
+            "initial": random.normal(size=3),
+        },
+    ),
     "whole body": Call(solve_whole_body, whole_body_arguments),
     "whole body in time": Call(solve_whole_body, body_in_time_arguments),
     "legs": Call(plant, leg_arguments),
