@@ -351,6 +351,7 @@ BARE = [
         "--json",
         "--no-avoid-body",
         "--no-cyclic",
+        "--no-lock-feet",
         "--no-gravity",
         "--no-lean",
         "--no-limits",
