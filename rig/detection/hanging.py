@@ -42,7 +42,7 @@ def in_flesh(skeleton: Skeleton, drivers: Mapping[str, str]) -> Skeleton:
     drivers: what drives each bone of the body, itself where nothing else does.
     """
     place = {name: n for n, name in enumerate(skeleton.names)}
-    driven = {driver: bone for bone, driver in reversed(drivers.items())}
+    driven = {driver: bone for bone, driver in reversed([*drivers.items()])}
     parents = skeleton.parents.tolist()
     for bone, driver in drivers.items():
         above = (skeleton.names[n] for n in skeleton.ancestors(place[driver]))
