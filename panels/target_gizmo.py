@@ -19,10 +19,13 @@ class LOOKAT_PD_GGT_target(bpy.types.GizmoGroup):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if context.mode != "POSE" or not context.scene.lookat_pd_overlay.show or not context.space_data.show_gizmo:
+        if context.mode != "POSE" or not _is_wanted(context):
             return False
         shown = selection.look_at_bone(context)
         if shown is None or shown.lookat_pd.mute or move_target.why_not(context) is not None:
+            return False
+        armature = shown.id_data
+        if armature.data.pose_position != "POSE" or not armature.visible_in_viewport_get(context.space_data):
             return False
         # What is active has handles of Blender's own.
         target, active = select_target.target(context), selection.bone(context)
@@ -43,6 +46,12 @@ class LOOKAT_PD_GGT_target(bpy.types.GizmoGroup):
         self.handle.hide = place is None
         if place is not None:
             self.handle.matrix_basis = Matrix.Translation(place)
+
+
+def _is_wanted(context: bpy.types.Context) -> bool:
+    """Whether the viewport shows targets and gizmos."""
+    view, options = context.space_data, context.scene.lookat_pd_overlay
+    return view.show_gizmo and view.overlay.show_overlays and options.show and options.show_target
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_GGT_target,))
