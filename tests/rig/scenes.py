@@ -213,11 +213,13 @@ def error(
     *,
     bone: str = "head",
     forward: Sequence[float] = (0, -1, 0),
+    looks: str = "",
 ) -> float:
     """Largest angle [deg] between where the face points from between the eyes, as Blender evaluates it, and where the
     target is.
 
-    forward: where the character faces at rest, in the armature's space.
+    forward: where the character faces at rest, in the armature's space. looks: the bone with the look-at, if another
+    one than the bone that is measured, which it turns.
     """
     axis = armature.data.bones[bone].matrix_local.to_3x3().inverted() @ Vector(forward)
     worst = 0.0
@@ -227,7 +229,7 @@ def error(
         # Seen in the armature's own space: an object scaled unevenly bends angles, but not where things are.
         matrix = seen.pose.bones[bone].matrix
         way = seen.matrix_world.inverted() @ place(depsgraph) - seen.matrix_world.inverted() @ Vector(
-            eye(armature, bone, seen)
+            eye(armature, looks or bone, seen)
         )
         worst = max(worst, float(np.degrees((matrix.to_3x3() @ axis).angle(way))))
     return worst

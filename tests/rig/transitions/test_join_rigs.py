@@ -189,7 +189,9 @@ def test_motion_files_are_joined(rigs, names) -> None:
     """Clips that came on another armature of the same skeleton; the root does not leap."""
     armature, (a, b) = captured(rigs, *names)
     out, into = 60, 40
-    result = join.join(armature, join.ClipRef(a, out), join.ClipRef(b, into), splice.Blend(0.3), root="HEADING")
+    blend = splice.Blend(0.3)
+    # Locked feet would lower the hips as long as they stand.
+    result = join.join(armature, join.ClipRef(a, out), join.ClipRef(b, into), blend, root="HEADING", lock_feet=False)
     assert result.root and not result.missing
     row = armature.pose.bones.keys().index(result.root)
     frames = range(out - 3, out + 3)

@@ -410,7 +410,8 @@ def test_every_rig_can_talk(rig) -> None:  # noqa: F811
     """Both look-ats can be solved, and the figure looks at a place of the face that the rig has."""
     other = talk_with_a_figure(rig)
     bone = look_at.bones_with_look_at(rig)[0]
-    assert look_at.resolve(rig, bone).targets[0] == Target(other, "head")
+    partner = look_at.resolve(rig, bone).targets[0]
+    assert (partner.object, partner.bone) == (other, "head")
     seen = look_at.resolve(other, "head").targets[0]
     assert seen.object == rig
     head, eye = (np.array(rig.data.bones[name].head_local) for name in (bone, seen.bone))
