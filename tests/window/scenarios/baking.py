@@ -66,6 +66,8 @@ def baked_onto_checked_actions(hands: Hands) -> Waiting:
     copy.name, copy.use_fake_user = "Sway more", True
     bpy.ops.ed.undo_push(message="Two actions")
     with opened("sidebar_bake_onto_actions"):
+        yield from hands.sidebar()
+        yield 0.5
         yield from hands.click((yield from hands.find("lookat_pd.check_actions")))
         assert (yield from hands.until(lambda: bpy.data.actions["Sway more"].lookat_pd.checked, 5.0)), "not checked"
         hands.look("bake-onto-actions")
