@@ -305,6 +305,11 @@ def test_no_file_names_a_place_on_one_machine() -> None:
     assert not found
 
 
+def test_no_file_has_a_conflict_in_it() -> None:
+    marker = re.compile("^(?:" + "<" * 7 + " |" + ">" * 7 + " )", re.MULTILINE)
+    assert not [name for name, text in committed_texts() if marker.search(text)]
+
+
 _FILES_OF_BLENDER = re.compile(
     r"libraries\.(?:load|write)|save_(?:as_)?mainfile|\bos\.(?:replace|rename)|shutil\.move|mmap"
 )
