@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
+from ..animation import former_defaults
 from ..animation.stored_settings import stored
 
 VERSION = 1
@@ -25,13 +26,10 @@ def _stamp(*_: object) -> None:
 def _keep_as_saved(*_: object) -> None:
     """Let settings that were made before later ones existed go on as they did."""
     for settings, later in _all():
-        for name, value in (pair for values in later[settings.version :] for pair in values.items()):
-            if not settings.is_property_set(name):
-                setattr(settings, name, value)
-        settings.version = VERSION
+        former_defaults.keep(settings, later)
 
 
-def _all() -> Iterator[tuple[Any, tuple[dict[str, str], ...]]]:
+def _all() -> Iterator[tuple[Any, former_defaults.Later]]:
     """The settings in the file that somebody has made and that can be edited, with what came later."""
     for scene in bpy.data.scenes:
         settings = stored(scene, "lookat_pd_dynamics") if scene.is_editable else None
@@ -52,11 +50,4 @@ def _is_made(settings: Any) -> bool:
     )
 
 
-def register() -> None:
-    bpy.app.handlers.save_pre.append(_stamp)
-    bpy.app.handlers.load_post.append(_keep_as_saved)
-
-
-def unregister() -> None:
-    bpy.app.handlers.load_post.remove(_keep_as_saved)
-    bpy.app.handlers.save_pre.remove(_stamp)
+register, unregister = former_defaults.handlers(_stamp, _keep_as_saved)

@@ -6,12 +6,13 @@ from typing import Any
 import bpy
 from bpy.app.handlers import persistent
 
+from ..animation import former_defaults
 from ..animation.stored_settings import stored
 
-VERSION = 1
 _BODY = "lookat_pd_ik_body"
 _LATER = ({"soft_reach": 0.0},)
 """Settings that each version did not have yet, and the values with which it solved."""
+VERSION = len(_LATER)
 
 
 @persistent
@@ -28,11 +29,7 @@ def _keep_as_saved(*_: object) -> None:
     if not bpy.data.filepath:
         return
     for _item, settings in _all():
-        for name, value in (pair for later in _LATER[settings.version :] for pair in later.items()):
-            if not settings.is_property_set(name):
-                setattr(settings, name, value)
-        if settings.version < VERSION:
-            settings.version = VERSION
+        former_defaults.keep(settings, _LATER)
 
 
 def _comes_from_library(item: bpy.types.ID) -> bool:
@@ -55,11 +52,4 @@ def _all() -> Iterator[tuple[bpy.types.ID, Any]]:
             yield item, settings
 
 
-def register() -> None:
-    bpy.app.handlers.save_pre.append(_stamp)
-    bpy.app.handlers.load_post.append(_keep_as_saved)
-
-
-def unregister() -> None:
-    bpy.app.handlers.load_post.remove(_keep_as_saved)
-    bpy.app.handlers.save_pre.remove(_stamp)
+register, unregister = former_defaults.handlers(_stamp, _keep_as_saved)

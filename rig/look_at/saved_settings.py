@@ -7,9 +7,9 @@ import bpy
 import numpy as np
 from bpy.app.handlers import persistent
 
+from ..animation import former_defaults
 from ..animation.stored_settings import stored
 
-VERSION = 4
 _LATER = (
     {"body.weight_pitch": 0.0, "body.torso_more": 0.0},
     {"stabilize": 0.0},
@@ -17,6 +17,7 @@ _LATER = (
     {"aim_from": "BONE", "head_roll": float(np.pi)},
 )
 """Settings that look-ats of each version did not have yet, and the values with which these move as they did."""
+VERSION = len(_LATER)
 
 
 @persistent
@@ -33,13 +34,7 @@ def _keep_as_saved(*_: object) -> None:
     for _bone, settings in _look_ats():
         # Those that scripts made said nothing in earlier versions, and moved as of version 1.
         known = settings.version if settings.exists else max(settings.version, 1)
-        for path, value in (pair for later in _LATER[known:] for pair in later.items()):
-            *group, name = path.split(".")
-            owner = getattr(settings, group[0]) if group else settings
-            if not owner.is_property_set(name):
-                setattr(owner, name, value)
-        if settings.version < VERSION:
-            settings.version = VERSION
+        former_defaults.keep(settings, _LATER, known)
 
 
 def _comes_from_library(bone: bpy.types.PoseBone) -> bool:
@@ -64,11 +59,4 @@ def _look_ats() -> Iterator[tuple[bpy.types.PoseBone, Any]]:
                 yield bone, settings
 
 
-def register() -> None:
-    bpy.app.handlers.save_pre.append(_stamp)
-    bpy.app.handlers.load_post.append(_keep_as_saved)
-
-
-def unregister() -> None:
-    bpy.app.handlers.load_post.remove(_keep_as_saved)
-    bpy.app.handlers.save_pre.remove(_stamp)
+register, unregister = former_defaults.handlers(_stamp, _keep_as_saved)

@@ -18,12 +18,10 @@ from ..sampling import fingerprint
 from ..sampling.scene_time import seconds_per_frame
 from . import circle_solve
 from . import look_at_layer as offsets
+from .circle_solve import ROUNDS
 from .look_at_solve import LookAtSolve
 from .resolve import LookAt
 from .solve_context import Playing, SolveContext
-
-ROUNDS = 3
-"""How often look-ats in a circle look where the others' heads were found to be: first where they are as animated."""
 
 
 class SceneSolve:

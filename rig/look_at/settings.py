@@ -21,6 +21,7 @@ from . import gains, saved_settings, world_up
 from .body import settings as body_settings
 from .chain_settings import LookAtChainBone
 from .setting_changes import keyable, needs_others
+from .setting_paths import KEYABLE
 from .target_settings import TARGET_BONE, LookAtTarget, is_target
 
 AIM_AXES = {
@@ -64,17 +65,7 @@ TUNING = (
     "release_angle",
     "release_speed",
     "release_time",
-    "use",
-    "influence",
-    "active_target",
-    "glance_yaw",
-    "glance_pitch",
-    "eyes_closed",
-    "nod",
-    "tilt",
-    "gesture_yaw",
-    "gesture_pitch",
-    "stance",
+    *KEYABLE,
     "stabilize",
     "level_head",
     "head_roll",
