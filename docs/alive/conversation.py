@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from math import radians
+from typing import Any
 
 import bpy
 import numpy as np
@@ -18,7 +19,7 @@ SECONDS = 7
 PLACES = {"Anna": (-0.4, 55.0), "Bo": (0.4, -55.0)}
 SPOKEN = ((10, "Anna"), (80, "Bo"))
 SEED = 3
-BEFORE = {"nearest": 0.0, "scanning": 0.0, "gestures": 0.0, "shifts": 0.0}
+BEFORE: dict[str, Any] = {"nearest": 0.0, "scanning": 0.0, "gestures": 0.0, "shifts": 0.0}
 
 
 def stands(time: float) -> dict:

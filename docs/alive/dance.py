@@ -35,14 +35,10 @@ def takes() -> Iterator[Take]:
     stage.light(scene)
     load("assets.demo.human").add_camera(scene, (0.9, -3.6, 1.55), (-0.12, 0.0, 1.42), 68.0)
     stage.select(rig)
-    for label, settings in (("before", stage.EARLIER), ("after", {})):
-        with stage.looking(scene, rig, target, settings):
-            times, places, turns = stage.heads(scene, rig)
-            yield Take(
-                label,
-                scene,
-                {
-                    "face off the ball [°]": (times, stage.aim_error(places, [turns], BALL)),
-                    "pitch of the head in the world [°]": (times, stage.pitch(turns)),
-                },
-            )
+    for label, times, places, turns in stage.looks(scene, rig, target):
+        error = stage.aim_error(places, [turns], BALL)
+        curves = {
+            "face off the ball [°]": (times, error),
+            "pitch of the head in the world [°]": (times, stage.pitch(turns)),
+        }
+        yield Take(label, scene, curves)

@@ -44,17 +44,13 @@ def takes() -> Iterator[Take]:
     camera.parent, camera.parent_type, camera.parent_bone = rig, "BONE", "root"
     camera.matrix_parent_inverse = (rig.matrix_world @ rig.data.bones["root"].matrix_local).inverted() @ _to_tail(rig)
     stage.select(rig)
-    for label, settings in (("before", stage.EARLIER), ("after", {})):
-        with stage.looking(scene, rig, target, settings):
-            times, places, turns = stage.heads(scene, rig)
-            yield Take(
-                label,
-                scene,
-                {
-                    "face off the ball [°]": (times, stage.aim_error(places, [turns], BALL)),
-                    "roll of the head in the world [°]": (times, stage.roll(turns)),
-                },
-            )
+    for label, times, places, turns in stage.looks(scene, rig, target):
+        error = stage.aim_error(places, [turns], BALL)
+        curves = {
+            "face off the ball [°]": (times, error),
+            "roll of the head in the world [°]": (times, stage.roll(turns)),
+        }
+        yield Take(label, scene, curves)
 
 
 def _to_tail(rig: bpy.types.Object) -> Matrix:

@@ -86,6 +86,16 @@ def looking(scene: bpy.types.Scene, rig: bpy.types.Object, target: bpy.types.Obj
     bpy.ops.lookat_pd.remove(bone=bone)
 
 
+def looks(
+    scene: bpy.types.Scene, rig: bpy.types.Object, target: bpy.types.Object
+) -> Iterator[tuple[str, Array, Array, Array]]:
+    """The character looks at the target as in a file of an earlier version, then as by default; yields before or after,
+    and what `heads` has, while the rig shows it."""
+    for label, settings in (("before", EARLIER), ("after", {})):
+        with looking(scene, rig, target, settings):
+            yield label, *heads(scene, rig)
+
+
 def settle(rig: bpy.types.Object, settings: dict) -> None:
     """Give the look-at of the head settings."""
     bone = load("rig.look_at.resolve").find_head(rig)
