@@ -5,6 +5,11 @@ import time
 import bpy
 import numpy as np
 from bpy_extras import view3d_utils
+from rigify_human import facing as _facing
+from rigify_human import human as _human
+from rigify_human import scene as _scene
+from rigify_human import state as _state
+from rigify_human import turned as _away
 from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.scripts import script
 
@@ -13,27 +18,6 @@ from extension import load
 LIVE = ("rig.layers.live",)
 _STEPS = 12
 """Of the mouse in each drag."""
-
-
-def _scene() -> bpy.types.Scene:
-    return bpy.context.window_manager.windows[0].scene
-
-
-def _human() -> bpy.types.Object:
-    return bpy.data.objects["Human"]
-
-
-def _state() -> str:
-    return load("rig.layers.live").status(_scene(), _human(), "head").state
-
-
-def _facing() -> np.ndarray:
-    layer = bpy.context.window_manager.windows[0].view_layer
-    return np.array(_human().evaluated_get(layer.depsgraph).pose.bones["head"].matrix)[:3, :3]
-
-
-def _away(one: np.ndarray, other: np.ndarray) -> float:
-    return float(np.degrees(np.linalg.norm(one - other) / np.sqrt(2.0)))
 
 
 def _solved(hands: Hands, seconds: float = 20.0) -> Waiting:

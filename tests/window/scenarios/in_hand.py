@@ -8,33 +8,17 @@ import bpy
 import numpy as np
 from bpy_extras import view3d_utils
 from character import select
+from rigify_human import facing as _facing
+from rigify_human import human as _human
+from rigify_human import scene as _scene
+from rigify_human import state as _state
+from rigify_human import turned as _turned
 from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.scripts import script
 
 from extension import load
 
 LIVE = ("rig.layers.live",)
-
-
-def _scene() -> bpy.types.Scene:
-    return bpy.context.window_manager.windows[0].scene
-
-
-def _human() -> bpy.types.Object:
-    return bpy.data.objects["Human"]
-
-
-def _state() -> str:
-    return load("rig.layers.live").status(_scene(), _human(), "head").state
-
-
-def _facing() -> np.ndarray:
-    layer = bpy.context.window_manager.windows[0].view_layer
-    return np.array(_human().evaluated_get(layer.depsgraph).pose.bones["head"].matrix)[:3, :3]
-
-
-def _turned(one: np.ndarray, other: np.ndarray) -> float:
-    return float(np.degrees(np.linalg.norm(one - other) / np.sqrt(2.0)))
 
 
 def _human_looks(hands: Hands, *, moving: bool = False) -> Generator[float, None, str]:
