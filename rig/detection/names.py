@@ -18,6 +18,8 @@ from .languages import Language
 _LETTERS = re.compile(r"[^\W\d_]+")
 _EVERY, _FEW = 0.8, 8
 """A word in the names of more than this part of at least so many bones says nothing about one of them."""
+_ALONE = 0.8
+"""Bones called groups are the joints where so many of them have no other bone of their name."""
 _LONG = 6
 """Letters of a word of another language that is known in a longer one, as in Oberschenkelknochen."""
 
@@ -135,6 +137,7 @@ def _standing_for(read: list[BoneName]) -> list[BoneName]:
     `lThighBend` is a thigh that `lThighTwist` helps; a group called after a joint that has no other bone is the joint.
     """
     helping = words.HELPER | words.CONTROL | words.LEAF
+    read = _themselves(read, _groups_alone(read, helping), helping)
     plain = {(part, name.side) for name in read if not name.has(helping) for part in _parts(name)}
     called = [name for name in read if _parts(name)]
     mostly_controls = sum(name.has(words.CONTROL, words.PLACED) for name in called) > 0.5 * len(called)
@@ -149,7 +152,24 @@ def _standing_for(read: list[BoneName]) -> list[BoneName]:
         merit = 2 * any(word in words.CONTROL for word in helps) - len(helps), -n
         if key not in best or merit > best[key]:
             best[key] = merit
-    chosen = {-n for _, n in best.values()}
+    return _themselves(read, {-n for _, n in best.values()}, helping)
+
+
+def _groups_alone(read: list[BoneName], helping: frozenset[str]) -> set[int]:
+    """The bones called groups, in words that nobody may know, where hardly any has another bone of its name."""
+    plain = {(name.key, name.side) for name in read if not name.has(helping)}
+    groups: dict[tuple[tuple[str, ...], str], list[int]] = {}
+    for n, name in enumerate(read):
+        helps = {word for word in name.words if word in helping}
+        own = tuple(word for word in name.key if word not in helping), name.side
+        if helps and helps <= words.PLACED and own[0]:
+            groups.setdefault(own, []).append(n)
+    alone = {group[0] for own, group in groups.items() if len(group) == 1 and own not in plain}
+    return alone if len(alone) >= _ALONE * sum(map(len, groups.values())) else set()
+
+
+def _themselves(read: list[BoneName], chosen: set[int], helping: frozenset[str]) -> list[BoneName]:
+    """Names of which some are those of the bones that they help."""
     return [
         BoneName(tuple(w for w in name.words if w not in helping), name.side, name.key) if n in chosen else name
         for n, name in enumerate(read)

@@ -156,7 +156,7 @@ def test_a_language_that_is_not_known_may_share_words_with_english(known: str, s
     def call(part: str) -> str:
         return word("English", part) if part in shared else "".join(chr(ord(letter) * 5 % 23 + 97) for letter in part)
 
-    for scheme in ("{0}.{1}", "{1}_{0}", "{0}_{1}_jnt"):
+    for scheme in ("{0}.{1}", "{1}_{0}", "{0}_{1}_jnt", "{0}_{1}_GRP", "{0}_offset_{1}"):
         with subtests.test(scheme):
             body, convention = figure(call, scheme)
             found = lines.find(body)
