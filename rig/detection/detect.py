@@ -1,5 +1,6 @@
 """The head of a character and the chain of bones that turns with it, found from names, hierarchy and rest pose."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -147,7 +148,7 @@ def _head(anatomy: Anatomy) -> int:
     skeleton = anatomy.skeleton
     if is_rigify(skeleton):
         return skeleton.index(words.RIGIFY_CONTROLS[0][0])
-    for search in (_called_head, _ends_of_spine, _ends_by_symmetry):
+    for search in (_called_head, _ends_of_spine, _bearing_a_face, _ends_by_symmetry):
         candidates = search(anatomy) if len(skeleton) > 1 else range(len(skeleton))
         if candidates:
             return candidates[0]
@@ -227,6 +228,15 @@ def _merit_of_end(anatomy: Anatomy, end: int, face: set[int], arms: set[int], le
         bool(branches & legs),
         float(anatomy.skeleton.tails[end][2]),
     )
+
+
+def _bearing_a_face(anatomy: Anatomy) -> list[int]:
+    """The bone that most bones of a face hang on, where several do and no bone has a name of the trunk."""
+    face = set(anatomy.named(words.FACE))
+    lines = [[bone for bone in anatomy.skeleton.ancestors(part) if bone not in face] for part in face]
+    bearing = Counter(line[0] for line in lines if line and line[0] not in anatomy.counterparts)
+    most = bearing.most_common(1)
+    return [bone for bone, count in most if count > max(1, 0.5 * len(face))]
 
 
 def _ends_by_symmetry(anatomy: Anatomy) -> list[int]:

@@ -35,13 +35,13 @@ TURNS = {
 }
 
 
-def bust(*parts: str, sides: tuple[str, str] = ("L", "R")):
+def bust(*parts: str, sides: tuple[str, str] = ("L", "R"), trunk: tuple[str, str, str] = ("spine", "neck", "head")):
     """Spine, neck, head and parts of a face."""
-    rows = line(["spine", "neck", "head"], [(0, 0, 0.9), (0, 0, 1.3), (0, -0.02, 1.4), (0, 0, 1.65)])
+    rows = line([*trunk], [(0, 0, 0.9), (0, 0, 1.3), (0, -0.02, 1.4), (0, 0, 1.65)])
     for part in parts:
         for side, sign in zip(sides, (1.0, -1.0), strict=True) if FACE[part][0][0] else (("", 1.0),):
             head, tail = (tuple(np.multiply((sign, 1.0, 1.0), point).tolist()) for point in FACE[part])
-            rows.append((f"{part}.{side}" if side else part, "head", head, tail))
+            rows.append((f"{part}.{side}" if side else part, trunk[-1], head, tail))
     return skeletons.build(rows)
 
 
@@ -55,6 +55,12 @@ def test_any_two_parts_of_a_face_show_where_a_bust_faces(turn: str) -> None:
         np.testing.assert_allclose(found.up, UP, atol=1e-6, err_msg=str(parts))
         right = found.forward @ rotation.rotate(TURNS[turn], np.array(FORWARD)) > 0.99
         assert right or (not paired and found.confidence < axes.CERTAIN), parts
+
+
+def test_the_bone_with_the_face_is_the_head() -> None:
+    """Where no bone has a name of the trunk."""
+    for parts in combinations(FACE, 2):
+        assert detect.find_head(bust(*parts, trunk=("b0", "b1", "b2"))) == "b2", parts
 
 
 def test_a_bust_whose_sides_are_named_the_wrong_way_round() -> None:
