@@ -17,6 +17,7 @@ from .. import checks, rotation
 from ..errors import InvalidArgument, StabilityWarning
 from ..message import Message
 from ..rotation import Array
+from . import one_rotation
 from .integrators import INTEGRATORS, check_integrator, make_step, step_limit
 from .recurrences import recurrence
 from .second_order import CLAMPED_STEP, Step, apply, check_tuning, stable_substeps, substeps
@@ -214,8 +215,11 @@ class _Steps:
     max_angle: float | None
 
 
-def _follow_geodesic(target: Array, q: Array, w: Array, steps: _Steps) -> Iterator[tuple[Array, Array]]:
+def _follow_geodesic(target: Array, q: Array, w: Array, steps: _Steps) -> Iterator[tuple[ArrayLike, ArrayLike]]:
     h, count, max_speed, max_angle = steps.length, steps.count, steps.max_speed, steps.max_angle
+    if q.ndim == 1 and max_angle is None:
+        yield from one_rotation.follow(target, q, w, steps.one, h, count, max_speed)
+        return
     q, w = limit_angle(q, w, max_angle)
     yield q, w
     for before, after in pairwise(target):

@@ -12,6 +12,7 @@ from numpy.testing import assert_allclose
 from comparison import largest_degrees
 from lookat_pd import pd, rotation
 from lookat_pd.errors import InvalidArgument, StabilityWarning
+from lookat_pd.pd import tracking
 from lookat_pd.rotation import Array
 
 RATES = (24, 30, 60, 120)
@@ -288,6 +289,22 @@ def test_batches_of_rotations_are_followed_one_by_one(method):
             largest_degrees(together[:, i, j], pd.track_quaternion(goals[:, i, j], 1.0 / 24.0, 0.6, method=method))
             < 1e-6
         )
+
+
+@pytest.mark.parametrize("integrator", ["exact", "stable", "euler"])
+@pytest.mark.parametrize("max_speed", [None, 2.0])
+def test_one_rotation_is_followed_as_among_several(integrator, max_speed):
+    rng = np.random.default_rng(7)
+    wandering = rotation.exp(np.cumsum(rng.normal(0.0, 0.4, (80, 3)), axis=0))
+    wild = rotation.normalize(rng.normal(size=(80, 4)))
+    options = {"integrator": integrator, "max_speed": max_speed, "feed_forward": 0.3}
+    # One that rests is a goal too.
+    several = np.stack((wandering, wild, np.tile(wild[0], (80, 1))), axis=1)
+    together = tracking.quaternion_states(several, 1.0 / 24.0, 0.4, 0.8, **options)
+    for n in range(3):
+        alone = tracking.quaternion_states(several[:, n], 1.0 / 24.0, 0.4, 0.8, **options)
+        for one, among in zip(alone, together, strict=True):
+            assert_allclose(one, among[:, n], rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("method", ["geodesic", "component"])
