@@ -94,9 +94,10 @@ class Properties:
         return self._made(IntProperty, name, description, default=default, max=max, min=min, **own)
 
     def choice(
-        self, name: str, description: str, items: Iterable[Sequence[str]], default: str | None = None, **own: Any
+        self, name: str, description: str, items: Iterable[Sequence[Any]], default: str | None = None, **own: Any
     ) -> Any:
-        """One of items (identifier, label, tooltip), the first without a default."""
+        """One of items (identifier, label, tooltip), the first without a default. A number after these is what files
+        store; without one, the place in the list."""
         return self._made(EnumProperty, name, description, items=tuple(map(tuple, items)), default=default, **own)
 
     def text(self, name: str = "", description: str = "", default: str = "", **own: Any) -> Any:

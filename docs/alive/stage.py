@@ -15,6 +15,7 @@ from standalone import load
 FPS = 24
 EARLIER = {"stabilize": 0.0, "head_speed": 0.0, "let_go_angle": 0.0, "aim_from": "BONE", "head_roll": pi}
 """Settings of a look-at in a file of an earlier version, where they differ."""
+HEAD, EYES = "ORG-spine.006", ("ORG-eye.L", "ORG-eye.R")
 Motion = Callable[[float], dict[str, tuple[tuple[float, float, float], tuple[float, float, float]]]]
 """Seconds to control bones with their turn (pitch, yaw, roll in degrees) and shift [m], in the character's space."""
 
@@ -93,7 +94,7 @@ def looks(
     and what `heads` has, while the rig shows it."""
     for label, settings in (("before", EARLIER), ("after", {})):
         with looking(scene, rig, target, settings):
-            yield label, *heads(scene, rig)
+            yield label, *heads(scene, rig, places=[HEAD])
 
 
 def settle(rig: bpy.types.Object, settings: dict) -> None:
@@ -103,23 +104,24 @@ def settle(rig: bpy.types.Object, settings: dict) -> None:
         setattr(rig.pose.bones[bone].lookat_pd, name, value)
 
 
-def heads(scene: bpy.types.Scene, rig: bpy.types.Object, bone: str = "ORG-spine.006") -> tuple[Array, Array, Array]:
-    """Times [s], where the eyes are (n, 3) and the turn of the head in the world (n, 4) at every frame: as the viewport
-    shows it, without asking the extension."""
-    places, turns = [], []
+def heads(
+    scene: bpy.types.Scene, rig: bpy.types.Object, bone: str = HEAD, places: Sequence[str] = EYES
+) -> tuple[Array, Array, Array]:
+    """Times [s], where the look starts (n, 3), in the middle of some bones, and the turn of a bone in the world (n, 4)
+    at every frame: as the viewport shows it, without asking the extension."""
+    starts, turns = [], []
     rest = (rig.data.bones[bone].matrix_local).to_quaternion()
-    names = [name for name in ("ORG-eye.L", "ORG-eye.R") if name in rig.pose.bones]
     for frame in range(scene.frame_start, scene.frame_end + 1):
         scene.frame_set(frame)
         seen = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
-        eyes = [seen.matrix_world @ seen.pose.bones[name].head for name in names]
-        places.append(sum(eyes, Vector()) / len(eyes))
+        found = [seen.matrix_world @ seen.pose.bones[name].head for name in places]
+        starts.append(sum(found, Vector()) / len(found))
         turns.append((seen.matrix_world @ seen.pose.bones[bone].matrix).to_quaternion() @ rest.inverted())
-    return np.arange(len(places)) / FPS, np.array(places), np.array([tuple(turn) for turn in turns])
+    return np.arange(len(starts)) / FPS, np.array(starts), np.array([tuple(turn) for turn in turns])
 
 
 def aim_error(places: Array, turns: Sequence[Array], target: tuple[float, float, float] | Array) -> Array:
-    """Angle between where the face points, or both eyes in the mean, and the target, as seen from between the eyes
+    """Angle between where the face points, or both eyes in the mean, and the target, as seen from the places
     [degrees]."""
     towards = rotation.normalize(np.asarray(target) - places)
     aims = sum(rotation.rotate(turn, np.array((0.0, -1.0, 0.0))) for turn in turns)

@@ -1,7 +1,7 @@
 """How look-ats with default settings hold a still target while the character moves, on clips of other makers.
 
 Every clip of a file looks at a point of the world, 35 degrees to the left of where the head is in the first frame and
-at the height of its eyes. The baked rig is measured at every frame, in the world.
+at its height. The baked rig is measured at every frame, in the world.
 """
 
 from collections.abc import Iterator, Sequence

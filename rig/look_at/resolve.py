@@ -184,7 +184,7 @@ def resolve(
     simple = _is_plain(armature, bones) and not any(looked_at.hangs_on(target, armature) for target in watched)
     chain = _chain(armature, skeleton, links, settings)
     body, notes = layers.find(armature, bones, settings, axes)
-    chain = eye_origin.aiming_from(chain, eye_origin.place(armature, bone, settings, body))
+    chain = eye_origin.aiming_from(chain, eye_origin.place(armature, bone, settings, body, targets))
     doubt = facing.doubt(armature, bone)
     notes = notes if doubt is None else (doubt, *notes)
     resolved = LookAt(armature, bones, chain, tuning(settings), targets, schedule, simple, body, notes, up, occluders)

@@ -15,6 +15,7 @@ _LATER = (
     {"stabilize": 0.0},
     {"head_speed": 0.0, "let_go_angle": 0.0},
     {"aim_from": "BONE", "head_roll": float(np.pi)},
+    {"aim_from": "EYES"},
 )
 """Settings that look-ats of each version did not have yet, and the values with which these move as they did."""
 VERSION = len(_LATER)

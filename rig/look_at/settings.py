@@ -34,14 +34,22 @@ AIM_AXES = {
 }
 ORIGINS = (
     (
+        "AUTO",
+        "Automatic",
+        "Between the eyes where the eyes turn too, or where another character or a part of one is a target; otherwise "
+        "the origin of the bone",
+        2,
+    ),
+    (
         "EYES",
         "Eyes",
         "Between the eyes or, without eye bones, where they usually are in the head. The head of another character is "
         "looked at there, too",
+        0,
     ),
-    ("BONE", "Bone", "The origin of the bone. The head of another character is looked at at its origin, too"),
+    ("BONE", "Bone", "The origin of the bone. The head of another character is looked at at its origin, too", 1),
 )
-"""What the aim starts from: identifier, label, tooltip."""
+"""What the aim starts from: identifier, label, tooltip, and the number that files have."""
 _K_P = gains.round_k_p(SETTLE_TIME)
 
 
@@ -166,7 +174,7 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
         update=changed,
         size=6,
     )
-    aim_from: _deciding.choice("Aim From", "Place in the head that is brought in line with the target", ORIGINS)
+    aim_from: _deciding.choice("Aim From", "Place in the head that is brought in line with the target", ORIGINS, "AUTO")
     soft_edge: setting.angle("Soft Edge", "Width of the smooth transition at each limit", 5.0, max=60.0, soft_max=20.0)
     stabilize: setting.factor(
         "Stabilize",

@@ -239,3 +239,21 @@ def belongs_to(item: bpy.types.Object, armature: bpy.types.Object) -> bool:
             return True
         item = item.parent
     return False
+
+
+def moves_with(item: bpy.types.Object) -> set[bpy.types.Object]:
+    """The armatures that an object is, is part of or moves with: by parents, deformation and constraints, with whatever
+    influence, which may change with the frame."""
+    seen: set[bpy.types.Object] = set()
+    waiting: list[bpy.types.Object | None] = [item]
+    while waiting:
+        here = waiting.pop()
+        if here is None or here in seen:
+            continue
+        seen.add(here)
+        waiting.extend((here.parent, here.find_armature()))
+        for constraint in here.constraints:
+            if constraint.type in _CARRIERS:
+                for found in (constraint, *getattr(constraint, "targets", ())):
+                    waiting.append(getattr(found, "target", None))
+    return {found for found in seen if found.type == "ARMATURE"}

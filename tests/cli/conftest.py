@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -175,7 +175,9 @@ def eyes_of(rig: bpy.types.Object, bone: str = "head") -> Vector:
     return Vector(load("rig.detection.eye_place").between_eyes(rig, bone))
 
 
-def aim_error(rig: bpy.types.Object, bone: str, axis: list[float], point: Vector, eyes: Vector | None = None) -> float:
+def aim_error(
+    rig: bpy.types.Object, bone: str, axis: list[float], point: Vector, eyes: Sequence[float] = (0.0, 0.0, 0.0)
+) -> float:
     """Angle [deg] between a head's aim axis and a point of the world, on the evaluated rig at the present frame.
 
     eyes: where the aim starts, in the frame of the bone.
@@ -183,7 +185,7 @@ def aim_error(rig: bpy.types.Object, bone: str, axis: list[float], point: Vector
     evaluated = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
     place = evaluated.matrix_world @ evaluated.pose.bones[bone].matrix
     aim = place.to_3x3() @ Vector(axis)
-    return float(np.degrees(aim.angle(point - place @ (eyes or eyes_of(rig, bone)))))
+    return float(np.degrees(aim.angle(point - place @ Vector(eyes))))
 
 
 def poses(rig: bpy.types.Object, bones: list[str], frames: list[float]) -> np.ndarray:

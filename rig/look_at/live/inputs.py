@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 
 from ...sampling import fingerprint
-from .. import mixing, settings
+from .. import eye_origin, mixing, settings
 from ..body import settings as body_settings
 from ..body import shape_table
 from ..resolve import LookAt
@@ -46,7 +46,7 @@ def settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -
         target,
         s.subtarget,
         s.aim_axis,
-        s.aim_from,
+        (s.aim_from, eye_origin.is_between_eyes(armature, s)),
         *s.facing,
         s.soft_edge,
         bones,

@@ -21,7 +21,7 @@ from ...layers.track import Track
 from ...sampling import scene_time, suspend
 from ...sampling.sampler import seen_from
 from ...sampling.targets import Target
-from .. import constraint_sync, mixing, settings
+from .. import constraint_sync, eye_origin, mixing, settings
 from .. import look_at_layer as offsets
 from .. import resolve as look_at
 from ..body import blink, shape_table
@@ -107,7 +107,7 @@ class LiveFollowSession:
         chain = settings.chain_values(s)
         target = (s.target.session_uid, len(s.target.users_scene)) if s.target is not None else None
         up = s.world_up, s.world_up_object.session_uid if s.world_up_object is not None else 0
-        aimed = s.aim_axis, s.aim_from, *s.facing, up
+        aimed = s.aim_axis, s.aim_from, eye_origin.is_between_eyes(self.armature, s), *s.facing, up
         groups = (*body_settings.TUNING.items(), *body_settings.BONES.items())
         values = [getattr(getattr(s, group), name) for group, names in groups for name in names]
         behind = s.let_go_behind.all_objects.keys() if s.let_go_behind is not None else ()

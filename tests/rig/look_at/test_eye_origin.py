@@ -33,7 +33,7 @@ def two() -> tuple[bpy.types.Object, bpy.types.Object]:
     return anna, bert
 
 
-@pytest.mark.parametrize("origin", ["EYES", "BONE"])
+@pytest.mark.parametrize("origin", ["AUTO", "EYES", "BONE"])
 def test_people_of_one_height_do_not_look_up_at_each_other(origin) -> None:
     anna, bert = two()
     for one, other in ((anna, bert), (bert, anna)):
@@ -53,37 +53,113 @@ def test_at_a_ball_at_eye_level_the_head_stays_level() -> None:
     assert eyes is not None
     place = scenes.poses(armature, (1,), ("head",))[0, 0] @ (*eyes, 1.0)
     ball = scenes.ball((0.0, -1.0, float(place[2])))
-    settings = scenes.aim(armature, ball)
+    settings = scenes.aim(armature, ball, aim_from="EYES")
     assert abs(pitch(armature)) < 0.1
-    settings.aim_from = "BONE"
+    settings.aim_from = "AUTO"
     assert pitch(armature) > 3.0
-    settings.property_unset("aim_from")
+    settings.aim_from = "EYES"
     (result,) = scenes.run_bake(armature)
     (figures,) = scenes.finish(baked_aim.measure(bpy.context.scene, [result]))
     assert figures.settled < 0.05
 
 
-def test_files_of_earlier_versions_aim_from_the_bone(tmp_path) -> None:
+def thing() -> bpy.types.Object:
+    return scenes.ball()
+
+
+def face_of_other() -> bpy.types.Object:
+    return scenes.figure("Bert")
+
+
+def held_by_other() -> bpy.types.Object:
+    return scenes.child(scenes.ball(), scenes.figure("Bert"), "hand.L")
+
+
+def carried_by_other() -> bpy.types.Object:
+    item, other = scenes.ball(), scenes.figure("Bert")
+    limits = item.constraints.new("CHILD_OF")
+    limits.target, limits.subtarget, limits.influence = other, "hand.L", 0.0
+    return item
+
+
+def on_skin_of_other() -> bpy.types.Object:
+    skin = scenes.box((0.0, -2.0, 1.5), (0.3, 0.3, 0.3))
+    skin.modifiers.new("Armature", "ARMATURE").object = scenes.figure("Bert")
+    return scenes.child(scenes.ball(), skin)
+
+
+def own_hand() -> bpy.types.Object:
+    return scenes.child(scenes.ball(), bpy.data.objects["Hero"], "hand.L")
+
+
+def passed_from_hand_to_hand() -> bpy.types.Object:
+    """What both hold is part of neither: the aim must not change when it changes hands."""
+    return scenes.child(carried_by_other(), bpy.data.objects["Hero"], "hand.L")
+
+
+def prop() -> bpy.types.Object:
+    return scenes.figure("Lever", [("lever", None, (0.0, -2.0, 1.5), (0.0, -2.0, 1.8))])
+
+
+@pytest.mark.parametrize("target", [face_of_other, held_by_other, carried_by_other, on_skin_of_other])
+def test_who_looks_at_a_partner_looks_from_the_eyes(target) -> None:
+    armature = scenes.figure()
+    scenes.aim(armature, target())
+    assert look_at.resolve(armature, "head").chain.eye_height > 0.05
+
+
+@pytest.mark.parametrize("target", [thing, own_hand, passed_from_hand_to_hand, prop])
+def test_who_looks_at_a_thing_looks_from_the_bone_unless_the_eyes_look_too(target) -> None:
+    armature = scenes.figure()
+    settings = scenes.aim(armature, target())
+    assert look_at.resolve(armature, "head").chain.eye_height == 0.0
+    settings.eyes.use = True
+    assert look_at.resolve(armature, "head").chain.eye_height > 0.05
+
+
+def test_one_partner_among_the_targets_decides_for_all() -> None:
     armature = scenes.figure()
     settings = scenes.aim(armature, scenes.ball())
-    assert settings.aim_from == "EYES"
-    settings.version = 3
+    settings.targets.add().object = scenes.figure("Bert")
+    assert look_at.resolve(armature, "head").chain.eye_height > 0.05
+
+
+def test_a_target_that_becomes_part_of_a_partner_is_noticed() -> None:
+    """And one that is taken from it, by whoever is above it."""
+    armature, other, holder = scenes.figure(), scenes.figure("Bert"), scenes.ball((0.0, 0.0, 0.0), "Holder")
+    other.location.y = -3.0
+    target = scenes.child(scenes.ball((0.0, -2.0, 1.9)), holder)
+    scenes.aim(armature, target)
+    before = pitch(armature)
+    holder.parent = other
+    holder.matrix_parent_inverse = other.matrix_world.inverted()
+    assert pitch(armature) < before - 1.0
+    holder.parent = None
+    assert pitch(armature) == pytest.approx(before, abs=1e-4)
+
+
+@pytest.mark.parametrize(("version", "origin"), [(3, "BONE"), (4, "EYES"), (5, "AUTO")])
+def test_files_of_earlier_versions_aim_as_they_did(version, origin, tmp_path) -> None:
+    armature = scenes.figure()
+    settings = scenes.aim(armature, scenes.ball())
+    assert settings.aim_from == "AUTO"
+    settings.version = version
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "old.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "old.blend"))
     settings = bpy.data.objects["Hero"].pose.bones["head"].lookat_pd
-    assert (settings.aim_from, settings.version) == ("BONE", saved_settings.VERSION)
+    assert (settings.aim_from, settings.version) == (origin, saved_settings.VERSION)
 
 
 @pytest.mark.parametrize("bone", ["chest", "hand.L"])
 def test_what_is_no_head_aims_from_its_origin(bone) -> None:
     armature = scenes.figure()
-    scenes.aim(armature, scenes.ball(), bone)
+    scenes.aim(armature, scenes.ball(), bone, aim_from="EYES")
     assert look_at.resolve(armature, bone).chain.eye_height == 0.0
 
 
 def test_an_axis_that_is_not_the_face_aims_from_the_origin() -> None:
     armature = scenes.figure()
-    scenes.aim(armature, scenes.ball(), aim_axis="POS_Y")
+    scenes.aim(armature, scenes.ball(), aim_axis="POS_Y", aim_from="EYES")
     assert look_at.resolve(armature, "head").chain.eye_height == 0.0
 
 

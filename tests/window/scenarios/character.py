@@ -52,14 +52,9 @@ def pose() -> np.ndarray:
     return np.array([bone.matrix for bone in seen.pose.bones])
 
 
-def eyes() -> np.ndarray:
-    """Where eyes usually are in the head, as Blender evaluates it: this character has none."""
-    bones, head = armature().data.bones, armature().data.bones[HEAD]
-    ends = [end.z for bone in bones for end in (bone.head_local, bone.tail_local)]
-    tall = max(ends) - min(ends)
-    up = np.clip(0.55 * (head.tail_local.z - head.head_local.z), 0.03 * tall, 0.08 * tall)
-    matrix = pose()[armature().pose.bones.keys().index(HEAD)]
-    return matrix[:3, 3] + matrix[:3, :3] @ np.array(head.matrix_local)[:3, :3].T @ (0.0, 0.0, up)
+def origin() -> np.ndarray:
+    """Where the head begins, from which it looks at things, as Blender evaluates it."""
+    return pose()[armature().pose.bones.keys().index(HEAD)][:3, 3]
 
 
 def facing() -> np.ndarray:
@@ -74,7 +69,7 @@ def miss() -> float:
     """Angle [deg] between where the head looks and where the ball is."""
     depsgraph = bpy.context.window_manager.windows[0].view_layer.depsgraph
     place = bpy.data.objects["Ball"].evaluated_get(depsgraph).matrix_world.translation
-    way = np.array(place) - eyes()
+    way = np.array(place) - origin()
     return float(np.degrees(np.arccos(np.clip(facing() @ way / np.linalg.norm(way), -1.0, 1.0))))
 
 

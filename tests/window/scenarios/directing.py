@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from character import armature, eyes, facing, look_at_ball, select, settings
+from character import armature, facing, look_at_ball, origin, select, settings
 from windowed.hands import TIMELINE, Hands, Waiting
 from windowed.panels import opened
 from windowed.scripts import script
@@ -33,7 +33,7 @@ def _bird() -> bpy.types.Object:
 def _miss(frame: int, item: bpy.types.Object) -> float:
     """Angle [deg] between where the head looks at a frame and where an object stands."""
     bpy.context.window_manager.windows[0].scene.frame_set(frame)
-    way = np.array(item.location) - eyes()
+    way = np.array(item.location) - origin()
     return float(np.degrees(np.arccos(np.clip(facing() @ way / np.linalg.norm(way), -1.0, 1.0))))
 
 
