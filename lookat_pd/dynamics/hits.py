@@ -100,6 +100,7 @@ def respond(
     largest_angle: float = LARGEST_ANGLE,
     limits: Limits | None = None,
     travel: float | None = None,
+    ranges: ArrayLike | None = None,
 ) -> HitResponse:
     """A body that follows an animation (F, n, 4), one pose every `dt` seconds, and is hit.
 
@@ -108,7 +109,8 @@ def respond(
     hits. hinges: (n, 3), the axis about which a joint turns, in its frame, 0 for ball joints. largest_angle: [rad], by
     which the hits turn any joint at most; it is then a stop, beside which the others move on. limits: of the joints,
     which then stop at their ends. travel: [s], that the blow takes to joints that are far away; the largest angle is
-    then that of all joints of a line together, too. None: as published. Raises InvalidArgument.
+    then that of all joints of a line together, too. None: as published. ranges: (n,) [rad], by which single joints turn
+    at most, where that is less. Raises InvalidArgument.
     """
     given, animated = animated, body_checks.quaternions("animation", animated, len(body))
     if animated.ndim != 3 or not len(animated):
@@ -124,6 +126,12 @@ def respond(
         raise InvalidArgument(
             "The largest angle must be above 0° and at most 180°, not {angle}°.", angle=shown(np.degrees(largest))
         )
+    stiffer = np.ones(len(body))
+    if ranges is not None:
+        given_ranges = exactly("ranges of the joints", ranges, len(body))
+        if np.any(given_ranges <= 0.0):
+            raise InvalidArgument("The range of each joint must be above 0°.")
+        stiffer = np.maximum(float(largest) / given_ranges, 1.0)
     delays = np.zeros((len(hits), len(body)))
     if travel is not None:
         travel = number("time to travel", travel, 0.0, LONGEST_STEP)
@@ -151,7 +159,7 @@ def respond(
         room = float(largest) * (1.0 - _SPARE * (1.0 - count / len(hits)))
         system = _system(body, pose, hits[k], stiffness, hinges)
         lines = None if travel is None else _Lines.of(body, pose)
-        velocities[k], factors[k] = _stopped(system, offsets_at(checked, count), rising, room, lines)
+        velocities[k], factors[k] = _stopped(system, offsets_at(checked, count), rising, room, stiffer, lines)
         if lines is not None:
             few = checked[:: len(checked) // _FEW]
             line = few, animated, dt
@@ -261,20 +269,26 @@ def _together(body: Body, line: tuple[Array, Array, float], before: Array, after
 
 
 def _stopped(
-    system: tuple[Array, Array, Array], before: Array, rising: Array, largest: float, lines: _Lines | None = None
+    system: tuple[Array, Array, Array],
+    before: Array,
+    rising: Array,
+    largest: float,
+    stiffer: Array,
+    lines: _Lines | None = None,
 ) -> tuple[Array, float]:
     """The change of velocity (n, 3) with which no joint, and no line of joints, turns by more than the largest angle
     [rad], and the part of it that is left where the hit is, along its impulse.
 
     system: masses, impulse and directions. before: offsets (t, n, 3) by other hits. rising: (t, n) [s], the offsets by
-    velocities of 1.
+    velocities of 1. stiffer: (n,), how much more than it turns the angle of a joint counts.
     """
     masses, pushed, free = system
     freely, n = np.linalg.solve(masses, pushed), before.shape[1]
     v, stops, placed = freely, [], set()
 
     def all_of(offsets: Array) -> Array:
-        return offsets if lines is None else np.concatenate((offsets, lines.sums(offsets)), axis=-2)
+        own = stiffer[:, None] * offsets
+        return own if lines is None else np.concatenate((own, lines.sums(offsets)), axis=-2)
 
     def added(v: Array) -> Array:
         return all_of(rising[..., None] * (free.T @ v).reshape(n, 3))
@@ -282,7 +296,7 @@ def _stopped(
     def stop(t: int, j: int) -> Stop:
         if lines is not None and j >= n:
             return Stop(given_before[t, j], 1.0, lines.rows(j - n, rising[t], free))
-        return Stop(given_before[t, j], float(rising[t, j]), free.T[3 * j : 3 * j + 3])
+        return Stop(given_before[t, j], float(stiffer[j] * rising[t, j]), free.T[3 * j : 3 * j + 3])
 
     given_before = all_of(before)
     # Beyond that, all joints are at their ends.

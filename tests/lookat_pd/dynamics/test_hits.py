@@ -329,6 +329,21 @@ def test_a_line_of_joints_turns_by_the_largest_angle_at_most(seed: int, size: fl
         assert rotation.distance(turned, stands).max() > 0.8 * largest
 
 
+@pytest.mark.parametrize("size", [3.0, 30.0, 1e6])
+def test_joints_with_a_range_give_way_no_further_and_pass_the_blow_on(size: float) -> None:
+    body = trees.body(5, 3, chain=True)
+    animated, ranges = swaying(body), np.radians([60.0, 20.0, 180.0, 20.0, 40.0])
+    given, options = hit(0.1, 4, size * IMPULSE), {"largest_angle": np.radians(60.0), "travel": TRAVEL}
+    response = respond(body, animated, given, ranges=ranges, **options)
+    turned = np.linalg.norm(response.offsets, axis=-1).max(axis=0)
+    assert np.all(turned <= 1.001 * np.minimum(ranges, np.radians(60.0)))
+    free = respond(body, animated, given, ranges=np.full(5, np.pi), **options)
+    plain = respond(body, animated, given, **options)
+    assert np.array_equal(free.rotations, plain.rotations)
+    small = respond(body, animated, hit(0.1, 4, 1e-3 * IMPULSE), ranges=ranges, **options)
+    assert np.allclose(small.velocities, respond(body, animated, hit(0.1, 4, 1e-3 * IMPULSE), **options).velocities)
+
+
 def test_without_time_to_travel_a_small_hit_is_as_published() -> None:
     body = trees.body(5, 2)
     animated = swaying(body)
