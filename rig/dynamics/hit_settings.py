@@ -15,6 +15,12 @@ from .settings import LONGEST, joint_limits
 
 JOINTS_ITEMS = (
     (
+        "PEOPLE",
+        "As People",
+        "Let the bones give way one after the other, from the blow outwards, neck, spine and wrists no further than "
+        "those of people; all bones of a limb and the spine together turn by the largest angle at most",
+    ),
+    (
         "SUCCESSION",
         "In Succession",
         "Let the bones give way one after the other, from the blow outwards; all bones of a limb and the spine "

@@ -154,7 +154,7 @@ def start(
 
 def _travel(request: HitRequest) -> float | None:
     """The time [s] that a blow takes to bones far away; None for all at once."""
-    return _TRAVEL * request.settle_time if request.joints == "SUCCESSION" else None
+    return _TRAVEL * request.settle_time if request.joints != "PUBLISHED" else None
 
 
 def _switching(
@@ -258,6 +258,7 @@ def _work(
             largest_angle=request.largest_angle,
             limits=limits,
             travel=_travel(request),
+            ranges=joint_ranges.give_way(body) if request.joints == "PEOPLE" else None,
         )
         yield from subrange(controls.measure(), _SAMPLED, _MEASURED)
         with BakeTransaction(armature) as work:

@@ -9,31 +9,32 @@ from bpy.app.handlers import persistent
 from ..animation import former_defaults
 from ..animation.stored_settings import stored
 
-VERSION = 1
-_SCENES = ({"between": "TENSION", "timing": "COST"},)
-_HITS = ({"joints": "PUBLISHED"},)
+_SCENES = ({"between": "TENSION", "timing": "COST"}, {"point": "AUTO", "soft_reach": 0.0})
+_HITS = ({"joints": "PUBLISHED"}, {"joints": "SUCCESSION"})
 """Settings that each version did not have yet, and the values with which motion is as it was."""
 
 
 @persistent
 def _stamp(*_: object) -> None:
     """Let settings say which version they are of when the file is saved."""
-    for settings, _later in _all():
-        settings.version = VERSION
+    for settings, later in _all():
+        settings.version = len(later)
 
 
 @persistent
 def _keep_as_saved(*_: object) -> None:
-    """Let settings that were made before later ones existed go on as they did."""
+    """Let files that were saved before later settings existed go on as they did; new files start as they are."""
+    if not bpy.data.filepath:
+        return
     for settings, later in _all():
         former_defaults.keep(settings, later)
 
 
 def _all() -> Iterator[tuple[Any, former_defaults.Later]]:
-    """The settings in the file that somebody has made and that can be edited, with what came later."""
+    """The settings in the file that can be edited, with what came later; of hits those that somebody has made."""
     for scene in bpy.data.scenes:
         settings = stored(scene, "lookat_pd_dynamics") if scene.is_editable else None
-        if settings is not None and _is_made(settings):
+        if settings is not None:
             yield settings, _SCENES
     for item in bpy.data.objects:
         settings = stored(item, "lookat_pd_hits") if item.is_editable and item.type == "ARMATURE" else None
@@ -42,7 +43,8 @@ def _all() -> Iterator[tuple[Any, former_defaults.Later]]:
 
 
 def _is_made(settings: Any) -> bool:
-    """Whether a setting was changed; a group alone is there as soon as a panel has shown it."""
+    """Whether a setting was changed; a group alone is there as soon as a panel has shown it, which a library override
+    would store."""
     return any(
         settings.is_property_set(prop.identifier)
         for prop in settings.bl_rna.properties

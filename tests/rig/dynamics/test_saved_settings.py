@@ -32,7 +32,7 @@ def saved_by(path: Path, *, version: int) -> None:
 
 
 @pytest.mark.every_blender
-@pytest.mark.parametrize("version", [0, 1])
+@pytest.mark.parametrize("version", [0, 1, 2])
 def test_what_was_set_before_moves_as_before(version: int, tmp_path: Path) -> None:
     scenes.figure()
     motion, hits = settings()
@@ -42,16 +42,25 @@ def test_what_was_set_before_moves_as_before(version: int, tmp_path: Path) -> No
     motion, hits = settings()
     assert motion.tension == 9.0 and len(hits.hits) == 1
     assert motion.between == ("MASS" if version else "TENSION")
-    assert hits.joints == ("SUCCESSION" if version else "PUBLISHED")
-    assert motion.version == hits.version == saved.VERSION
+    assert (motion.point, motion.soft_reach > 0.0) == (("HAND", True) if version > 1 else ("AUTO", False))
+    assert hits.joints == ("PUBLISHED", "SUCCESSION", "PEOPLE")[version]
+    assert (motion.version, hits.version) == (len(saved._SCENES), len(saved._HITS))
 
 
-def test_what_nobody_has_set_is_as_it_is_by_default(tmp_path: Path) -> None:
+def test_a_file_of_before_in_which_nothing_is_set_moves_as_before(tmp_path: Path) -> None:
     scenes.figure()
-    assert [settings()[0].between, settings()[1].joints] == ["MASS", "SUCCESSION"]
+    assert settings()[0].between == "MASS"
     saved_by(tmp_path / "file.blend", version=0)
-    motion, hits = settings()
-    assert (motion.between, hits.joints) == ("MASS", "SUCCESSION")
+    motion = settings()[0]
+    assert (motion.between, motion.timing, motion.point) == ("TENSION", "COST", "AUTO")
+
+
+def test_a_new_file_in_which_nothing_is_set_has_the_defaults_of_now(tmp_path: Path) -> None:
+    scenes.figure()
+    assert settings()[0].between == "MASS"
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "file.blend"))
+    assert (settings()[0].between, settings()[0].point) == ("MASS", "HAND")
 
 
 def test_a_method_that_was_chosen_stays(tmp_path: Path) -> None:
@@ -70,4 +79,4 @@ def test_what_is_made_now_is_of_this_version(tmp_path: Path) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "file.blend"))
     motion, hits = settings()
-    assert (motion.between, hits.joints) == ("MASS", "SUCCESSION")
+    assert (motion.between, hits.joints) == ("MASS", "PEOPLE")
