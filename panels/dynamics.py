@@ -5,6 +5,7 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import drawing, interpolate_keys, polling, reach, selection
 from ..rig.dynamics import display, interpolation, masses, reaching
+from ..rig.dynamics.settings import SIDED
 from ..translations import messages
 from . import advanced, compare_ghost, dynamics_plots, presets, status
 from .sidebar import ArmaturePanel, SidebarPanel
@@ -102,10 +103,12 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
         layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_dynamics
         column = layout.column(align=True)
         column.prop(settings, "point")
-        if settings.point == "PALM" or (settings.point == "AUTO" and settings.both_hands):
+        if settings.point == "PALM" or (settings.point in SIDED and settings.both_hands):
             column.prop(settings, "palm_gap")
         column.prop(settings, "length")
         column.prop(settings, "lean")
+        if advanced.is_on(context):
+            column.prop(settings, "soft_reach")
         column = layout.column(align=True)
         column.prop(settings, "goal")
         if settings.goal == "OBJECT":

@@ -20,9 +20,12 @@ from ..report import Row
 
 NAME = "reach"
 SUMMARY = "bake a reach for a target with the least change of torque"
-FIELDS = ("cost", "minimum_jerk_cost", "costs", "effector_error", "hand_errors", "clearance", "plots")
+FIELDS = ("cost", "minimum_jerk_cost", "costs", "effector_error", "hand_errors", "softened", "clearance", "plots")
 """What its report has beside the fields of every verb."""
 EPILOG = "The reach starts at the first frame of --range, or of the action of the rig, from the pose at that frame."
+
+
+_POINTS = {"palm": "HAND", "fingertips": "FINGERTIPS", "wrist": "HEAD"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +59,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     help = "bring the tip of the effector to the goal instead of its head"
     chain_arguments.add_arguments(parser, DynamicsSettings, help)
     parser.add_argument(
+        "--reach-with",
+        choices=_POINTS,
+        default="palm",
+        help="what of a hand comes to the target (default: palm); of other bones it is the head",
+    )
+    parser.add_argument(
         "--palm",
         action="store_true",
         help="bring the palm to the side of the target's mesh and turn it to that side, with optimal",
@@ -63,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--gap", DynamicsSettings, "palm_gap", "D")
     help = "refuse a goal that the arm cannot reach, instead of leaning for it"
     add("--no-lean", DynamicsSettings, "lean", help=help)
+    add("--soft-reach", DynamicsSettings, "soft_reach", "S")
     add("--method", DynamicsSettings, "method")
     add("--timing", DynamicsSettings, "timing")
     add("--passes", DynamicsSettings, "passes", "N")
@@ -153,6 +163,7 @@ def _reach(
         first,
         options.base or "",
         options.tip,
+        _POINTS[options.reach_with],
         vias=tuple(
             Waypoint(share, place, _hand(bones, name)) for name, share, place in sorted(options.via, key=_share)
         ),
@@ -183,6 +194,6 @@ def _fill(row: Row, result: ReachResult) -> None:
     row["action"], row["chain"] = result.action.name, list(reversed(result.tree.bones))
     row["cost"], row["minimum_jerk_cost"] = result.cost, float(result.costs[0])
     row["costs"], row["effector_error"] = result.costs.tolist(), result.missed
-    row["clearance"] = result.clearance
+    row["clearance"], row["softened"] = result.clearance, result.softened
     row["hand_errors"] = result.misses.tolist()
     row["warnings"] += [str(problem) for problem in result.warnings]

@@ -9,10 +9,11 @@ import numpy as np
 
 from ...lookat_pd import ik, rotation
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.ik.soft_reach import MOST, SOFTNESS
 from ...lookat_pd.rotation import Array
 from ..animation import editable
 from ..sampling import plain_chain, posed_bones
-from ..settings import integer
+from ..settings import Properties, integer
 from . import body_joints, limb_controls, other_ik
 from . import bone_limits as limits
 
@@ -27,6 +28,20 @@ def length_of_chain(**own: Any) -> Any:
     """The property of the number of bones in a chain. own: further keywords of `bpy.props`."""
     description = "Number of bones in the chain; 0 for all up to the root or to a pinned bone"
     return integer("Chain Length", description, UNDETECTED, max=1000, min=WHOLE, soft_max=20, **own)
+
+
+def soft_reach(own: Properties) -> Any:
+    """The property of how gradually limbs become straight."""
+    return own.number(
+        "Soft Reach",
+        "Fraction of a limb's length over which it becomes straight (soft IK), so that elbows and knees do not snap "
+        "where targets leave the reach and come back; 0 for a limb that is straight exactly at its full length",
+        SOFTNESS,
+        max=MOST,
+        soft_max=0.1,
+        precision=3,
+        subtype="FACTOR",
+    )
 
 
 @dataclass(frozen=True)
@@ -76,18 +91,18 @@ def resolve(
     at_tip: bool = True,
     turn_effector: bool = False,
     pinned: bool = False,
+    skipped: Collection[str] = (),
     check: Callable[[Sequence[str]], object] | None = None,
 ) -> JointChain:
     """The chain that ends with `effector`. Raises LookAtError.
 
     length: how many bones turn at most, WHOLE for all; base: the first that turns, instead. at_tip: whether the
     effector's tip is brought to the target, or its head, and then the effector turns only where `turn_effector` says
-    so. pinned:
-    the effector may be a pinned bone, which is to stay where it is. check: raises RigError for bones that cannot turn,
-    instead of for all that another inverse kinematics poses.
+    so. pinned: the effector may be a pinned bone, which is to stay where it is. skipped: bones that do not turn. check:
+    raises RigError for bones that cannot turn, instead of for all that another inverse kinematics poses.
     """
     armature = editable.check_bones(armature, (effector, *((base,) if base else ())))
-    joints = _joints(armature, effector, length, base, at_tip, pinned=pinned)
+    joints = _joints(armature, effector, length, base, at_tip, pinned=pinned, skipped=skipped)
     turn_effector = turn_effector and not at_tip
     bones = armature.pose.bones
     turned = [*joints, effector] if turn_effector else joints
@@ -138,7 +153,14 @@ def limb(armature: bpy.types.Object, effector: str, *, at_tip: bool) -> str:
 
 
 def _joints(
-    armature: bpy.types.Object, effector: str, length: int, base: str, at_tip: bool, *, pinned: bool = False
+    armature: bpy.types.Object,
+    effector: str,
+    length: int,
+    base: str,
+    at_tip: bool,
+    *,
+    pinned: bool = False,
+    skipped: Collection[str] = (),
 ) -> list[str]:
     """Names of the bones that turn, the base first. Raises RigError."""
     tip = armature.pose.bones[effector]
@@ -157,7 +179,7 @@ def _joints(
     for bone in (*((tip,) if at_tip else ()), *tip.parent_recursive):
         if bone.lookat_pd_ik_pin or (not base and length and len(joints) == length):
             break
-        if not is_mechanism(bone):
+        if not is_mechanism(bone) and bone.name not in skipped:
             joints.append(bone.name)
         if bone.name == base:
             break

@@ -16,6 +16,8 @@ from .names import BoneName, read_names
 _THUMB = "thumb"
 _BEHIND = 0.6
 """The thumb starts nearer to the wrist than this fraction of the way to the middle one of the other fingers."""
+_SAME_PLACE = 1e-2
+"""Distance between the ends of bones in the same place, as a fraction of their length."""
 _NOTHING = 1e-3
 """A direction whose part across another one is below this has none."""
 
@@ -54,8 +56,8 @@ def find(armature: bpy.types.Object, bone: str, other: str = "") -> Palm:
     arms: downwards where the arm is level, towards the body where it hangs.
     """
     skeleton = with_ends(rest.skeleton(armature))
-    own, shown = (skeleton.names.index(name) for name in (bone, limb_controls.shown_by(armature, bone)))
     names = read_names(skeleton.names)
+    own, shown = skeleton.names.index(bone), _shown(armature, skeleton, names, bone)
     below = {row: _below(skeleton, row) for row in _fingers(skeleton, names, shown)}
     wrist = skeleton.heads[shown]
     middle = 0.5 * (skeleton.heads[own] + skeleton.tails[own])
@@ -79,6 +81,22 @@ def find(armature: bpy.types.Object, bone: str, other: str = "") -> Palm:
     return Palm(*local)
 
 
+def fingertip(armature: bpy.types.Object, bone: str) -> tuple[str, Array]:
+    """The last bone of the finger of a hand that reaches farthest, and the position (3,) of its tip in its own frame,
+    in units of the armature; without fingers those of the hand itself."""
+    skeleton = with_ends(rest.skeleton(armature))
+    names = read_names(skeleton.names)
+    own, shown = skeleton.names.index(bone), _shown(armature, skeleton, names, bone)
+    fingers = [_below(skeleton, row) for row in _fingers(skeleton, names, shown)]
+    rows = [row for finger in fingers for row in finger if _THUMB not in names[row].words]
+    # Controls may be as long as the finger that they bend.
+    rows = [row for row in rows if armature.data.bones[skeleton.names[row]].use_deform] or rows
+    along = skeleton.tails[shown] - skeleton.heads[shown]
+    last = max(rows, key=lambda row: skeleton.tails[row] @ along, default=own)
+    tip = rotation.rotate(rotation.inverse(skeleton.rotations[last]), skeleton.tails[last] - skeleton.heads[last])
+    return skeleton.names[last], tip
+
+
 def _unit(vector: Array) -> Array:
     return vector / max(float(np.linalg.norm(vector)), 1e-12)
 
@@ -89,6 +107,16 @@ def _across(vector: Array, along: Array) -> Array:
     if np.linalg.norm(part) < _NOTHING:
         part = np.cross(along, np.eye(3)[np.argmin(np.abs(along))])
     return _unit(part)
+
+
+def _shown(armature: bpy.types.Object, skeleton: Skeleton, names: list[BoneName], bone: str) -> int:
+    """The bone that shows a hand, with its fingers: of generated rigs they hang on another bone in the same place."""
+    shown = skeleton.names.index(limb_controls.shown_by(armature, bone))
+    ends = np.concatenate((skeleton.heads, skeleton.tails), axis=1)
+    apart = np.linalg.norm(ends - ends[shown], axis=1)
+    within = _SAME_PLACE * float(np.linalg.norm(skeleton.tails[shown] - skeleton.heads[shown]))
+    same = [shown, *np.flatnonzero(apart < within).tolist()]
+    return next((row for row in same if _fingers(skeleton, names, row)), shown)
 
 
 def _fingers(skeleton: Skeleton, names: list[BoneName], hand: int) -> list[int]:

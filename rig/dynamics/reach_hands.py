@@ -1,6 +1,6 @@
 """The hands of a reach: the chain and the goal of each, in the frame from which its arm hangs."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -46,25 +46,41 @@ class ReachingHand:
     slot: int
     """Index of its goal among the sampled targets."""
     palm: Palm | None = None
-    """The palm that comes to the goal, if it is not the head or the tip of the effector."""
+    """The palm that comes to the goal and may turn to its face."""
+    end: tuple[str, Array] | None = None
+    """A bone and a point (3,) in its frame, in units of the armature, that comes to the goal; None for the palm, if
+    there is one, or else the head or the tip of the effector."""
 
     @property
-    def tip(self) -> Array:
-        """The point of the effector in its own frame, in units of the armature."""
+    def _end(self) -> tuple[str, Array]:
+        """The bone and the point in its frame, in units of the armature, that comes to the goal."""
+        if self.end is not None:
+            return self.end
         if self.palm is not None:
-            return self.palm.middle
+            return self.chain.effector, self.palm.middle
         length = self.chain.armature.data.bones[self.chain.effector].length if self.chain.at_tip else 0.0
-        return np.array((0.0, length, 0.0))
+        return self.chain.effector, np.array((0.0, length, 0.0))
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        """The bones that show where it is."""
+        return tuple(dict.fromkeys((self.chain.effector, self._end[0])))
+
+    def _places(self, samples: Samples) -> Array:
+        """Where it is (F, 3), in the armature's space."""
+        bone, point = self._end
+        row = samples.bones.index(bone)
+        positions = samples.positions[:, row]
+        return positions + rotation.rotate(samples.rotations[:, row], np.broadcast_to(point, positions.shape))
 
     def _joint(self, body: Articulation) -> int:
         return body.bones.index(self.chain.bones[-1])
 
-    def effector(self, body: Articulation, samples: Samples) -> tuple[int, Array]:
-        """The joint, and the point in its frame [m]."""
-        last, row = (samples.bones.index(name) for name in (self.chain.bones[-1], self.chain.effector))
-        point = samples.positions[0, row] + rotation.rotate(samples.rotations[0, row], self.tip)
-        arm = rotation.rotate(rotation.inverse(samples.rotations[0, last]), point - samples.positions[0, last])
-        return self._joint(body), body.unit * arm
+    def effector(self, body: Articulation, samples: Samples, arrival: int) -> tuple[int, Array]:
+        """The joint, and the point in its frame [m]; as the hand is on arrival, where that turns it."""
+        last, k = samples.bones.index(self.chain.bones[-1]), 0 if self.end is None else arrival
+        arm = self._places(samples)[k] - samples.positions[k, last]
+        return self._joint(body), body.unit * rotation.rotate(rotation.inverse(samples.rotations[k, last]), arm)
 
     def base_pose(self, body: Articulation, samples: Samples) -> tuple[Array, Array]:
         """Rotations (F, 4) and positions (F, 3) of the frame from which the arm hangs, in the armature's space."""
@@ -129,16 +145,21 @@ class ReachingHand:
 
     def missed(self, samples: Samples) -> Array:
         """Where it is relative to its goal (F, 3), in the armature's space."""
-        row = samples.bones.index(self.chain.effector)
-        tip = np.broadcast_to(self.tip, samples.positions[:, row].shape)
-        return samples.positions[:, row] + rotation.rotate(samples.rotations[:, row], tip) - samples.targets[self.slot]
+        return self._places(samples) - samples.targets[self.slot]
 
 
 def chain(
-    armature: bpy.types.Object | None, bone: str, *, length: int, base: str = "", at_tip: bool, turn_effector: bool
+    armature: bpy.types.Object | None,
+    bone: str,
+    *,
+    length: int,
+    base: str = "",
+    at_tip: bool,
+    turn_effector: bool,
+    skipped: Collection[str] = (),
 ) -> JointChain:
     """The chain that reaches with `bone`, or with the hand, or else the end of the limb, if that is the target of the
-    inverse kinematics of a limb. Raises LookAtError."""
+    inverse kinematics of a limb. skipped: bones that do not turn. Raises LookAtError."""
     armature = editable.check_bones(armature, (bone,))
     hand = hand_of(armature, bone)
     effector = goal_limbs.moved_bone(armature, hand)
@@ -149,6 +170,7 @@ def chain(
         base=base,
         at_tip=at_tip or effector != hand,
         turn_effector=turn_effector,
+        skipped=skipped,
         check=lambda bones: _check_free(armature, bones),
     )
 
@@ -169,6 +191,15 @@ def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[GoalLimb]
     """The limbs of these joints that turn by the target of their inverse kinematics. Raises RigError if one has no
     target that can be keyed."""
     return goal_limbs.find(armature, bones, _refusal, but=lambda: goal_limbs.switches(armature))
+
+
+def end_of(armature: bpy.types.Object, bone: str, point: str) -> tuple[str, Array] | None:
+    """What comes to the goal of `bone` by the `point` of a request: a bone, and a point of it; None for the head."""
+    if point == "HEAD" or not are_hands(armature, [bone]):
+        return None
+    if point == "FINGERTIPS":
+        return palms.fingertip(armature, bone)
+    return bone, palms.find(armature, bone, counterpart(armature, bone)).middle
 
 
 def _check_free(armature: bpy.types.Object, bones: Sequence[str]) -> None:
@@ -274,6 +305,11 @@ def have_palms(armature: bpy.types.Object, bones: Sequence[str], goals: Sequence
     """Whether these bones are two hands that take one goal with sides."""
     if len(goals) != 2 or not _are_sides(*goals) or _extent(goals[0]) is None:
         return False
+    return are_hands(armature, bones)
+
+
+def are_hands(armature: bpy.types.Object, bones: Sequence[str]) -> bool:
+    """Whether these bones are hands."""
     known = {name for name, read in zip(bones, read_names(bones), strict=True) if read.has(words.PALM)}
     with suppress(LookAtError):
         known |= {line[2] for line in limbs.limb_lines(armature)[0] if len(line) > 2}

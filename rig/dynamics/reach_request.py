@@ -38,6 +38,9 @@ class ReachRequest(plain(ReachSettings)):
     """First bone of the chain, instead of its length."""
     at_tip: bool = False
     """Bring the tip of the effector to the goal, not its head."""
+    point: str = "HEAD"
+    """What of a hand comes to the goal instead of its head: "HAND" the palm, "FINGERTIPS" the tip of the longest
+    finger, as the animation of the hand has them on arrival. Of other effectors it is the head with any of these."""
     vias: tuple[Waypoint, ...] = ()
     """Waypoints, in order of time."""
     obstacles: tuple[Ball, ...] = ()

@@ -1,6 +1,6 @@
 """From the samples of a rig to the motion of a reach, and of what follows its arrival."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -9,15 +9,15 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ...lookat_pd import dynamics, rotation
+from ...lookat_pd import dynamics, ik, rotation
 from ...lookat_pd.curves import early_slope, smooth_step
-from ...lookat_pd.errors import InvalidArgument
+from ...lookat_pd.errors import InvalidArgument, OutOfReach
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..detection import bone_limits as limits
 from ..sampling.sampler import Samples
 from ..sampling.scene_time import seconds_per_frame
-from . import actuation, body_obstacles
+from . import actuation, body_obstacles, joint_ranges
 from .articulation import Articulation
 from .body_obstacles import BodyPart
 from .reach_hands import ReachingHand
@@ -27,6 +27,8 @@ BEFORE, AROUND = np.array([2.0, 1.0]), np.array([-1.0, 1.0])
 """Frames before the first one of a reach, and around the last one, that show how fast the bones and the goal are."""
 _NEAR = 1e-4
 """Distance [m] from a goal that counts as none."""
+_STILL = 1e-6
+"""Distance [m] between two places of a hand in the frame of its arm that counts as none."""
 _ATTEMPTS, _RECENT, _HELPS = 10, 3, 0.5
 """How often a reach is solved at most where constraints act, and by which factor the error must shrink in so many
 attempts."""
@@ -69,6 +71,10 @@ class ReachSolving:
     """Radius [m] of arms that keep apart, 0 if they need not."""
     enough: Callable[[], bool]
     """Called between two passes; once it returns True, the best pass so far is used."""
+    may_lean: bool = False
+    """Whether the torso may help arms that become straight."""
+    leans: bool = False
+    """Whether it does."""
 
     @property
     def _dt(self) -> float:
@@ -112,15 +118,67 @@ class ReachSolving:
             "passes": request.passes,
             "gravity": body.gravity(self.scene, self.samples) if request.use_gravity else (0.0, 0.0, 0.0),
             "damping": request.joint_damping,
-            "limits": limits.read(body.armature, body.bones, body.fixed) if request.use_limits else None,
+            "limits": self._limits,
             "strength": actuation.shares(self.scene, body),
             "peaks": _PEAKS if request.timing == "PEOPLE" and request.method == "OPTIMAL" else None,
         }
 
+    @property
+    def _limits(self) -> ik.Limits | None:
+        """The limits of the joints. With a torso that leans, the arms need not become straight."""
+        if not self.request.use_limits:
+            return None
+        given = limits.read(self.body.armature, self.body.bones, self.body.fixed)
+        if not self.leans:
+            return given
+        return joint_ranges.as_people(self.body, self._pose, given, self.request.soft_reach)
+
     @cached_property
-    def _goals(self) -> list[Array]:
+    def _asked(self) -> list[Array]:
         """The places (K, 3) of the goal of each hand."""
         return [hand.goals(self.body, self.samples) for hand in self.hands]
+
+    @cached_property
+    def _goals(self) -> list[Array]:
+        """The places (K, 3) to which the hands come: their arms become straight softly. Raises OutOfReach where this
+        leaves a hand before its goal and the torso may help."""
+        goals = [self._softened(n, places) for n, places in enumerate(self._asked)]
+        if self.may_lean and max(map(float, self._left(goals))) > _NEAR:
+            raise OutOfReach("The arm becomes straight before it reaches its goal; move the goal closer.")
+        return goals
+
+    @property
+    def softened(self) -> Array:
+        """How far (k,) hands stay from their goals on arrival so that their arms do not become straight, in units of
+        the scene."""
+        return self._left(self._goals) / self.body.unit
+
+    def _left(self, goals: Sequence[Array]) -> Array:
+        """How far (k,) [m] goals are from those that are asked for on arrival."""
+        k = self.count - 1
+        return np.array([np.linalg.norm(own[k] - asked[k]) for own, asked in zip(goals, self._asked, strict=True)])
+
+    def _softened(self, n: int, places: Array) -> Array:
+        """The places (K, 3) to which a hand softly comes for goals (K, 3)."""
+        body, softness = self.body.body, self.request.soft_reach
+        joint, point = self.hands[n].effector(self.body, self.samples, self.count - 1)
+        chain, offsets = body.chain(joint), np.asarray(body.offsets)
+        links = np.linalg.norm(offsets[chain[1:]], axis=1)
+        turned, places_now = (part[joint] for part in body.forward(self._pose))
+        hand, end = np.zeros_like(places), places_now + rotation.rotate(turned, point)
+        if self._orientations is None:
+            links = np.append(links, np.linalg.norm(point))
+        else:
+            # The hand is turned as its goal: the arm has to reach the wrist.
+            hand, end = rotation.rotate(self._orientations[n], np.broadcast_to(point, places.shape)), places_now
+        base, length = offsets[chain[0]], float(links.sum())
+        if softness <= 0.0 or np.count_nonzero(links) < 2:
+            return places
+        soft = ik.soft_goal(places - hand, base, length, softness=softness, initial=end) + hand
+        # What is out of reach is refused, unless the goal moves there while the hand is held on it.
+        away = np.linalg.norm(places - hand - base, axis=-1, keepdims=True) > length
+        away[self.count :] = False
+        return np.where(away, places, soft)
 
     @cached_property
     def _orientations(self) -> list[Array] | None:
@@ -201,9 +259,10 @@ class ReachSolving:
         """Where the hands are relative to their goals (k, c, 3) [m], in the frames from which the arms hang, in samples
         of the frames in which that is checked."""
         found = []
-        for hand in self.hands:
+        for hand, own, asked in zip(self.hands, self._goals, self._asked, strict=True):
             turned = hand.base_pose(self.body, self.samples)[0][self._checked]
-            found.append(self.body.unit * rotation.rotate(rotation.inverse(turned), hand.missed(seen)))
+            away = self.body.unit * rotation.rotate(rotation.inverse(turned), hand.missed(seen))
+            found.append(away - (own - asked)[self._checked])
         return np.stack(found)
 
     def _there(self, offsets: Array) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
@@ -230,17 +289,38 @@ class ReachSolving:
             motion = yield from self._reached(wanted, self._pose, self._obstacles(0), before)
         held = np.repeat(motion.rotations[-1:], self._held, axis=0)
         if request.follow_goal:
-            after = slice(self.count, self.count + self._held)
-            turned = self._orientations
-            held = dynamics.track_paths(
-                self.body.body,
-                motion.rotations[-1],
-                np.stack([places[after] for places in goals], axis=1),
-                effectors=[hand.effector for hand in wanted],
-                limits=self._given["limits"],
-                orientations=None if turned is None else np.stack([own[after] for own in turned], axis=1),
-            )
+            held = self._following(motion.rotations[-1], np.stack(goals, axis=1))
         return motion, held
+
+    def _following(self, pose: Array, goals: Array) -> Array:
+        """The poses (m, n, 4) that hold hands on their goals (K, k, 3) from a pose (n, 4) on arrival on."""
+        turned, held = self._orientations, [pose[None]]
+        for frames, effectors in self._held_alike():
+            held.append(
+                dynamics.track_paths(
+                    self.body.body,
+                    held[-1][-1],
+                    goals[frames],
+                    effectors=effectors,
+                    limits=self._given["limits"],
+                    orientations=None if turned is None else np.stack([own[frames] for own in turned], axis=1),
+                )
+            )
+        return np.concatenate(held)[1:]
+
+    def _held_alike(self) -> Iterator[tuple[slice, list[tuple[int, Array]]]]:
+        """The frames of the hold, together as long as no hand is turned by its animation, with the effectors there."""
+        first, end = self.count, self.count + self._held
+        while first < end:
+            effectors, last = self._effectors(first), first + 1
+            while last < end and _are_alike(effectors, self._effectors(last)):
+                last += 1
+            yield slice(first, last), effectors
+            first = last
+
+    def _effectors(self, k: int) -> list[tuple[int, Array]]:
+        """The joints of the hands and points in their frames [m], as the hands are at a sampled frame."""
+        return [hand.effector(self.body, self.samples, k) for hand in self.hands]
 
     def _passed(self, n: int) -> list[tuple[float, Array]]:
         """The times [s] and places (3,) of the waypoints of a hand."""
@@ -268,7 +348,7 @@ class ReachSolving:
             along = hand.approach(self.body, self.samples, k, line)
         orientation = None if self._orientations is None else self._orientations[n][k]
         name = hand.chain.effector
-        return dynamics.Hand(hand.effector(self.body, self.samples), place, chased, orientation, along, name)
+        return dynamics.Hand(hand.effector(self.body, self.samples, k), place, chased, orientation, along, name)
 
     @property
     def _chases(self) -> bool:
@@ -331,6 +411,12 @@ class ReachSolving:
         )
         reached = yield from _until(work, self.enough)
         return replace(reached, path=reached.path[:, None], minimum_jerk=reached.minimum_jerk[:, None])
+
+
+def _are_alike(effectors: Sequence[tuple[int, Array]], others: Sequence[tuple[int, Array]]) -> bool:
+    """Whether these points of the same joints differ by nothing that counts."""
+    pairs = zip(effectors, others, strict=True)
+    return all(float(np.abs(point - other).max()) < _STILL for (_, point), (_, other) in pairs)
 
 
 def _stalls(errors: Sequence[float]) -> bool:

@@ -20,7 +20,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
-from ..detection import body_joints, joint_chain, limbs, palms
+from ..detection import body_joints, joint_chain, limb_controls, limbs, palms
 from ..detection.joint_chain import JointChain
 from ..sampling import suspend, targets
 from ..sampling.sampler import Sampler, Samples, run, sample_frames
@@ -71,6 +71,8 @@ class ReachResult:
     """Frames in which two arms are within each other, of the reach and of the one back."""
     scale: float = 1.0
     """Metres of a unit of the scene."""
+    softened: float = 0.0
+    """Largest distance by which a soft reach leaves a hand before its goal."""
 
     @property
     def path(self) -> Array:
@@ -87,17 +89,29 @@ class ReachResult:
     @property
     def warnings(self) -> list[Message]:
         """What the animator should know."""
-        return [warning for warning in (self.held_back, self.collision, self.crossing) if warning is not None]
+        found = (self.held_back, self.before_goal, self.collision, self.crossing)
+        return [warning for warning in found if warning is not None]
 
     @property
     def held_back(self) -> Message | None:
         """What the animator should know if a hand does not come to its goal."""
-        if self.missed * self.scale < _MISSED:
+        if (self.missed - self.softened) * self.scale < _MISSED:
             return None
         return Message(
             "The hand comes no nearer to its goal than {distance:.1f} mm, because constraints or limits of its limb "
             "hold it back; mute them, or move the goal.",
             distance=1000.0 * self.missed * self.scale,
+        )
+
+    @property
+    def before_goal(self) -> Message | None:
+        """What the animator should know if an arm would have to become straight."""
+        if self.softened * self.scale < _MISSED:
+            return None
+        return Message(
+            "The hand stays {distance:.1f} mm before its goal so that the arm does not become straight; move the goal "
+            "closer, allow more bones, or set Soft Reach to 0.",
+            distance=1000.0 * self.softened * self.scale,
         )
 
     @property
@@ -164,10 +178,9 @@ def start(
 
     enough: called between two passes; once it returns True, the best pass so far is used.
     """
-    work = _started(scene, armature, request, into, enough)
-    if not request.lean or request.base or request.length == joint_chain.WHOLE:
-        return work
-    return _leaning(work, scene, armature, request, into, enough)
+    leans = request.lean and not request.base and request.length != joint_chain.WHOLE
+    work = _started(scene, armature, request, into, enough, may_lean=leans)
+    return _leaning(work, scene, armature, request, into, enough) if leans else work
 
 
 def _leaning(
@@ -181,16 +194,17 @@ def _leaning(
     """The reach of the arms alone or, if they are too short, with the torso."""
     try:
         return (yield from work)
-    except OutOfReach as problem:
-        base = _torso(armature, request)
-        if not base:
-            raise
+    except OutOfReach:
+        torso = _torso(armature, request)
+    if torso:
         try:
-            longer = _started(scene, armature, replace(request, base=base), into, enough)
+            return (yield from _started(scene, armature, request, into, enough, torso=torso))
+        except OutOfReach:
+            raise
         except LookAtError:
             # The torso of this rig cannot turn with the arm.
-            raise problem from None
-        return (yield from longer)
+            pass
+    return (yield from _started(scene, armature, request, into, enough))
 
 
 def _torso(armature: bpy.types.Object, request: ReachRequest) -> str:
@@ -202,12 +216,20 @@ def _torso(armature: bpy.types.Object, request: ReachRequest) -> str:
     lines = []
     for bone, _ in request.hands:
         hand = armature.pose.bones[reach_hands.hand_of(armature, bone)]
-        above = [item.name for item in hand.parent_recursive]
+        above = [item.name for item in hand.parent_recursive if not joint_chain.is_mechanism(item)]
         lines.append([name for name in above if body_joints.detected(armature, name).part.id == "spine"])
     # What the legs hang on does not lean.
     leans = [name for name in lines[0] if all(name in line for line in lines)]
     leans = [name for name in leans if not legs & {bone.name for bone in armature.pose.bones[name].children_recursive}]
     return leans[-1] if leans else ""
+
+
+def _tweaks(armature: bpy.types.Object, hand: str) -> list[str]:
+    """The bones of a generated rig above a hand that bend what is drawn and do not turn the trunk."""
+    if not limb_controls.is_generated(armature):
+        return []
+    turning = limb_controls.line(armature, hand)
+    return [bone.name for bone in armature.pose.bones[hand].parent_recursive if bone.name not in turning]
 
 
 def _started(
@@ -216,8 +238,12 @@ def _started(
     request: ReachRequest,
     into: str,
     enough: Callable[[], bool],
+    *,
+    torso: str = "",
+    may_lean: bool = False,
 ) -> Generator[float, None, ReachResult]:
-    """As `start`, with the chains that the request names."""
+    """As `start`, with the chains that the request names, or with those that begin with `torso`. may_lean: raise
+    OutOfReach where the chains come to their goals only if they become straight."""
     if not request.duration > 0.0:
         raise RigError(
             "The duration of the reach is {duration:g} s; set a duration above 0 s.", duration=request.duration
@@ -229,15 +255,19 @@ def _started(
             armature,
             bone,
             length=request.length,
-            base=request.base,
+            base=torso or request.base,
             at_tip=request.at_tip,
             turn_effector=request.match_orientation or bool(request.normals),
+            skipped=_tweaks(armature, reach_hands.hand_of(armature, bone)) if torso else (),
         )
         if request.match_orientation and goal.object is None:
             raise RigError("The goal is a point, which has no orientation; choose an object as the goal.")
         hand = chain.effector
         palm = palms.find(armature, hand, reach_hands.counterpart(armature, hand)) if request.normals else None
-        hands.append(ReachingHand(chain, goal, len(hands), palm))
+        end = None
+        if palm is None and not chain.at_tip:
+            end = reach_hands.end_of(armature, hand, request.point)
+        hands.append(ReachingHand(chain, goal, len(hands), palm, end))
     _check_hands(request, [hand.chain.effector for hand in hands])
     bones = _bones(hands)
     modes = {bone: armature.pose.bones[bone].rotation_mode for bone in bones}
@@ -250,7 +280,7 @@ def _started(
             _check_goal(hand.chain, target)
         for ball in request.obstacles:
             _check_obstacle(hand.chain, ball)
-    return _work(scene, armature, hands, bones, limbs, request, into, enough)
+    return _work(scene, armature, hands, bones, limbs, request, into, enough, may_lean=may_lean, leans=bool(torso))
 
 
 def _check_hands(request: ReachRequest, names: Sequence[str]) -> None:
@@ -300,6 +330,9 @@ def _work(
     request: ReachRequest,
     into: str,
     enough: Callable[[], bool],
+    *,
+    may_lean: bool,
+    leans: bool,
 ) -> Generator[float, None, ReachResult]:
     dt = seconds_per_frame(scene)
     frames = request.first + np.arange(max(round(request.duration / dt), 2) + 1)
@@ -310,8 +343,10 @@ def _work(
     effectors = [hand.chain.effector for hand in hands]
     posed = [name for limb in limbs for name in limb.held if name in turning]
     bones = dict.fromkeys((*tree.seen(armature, turning, weights.bones, posed), *effectors))
+    bones |= dict.fromkeys(name for hand in hands for name in hand.seen)
     bones |= dict.fromkeys(name for limb in limbs for name in limb.sampled)
-    parts = body_obstacles.of_body(armature, turning) if request.avoid_body else ()
+    # Of a trunk that leans only the pelvis stays, in which its lowest bones are.
+    parts = body_obstacles.of_body(armature, turning) if request.avoid_body and not leans else ()
     if request.avoid_body:
         request = replace(request, obstacles=(*request.obstacles, *reach_hands.taken([hand.goal for hand in hands])))
     bones |= dict.fromkeys(part.bone for part in parts)
@@ -352,6 +387,8 @@ def _work(
                 parts,
                 thickness if request.avoid_body else 0.0,
                 enough,
+                may_lean,
+                leans,
             )
             solved = solving.corrected(evaluated, plain=bone_attachment.is_plain(armature, (*turning, *effectors)))
             motion, misses, contact = yield from subrange(solved, _SAMPLED, _SOLVED)
@@ -375,6 +412,7 @@ def _work(
         contact.clearance,
         contact.crossed,
         scene.unit_settings.scale_length,
+        float(solving.softened.max()),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ..animation.stored_settings import declare, withdraw
-from ..detection.joint_chain import length_of_chain
+from ..detection.joint_chain import length_of_chain, soft_reach
 from ..settings import EDITABLE, Properties, choice, collection, factor, integer, number, pointer, switch, text
 
 SHAPE_ITEMS = (
@@ -99,15 +99,33 @@ AFTER_ITEMS = (
     ("HOLD", "Hold", "Keep the pose to the end of the animation"),
 )
 POINT_ITEMS = (
-    ("AUTO", "Automatic", "The palms for both hands on two sides of one mesh, otherwise the head of the effector"),
+    (
+        "HAND",
+        "Palm",
+        "Bring the palm of a hand to the goal, turned as it is then, and both palms to two sides of one mesh; of other "
+        "bones bring the head",
+    ),
+    (
+        "FINGERTIPS",
+        "Fingertips",
+        "Bring the tip of the longest finger to the goal, bent as it is then; of other bones bring the head",
+    ),
+    (
+        "AUTO",
+        "Wrist",
+        "Bring the head of the effector to the goal, which is the wrist of a hand; for both hands on two sides of one "
+        "mesh bring the palms",
+    ),
     ("HEAD", "Head", "Bring the head of the effector to the goal; the bones above it turn, as for a hand or foot"),
     ("TIP", "Tip", "Bring the tip of the effector to the goal; the effector turns as well"),
     (
         "PALM",
-        "Palm",
+        "Palm on Side",
         "Bring the palm to the side of a mesh and turn it to that side; for goals without sides, bring it there",
     ),
 )
+SIDED = "HAND", "AUTO", "PALM"
+"""Those with which two hands on one mesh lay their palms on its sides."""
 GOAL_ITEMS = (
     ("OBJECT", "Object", "Reach for an object or a bone of an armature, at its position when the effector arrives"),
     ("CURSOR", "3D Cursor", "Reach for the 3D cursor"),
@@ -282,7 +300,10 @@ class ReachSettings(WeightedMotion):
     duration: number("Duration", "Duration of the reach in seconds", 1.0, max=LONGEST, min=0.01, soft_max=5.0)
     method: choice("Method", "Method of finding the motion", METHOD_ITEMS)
     timing: choice("Timing", "When the effector is fastest", TIMING_ITEMS)
-    lean: switch("Lean", "Let the torso lean for a goal that the arm cannot reach", True)
+    lean: switch(
+        "Lean", "Let the torso lean for a goal that the arm cannot reach, or not without becoming straight", True
+    )
+    soft_reach: soft_reach(_of_scene)
     passes: integer("Passes", "Maximum number of smoothing passes", 50, max=1000, min=1)
     avoid_body: switch("Avoid Body", "Go around the character's own head and trunk, and keep both arms apart", True)
     keep_velocity: switch(
@@ -330,7 +351,7 @@ class DynamicsSettings(InterpolationSettings, ReachSettings, bpy.types.PropertyG
         _of_scene, "Frequency in hertz at which passive bones swing back to their first key; at 0 they hang freely"
     )
     damping: _damping(_of_scene, "Damping ratio of passive bones; at 1 they return without overshoot")
-    point: choice("Effector Point", "Point of the effector that reaches the goal", POINT_ITEMS)
+    point: choice("Reach With", "Point of the hand, or of another effector, that comes to the goal", POINT_ITEMS)
     palm_gap: number(
         "Palm Gap",
         "Distance of the bone of the hand from the side of the mesh: half of the thickness of the hand",

@@ -16,7 +16,7 @@ from .hit_settings import HitItem, HitMotion
 from .interpolation import InterpolationRequest as Interpolation
 from .reach_request import ReachRequest as Reach
 from .reach_request import Waypoint
-from .settings import InterpolationSettings, ReachSettings
+from .settings import SIDED, InterpolationSettings, ReachSettings
 
 
 def key_frame(scene: bpy.types.Scene) -> int:
@@ -61,7 +61,7 @@ def reach(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, first: 
         bones.append(reach_hands.hand_of(armature, other))
         goals.append(Target(s.other_target, s.other_subtarget if _is_armature(s.other_target) else ""))
     is_palm = s.method == "OPTIMAL" and (
-        s.point == "PALM" or (s.point == "AUTO" and reach_hands.have_palms(armature, bones, goals))
+        s.point == "PALM" or (s.point in SIDED and reach_hands.have_palms(armature, bones, goals))
     )
     faces = reach_hands.faces(armature, bones, goals, s.palm_gap if is_palm else None)
     chosen = values(s, ReachSettings)
@@ -73,6 +73,7 @@ def reach(scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, first: 
         faces[0].goal,
         first,
         at_tip=s.point == "TIP",
+        point=s.point if s.point in ("HAND", "FINGERTIPS") else "HEAD",
         vias=tuple(
             Waypoint(via.time, Target(via.target), passing[via.hand] if other else 0)
             for via in sorted(s.vias, key=lambda via: via.time)

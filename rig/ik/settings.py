@@ -7,10 +7,10 @@ from typing import Any
 
 import bpy
 
-from ...lookat_pd.ik import methods, soft_reach
+from ...lookat_pd.ik import methods
 from ..animation.stored_settings import declare, stored, withdraw
 from ..detection import body_joints
-from ..detection.joint_chain import length_of_chain
+from ..detection.joint_chain import length_of_chain, soft_reach
 from ..feet import contact_settings
 from ..feet.contact_plan import Contact
 from ..settings import EDITABLE, Properties, choice, integer, number, pointer, switch, switches, text
@@ -113,20 +113,6 @@ def _ease_time() -> Any:
     )
 
 
-def _soft_reach(own: Properties) -> Any:
-    """The property of how gradually limbs become straight."""
-    return own.number(
-        "Soft Reach",
-        "Fraction of a limb's length over which it becomes straight (soft IK), so that elbows and knees do not snap "
-        "where targets leave the reach and come back; 0 for a limb that is straight exactly at its full length",
-        soft_reach.SOFTNESS,
-        max=soft_reach.MOST,
-        soft_max=0.1,
-        precision=3,
-        subtype="FACTOR",
-    )
-
-
 class IKJoint(bpy.types.PropertyGroup):
     """How a joint prefers to turn, instead of the detected values."""
 
@@ -161,7 +147,7 @@ class ChainSolving:
         max=60.0,
         soft_max=1.0,
     )
-    soft_reach: _soft_reach(Properties())
+    soft_reach: soft_reach(Properties())
 
 
 class GoalFollowing:
@@ -179,7 +165,7 @@ class BodySolving:
         "Balance", "Keep the centre of mass above the feet; 0 for no balance. Feet that are no effectors are pinned"
     )
     move_hips: _own.switch("Move Hips", "Let the hips change their location, as in a squat", True)
-    soft_reach: _soft_reach(_own)
+    soft_reach: soft_reach(_own)
     ease: _ease_time()
 
 

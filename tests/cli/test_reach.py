@@ -69,6 +69,29 @@ def test_the_foot_matches_and_comes_from_above(shot, call, tools, tmp_path) -> N
     assert min(turned.angle, 2.0 * np.pi - turned.angle) < 1e-3
 
 
+@pytest.mark.parametrize(("words", "along"), [((), 0.5), (("--reach-with", "wrist"), 0.0)])
+def test_a_hand_reaches_with_its_palm_or_its_wrist(words, along, call, tools, tmp_path) -> None:
+    output, place = tmp_path / "out.blend", (0.3, -0.35, 1.3)
+    hero = tools.make_character()
+    bpy.context.view_layer.objects.active = hero
+    bpy.ops.object.mode_set(mode="EDIT")
+    above, (x, y, z) = hero.data.edit_bones["upper_arm.L"], hero.data.edit_bones["upper_arm.L"].tail
+    for name, head, tail in (("forearm.L", 0.0, 0.25), ("hand.L", 0.25, 0.35)):
+        bone = hero.data.edit_bones.new(name)
+        bone.parent, bone.head, bone.tail = above, (x, y - head, z), (x, y - tail, z)
+        above = bone
+    bpy.ops.object.mode_set(mode="OBJECT")
+    shot = tools.save(tmp_path / "shot.blend")
+    outcome = call("reach", shot, "--bone", "hand.L", "--point", ",".join(map(str, place)), *words, "--output", output)
+    assert outcome.code == 0, outcome.errors
+    assert outcome.row["effector_error"] < 1e-4 and outcome.row["softened"] == 0.0
+    tools.reopen(output).frame_set(25)
+    hero = next(item for item in bpy.context.scene.objects if item.type == "ARMATURE")
+    seen = hero.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["hand.L"]
+    point = np.array(seen.head) + along * (np.array(seen.tail) - np.array(seen.head))
+    assert np.linalg.norm(np.array(hero.matrix_world) @ [*point, 1.0] - [*place, 1.0]) < 1e-3
+
+
 @pytest.mark.slow
 def test_two_effectors_arrive_at_once(shot, call, tools, tmp_path) -> None:
     output, other = tmp_path / "out.blend", (-0.15, -0.3, 0.3)

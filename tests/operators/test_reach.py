@@ -33,7 +33,7 @@ def hero() -> bpy.types.Object:
     armature.pose.bones["forearm"].rotation_quaternion = rotation.exp((0.0, 0.0, -0.7))
     armature.data.bones.active = armature.data.bones["hand"]
     settings().target = scenes.ball(PLACE)
-    settings().passes = 5
+    settings().passes, settings().point = 5, "AUTO"
     return armature
 
 
@@ -54,6 +54,13 @@ def test_it_sets_out_at_the_current_frame(hero) -> None:
     assert np.linalg.norm(hand(hero, 36) - PLACE) < 1e-4
     assert np.linalg.norm(hand(hero, 12) - PLACE) > 0.05
     assert hero.animation_data.action.name == "Hero reach"
+
+
+@pytest.mark.every_blender
+def test_by_default_the_palm_comes_to_the_goal(hero) -> None:
+    settings().property_unset("point")
+    assert bpy.ops.lookat_pd.reach() == {"FINISHED"}
+    assert np.linalg.norm(0.5 * (hand(hero, 25) + hand(hero, 25, "tail")) - PLACE) < 1e-4
 
 
 def test_the_cursor_a_tip_another_time(hero) -> None:
@@ -130,7 +137,7 @@ def test_both_hands_reach_at_once(two_hands) -> None:
     assert len(reaching.kept.of(two_hands)[0].paths) == 2
 
 
-@pytest.mark.parametrize("point", ["AUTO", "HEAD"])
+@pytest.mark.parametrize("point", ["HAND", "AUTO", "HEAD"])
 def test_a_box_is_taken_with_the_palms_unless_a_point_is_chosen(two_hands, point: str) -> None:
     settings().target, settings().point = scenes.box((0.0, -0.35, 1.2), (0.5, 0.2, 0.2)), point
     via = settings().vias.add()
@@ -140,7 +147,7 @@ def test_a_box_is_taken_with_the_palms_unless_a_point_is_chosen(two_hands, point
     assert (wrists == pytest.approx([0.25, -0.25], abs=1e-3)) == (point == "HEAD")
     seen = two_hands.evaluated_get(bpy.context.evaluated_depsgraph_get())
     middles = [0.5 * (seen.pose.bones[name].head + seen.pose.bones[name].tail)[0] for name in ("hand.L", "hand.R")]
-    assert (middles == pytest.approx([0.27, -0.27], abs=1e-3)) == (point == "AUTO")
+    assert (middles == pytest.approx([0.27, -0.27], abs=1e-3)) == (point != "HEAD")
 
 
 def test_the_other_selected_bone_is_the_other_hand(two_hands) -> None:
