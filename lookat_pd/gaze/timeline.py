@@ -49,6 +49,8 @@ class _Below:
     """Whether some is left to later."""
     pitch: Array
     """(n,) of the target."""
+    to_eyes: tuple[Array, Array]
+    """The yaw and pitch (n,) of these that are left to the eyes."""
 
     @property
     def goals(self) -> Array:
@@ -347,6 +349,9 @@ class Timeline:
             if not is_last:
                 below.turn(self, stage, states, goals, last)
         first = window.start + int(before)
+        if below.is_late:
+            # What is left to later must be in reach, too.
+            remaining, pitch = goals_of.turn(angles, below.to_eyes, below.remaining)
         reach = angles.reached(goals_of.distribution, remaining, pitch, self.chain.soft_edge)
         self.reachable[first : window.stop] = reach[first - window.start :]
         self.looked_at[first : window.stop] = target
@@ -376,6 +381,7 @@ class Timeline:
             for_eyes,
             False,
             total.pitch,
+            for_eyes[0],
         )
 
     def _after_jump(self, goal: Array) -> Lateness:

@@ -182,3 +182,14 @@ def test_changed_settings_do_not_let_go_of_the_limit() -> None:
         fastest = max(fastest, 0.0 if last is None else float(np.linalg.norm(head - last)) * 60.0)
         last = head
     assert fastest < 1.15 * LIMIT
+
+
+def test_what_is_behind_is_out_of_reach_however_long_the_head_takes() -> None:
+    """Where the body turns round within a frame: what the head has left to later counts, too."""
+    t = times(2.0)
+    turned = t > 0.5
+    rotations, positions = standing(t)
+    around = rotation.exp(np.outer(np.where(turned, -2.3, 0.0), (0.0, 0.0, 1.0)))
+    rotations = rotation.multiply(around[:, None], rotations)
+    found = solve(human(), DEFAULT, rotations, positions, at(np.full(len(t), 0.6))[None], t[1], SEEN)
+    assert found.reachable[~turned].all() and not found.reachable[turned].any()
