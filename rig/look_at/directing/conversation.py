@@ -16,7 +16,7 @@ from ....lookat_pd.conversation import Manner, Turn
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
 from ...animation import editable
-from ...detection import limbs, stance
+from ...detection import eye_place, limbs, stance
 from ...sampling.scene_time import key_range, seconds_per_frame
 from ...sampling.targets import Target, listed
 from .. import edit as look_at_edit
@@ -133,7 +133,9 @@ def converse(
     turns: frame and speaker, one of the armatures, in order of time. Frames before the first turn do not change, except
     that who looks at nothing shortly before it already looks. Raises LookAtError before any change.
     """
-    people = [_person(item, options.known.get(item)) for item in dict.fromkeys(armatures)]
+    armatures = list(dict.fromkeys(armatures))
+    between = all(map(_sees_eyes, armatures))
+    people = [_person(item, options.known.get(item), between_eyes=between) for item in armatures]
     if len(people) < 2:
         raise RigError("A conversation needs at least two characters; select the armatures of all participants.")
     end = key_range(scene)[1] if options.end is None else options.end
@@ -290,15 +292,24 @@ def from_markers(scene: bpy.types.Scene, armatures: Sequence[bpy.types.Object]) 
     return [(looks.key_frame(scene, frame), speaker) for frame, _, speaker in speakers]
 
 
-def _person(armature: bpy.types.Object, known: Known | None) -> _Person:
-    """known: what was detected before; detected again if there is no bone of that name any more."""
+def _sees_eyes(armature: bpy.types.Object) -> bool:
+    """Whether who looks at a head looks between its eyes, as new look-ats do."""
+    if armature.pose is None:
+        return True
+    return all(armature.pose.bones[name].lookat_pd.aim_from != "BONE" for name in look_at.bones_with_look_at(armature))
+
+
+def _person(armature: bpy.types.Object, known: Known | None, *, between_eyes: bool) -> _Person:
+    """known: what was detected before; detected again if there is no bone of that name any more. between_eyes: a look
+    at the head goes there."""
     editable.check_armature(armature)
     bone = looking_bone(armature)
     setting_keys.check(armature, bone)
     if known is None or not {known.face, *known.eyes} <= set(armature.pose.bones.keys()):
         eyes = tuple(eye.bone for eye in limbs.find_eyes(armature))
         # People look each other in the eyes; the head bone starts at the neck.
-        known = Known(eyes[0] if eyes else bone, eyes)
+        at_head = not eyes or (between_eyes and eye_place.between_eyes(armature, bone) is not None)
+        known = Known(bone if at_head else eyes[0], eyes)
     return _Person(armature, bone, Target(armature, known.face), known.eyes)
 
 

@@ -28,13 +28,13 @@ class SeenFace:
     """A face at one frame."""
 
     place: Array
-    """(3,) of the bone at which others look, in the world."""
+    """(3,) at which others look, in the world."""
     width: float
     """Distance between the eyes, in the world."""
     mouth: float
     """How far the mouth is below the eyes, in the world."""
     beside: float
-    """How far the middle between the eyes is to the left of that bone for who looks, in distances between them."""
+    """How far the middle between the eyes is to the left of that place for who looks, in distances between them."""
 
 
 def face(scene: bpy.types.Scene, target: Target, eyes: Sequence[str], frame: float) -> SeenFace:
@@ -52,7 +52,9 @@ def face(scene: bpy.types.Scene, target: Target, eyes: Sequence[str], frame: flo
         left, right = (places[bones.index(name)] for name in eyes)
         between = float(np.linalg.norm(left - right))
         # The left eye is on the right for who looks.
-        return SeenFace(places[0], between, min(between, _MOUTH * height), 0.5 * (target.bone == eyes[0]))
+        at_eye = target.bone == eyes[0]
+        place = places[0] if at_eye else 0.5 * (left + right)
+        return SeenFace(place, between, min(between, _MOUTH * height), 0.5 * at_eye)
     return SeenFace(places[0], _WIDTH * height, _MOUTH * height, 0.0)
 
 

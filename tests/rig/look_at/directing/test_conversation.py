@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from extension import load
 
@@ -126,11 +127,25 @@ def test_who_is_about_to_talk_looks_already(people, first) -> None:
     assert keys[0] == keys[1]
 
 
-def test_they_look_each_other_in_the_eye() -> None:
+def test_they_look_each_other_between_the_eyes() -> None:
     anna, bo = scenes.figure("Anna"), scenes.figure("Bo", (*scenes.FIGURE, *EYES))
     bo.location.y = -1.5
     converse([anna, bo], (1, "Anna"), (100, "Bo"))
-    assert (of(anna).target, of(anna).subtarget) == (bo, "eye.L")
+    assert (of(bo).target, of(bo).subtarget) == (anna, "head")
+    seen = look_at.resolve(anna, "head").targets[0]
+    place = bo.data.bones[seen.bone].matrix_local @ Vector(seen.point)
+    eyes = [bo.data.bones[name].head_local for name in ("eye.L", "eye.R")]
+    assert seen.object == bo and (place - 0.5 * (eyes[0] + eyes[1])).length < 1e-5
+
+
+def test_those_who_look_from_bone_to_bone_look_in_an_eye() -> None:
+    """As in files of earlier versions: the origin of the head is at the neck."""
+    anna, bo = scenes.figure("Anna"), scenes.figure("Bo", (*scenes.FIGURE, *EYES))
+    bo.location.y = -1.5
+    scenes.aim(anna, None, aim_from="BONE")
+    converse([anna, bo], (1, "Anna"), (100, "Bo"))
+    assert bo in [target.object for target in targets.listed(of(anna))]
+    assert [target.bone for target in targets.listed(of(anna)) if target.object == bo] == ["eye.L"]
     assert (of(bo).target, of(bo).subtarget) == (anna, "head")
 
 
@@ -317,11 +332,10 @@ def test_eyes_scan_the_face_and_leave_it_however_near_it_is(apart) -> None:
     assert len(inside) > 10 and inside.max() > 0.9 * mouth
     # A head of 0.11 m scans nothing, and all else is away from the face.
     assert head.min() == 0.0
-    # The other has an eye as target, which is beside the middle of the face.
     eyes = [np.array(anna.data.bones[name].head_local) for name in ("eye.L", "eye.R")]
     width = float(np.linalg.norm(eyes[0] - eyes[1]))
     nose = -0.5 * np.arctan(min(0.04 * height, width) / apart)
-    head = glanced(bo, (0.5 * float(np.arctan(width / apart)), nose))[head > 0.0]
+    head = glanced(bo, (0.0, nose))[head > 0.0]
     assert len(head) and head.min() > 9.5
     away = glanced(anna, (0.0, -0.5 * np.radians(mouth)))[scanned > 1.2 * mouth]
     assert len(away) > 2 and away.min() > max(9.9, 1.5 * mouth)
