@@ -28,10 +28,12 @@ _START_TIME, _END_TIME = 1.3, 1.0
 """Longest times [s] of these."""
 _START_DELAY = 0.25
 """Longest time [s] from the start of a turn until the speaker looks away."""
-_SHORT = 1.5
+_SHORT = 2.5
 """Length [s] of turns up to which a speaker has one share throughout."""
-_PATIENCE, _BOUNDS = 3.0, (0.05, 0.95)
+_PATIENCE, _BOUNDS = 1.5, (0.02, 0.98)
 """Time [s] of looks that are owed, after which they are made up for, and bounds of the share of gaze."""
+_OWED = 0.4, 0.65
+"""Time of looks that are owed, or were too much, after which the gaze is reconsidered, as parts of the mean wait."""
 _RETURN = 1.0
 """Time [s] before the end in which no glance begins."""
 _REST = 0.5
@@ -89,6 +91,12 @@ class _Phase:
     at: int
     kind: str
     """Kind of the glances away."""
+    is_free: bool = True
+    """Whether looks that are owed are made up for here."""
+
+    @property
+    def role(self) -> str:
+        return "listening" if self.kind == "listening" else "speaking"
 
 
 def plan(
@@ -129,7 +137,7 @@ class _Person:
         self.person, self.people, self.objects, self.manner, self.said = person, people, objects, manner, said
         self.level = self._random(said[0], 1).uniform()
         self.owed = {"speaking": 0.0, "listening": 0.0}
-        self._low, self._high = min(_START_SHARE, manner.speaking), max(_END_SHARE, manner.speaking)
+        self._starts = [speech.start for speech in said]
         self.states = list(self._states())
 
     def _random(self, speech: Speech, use: int) -> np.random.Generator:
@@ -203,7 +211,6 @@ class _Person:
                 phases.pop()
             phases += following
         renewals = {speech.number: self._random(speech, 2) for speech in self.said}
-        starts = [speech.start for speech in self.said]
         aside: _State | None = None
         renewal = self.said[0].start
         if phases[0].time > renewal:
@@ -214,45 +221,63 @@ class _Person:
         renewal += self._wait(self.said[0], renewals[self.said[0].number])
         for n, phase in enumerate(phases):
             end = phases[n + 1].time if n + 1 < len(phases) else self.said[-1].end
-            speech = self.said[max(int(np.searchsorted(starts, phase.time, "right")) - 1, 0)]
+            speech = self.said[self._number(phase.time)]
             random, time = renewals[speech.number], phase.time
             renewal = max(renewal, time + _REST)
             while time < end:
-                if self.level < self.manner.looking(self._share(phase)):
+                if self.level < self._share(phase):
                     aside = None
                     state = phase.at, 0.0, 0.0
                 else:
                     state = aside = aside or self._aside(phase, speech, random)
                 yield time, state
+                if phase.is_free:
+                    renewal = min(
+                        renewal, time + self._bearable(phase, state, self._mean_wait(speech) * random.uniform(*_OWED))
+                    )
                 self._owe(state, time, min(renewal, end))
                 time = renewal
                 if time < end:
                     self.level = (self.level + _STRIDE + random.uniform(-_JITTER, _JITTER)) % 1.0
                     renewal += self._wait(speech, random)
 
+    def _number(self, time: float) -> int:
+        """Of the speech at a time [s]."""
+        return max(int(np.searchsorted(self._starts, time, "right")) - 1, 0)
+
     def _share(self, phase: _Phase) -> float:
         """The share of a phase, with what is owed of looks where nothing else decides."""
-        if phase.share in (self._low, self._high):
-            return phase.share
-        role = "listening" if phase.kind == "listening" else "speaking"
-        return float(np.clip(phase.share + self.owed[role] / _PATIENCE, *_BOUNDS))
+        if not phase.is_free:
+            return self.manner.looking(phase.share)
+        return self.manner.looking(float(np.clip(phase.share + self.owed[phase.role] / _PATIENCE, *_BOUNDS)))
+
+    def _bearable(self, phase: _Phase, state: _State, most: float) -> float:
+        """Time [s] for which someone stays in a state until so much [s] of looks is owed, or was too much."""
+        looks = float(np.hypot(state[1], state[2]) <= FACE and state[0] == phase.at)
+        rate = self.manner.looking(phase.share) - looks
+        return max(DWELL, (most - np.sign(rate) * self.owed[phase.role]) / max(abs(rate), 1e-3))
 
     def _owe(self, state: _State, begin: float, end: float) -> None:
         """Note by how much [s] someone who is in a state from one time [s] to another looks less than is usual."""
         at, yaw, pitch = state
-        starts = [speech.start for speech in self.said]
-        for speech in self.said[max(int(np.searchsorted(starts, begin, "right")) - 1, 0) :]:
+        for speech in self.said[self._number(begin) :]:
             if speech.start >= end:
                 break
             speaks = speech.speaker == self.person
             looks = np.hypot(yaw, pitch) <= FACE and (at < self.people if speaks else at == self._heard(speech))
-            role, usual = ("speaking", self.manner.speaking) if speaks else ("listening", self.manner.listening)
-            self.owed[role] += (usual - looks) * (min(speech.end, end) - max(speech.start, begin))
+            parts = self._parts(speech) if speaks else [(speech.start, self.manner.listening)]
+            for n, (start, share) in enumerate(parts):
+                until = parts[n + 1][0] if n + 1 < len(parts) else speech.end
+                passed = max(min(until, end) - max(start, begin), 0.0)
+                self.owed["speaking" if speaks else "listening"] += (self.manner.looking(share) - looks) * passed
 
     def _wait(self, speech: Speech, random: np.random.Generator) -> float:
-        """Time [s] until the gaze is reconsidered: longer in short turns, whose beginnings and ends change it too."""
-        mean = self.manner.hold * (_LEAST_WAIT + 1.0 / (1.0 + speech.length / _LONG))
-        return mean * (0.25 + 0.75 * random.standard_gamma(2.0) / 2.0)
+        """Time [s] until the gaze is reconsidered."""
+        return self._mean_wait(speech) * (0.25 + 0.75 * random.standard_gamma(2.0) / 2.0)
+
+    def _mean_wait(self, speech: Speech) -> float:
+        """Longer in short turns, whose beginnings and ends change the gaze too."""
+        return self.manner.hold * (_LEAST_WAIT + 1.0 / (1.0 + speech.length / _LONG))
 
     def _phases(self, speech: Speech) -> Iterator[_Phase]:
         if speech.speaker == self.person:
@@ -280,28 +305,39 @@ class _Person:
         return self.said[max(next(n for n, s in enumerate(self.said) if s is speech) - 1, 0)]
 
     def _speaking(self, speech: Speech) -> Iterator[_Phase]:
-        random, mean = self._random(speech, 0), self.manner.speaking
-        length, delay = speech.length, random.uniform(0.0, _START_DELAY)
-        more = max(length - _SHORT, 0.0)
-        last = min(_END_TIME, 0.3 * more) if speech.after is not None else 0.0
-        first = min(_START_TIME, 0.6 * more)
-        low, high = self._low, self._high
-        middle = np.clip((mean * length - low * first - high * last) / max(length - first - last, 1e-9), 0.02, 0.98)
+        random = self._random(speech, 0)
+        delay = random.uniform(0.0, _START_DELAY)
+        *start, (middle_at, middle), (last_at, high) = self._parts(speech)
         others = [(self.person + n) % self.people for n in range(1, self.people)]
         to = others.index(speech.before) if speech.before is not None else int(random.integers(len(others)))
-        changes = speech.start + first + np.cumsum(random.uniform(*_ADDRESS, 1 + int(length / _ADDRESS[0])))
+        changes = middle_at + np.cumsum(random.uniform(*_ADDRESS, 1 + int(speech.length / _ADDRESS[0])))
         whom = others[to] if speech.at is None else speech.at
-        if first:
-            yield _Phase(speech.start + min(delay, first), low, whom, "start")
-        yield _Phase(speech.start + first, float(middle), whom, "thinking")
+        for begin, low in start:
+            yield _Phase(min(begin + delay, middle_at), low, whom, "start", is_free=False)
+        yield _Phase(middle_at, middle, whom, "thinking")
         if speech.at is None and len(others) > 1:
-            for change in changes[changes < speech.end - last - DWELL]:
+            for change in changes[changes < last_at - DWELL]:
                 to = (to + 1) % len(others)
                 whom = others[to]
-                yield _Phase(float(change), float(middle), whom, "thinking")
-        if last:
+                yield _Phase(float(change), middle, whom, "thinking")
+        if last_at < speech.end:
             following = speech.after if speech.at is None or speech.at >= self.people else whom
-            yield _Phase(speech.end - last, high, whom if following is None else following, "thinking")
+            yield _Phase(last_at, high, whom if following is None else following, "thinking", is_free=False)
+
+    def _parts(self, speech: Speech) -> list[tuple[float, float]]:
+        """When the start, the middle and the end of a speech begin [s], and the share of gaze in each; there may be no
+        start, and the end may take no time."""
+        mean, more = self.manner.speaking, max(speech.length - _SHORT, 0.0)
+        low, high = min(_START_SHARE, mean), max(_END_SHARE, mean)
+        last = min(_END_TIME, 0.3 * more) if speech.after is not None else 0.0
+        first = min(_START_TIME, 0.6 * more)
+        middle = (mean * speech.length - low * first - high * last) / max(speech.length - first - last, 1e-9)
+        start = [(speech.start, low)] if first else []
+        return [
+            *start,
+            (speech.start + first, float(np.clip(middle, 0.02, 0.98))),
+            (speech.end - last, high),
+        ]
 
     def _aside(self, phase: _Phase, speech: Speech, random: np.random.Generator) -> _State:
         """Where someone looks who does not look at the partner."""
