@@ -1,15 +1,17 @@
-"""Breathing of a character at rest: the shoulders rise and fall.
+"""Breathing of a character at rest: the shoulders rise and fall, and the chest leans back and forth.
 
 Sources: 16.6 breaths a minute at rest, of which breathing in takes 42 %, Tobin and others, *Breathing Patterns* (1983).
 How far the rate and the depth vary is a choice. The breath depends only on time and a seed, so it is the same at any
 frame rate and over any range of frames.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .. import checks, curves, rotation
+from ..gaze import Event
 from ..rotation import Array
 
 RATE = 16.6
@@ -33,12 +35,15 @@ class Breathing:
     seed: int = 0
     repeat: float = 0.0
     """Seconds after which the breath repeats, with a rate that fits; 0 for never."""
+    chest: float = 0.0
+    """Angle [rad] by which the chest leans back with a breath."""
 
     def __post_init__(self) -> None:
         checks.number("angle of breathing", self.angle, 0.0, np.pi)
         checks.number("rate of breathing", self.rate, 1.0, 200.0)
         checks.whole("seed", self.seed, 0, 2**63)
         checks.number("time of a cycle", self.repeat, 0.0)
+        checks.number("angle of the chest", self.chest, 0.0, np.pi)
 
 
 def breath(breathing: Breathing, times: Array) -> Array:
@@ -66,6 +71,16 @@ def active(is_on: Array, dt: float) -> Array:
     before = np.concatenate((np.full(window, is_on[0]), is_on)).astype(float)
     total = np.cumsum(before)
     return curves.cubic_step((total[window:] - total[:-window]) / window)
+
+
+def amount(breathing: Breathing, events: Sequence[Event], begin: float, dt: float, influence: Array) -> Array:
+    """How far the chest is filled (n,) every dt seconds, from `begin` [s] on, of someone who looks at these events with
+    an influence (n,); exactly 0 where nothing is looked at."""
+    count = len(influence)
+    on = np.zeros(count, dtype=bool)
+    for event in sorted(events, key=lambda event: event.time):
+        on[min(max(round(event.time / dt), 0), count) :] = event.target is not None
+    return breath(breathing, begin + np.arange(count) * dt) * active(on, dt) * influence
 
 
 def raised(angles: Array, shoulders: Array, arms: Array, up: Array) -> Array:

@@ -52,6 +52,8 @@ _ADDRESS = 2.5, 5.0
 _ANTICIPATES, _EARLY = 0.5, 0.5
 """Probability that a bystander looks at the next speaker before the turn begins, and by how long [s] at most."""
 _LARGEST = {"speaking": MOST_GLANCE, "listening": np.radians(22.7)}
+_FURTHER = {"speaking": 1.0, "listening": 0.5}
+"""Factors of how far glances go beyond the nearest: the head of a listener hardly takes part in them, as a choice."""
 _SLANT = 0.25
 """Angle [rad] by which glances are at most beside the axis along which they go."""
 _GAZED = 0.9, 2.1
@@ -358,5 +360,5 @@ class _Person:
 
     def _size(self, kind: str, chance: float) -> float:
         """Angle [rad] of a glance: that of saccades, beyond what is beside the face."""
-        beyond = -np.radians(6.9) * np.log(max(chance, 1e-3))
+        beyond = -np.radians(6.9) * _FURTHER[kind] * np.log(max(chance, 1e-3))
         return float(min(self.manner.nearest + self.manner.size * beyond, _LARGEST[kind]))

@@ -3,7 +3,8 @@
 Sources: blinks 17 a minute at rest and 26 while talking, log-normal, Bentivoglio and others (1997); with shifts of
 gaze, Evinger and others (1994); a listener's 0.25 to 0.5 s after the end of a phrase, Nakano and Kitazawa (2010). Nods
 begin 0.3 s after a cue, of 1 to 5 cycles with 55, 24, 12, 3 and 2 %, Kihara and others (2016); 4 to 8°, Hadar and
-others (1983). How often and how far heads tilt is a choice.
+others (1983). A listener's head moves for 13 % of the time, the same: so who listens nods at some pauses only, and
+changes the tilt of the head with the own turn. How often and how far heads tilt is a choice.
 """
 
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ _NEAR = 0.6
 _AFTER_END = 0.25, 0.5
 _PHRASE = 1.8, 3.6
 """Length [s] of phrases, after which there is a pause."""
-_NODS = 0.4
+_NODS = 0.25
 """Probability that a listener nods at a pause."""
 _CYCLES, _COUNTS = 0.6, (0.57, 0.25, 0.12, 0.03, 0.03)
 """Length [s] of one nod, and probabilities of 1 to 5 nods."""
@@ -36,8 +37,11 @@ _TILTED = {"speaking": 0.5, "listening": 0.65}
 """Probability that a tilted head that moves leans again, rather than being upright."""
 _OTHER_SIDE = 0.65
 """Probability that the next tilt is to the other side."""
-_POSTURE = 4.0, 11.0
+_POSTURE = {"speaking": (4.0, 11.0), "listening": (6.0, 13.0)}
 """Time [s] for which a head stays tilted or upright."""
+_AT_END, _BETWEEN = (0.3, 1.0), 4.0
+"""Time [s] before the end of a turn in which the head of the speaker, who will listen, tilts otherwise, if it has been
+as it is for so long."""
 
 
 @dataclass(frozen=True)
@@ -154,5 +158,10 @@ def _tilts(person: int, said: Sequence[Speech], manner: Manner) -> list[Tilt]:
             is_upright = bool(tilts) and tilts[-1].angle == 0.0
             angle = side * float(size) if random.uniform() < _TILTED[kind] or is_upright else 0.0
             tilts.append(Tilt(time, angle))
-            time += float(random.uniform(*_POSTURE))
+            last = speech.end - float(random.uniform(*_AT_END))
+            if kind == "speaking" and last - time >= _BETWEEN:
+                # Who will listen moves the head while it moves anyway.
+                time = min(time + float(random.uniform(*_POSTURE[kind])), last)
+            else:
+                time += float(random.uniform(*_POSTURE["listening"]))
     return tilts

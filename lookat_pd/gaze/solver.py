@@ -47,6 +47,8 @@ class GazeSamples:
     """(n, 4, 4) from the space of these samples to the world, None where that is the world."""
     sizes: Array | None = None
     """(n,) of the head: its eyes are as much farther from its origin. None for 1."""
+    carrier: tuple[Array, Array] | None = None
+    """Orientations (n, 4) and positions (n, 3) of the bone that says how the character travels, None for the lowest."""
 
     def standing(self, upright: ArrayLike) -> "GazeSamples":
         """The same with the world's up (F, 3) or (3,), for chains that level the head. Raises InvalidArgument."""
@@ -206,8 +208,8 @@ def run_timeline(
 def _own_motion(chain: Chain, samples: GazeSamples) -> Array | None:
     if not chain.stabilize:
         return None
-    lowest = samples.rotations[:, -1], samples.positions[:, -1]
-    return own_motion.own_motion(samples.targets, lowest, samples.dt / samples.count, samples.worlds)
+    carrier = samples.carrier or (samples.rotations[:, -1], samples.positions[:, -1])
+    return own_motion.own_motion(samples.targets, carrier, samples.dt / samples.count, samples.worlds)
 
 
 def samples_per_frame(tuning: Tuning, dt: float) -> int:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...lookat_pd import curves, gaze, rotation
-from ...lookat_pd.gaze import glances
+from ...lookat_pd.body import breathing
+from ...lookat_pd.gaze import glances, leaning
 from ...lookat_pd.gaze import mixing as let_go
 from ...lookat_pd.rotation import Array
 from ..sampling.targets import Target
@@ -36,6 +37,8 @@ class GazeSolver:
         assert kept.samples is not None
         self.look_at, self.context, self.kept, self.samples = look_at, context, kept, kept.samples
         self._timeline: tuple[gaze.Timeline, gaze.GazeSamples] | None = None
+        self._lean: tuple[int, Array] | None = None
+        """The bone of the chain that breathes, and by how much (F, 4)."""
 
     @property
     def chain(self) -> tuple[Array, Array]:
@@ -197,6 +200,7 @@ class GazeSolver:
             samples = samples.sized(self.samples.sizes[:, 0] if sizes is None else sizes)
         samples = samples.tilted(self.setting("tilt"))
         events, influence = self.events(), self.setting("influence")
+        samples = self._breathing(samples, events, influence)
         if body is not None and body.drift:
             times = self.context.begin + np.arange(len(samples.positions)) * self.context.dt / samples.count
             head = samples.positions[:, 0]
@@ -208,9 +212,29 @@ class GazeSolver:
             events = glances.delayed(events, body.head_delay)
         if shift is not None or (body is None and self.kept.learned is None):
             solution = gaze.solve_samples(look_at.chain, look_at.tuning, samples, events, influence)
-            return self._on_target(solution, count)
+            return self._finished(solution, count)
         self._timeline = gaze.run_timeline(look_at.chain, look_at.tuning, samples, events), samples
-        return self._on_target(self._timeline[0].solution(*gaze.of_frames(samples, influence)), count)
+        return self._finished(self._timeline[0].solution(*gaze.of_frames(samples, influence)), count)
+
+    def _breathing(self, samples: gaze.GazeSamples, events: list[gaze.Event], influence: Array) -> gaze.GazeSamples:
+        """The samples with a chest that breathes: the highest bone below neck and head."""
+        body, chain = self.look_at.body, self.look_at.chain
+        torso = np.flatnonzero(~chain.compensates_lag)
+        self._lean = None
+        if body is None or body.breathing is None or not body.breathing.chest or not len(torso):
+            return samples
+        still = np.zeros(samples.frames - 1, dtype=bool)
+        share = np.clip(curves.curve(influence[:, None], still, samples.count)[:, 0], 0.0, 1.0)
+        filled = breathing.amount(body.breathing, events, self.context.begin, samples.dt / samples.count, share)
+        turn = rotation.exp(body.breathing.chest * filled[:, None] * chain.right[torso[0]])
+        self._lean = int(torso[0]), turn[:: samples.count]
+        return leaning.leaning(samples, int(torso[0]), turn)
+
+    def _finished(self, solution: gaze.Solution, count: int) -> gaze.Solution:
+        """The solution with the breath in its offsets, and without the virtual targets of glances."""
+        if self._lean is not None:
+            solution = leaning.with_lean(solution, self.chain[0], *self._lean)
+        return self._on_target(solution, count)
 
     @property
     def _worlds(self) -> Array | None:
@@ -249,7 +273,7 @@ class GazeSolver:
             return solution
         assert self._timeline is not None, "a look-at whose head may be displaced keeps the timeline of its solve"
         displaced = gaze.solve_shifted(*self._timeline, displacement, self.setting("influence"))
-        return self._on_target(displaced, len(self.samples.targets))
+        return self._finished(displaced, len(self.samples.targets))
 
     def expected(self, solution: gaze.Solution, displacement: Array | None, animated: Array) -> tuple[Array, Array]:
         """What the evaluated rig should make of the `solution` of `steps`, by what was learned from it before.

@@ -358,10 +358,8 @@ def tune_arms(request: BodyRequest, body: BodyRig) -> BodyRig:
 
 
 def tune_breathing(request: BodyRequest, body: BodyRig) -> BodyRig:
-    if not body.shoulders:
-        return body
-    wants = request.settings.body
-    return replace(body, breathing=Breathing(wants.breathing, wants.breathing_rate, request.settings.eyes.seed))
+    wants, seed = request.settings.body, request.settings.eyes.seed
+    return replace(body, breathing=Breathing(wants.breathing, wants.breathing_rate, seed, chest=wants.breathing_chest))
 
 
 def tune_eyes(request: BodyRequest, body: BodyRig) -> BodyRig:

@@ -227,14 +227,10 @@ def _ends(body: BodyRig) -> tuple[list[str], list[str]]:
 
 def breathe(motion: BodyMotion) -> None:
     body, now = motion.body, motion.now
-    if body.breathing is None or not body.breathing.angle:
+    if body.breathing is None or not body.breathing.angle or not body.shoulders:
         return
-    frames = len(motion.samples.frames)
-    on = np.zeros(frames, dtype=bool)
-    for event in sorted(motion.events, key=lambda event: event.time):
-        on[min(max(round(event.time / motion.dt), 0), frames) :] = event.target is not None
-    filled = breathing.breath(body.breathing, motion.begin + np.arange(frames) * motion.dt)
-    angles = body.breathing.angle * filled * breathing.active(on, motion.dt) * motion.influence
+    amount = breathing.amount(body.breathing, motion.events, motion.begin, motion.dt, motion.influence)
+    angles = body.breathing.angle * amount
     inner, outer = (np.stack([now[pair[n]][1] for pair in body.shoulders], axis=1) for n in (0, 1))
     turns = breathing.raised(angles, inner, outer, np.array(body.upright))
     for n, (clavicle, _) in enumerate(body.shoulders):

@@ -150,6 +150,13 @@ class LookAtBody(_switches("body"), bpy.types.PropertyGroup):
         soft_max=2.0,
     )
     breathing: setting.angle("Amount", "Angle by which the shoulders rise with each breath", 1.5, max=10.0)
+    breathing_chest: setting.angle(
+        "Chest",
+        "Angle by which the chest leans back with each breath, where the look-at turns it; neck and head stay as they "
+        "are",
+        1.0,
+        max=10.0,
+    )
     breathing_rate: setting.number("Rate", "Breaths a minute", 16.6, max=120.0, min=1.0, soft_max=40.0)
     torso_from: setting.angle(
         "Torso Threshold",

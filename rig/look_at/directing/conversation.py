@@ -382,8 +382,9 @@ def _has_eyes(person: _Person) -> bool:
 
 
 def breathe(settings, factor: float) -> None:
-    """Set the amount of breathing of a look-at to its default times a factor."""
-    settings.body.breathing = factor * settings.body.bl_rna.properties["breathing"].default
+    """Set the amounts of breathing of a look-at to their defaults times a factor."""
+    for name in ("breathing", "breathing_chest"):
+        setattr(settings.body, name, factor * settings.body.bl_rna.properties[name].default)
 
 
 def _axes(person: _Person) -> tuple[Array, Array]:

@@ -367,7 +367,7 @@ def test_shoulders_rise_with_the_breath_while_the_look_at_is_on() -> None:
     body.switch_off(settings, body.LAYERS["arms"])
     still = scenes.poses(armature, range(1, LAST + 1))
     body.switch_on(settings, ("breathing",))
-    settings.body.breathing_rate = 30.0
+    settings.body.breathing_rate, settings.body.breathing_chest = 30.0, 0.0
     breathed = scenes.poses(armature, range(1, LAST + 1))
     shoulders = bodies.bones(armature, "clavicle.L", "clavicle.R")
     row = bodies.bones(armature, "upper_arm.L", "upper_arm.R")
@@ -378,3 +378,33 @@ def test_shoulders_rise_with_the_breath_while_the_look_at_is_on() -> None:
     assert np.abs((breathed - still)[:, head]).max() < 1e-6
     settings.body.breathing = 0.0
     assert np.abs((scenes.poses(armature, range(1, LAST + 1)) - still)[:, shoulders]).max() < 1e-6
+
+
+def test_the_chest_breathes_and_the_head_goes_on_to_look() -> None:
+    armature, settings = looking()
+    body.switch_off(settings, body.LAYERS["arms"])
+    frames = range(1, LAST + 1)
+    still, aimed = scenes.poses(armature, frames), solve_of(armature).solution.error
+    body.switch_on(settings, ("breathing",))
+    settings.body.breathing_rate, settings.body.breathing = 30.0, 0.0
+    breathed = scenes.poses(armature, frames)
+    leans = {name: turns(breathed, still, bodies.bones(armature, name)[0]) for name in ("chest", "head")}
+    away = np.linalg.norm((breathed - still)[:, bodies.bones(armature, "head")[0], :3, 3], axis=1)
+    assert 0.8 < leans["chest"].max() < 1.2 and leans["head"].max() < 0.4
+    assert 0.002 < away.max() < 0.02
+    assert leans["chest"][: ON - 2].max() < 1e-4 and leans["chest"][-1] < 1e-4
+    assert np.abs(np.diff(leans["chest"], 2)).max() < 0.03
+    assert np.degrees(np.nanmax(np.abs(solve_of(armature).solution.error - aimed))) < 0.2
+    settings.body.breathing_chest = 0.0
+    assert np.array_equal(scenes.poses(armature, frames), still)
+
+
+def solve_of(armature):
+    return next(one for one in live._scenes[bpy.context.scene.session_uid].solves.values() if one.owner == armature)
+
+
+def turns(poses: np.ndarray, others: np.ndarray, row: int) -> np.ndarray:
+    """Angle [deg] by which a bone is turned otherwise (F,)."""
+    both = poses[:, row, :3, :3].swapaxes(1, 2) @ others[:, row, :3, :3]
+    apart = np.stack([both[:, i, j] - both[:, j, i] for i, j in ((0, 1), (1, 2), (2, 0))])
+    return np.degrees(np.arcsin(np.clip(0.5 * np.linalg.norm(apart, axis=0), 0.0, 1.0)))

@@ -323,8 +323,8 @@ def glanced(armature: bpy.types.Object, middle: tuple[float, float] = (0.0, 0.0)
 def test_eyes_scan_the_face_and_leave_it_however_near_it_is(apart) -> None:
     """Who has eyes scans a face of its size as seen from there; a glance away goes past the head."""
     anna, bo = scenes.figure("Anna", (*scenes.FIGURE, *EYES)), scenes.figure("Bo")
-    bo.location.y, bpy.context.scene.frame_end = -apart, 480
-    converse([anna, bo], *((1 + 96 * n, ("Anna", "Bo")[n % 2]) for n in range(5)), eyes=True)
+    bo.location.y, bpy.context.scene.frame_end = -apart, 768
+    converse([anna, bo], *((1 + 96 * n, ("Anna", "Bo")[n % 2]) for n in range(8)), eyes=True)
     scanned, head = (glanced(item) for item in (anna, bo))
     height = np.ptp([bone.head_local for bone in bo.data.bones], axis=0).max()
     mouth = np.degrees(np.arctan(0.04 * height / apart))
