@@ -40,6 +40,7 @@ WITHIN = {
         "conversation": set(),
         "ik": set(),
         "dynamics": {"ik", "pd"},
+        "springs": {"pd"},
     },
     "rig": {
         "animation": set(),

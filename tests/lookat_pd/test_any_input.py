@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lookat_pd
-from lookat_pd import checks, conversation, dynamics, eyes, gaze, ik, pd, rotation, skeleton, transitions
+from lookat_pd import checks, conversation, dynamics, eyes, gaze, ik, pd, rotation, skeleton, springs, transitions
 from lookat_pd.body import legs
 from lookat_pd.conversation import files
 from lookat_pd.dynamics import (
@@ -616,6 +616,27 @@ def offset_arguments(random: np.random.Generator, motion: Callable[..., Array]) 
     }
 
 
+def springs_arguments(random: np.random.Generator) -> dict[str, Any]:
+    n, frames = int(random.integers(1, 5)), int(random.integers(1, 9))
+    return {
+        "positions": random.normal(size=(frames, n, 3)),
+        "rotations": unit(random, frames, n),
+        "tips": random.normal(size=(n, 3)) * (random.random((n, 1)) < 0.9),
+        "parents": np.array([int(random.integers(-1, bone)) if bone else -1 for bone in range(n)]),
+        "dt": 1.0 / 24.0,
+        "settle_time": float(random.uniform(0.1, 2.0)),
+        "damping_ratio": random.choice([0.0, 0.5, 2.0], n),
+        "inertia": float(random.choice([0.0, 0.5, 1.0])),
+        "center": (random.normal(size=(frames, 3)), unit(random, frames)),
+        "gravity": (0.0, 0.0, -9.81),
+        "wind": random.normal(size=(frames, n, 3)),
+        "drag": float(random.choice([0.0, 1.0])),
+        "stretch": float(random.choice([0.0, 0.5])),
+        "cyclic": False,
+        "restarts": random.random(frames) < 0.2,
+    }
+
+
 CALLS = {
     "track": Call(
         pd.track,
@@ -649,6 +670,7 @@ CALLS = {
     ),
     "position_offsets": Call(followed(pd.offsets.position_offsets), lambda random: offset_arguments(random, places)),
     "rotation_offsets": Call(followed(pd.offsets.rotation_offsets), lambda random: offset_arguments(random, unit)),
+    "springs": Call(springs.solve, springs_arguments),
     "step_limit": Call(
         pd.step_limit, lambda random: {"settle_time": 0.5, "damping_ratio": 1.0, "integrator": "stable"}
     ),

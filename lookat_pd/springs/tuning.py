@@ -1,0 +1,82 @@
+"""The settings of spring bones, one number for all or one a bone, and the bones that they are of."""
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from .. import checks
+from ..errors import InvalidArgument
+from ..pd.second_order import check_tuning
+from ..rotation import Array
+
+MOST_STRETCH = 1.0
+"""No bone becomes longer than twice its length, nor shorter than half of it."""
+
+
+@dataclass(frozen=True)
+class SpringTuning:
+    """How n bones swing: each setting (n,), vectors (n, 3)."""
+
+    settle_time: Array
+    """[s]"""
+    damping_ratio: Array
+    inertia: Array
+    """Part of the motion of the center that is felt, from 0 to 1."""
+    gravity: Array
+    """Acceleration (n, 3) [m/s²] in the world."""
+    drag: Array
+    """Damping against the air [1/s]."""
+    stretch: Array
+    """Part of the swing along the bone that makes it longer, from 0 to 1."""
+
+    @property
+    def omega(self) -> Array:
+        """[rad/s]"""
+        return 2.0 * np.pi / self.settle_time
+
+    @property
+    def resistance(self) -> Array:
+        """Damping of the swing [1/s], that of the air included."""
+        return 2.0 * self.damping_ratio * self.omega + self.drag
+
+    def of(self, bones: Array) -> "SpringTuning":
+        """That of some of the bones."""
+        return replace(self, **{field.name: getattr(self, field.name)[bones] for field in fields(self)})
+
+
+def checked(
+    count: int,
+    settle_time: ArrayLike,
+    damping_ratio: ArrayLike,
+    inertia: ArrayLike,
+    gravity: ArrayLike,
+    drag: ArrayLike,
+    stretch: ArrayLike,
+) -> SpringTuning:
+    """The settings of so many bones. Raises InvalidArgument."""
+    check_tuning(settle_time, damping_ratio)
+    settings = {
+        "settle time": settle_time,
+        "damping ratio": damping_ratio,
+        "inertia": inertia,
+        "drag": drag,
+        "stretch": stretch,
+    }
+    known = {name: checks.like(name, value, count) for name, value in settings.items()}
+    for name, most in (("inertia", 1.0), ("stretch", MOST_STRETCH), ("drag", 1e4)):
+        if not np.all((known[name] >= 0.0) & (known[name] <= most)):
+            raise InvalidArgument(
+                "The {name} of spring bones must be from 0 to {most:.4g}, not {value}.",
+                name=name,
+                most=most,
+                value=checks.shown(known[name]),
+            )
+    return SpringTuning(
+        known["settle time"],
+        known["damping ratio"],
+        known["inertia"],
+        checks.like("gravity", gravity, count, 3),
+        known["drag"],
+        known["stretch"],
+    )
