@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from . import rotation
 from .rotation import Array
@@ -58,6 +59,16 @@ def late_slope(t: Array) -> tuple[Array, Array, Array]:
         t * t * (t * (28.0 - 15.0 * t) - 12.0),
         t * (t * (84.0 - 60.0 * t) - 24.0),
     )
+
+
+def quintic_time(distance: ArrayLike, speed: ArrayLike, acceleration: float) -> Array:
+    """The time T [s] in which a difference with this speed can decay with about this acceleration at most.
+
+    a T² = 10/√3 x + 2 v T, the first the peak acceleration of a minimum-jerk motion over x, the second the deceleration
+    of v.
+    """
+    x, v = np.asarray(distance, dtype=float), np.asarray(speed, dtype=float)
+    return (v + np.sqrt(v * v + acceleration * 10.0 / np.sqrt(3.0) * x)) / acceleration
 
 
 @dataclass(frozen=True)

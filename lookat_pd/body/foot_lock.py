@@ -27,6 +27,9 @@ SMOOTH = 0.6
 ONSET = 0.4
 """Time [s] from the first frame that may change until the body is fully displaced."""
 FREE = -1
+_SLOWER = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
+_CALM = 1.05
+"""Acceleration of the displaced hips as a factor of that of the animated ones, up to which it is not seen."""
 
 
 @dataclass(frozen=True)
@@ -98,15 +101,36 @@ def support(planted: Sequence[FootStance], frames: int, dt: float, *, release: f
     return amount
 
 
-def body_displacement(moved: Array, supports: Array, dt: float, *, begin: int = 0, smooth: float = SMOOTH) -> Array:
+def body_displacement(moved: Array, supports: Array, dt: float, *, begin: int = 0, slower: float = 1.0) -> Array:
     """The displacement (F, 3) of the body with its feet: what those that support it have in common, smoothed.
 
     moved: (F, K, 3) displacements of K feet. supports: (F, K) from `support`. begin: the body stays as animated before
-    this frame. smooth: [s].
+    this frame. slower: factor of the times SMOOTH and ONSET; the body is back where the feet are with a factor of 1.
     """
     total = np.maximum(np.sum(supports, axis=1), 1.0)
     common = np.sum(supports[..., None] * moved, axis=1) / total[:, None]
-    return _smoothed(common, int(smooth / dt)) * onset(len(moved), begin, ONSET, dt)[:, None]
+    body = _smoothed(common, int(slower * SMOOTH / dt)) * onset(len(moved), begin, slower * ONSET, dt)[:, None]
+    if slower > 1.0 and not np.any(common[-1]):
+        body *= onset(len(moved), 1, SMOOTH, dt)[::-1, None]
+    return body
+
+
+def calm_body_displacement(hips: Array, moved: Array, supports: Array, dt: float, *, begin: int, least: float) -> Array:
+    """As `body_displacement`, as much slower as it takes for the hips to accelerate no more than they do anyway.
+
+    hips: (F, 3) as animated. least: acceleration [1/s²] that is calm in any case.
+    """
+    body = np.zeros_like(hips)
+    for slower in _SLOWER:
+        body = body_displacement(moved, supports, dt, begin=begin, slower=slower)
+        if _acceleration(hips + body, dt) <= max(_CALM * _acceleration(hips, dt), least):
+            break
+    return body
+
+
+def _acceleration(path: Array, dt: float) -> float:
+    """The largest one (F, 3) [1/s²]."""
+    return float(np.linalg.norm(np.diff(path, 2, axis=0), axis=-1).max(initial=0.0)) / dt**2
 
 
 def _smoothed(values: Array, radius: int) -> Array:

@@ -239,10 +239,9 @@ def blend_time(
     """The automatic blend time [s] of a cut: short for similar poses and speeds, long for large differences.
 
     Arguments as for `transition`. size: with vectors the length that counts as one radian, such as the length of a leg.
-    Each bone needs the time T in which its difference x and relative speed v can decay with an acceleration of
-    BLEND_ACCELERATION: a T² = 10/√3 x + 2 v T, the first the peak acceleration of a minimum-jerk motion over x, the
-    second the deceleration of v. The result is sufficient for this share of the bones, within BLEND_TIMES. Raises
-    InvalidArgument.
+    Each bone needs the time in which its difference and relative speed can decay with an acceleration of
+    BLEND_ACCELERATION, see `curves.quintic_time`. The result is sufficient for this share of the bones, within
+    BLEND_TIMES. Raises InvalidArgument.
     """
     previous, target = cut.checked(previous, target, kind)
     cut.checked_duration(dt, 0.0, target)
@@ -253,8 +252,7 @@ def blend_time(
     difference, velocity = cut.deviation(previous, target, dt, kind)
     unit = size if kind == "vector" else 1.0
     x, v = np.linalg.norm(difference, axis=-1) / unit, np.linalg.norm(velocity, axis=-1) / unit
-    a = BLEND_ACCELERATION
-    wanted = (v + np.sqrt(v * v + a * 10.0 / np.sqrt(3.0) * x)) / a
+    wanted = curves.quintic_time(x, v, BLEND_ACCELERATION)
     return float(np.clip(np.quantile(wanted, share), *BLEND_TIMES))
 
 

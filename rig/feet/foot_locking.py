@@ -33,8 +33,12 @@ from ..sampling.scene_time import seconds_per_frame
 from .contact_report import ContactReport
 from .foot_bones import Footing
 
-_LOWERED = 0.07
-"""Time [s] in which the hips may be lowered from the first frame that may change."""
+_LOWERED = (0.4, 0.3, 0.2, 0.14, 0.1, 0.07)
+"""Times [s] in which the hips are lowered from the first frame that may change: the longest in which legs reach."""
+_ENOUGH = 0.003
+"""Of the length of a leg by which it may be too short meanwhile."""
+_CALM = 0.5
+"""Acceleration [lengths of a leg/s²] of the hips that is calm, as that of a shift of weight."""
 _STRAIGHTENED = 0.2
 """Time [s] in which a knee that is bent backwards at the first frame that may change is bent forwards."""
 _TOLERANCE = Tolerance(1e-4, corrections=5)
@@ -150,10 +154,13 @@ class LegGoal:
         body, self.lowered = np.zeros((len(moved), 3)), np.zeros(len(moved))
         if footing.hips:
             supports = np.stack([foot_lock.support(plan.stances, len(moved), dt) for plan in plans], axis=1)
-            body = foot_lock.body_displacement(moved, supports, dt, begin=begin)
             feet = now.part(~hands)
-            low = legs.lowering(feet.shifted(moved[:, ~hands]), feet.shifted(body), up, dt)
-            self.lowered = low * foot_lock.onset(len(low), begin, _LOWERED, dt)
+            if begin:
+                middle, least = feet.hip.mean(axis=1), _CALM * float(self.size.max())
+                body = foot_lock.calm_body_displacement(middle, moved, supports, dt, begin=begin, least=least)
+            else:
+                body = foot_lock.body_displacement(moved, supports, dt)
+            self.lowered = self._lowered(feet.shifted(moved[:, ~hands]), feet.shifted(body), up, dt, begin)
             body = body - self.lowered[:, None] * up
             # A hand in the air goes with the body.
             moved[:, hands] += (1.0 - supports[:, hands, None]) * body[:, None]
@@ -171,6 +178,15 @@ class LegGoal:
     @property
     def changes(self) -> bool:
         return bool(self.changing.any())
+
+    def _lowered(self, wanted: legs.Leg, moved: legs.Leg, up: Array, dt: float, begin: int) -> Array:
+        """How far (F,) the hips are lowered for legs that are too short, as slowly as that allows."""
+        low = legs.lowering(wanted, moved, up, dt)
+        if not begin or not np.any(low):
+            return low
+        needed = legs.lowering(wanted, moved, up, dt, smooth=0.0) - _ENOUGH * self.size.max()
+        slowly = [low * foot_lock.onset(len(low), begin, length, dt) for length in _LOWERED]
+        return next((lower for lower in slowly if np.all(lower >= needed)), slowly[-1])
 
     def _turned(self, backwards: Array, begin: int, length: int) -> Array:
         """How much (F, l) a knee that is bent backwards is bent forwards: all of it for as long as it is, if the leg

@@ -3,17 +3,20 @@
 The contacts are those of the clips, each sampled as it is played alone. A foot that both clips have on the ground at a
 cut stays where the source has it until the destination lifts it; if the two places are far from each other, it makes a
 step. A foot that lands during a blend stays where it is at
-the end of the blend or, if it is lifted before, at its mean place. After the last of these contacts the result is the
+the end of the blend or, if it is lifted before, at its mean place; it lands when it can have come there without pulling
+at the body. After the last of these contacts the result is the
 destination.
 """
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
+from numpy.typing import ArrayLike
 
+from ...lookat_pd import curves
 from ...lookat_pd.body import foot_lock
 from ...lookat_pd.body.contacts import Detection, Interval
 from ...lookat_pd.body.foot_lock import FootStance
@@ -28,12 +31,12 @@ from ..feet.foot_locking import FootPlan
 from ..sampling.sampler import Sampler, Samples, run
 from ..sampling.scene_time import seconds_per_frame
 
-_CATCH = 0.25
-"""Longest time [s] after the contact of the destination until a foot that is still in the air has landed."""
-_LANDED = 0.02
-"""Height above its place in the destination, in lengths of the leg, at which a foot lands."""
-_NEAR = 0.1
-"""Distance from its place, in lengths of the leg, from which on a foot takes the longest time to land."""
+_ACCELERATION = 12.0
+"""Acceleration [lengths of the leg/s²] with which a foot is brought to its place: that of free fall for a leg of 0.8 m,
+since the hips come down with a foot that lands."""
+_BELOW = 0.01
+"""By how much of the length of the leg another point of a foot is lower than the one that touches, from which on the
+foot stands on it."""
 HELD = 0.25
 """Distance between the places in both clips, in lengths of the leg, up to which a foot stays; it makes a step else."""
 _STEP = 0.1
@@ -156,10 +159,10 @@ class FootHold:
         cuts = [item.clip.at - self.first for item in self.known[1:] if item.clip.at <= self.last]
         unmoved = [frame for cut in cuts for frame in (cut - 2, cut - 1)]
         plans = []
-        for number, (foot, of_foot) in enumerate(zip(feet, self.planted, strict=True)):
+        for foot, of_foot in zip(feet, self.planted, strict=True):
             places = foot.touch(samples)
             size = foot.length(samples)
-            landings = [_landing(item, number, size, places, self) for item in of_foot]
+            landings = [_landing(_rolling(item, places, size, self), size, places, self) for item in of_foot]
             stances = [landing.stance for landing in landings if landing is not None]
             moved = foot_lock.displacements(places, stances, self.dt, begin=self.begin - self.first, unmoved=unmoved)
             for landing in landings:
@@ -236,6 +239,17 @@ def _planted(known: Sequence[SampledClip], foot: int, dt: float) -> list[FootSta
     return stances
 
 
+def _rolling(stance: FootStance, places: Array, size: float, hold: FootHold) -> FootStance:
+    """The stance on another point of the foot where the blended foot is turned so that it would be below the ground.
+
+    size, places: as for `_landing`.
+    """
+    heights = places[stance.first - hold.first : stance.last + 1 - hold.first, :, 2]
+    held = heights[np.arange(len(heights)), stance.touching]
+    lower = held - heights.min(axis=1) > _BELOW * size
+    return replace(stance, touching=np.where(lower, np.argmin(heights, axis=1), stance.touching))
+
+
 def _from(begin: int, contacts: Sequence[Interval]) -> list[Interval]:
     return [(a - begin, b - begin) for a, b in contacts]
 
@@ -275,34 +289,37 @@ class _Landing:
             moved[frames, 2] += self.step * (4.0 * t * (1.0 - t)) ** 2
 
 
-def _landing(stance: FootStance, number: int, size: float, places: Array, hold: FootHold) -> _Landing | None:
-    """A stance from the frame at which the blended foot has come down, or has made a step; None if it never does.
+def _landing(stance: FootStance, size: float, places: Array, hold: FootHold) -> _Landing | None:
+    """A stance from the frame at which the foot can have come to its place, or has made a step; None if it never has.
 
-    number, size, places: which foot, the length of its leg, and the places (F, P, 3) of the points of the blended foot.
+    size, places: the length of the leg, and the places (F, P, 3) of the points of the blended foot.
     """
-    known, first, dt = hold.known, hold.first, hold.dt
+    first, dt = hold.first, hold.dt
     anchor = None if stance.anchor is None else stance.anchor - first
     here = FootStance(stance.first - first, stance.last - first, stance.touching, anchor)
-    catch = int(_CATCH / dt)
-    clip = max((item for item in known if item.clip.at <= stance.last), key=lambda item: item.clip.at).clip
+    clip = max((item.clip for item in hold.known if item.clip.at <= stance.last), key=lambda clip: clip.at)
     if anchor == here.first:
         settled = min(clip.at + int(np.ceil(clip.blend / dt)) + 1 - first, here.last)
         way = float(np.linalg.norm(places[settled, here.touching[-1], :2] - places[anchor, here.touching[-1], :2]))
         if way <= HELD * size:
             return _Landing(here)
-        begin = here.first + 1 + max(catch, 2)
+        begin = here.first + 1 + max(int(np.ceil(_time_for(way / size, 0.0) / dt)), 2)
         if begin >= here.last:
             return None
         return _Landing(here.cut(begin, max(settled, begin + 1), max(settled, begin + 1)), here.first, _STEP * way)
-    there = next(item.places[number] for item in known if item.clip is clip)
-    rows = np.arange(stance.first, stance.last + 1) - clip.begin
-    touched = places[here.first + np.arange(len(rows)), here.touching]
-    # Of the destination only the height counts, which no placement on the ground changes.
-    high = (touched - there[rows, here.touching])[:, 2]
-    down = np.abs(high - high[-1]) < _LANDED * size
-    spot = touched.mean(axis=0) if anchor is None else touched[anchor - here.first]
-    # The further it is from its place, the longer it takes.
-    needed = catch * np.minimum(np.linalg.norm(touched - spot, axis=-1) / (_NEAR * size), 1.0)
-    down &= stance.first + np.arange(len(rows)) - clip.at + 1 >= needed
-    begin = max(here.first + min(int(np.argmax(down)), catch), here.first + catch if not down.any() else 0)
-    return None if begin >= here.last else _Landing(here.cut(begin, here.last, anchor))
+    rows = np.arange(stance.first, stance.last + 1)
+    touched = places[rows - first, here.touching]
+    moved = touched - places[np.maximum(rows - first - 1, 0), here.touching]
+    # Where it would stay, if from then on.
+    left = np.arange(len(rows), 0, -1)[:, None]
+    spot = np.cumsum(touched[::-1], axis=0)[::-1] / left if anchor is None else touched[anchor - here.first]
+    far, fast = (np.linalg.norm(values, axis=-1) / size for values in (touched - spot, moved / dt))
+    landed = np.flatnonzero((rows - clip.at + 1) * dt >= _time_for(far, fast))
+    if not len(landed) or landed[0] + here.first >= here.last:
+        return None
+    return _Landing(here.cut(here.first + int(landed[0]), here.last, anchor))
+
+
+def _time_for(distance: ArrayLike, speed: ArrayLike) -> Array:
+    """The time [s] in which a foot is brought to a place so far away from where it moves with this speed."""
+    return curves.quintic_time(distance, speed, _ACCELERATION)

@@ -57,6 +57,22 @@ def test_the_body_stays_until_it_may_move(points) -> None:
     assert supports.max() == 1.0 and np.all(supports[50:81] == 1.0) and np.all(supports[110:120] == 0.0)
 
 
+def test_the_body_follows_as_slowly_as_it_is_calm(points) -> None:
+    moved = np.stack([foot_lock.displacements(points, PLANTED, DT)] * 2, axis=1)
+    supports = np.stack([foot_lock.support(PLANTED, FRAMES, DT)] * 2, axis=1)
+    hips = np.zeros((FRAMES, 3))
+
+    def calm(least: float):
+        return foot_lock.calm_body_displacement(hips, moved, supports, DT, begin=40, least=least)
+
+    plain = foot_lock.body_displacement(moved, supports, DT, begin=40)
+    hardest = np.linalg.norm(np.diff(plain, 2, axis=0), axis=-1).max() / DT**2
+    np.testing.assert_array_equal(calm(1.01 * hardest), plain)
+    body = calm(0.4 * hardest)
+    assert 0.0 < np.linalg.norm(np.diff(body, 2, axis=0), axis=-1).max() / DT**2 < 0.4 * hardest
+    assert np.all(body[:40] == 0.0)
+
+
 def test_wrong_shapes_are_refused() -> None:
     with pytest.raises(errors.InvalidArgument, match="points of a foot"):
         foot_lock.displacements(np.zeros((10, 3)), [], DT)
