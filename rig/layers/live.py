@@ -21,10 +21,13 @@ from . import clock, kinds
 from .kinds import FRESH, Kind, LayerSolve
 from .live_scene import RESTING, LiveScene
 
-_AT_ONCE = 0.1
-"""Seconds for which a handler may hold the window up to solve; what takes longer goes on in slices."""
-_SLICE, _LONGEST_SLICE = 0.06, 0.25
-"""Seconds of work between two times that the window is drawn."""
+_TURN, _LONGEST_TURN = 0.08, 0.25
+"""Seconds for which a turn of the window's loop may be held up, to see what has changed and to solve; with what is
+shown at its end a tenth of a second. What takes longer goes on in the next. And the same where drawing takes longer."""
+_LEAST = 0.02
+"""Seconds of work in each turn, however long it took to see what has changed."""
+_LOOKING = 8e-3
+"""Seconds for which a turn of the window's loop may read data to see whether it has changed."""
 _PAUSE = 0.005
 _CHECK_LATER = 0.3
 _REDRAW = 0.25
@@ -102,18 +105,22 @@ def update(scene: bpy.types.Scene, *, playing: bool = False) -> None:
 
 
 def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
-    state = _scene(scene)
+    begin, state = time.perf_counter(), _scene(scene)
     alone = bpy.app.background or is_rendering()
+    within = np.inf if alone else _LOOKING
     state.use(_used)
     touched = fingerprint.changed_kinds(scene, state.data_kinds)
+    if touched and not alone and state.as_built == _structure:
+        # After an undo Blender reports what is no more.
+        state.digests.note(scene)
     if state.as_built != _structure or (alone and state.check_at < np.inf):
-        state.refresh(scene, _structure, now=alone)
+        state.refresh(scene, _structure, now=alone, within=within)
     elif touched and state.is_concerned(scene):
-        state.refresh(scene, _structure, touched, now=alone)
+        state.refresh(scene, _structure, touched, now=alone, within=within)
     waits = not alone and ((playing and _is_playing()) or (state.is_slow and transforming.is_under_way()))
     if state.job is not None and not waits:
-        _advance(state, None if alone else _AT_ONCE, to_see=not alone)
-    if state.job is not None or state.check_at < np.inf or state.as_built != _structure:
+        _advance(state, None if alone else _rest(begin, _TURN), to_see=not alone)
+    if state.job is not None or state.check_at < np.inf or state.is_unsure or state.as_built != _structure:
         _wake()
     if _may_show(scene, state, playing):
         state.show()
@@ -324,7 +331,7 @@ def _tick() -> float | None:
 
 def _take_turns() -> bool:
     """A slice for each window's scene; whether there is more to do."""
-    due = False
+    due, begin = False, time.perf_counter()
     for window in (window for manager in bpy.data.window_managers for window in manager.windows):
         scene = window.scene
         state = _scenes.get(scene.session_uid)
@@ -343,23 +350,31 @@ def _take_turns() -> bool:
         if time.perf_counter() > state.check_at:
             state.resting += 1
             if state.resting >= RESTING or state.job is not None:
-                state.refresh(scene, _structure, now=True)
+                state.refresh(scene, _structure, now=True, within=_LOOKING)
+        elif state.is_unsure and not _is_playing() and state.job is None and state.check_at == np.inf:
+            with suspend.suspend_live():
+                state.look_again(_LOOKING)
         if state.job is not None:
-            if _advance(state, _slice(state)) or state.news or state.found:
+            if _advance(state, _rest(begin, _turn(state))) or state.news or state.found:
                 state.show()
             _redraw(window, state)
-        due = due or state.job is not None or state.check_at < np.inf
+        due = due or state.job is not None or state.check_at < np.inf or (state.is_unsure and not _is_playing())
     return due
 
 
-def _slice(state: LiveScene) -> float:
-    """Seconds to work now: where drawing takes long after a slice, as long as that, so that half of the time is work.
+def _turn(state: LiveScene) -> float:
+    """Seconds that this turn may take: where drawing takes long after one, half of that, so that a third is work.
 
     What is removed at the end of a slice has Blender build the relations of its scene again, and draw all of it.
     """
     if state.worked < state.started:
-        return _AT_ONCE
-    return min(max(time.perf_counter() - state.worked, _SLICE), _LONGEST_SLICE)
+        return _TURN
+    return min(max(0.5 * (time.perf_counter() - state.worked), _TURN), _LONGEST_TURN)
+
+
+def _rest(begin: float, seconds: float) -> float:
+    """What is left for work of a turn that began then and may take so long."""
+    return max(begin + seconds - time.perf_counter(), _LEAST)
 
 
 def _wake() -> None:

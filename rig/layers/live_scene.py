@@ -9,6 +9,7 @@ import numpy as np
 
 from ...lookat_pd.errors import LookAtError
 from ..sampling import fingerprint, sampler, scene_time, transforming
+from ..sampling.kept_digests import KeptDigests
 from . import kinds, saved_solution
 from .kinds import BODY, FRESH, SETTINGS, TARGETS, Added, Instance, Key, Kind, LayerSolve, Previews, SolveRange
 from .layer import is_part
@@ -63,6 +64,10 @@ class LiveScene:
         self.keyed: dict[Key, frozenset[str]] = {}
         self.editing: frozenset[int] = frozenset()
         self.prints: dict[tuple[str, str], bytes] = {}
+        self.digests = KeptDigests()
+        """Of the same, as far as nothing has changed."""
+        self.is_unsure = False
+        """Whether something may have changed that Blender does not report."""
         self.reach: dict[Key, tuple[set, set]] = {}
         """What the owner of each layer, and what it aims at, depend on."""
         self.below: dict[Key, dict[Key, object]] = {}
@@ -114,13 +119,26 @@ class LiveScene:
 
     # What has changed
 
-    def refresh(self, scene: bpy.types.Scene, structure: int, touched: set[str] | None = None, *, now: bool) -> None:
+    def refresh(
+        self,
+        scene: bpy.types.Scene,
+        structure: int,
+        touched: set[str] | None = None,
+        *,
+        now: bool,
+        within: float = np.inf,
+    ) -> None:
         """Find out what is out of date. now: do not postpone slow checks.
 
         structure: another number whenever layers may have come or gone. touched: kinds of data that were changed since
-        the last time, where nothing was put off then; else it may be any.
+        the last time, where nothing was put off then; else it may be any. within: seconds for which data may be read;
+        where that is not enough, more of it is read the next time. Then what Blender reports is trusted for now
+        (`digests`), and all else left to `look_again`.
         """
-        self.scene, self.structure = scene, structure
+        self.scene = scene
+        if self.structure != structure:
+            self.digests.forget()
+        self.structure = structure
         if self.check_at < np.inf:
             touched = None
         span = (*scene_time.key_range(scene), scene_time.seconds_per_frame(scene))
@@ -136,11 +154,14 @@ class LiveScene:
             self._wait(scene, touched)
         else:
             self.check_at, unknown = np.inf, not self.prints
-            edited = self._inputs_changed(scene, touched)
-            if unknown and self._restore():
+            changed = self._inputs_changed(scene, touched, np.inf if unknown else within)
+            edited = bool(changed)
+            if changed is None:
+                self._check_on()
+            elif unknown and self._restore():
                 # The file has been solved before it was saved.
                 self.stop()
-            if not edited and self.job is None:
+            if changed is not None and not edited and self.job is None:
                 # What moved is where it was or is not keyed, or the work was stopped meanwhile.
                 edited = any(solve.stale != FRESH for solve in self.solves.values())
         # What is still to be sampled is solved with the new settings anyway.
@@ -187,10 +208,21 @@ class LiveScene:
         begin, before = time.perf_counter(), self.keyed_at
         self.keyed_at = begin
         if begin > before + _CHECK_LATER:
-            self.check_at, self.resting = begin, RESTING
+            self._check_on()
         else:
             self.stop()
             self._check_later()
+
+    def _check_on(self) -> None:
+        """Go on at once with what was looked at, in the next turn of the window's loop."""
+        self.check_at, self.resting = time.perf_counter(), RESTING
+
+    def look_again(self, seconds: float) -> None:
+        """For so long, see whether something has changed that Blender has not reported."""
+        different = self.digests.look_again(seconds)
+        self.is_unsure = different is None
+        if different:
+            self._check_on()
 
     def _check_later(self, seconds: float = _CHECK_LATER) -> None:
         self.check_at, self.resting = time.perf_counter() + seconds, 0
@@ -274,8 +306,8 @@ class LiveScene:
             self._rebuild(self.scene, self.span)
         return changed
 
-    def _inputs_changed(self, scene: bpy.types.Scene, touched: set[str] | None) -> bool:
-        """Compare fingerprints of all that the motions depend on."""
+    def _inputs_changed(self, scene: bpy.types.Scene, touched: set[str] | None, within: float) -> bool | None:
+        """Compare fingerprints of all that the motions depend on; None if they are not known within so many seconds."""
         everything: dict[tuple[str, str], bpy.types.ID] = {}
         reach = {}
         for key, solve in self.solves.items():
@@ -283,23 +315,25 @@ class LiveScene:
             for used in items:
                 everything.update(used)
             reach[key] = set(items[0]), set(items[1])
+        owners = dict.fromkeys(instance.owner for instance in self.instances.values())
+        for owner in owners:
+            items = (owner, owner.data) if owner.type == "ARMATURE" else (owner,)
+            everything.update({fingerprint.identity(item): item for item in items})
+        found = self._fingerprints(everything, touched, within)
+        if found is None:
+            return None
         prints: dict[tuple[str, str], bytes] = {}
         for kind in self.kinds.values():
             prints.update(kind.look(scene, touched))
         sees_all = bool(prints)
-        for owner in dict.fromkeys(instance.owner for instance in self.instances.values()):
-            items = (owner, owner.data) if owner.type == "ARMATURE" else (owner,)
-            everything.update({fingerprint.identity(item): item for item in items})
+        prints |= found
+        for owner in owners:
             fixed = [kind.layer.fixed_on(owner) for kind in self.kinds]
             prints[_CONSTRAINTS, owner.name_full] = repr(fixed).encode()
         for key, solve in self.solves.items():
             if self._was_meddled_with(key, solve, keys=touched is None or "ACTION" in touched):
                 self.tracks.clear()
                 self.restored.add(solve.owner.name_full)
-        for identity, item in everything.items():
-            kinds_of_it = {part.id_type for part in fingerprint.whole(item)}
-            known = self.prints.get(identity) if touched is not None and not kinds_of_it & touched else None
-            prints[identity] = fingerprint.fingerprint(item) if known is None else known
         parts = [part for item in everything.values() for part in fingerprint.whole(item)]
         self.watched = frozenset(() if sees_all else (part.session_uid for part in parts))
         self.data_kinds = fingerprint.KINDS | {part.id_type for part in parts}
@@ -326,6 +360,21 @@ class LiveScene:
         for kind in self.kinds.values():
             kind.forget_order()
         return changed
+
+    def _fingerprints(
+        self, everything: dict[tuple[str, str], bpy.types.ID], touched: set[str] | None, within: float
+    ) -> dict[tuple[str, str], bytes] | None:
+        """Of everything, None if that takes longer than `within` seconds."""
+        if within < np.inf:
+            self.is_unsure = True
+            return self.digests.of(everything, within)
+        prints = {}
+        for identity, item in everything.items():
+            kinds_of_it = {part.id_type for part in fingerprint.whole(item)}
+            known = self.prints.get(identity) if touched is not None and not kinds_of_it & touched else None
+            prints[identity] = fingerprint.fingerprint(item) if known is None else known
+            self.digests.learn(item, prints[identity])
+        return prints
 
     def _was_meddled_with(self, key: Key, solve: LayerSolve, *, keys: bool) -> bool:
         """Whether someone else has changed the constraints of a layer, or with `keys` what these read."""
@@ -466,7 +515,7 @@ class LiveScene:
             self.fraction = max(self.fraction, fraction)
             self.time_left.note(self.fraction, time.perf_counter())
             # What the slice itself costs is worth as much time again.
-            allowed = np.inf if seconds is None else seconds + 2.0 * (sampler.seconds_opening() - opened)
+            allowed = np.inf if seconds is None else max(seconds, 2.0 * (sampler.seconds_opening() - opened))
             late = time.perf_counter() - begin > allowed
             if not self.seen and any(solve.rough for solve in self.solves.values()):
                 self.seen, self.found = True, not self.waited_for
@@ -488,6 +537,7 @@ class LiveScene:
         for solve in self.solves.values():
             solve.restructured()
         self.scene, self.as_built, self.noted = None, -1, False
+        self.digests.forget()
         self.tracks.clear()
         self.layers.clear()
         for kind in self.kinds.values():

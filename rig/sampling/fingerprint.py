@@ -7,6 +7,8 @@ add.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import blake2b
+from itertools import chain, islice
+from time import perf_counter
 from typing import Any
 
 import bpy
@@ -111,6 +113,30 @@ def fingerprint(item: bpy.types.ID) -> bytes:
     return digest.digest()
 
 
+class GradualFingerprint:
+    """The fingerprint of one item, found in several goes between which nothing of Blender is held."""
+
+    def __init__(self) -> None:
+        self._digest = blake2b(digest_size=16)
+        self._animated: Mapping[str, set[int]] | None = None
+        self._done = 0
+
+    def go_on(self, item: bpy.types.ID, until: float) -> bytes | None:
+        """Work until a time [s], but a little at least; the fingerprint once it is complete.
+
+        One of an item that was changed meanwhile is of nothing that ever was.
+        """
+        if self._animated is None:
+            self._animated = _animated(item)
+        for piece in islice(_pieces(item, self._animated), self._done, None):
+            for part in piece:
+                self._digest.update(part if isinstance(part, bytes) else repr(part).encode())
+            self._done += 1
+            if perf_counter() > until:
+                return None
+        return self._digest.digest()
+
+
 def structure(item: bpy.types.ID) -> bytes:
     """A digest of how an item moves others, whatever plays and however it is posed."""
     digest = blake2b(digest_size=16)
@@ -210,6 +236,12 @@ def _stacks(item: bpy.types.Object) -> Iterator[Any]:
     yield from (bone.constraints for bone in item.pose.bones) if item.pose else ()
 
 
+def playing_actions(item: bpy.types.ID) -> Iterator[bpy.types.Action]:
+    """The actions that move an item, in the current action or the NLA."""
+    data = getattr(item, "animation_data", None)
+    return (action for action, _ in _playing(data)) if data is not None else iter(())
+
+
 def _playing_tracks(data: bpy.types.AnimData) -> list[bpy.types.NlaTrack]:
     """The NLA tracks that play: a character may have hundreds of clips on muted ones."""
     if not data.use_nla:
@@ -264,16 +296,30 @@ def _still(values: Any, moving: set[int]) -> tuple[float, ...]:
 
 def _parts(item: bpy.types.ID, animated: Mapping[str, set[int]], *, posed: bool = True) -> Iterator[object]:
     """posed: with what plays, and the transforms of objects and bones."""
+    return chain.from_iterable(_pieces(item, animated, posed=posed))
+
+
+def _pieces(item: bpy.types.ID, animated: Mapping[str, set[int]], *, posed: bool = True) -> Iterator[Iterable[object]]:
+    """The parts in pieces, nothing of which is read before it is asked for: of large items a curve or a bone each."""
     if isinstance(item, bpy.types.Action):
         yield from _action(item)
-        return
+    elif isinstance(item, bpy.types.Object):
+        yield _common(item, animated, posed=posed)
+        yield from _object(item, animated, posed=posed)
+    else:
+        yield _common(item, animated, posed=posed)
+        yield _data(item, animated)
+
+
+def _common(item: bpy.types.ID, animated: Mapping[str, set[int]], *, posed: bool) -> Iterator[object]:
     if posed:
         yield from _playback(item)
     yield from _drivers(item)
     yield from _custom(item, "", animated)
-    if isinstance(item, bpy.types.Object):
-        yield from _object(item, animated, posed=posed)
-    elif isinstance(item, bpy.types.Armature):
+
+
+def _data(item: bpy.types.ID, animated: Mapping[str, set[int]]) -> Iterator[object]:
+    if isinstance(item, bpy.types.Armature):
         yield from _armature(item)
         for n, shot in enumerate(getattr(item, "lookat_pd_shot", ())):
             # Settings of look-ats follow these, with keys or without.
@@ -289,14 +335,14 @@ def _parts(item: bpy.types.ID, animated: Mapping[str, set[int]], *, posed: bool 
         yield from _shape_data(item, animated)
 
 
-def _action(action: bpy.types.Action) -> Iterator[object]:
+def _action(action: bpy.types.Action) -> Iterator[Iterable[object]]:
     for layer in action.layers:
         for strip in layer.strips:
             for bag in getattr(strip, "channelbags", ()):
-                yield bag.slot_handle
+                yield (bag.slot_handle,)
                 for curve in bag.fcurves:
                     if not curve.data_path.startswith(_SETTINGS):
-                        yield from _curve(curve)
+                        yield _curve(curve)
 
 
 def _curve(curve: bpy.types.FCurve) -> Iterator[object]:
@@ -349,7 +395,20 @@ def _drivers(item: bpy.types.ID) -> Iterator[object]:
                     yield from _settings_keys(getattr(target.id, "data", None) or target.id)
 
 
-def _object(item: bpy.types.Object, animated: Mapping[str, set[int]], *, posed: bool) -> Iterator[object]:
+def _object(item: bpy.types.Object, animated: Mapping[str, set[int]], *, posed: bool) -> Iterator[Iterable[object]]:
+    yield _own(item, animated, posed=posed)
+    if item.pose is None:
+        return
+    bones = item.pose.bones
+    yield (bones.keys(),)
+    if posed:
+        yield _transforms(bones, animated)
+    for bone in bones:
+        yield _bone(bone, animated)
+    yield ([bone.rotation_mode for bone in bones],)
+
+
+def _own(item: bpy.types.Object, animated: Mapping[str, set[int]], *, posed: bool) -> Iterator[object]:
     yield item.type, item.rotation_mode, item.parent.name_full if item.parent else "", item.parent_type
     yield item.parent_bone, tuple(v for row in item.matrix_parent_inverse for v in row)
     for name in (*TRANSFORM_SIZES, *_DELTAS) if posed else ():
@@ -358,17 +417,13 @@ def _object(item: bpy.types.Object, animated: Mapping[str, set[int]], *, posed: 
     yield from shapes.parts(item, animated)
     yield from physics.parts(item, animated)
     yield from _constraints(item.constraints, "", animated)
-    if item.pose is None:
-        return
-    bones = item.pose.bones
-    yield bones.keys()
-    if posed:
-        yield from _transforms(bones, animated)
-    for bone in bones:
-        if len(bone.constraints):
-            yield from _constraints(bone.constraints, f"{bone_path(bone.name)}.", animated)
-        yield from _custom(bone, bone_path(bone.name), animated)
-    yield [bone.rotation_mode for bone in bones]
+
+
+def _bone(bone: bpy.types.PoseBone, animated: Mapping[str, set[int]]) -> Iterator[object]:
+    path = bone_path(bone.name)
+    if len(bone.constraints):
+        yield from _constraints(bone.constraints, f"{path}.", animated)
+    yield from _custom(bone, path, animated)
 
 
 def _transforms(bones: Any, animated: Mapping[str, set[int]]) -> Iterator[object]:
