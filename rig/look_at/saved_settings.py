@@ -16,7 +16,7 @@ _LATER = (
     {"head_speed": 0.0, "let_go_angle": 0.0},
     {"aim_from": "BONE", "head_roll": float(np.pi)},
     {"aim_from": "EYES"},
-    {"body.breathing_chest": 0.0},
+    {"body.breathing_chest": 0.0, "stabilize": 0.9},
 )
 """Settings that look-ats of each version did not have yet, and the values with which these move as they did."""
 VERSION = len(_LATER)

@@ -180,7 +180,7 @@ class LookAtSettings(ControllerSettings, bpy.types.PropertyGroup):
         "Stabilize",
         "Part of the body's own motion that neck and head cancel at once, so that the gaze holds while the body moves; "
         "at 0 the settle time applies to it as to the motion of the target",
-        0.9,
+        0.95,
     )
     level_head: setting.factor(
         "Level Head",

@@ -552,10 +552,10 @@ def test_aim_is_measured_on_the_rig_that_was_baked(walk, call, tmp_path, monkeyp
 
     def spoiled(scene, look_ats, options):
         results = yield from original(scene, look_ats, options)
-        head = look_ats[0].armature.pose.bones["head"]
-        constraint = head.constraints.new("LIMIT_ROTATION")
-        constraint.use_limit_x = constraint.use_limit_y = constraint.use_limit_z = True
-        constraint.owner_space = "LOCAL"
+        for name in ("neck", "head"):
+            constraint = look_ats[0].armature.pose.bones[name].constraints.new("LIMIT_ROTATION")
+            constraint.use_limit_x = constraint.use_limit_y = constraint.use_limit_z = True
+            constraint.owner_space = "LOCAL"
         return results
 
     monkeypatch.setattr(bake, "bake", spoiled)
