@@ -32,6 +32,8 @@ _SHORT = 2.5
 """Length [s] of turns up to which a speaker has one share throughout."""
 _PATIENCE, _BOUNDS = 1.5, (0.02, 0.98)
 """Time [s] of looks that are owed, after which they are made up for, and bounds of the share of gaze."""
+_OWED_FIRST = {"speaking": -0.03, "listening": 0.05}
+"""What is owed of looks in the mean, with which one begins, as parts of the time after which a look is reconsidered."""
 _OWED = 0.4, 0.65
 """Time of looks that are owed, or were too much, after which the gaze is reconsidered, as parts of the mean wait."""
 _RETURN = 1.0
@@ -137,13 +139,17 @@ class _Person:
 
     def __init__(self, person: int, people: int, objects: int, manner: Manner, said: Sequence[Speech]) -> None:
         self.person, self.people, self.objects, self.manner, self.said = person, people, objects, manner, said
-        self.level = self._random(said[0], 1).uniform()
-        self.owed = {"speaking": 0.0, "listening": 0.0}
+        self._begin(said[0])
         self._starts = [speech.start for speech in said]
         self.states = list(self._states())
 
     def _random(self, speech: Speech, use: int) -> np.random.Generator:
         return np.random.default_rng((self.manner.seed, speech.number, self.person, use))
+
+    def _begin(self, speech: Speech) -> None:
+        """Begin anew, as if there had been nothing before."""
+        self.level = self._random(speech, 1).uniform()
+        self.owed = {role: part * self.manner.hold for role, part in _OWED_FIRST.items()}
 
     def objects_shown(self) -> list[tuple[float, float, int]]:
         """When this person, while speaking, looks at common objects: start, end and number."""
@@ -221,11 +227,15 @@ class _Person:
             yield renewal, already
             self._owe(already, renewal, phases[0].time)
         renewal += self._wait(self.said[0], renewals[self.said[0].number])
+        before = self.said[0]
         for n, phase in enumerate(phases):
             end = phases[n + 1].time if n + 1 < len(phases) else self.said[-1].end
             speech = self.said[self._number(phase.time)]
             random, time = renewals[speech.number], phase.time
-            renewal = max(renewal, time + _REST)
+            if speech.begins and speech is not before:
+                self._begin(speech)
+                aside, renewal = None, time + self._wait(speech, random)
+            before, renewal = speech, max(renewal, time + _REST)
             while time < end:
                 if self.level < self._share(phase):
                     aside = None

@@ -39,6 +39,8 @@ _OTHER_SIDE = 0.65
 """Probability that the next tilt is to the other side."""
 _POSTURE = {"speaking": (4.0, 11.0), "listening": (6.0, 13.0)}
 """Time [s] for which a head stays tilted or upright."""
+_FIRST_TILT = 1.5
+"""Longest time [s] until the first tilt."""
 _AT_END, _BETWEEN = (0.3, 1.0), 4.0
 """Time [s] before the end of a turn in which the head of the speaker, who will listen, tilts otherwise, if it has been
 as it is for so long."""
@@ -80,7 +82,7 @@ def _blinks(person: int, said: Sequence[Speech], looks: Sequence[Look], manner: 
         if rate <= 0.0:
             continue
         # What is left of the wait goes on in the next speech, at its rate.
-        wait = random.uniform() if wait is None else wait
+        wait = random.uniform() if wait is None or speech.begins else wait
         time = speech.start + 60.0 / rate * wait
         while time < speech.end:
             placed = _placed(time, person, speech, looks, random)
@@ -146,18 +148,22 @@ def _tilts(person: int, said: Sequence[Speech], manner: Manner) -> list[Tilt]:
     if not manner.tilts:
         return []
     tilts: list[Tilt] = []
-    begin, chance = np.random.default_rng((manner.seed, person, 7)).uniform(size=2)
-    time, side = said[0].start + 1.5 * float(begin), 1.0 if chance < 0.5 else -1.0
+    time, side, is_upright = said[0].start, 1.0, False
     for speech in said:
         random = np.random.default_rng((manner.seed, speech.number, person, 7))
         kind = "speaking" if speech.speaker == person else "listening"
+        if speech.begins:
+            begin, chance = np.random.default_rng((manner.seed, person, 7, speech.number)).uniform(size=2)
+            wait = _FIRST_TILT * float(begin)
+            time, side, is_upright = speech.start + wait, 1.0 if chance < 0.5 else -1.0, False
         while time < speech.end:
             side = -side if random.uniform() < _OTHER_SIDE else side
             size = manner.tilts * random.uniform(_LEAST_TILT, _TILTS[kind])
             # After some time upright it leans again.
-            is_upright = bool(tilts) and tilts[-1].angle == 0.0
             angle = side * float(size) if random.uniform() < _TILTED[kind] or is_upright else 0.0
-            tilts.append(Tilt(time, angle))
+            is_upright = angle == 0.0
+            if not tilts or time - tilts[-1].time >= _BETWEEN:
+                tilts.append(Tilt(time, angle))
             last = speech.end - float(random.uniform(*_AT_END))
             if kind == "speaking" and last - time >= _BETWEEN:
                 # Who will listen moves the head while it moves anyway.

@@ -117,8 +117,10 @@ def _shifts(person: int, said: Sequence[Speech], manner: Manner) -> list[WeightC
         while time < speech.end:
             times.append(time)
             time += random.uniform(*_LISTENING)
-        for time in times:
-            side = random.uniform(*_SIDE) * np.copysign(1.0, result[-1].side)
+        leg = random.choice((-1.0, 1.0))
+        for n, time in enumerate(times):
+            other = leg if speech.begins and not n else np.copysign(1.0, result[-1].side)
+            side = random.uniform(*_SIDE) * other
             side = -side if random.uniform() < _OTHER_LEG else side
             if result[-1].time < time < said[-1].end:
                 result.append(WeightChange(float(time), float(side) * manner.shifts))

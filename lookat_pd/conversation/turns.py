@@ -12,6 +12,8 @@ from ..errors import InvalidArgument
 DWELL = 0.3
 """Shortest time [s] between two gaze changes of a person."""
 MOST_PEOPLE = 1000
+_CHAPTER = 6
+"""Speeches after which everybody begins anew: what is edited does not change all that comes after it."""
 _LONGEST = 1e6
 """Time [s] of all people together."""
 
@@ -42,6 +44,8 @@ class Speech:
     """Times [s] at which further turns of the same speaker begin."""
     at: int | None
     """As for `Turn`."""
+    begins: bool = False
+    """Whether nothing is carried over to it from what was before, but what somebody looks at."""
 
     @property
     def length(self) -> float:
@@ -65,7 +69,8 @@ def speeches(turns: Sequence[Turn], people: int, end: float, objects: int = 0) -
         before = next((s.speaker for s in reversed(result) if s.speaker != turn.speaker), None)
         after = next((other.speaker for other in turns[last:] if other.speaker != turn.speaker), None)
         pauses = tuple(other.time for other in turns[n + 1 : last])
-        result.append(Speech(n, turn.speaker, turn.time, until, before, after, pauses, turn.at))
+        begins = k % _CHAPTER == 0
+        result.append(Speech(n, turn.speaker, turn.time, until, before, after, pauses, turn.at, begins))
     return result
 
 

@@ -158,3 +158,23 @@ def test_what_comes_later_changes_no_gesture_before(of) -> None:
     few, more = turns_of(4.0)[:5], turns_of(4.0)[:9]
     for one, other in zip(of(few, 2, 20.0, Manner(3)), of(more, 2, 36.0, Manner(3)), strict=True):
         assert [found for found in one if found.time < 19.0] == [found for found in other if found.time < 19.0]
+
+
+@given(st.integers(0, 30), st.floats(-1.2, 1.2))
+def test_an_edited_turn_leaves_what_comes_long_after_it_as_it_is(seed, moved) -> None:
+    """Everybody begins anew after six turns: two turns later nobody looks, blinks or moves otherwise."""
+    manner, after = Manner(seed), 4.0 * 8
+    turns = turns_of(4.0)[:15]
+    edited = [Turn(turn.time + moved * (n == 3), turn.speaker) for n, turn in enumerate(turns)]
+    for one, other in zip(signs(turns, manner), signs(edited, manner), strict=True):
+        assert [later(row, after) for row in one] == [later(row, after) for row in other]
+
+
+def signs(turns: list[Turn], manner: Manner) -> list[list]:
+    looks = plan(turns, 2, 60.0, manner)
+    of_each = [function(turns, 2, 60.0, manner) for function in (nods, tilts, gestures, shifts)]
+    return [looks, blinks(turns, 2, 60.0, looks, manner), fixations(turns, 2, 60.0, looks, manner), *of_each]
+
+
+def later(row: list, after: float) -> list:
+    return [one for one in row if (one if isinstance(one, float) else one.time) > after]
