@@ -46,6 +46,8 @@ from . import (
     select_target,
     smooth_pop,
     solve,
+    springs,
+    springs_bake,
     strip_transition,
     targets,
     travel,
@@ -93,9 +95,10 @@ TRANSITIONS = (
     blend_profile,
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)
+SPRINGS = (springs, springs_bake)
 IK = (ik_drag, ik_bake, ik_body, contacts, ik_pin, ik_switch)
 DYNAMICS = (measure_masses, interpolate_keys, reach, hit, hit_aim, clear_plots)
-MODULES = (*LOOK_AT, *PD_FOLLOW, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)
+MODULES = (*LOOK_AT, *PD_FOLLOW, *SPRINGS, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)
 
 
 def register() -> None:

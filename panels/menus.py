@@ -16,6 +16,7 @@ _DIRECTING = (
     "lookat_pd.converse",
 )
 _PD_FOLLOW = ("lookat_pd.pd_follow_add", "lookat_pd.pd_follow_remove", "lookat_pd.pd_follow_offset")
+_SPRINGS = ("lookat_pd.add_springs", "lookat_pd.springs_remove", "lookat_pd.springs_mirror", "lookat_pd.springs_bake")
 _IK = ("lookat_pd.ik_drag", "lookat_pd.ik_bake", "lookat_pd.ik_contacts", "lookat_pd.ik_pin")
 _DYNAMICS = ("lookat_pd.interpolate_keys", "lookat_pd.reach")
 _SHOT = ("lookat_pd.inertialize", "lookat_pd.smooth_pop", "lookat_pd.loop_action", "lookat_pd.chain_actions")
@@ -45,6 +46,9 @@ class LOOKAT_PD_MT_look_at(bpy.types.Menu):
         for name in _PD_FOLLOW:
             layout.operator(name)
         layout.operator("lookat_pd.pd_follow_bake")
+        layout.separator()
+        for name in _SPRINGS:
+            layout.operator(name)
         layout.separator()
         for name in (*_IK, *_DYNAMICS):
             layout.operator(name)

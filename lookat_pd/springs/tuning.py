@@ -13,6 +13,8 @@ from ..rotation import Array
 MOST_STRETCH = 1.0
 """No bone becomes longer than twice its length, nor shorter than half of it."""
 
+MOST_DRAG = 1e4
+
 
 @dataclass(frozen=True)
 class SpringTuning:
@@ -56,27 +58,19 @@ def checked(
 ) -> SpringTuning:
     """The settings of so many bones. Raises InvalidArgument."""
     check_tuning(settle_time, damping_ratio)
-    settings = {
-        "settle time": settle_time,
-        "damping ratio": damping_ratio,
-        "inertia": inertia,
-        "drag": drag,
-        "stretch": stretch,
-    }
-    known = {name: checks.like(name, value, count) for name, value in settings.items()}
-    for name, most in (("inertia", 1.0), ("stretch", MOST_STRETCH), ("drag", 1e4)):
-        if not np.all((known[name] >= 0.0) & (known[name] <= most)):
-            raise InvalidArgument(
-                "The {name} of spring bones must be from 0 to {most:.4g}, not {value}.",
-                name=name,
-                most=most,
-                value=checks.shown(known[name]),
-            )
-    return SpringTuning(
-        known["settle time"],
-        known["damping ratio"],
-        known["inertia"],
+    known = SpringTuning(
+        checks.like("settle time", settle_time, count),
+        checks.like("damping ratio", damping_ratio, count),
+        checks.like("inertia", inertia, count),
         checks.like("gravity", gravity, count, 3),
-        known["drag"],
-        known["stretch"],
+        checks.like("drag", drag, count),
+        checks.like("stretch", stretch, count),
     )
+    for value, most in ((known.inertia, 1.0), (known.stretch, MOST_STRETCH), (known.drag, MOST_DRAG)):
+        if not np.all((value >= 0.0) & (value <= most)):
+            raise InvalidArgument(
+                "Inertia and stretch of spring bones must be from 0 to 1, and drag from 0 to {most:g}, not {value}.",
+                most=MOST_DRAG,
+                value=checks.shown(value),
+            )
+    return known

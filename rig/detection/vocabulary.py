@@ -794,6 +794,20 @@ DEFORM = _words("def")
 ATTACHED = _words("""breast ponytail pigtail coattail cape skirt cloth coat cloak sleeve strap sword shield weapon bag
     antenna horn feather armor pad""")
 """What hangs on a body without being one of its limbs."""
+SWINGING = (
+    (
+        "LONG_HAIR",
+        _words("hair hairs ponytail pigtail twintail braid braids bang bangs fringe ahoge sidelock whisker whiskers"),
+        ("髪", "アホ毛", "もみあげ", "おさげ", "三つ編み", "ツインテ", "ポニテ"),
+    ),
+    ("EAR", EAR, ("耳",)),
+    ("CLOTH", _words("skirt cape cloak coat coattail cloth dress kilt apron"), ("スカート", "マント", "裾", "裙")),
+    ("STRAP", _words("strap straps belt ribbon scarf tassel necktie lace"), ("リボン", "ベルト", "紐", "マフラー")),
+    ("SOFT", _words("breast breasts bust boob boobs"), ("乳", "おっぱい")),
+    ("ANTENNA", _words("antenna antennae antennas feeler"), ("触角", "アンテナ")),
+    ("CAT_TAIL", TAIL, ("尻尾", "しっぽ", "尾巴")),
+)
+"""What swings: a preset of springs, words of names, and signs within names of languages without spaces."""
 FILLER = _words("""upper lower up low joint bone base rig def deform bip biped mixamorig valve character char fk jnt cc
     ponytail pigtail coattail rear breast nail extension rotate""")
 """What is written together with other words without saying what a bone is."""

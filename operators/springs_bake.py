@@ -1,0 +1,62 @@
+"""Bake springs to keys, with a progress display; Esc cancels without changes."""
+
+import bpy
+
+from ..lookat_pd.message import Message
+from ..rig.animation import bake_options
+from ..rig.layers import layer_bake
+from ..rig.sampling import scene_time
+from ..rig.springs import chains
+from ..rig.springs.springs_kind import SpringKind, instance_of
+from ..translations import messages
+from . import job, reporting, selection, springs
+
+
+def why_not(context: bpy.types.Context) -> str | None:
+    """The reason why nothing can be baked, as a sentence; None if it can."""
+    reason = springs.why_no_springs(context)
+    item = selection.armature(context)
+    if reason is None and item is not None and all(chain.settings.mute for chain in chains.on(item)):
+        reason = "The springs are muted, as after a bake; unmute them to bake them"
+    return reason
+
+
+class LOOKAT_PD_OT_springs_bake(job.Bake, bpy.types.Operator):
+    """Bake all springs of the armature to keys on its bones"""
+
+    bl_idname = "lookat_pd.springs_bake"
+    bl_label = "Bake Springs"
+    # Redo polls before it undoes the bake, while they are still muted by it.
+    why_not = staticmethod(springs.why_no_springs)
+
+    def why_not_now(self, context: bpy.types.Context) -> str | None:
+        return why_not(context)
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Baking springs: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
+        self.take_frames(context)
+        first, last = scene_time.key_range(context.scene)
+        played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
+        options = bake_options.BakeOptions(self.frame_start, self.frame_end, self.into, played=played)
+        item = selection.armature(context)
+        assert item is not None, "otherwise why_not_now gives the reason"
+        every = chains.to_bake(item)
+        self.count = sum(len(chain.bones) for chain in every)
+        self.job = layer_bake.bake(context.scene, SpringKind, [instance_of(item, every)], options)
+
+    def finish(self, context: bpy.types.Context, result: object) -> None:
+        summary = Message(
+            "Baked springs of {count} bones, frames {first} to {last}, into {where} ({took} s).",
+            count=self.count,
+            first=self.frame_start,
+            last=self.frame_end,
+            where=job.INTO[self.into],
+            took=f"{self.seconds:.2f}",
+        )
+        reporting.report_info(self, summary)
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_springs_bake,))

@@ -1,0 +1,68 @@
+"""Springs: tails, hair, ears and straps of the active armature that swing."""
+
+import bpy
+
+from ..lookat_pd.message import Message
+from ..operators import drawing, springs, springs_bake
+from ..rig.layers import live
+from ..rig.springs import chains, springs_kind
+from ..rig.springs.chains import SpringChain
+from ..translations import messages
+from . import advanced, status
+from .sidebar import ArmaturePanel
+
+_FURTHER = ("tip_factor", "drag", "inertia", "influence", "cyclic")
+
+
+class LOOKAT_PD_PT_springs(ArmaturePanel, bpy.types.Panel):
+    bl_label = "Springs"
+
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = drawing.prepared(self.layout)
+        layout.operator("lookat_pd.add_springs", icon="ADD")
+        chain = springs.shown(context)
+        if chain is None:
+            return
+        self._draw_chain(layout, context, chain)
+        self._draw_bake(layout, context, chain)
+
+    @staticmethod
+    def _draw_chain(layout: bpy.types.UILayout, context: bpy.types.Context, chain: SpringChain) -> None:
+        s = chain.settings
+        row = layout.row(align=True)
+        name = Message("{name} ({count} bones)", name=chain.bone, count=len(chain.bones))
+        row.label(text=messages.translate(name), icon="BONE_DATA", translate=False)
+        row.prop(s, "mute", text="", icon="HIDE_ON" if s.mute else "HIDE_OFF", emboss=False)
+        row.operator("lookat_pd.springs_remove", text="", icon="X", emboss=False)
+        column = layout.column()
+        column.active = not s.mute
+        column.prop(s, "preset")
+        column.prop(s, "settle_time", text="Settle Time (s)", slider=True)
+        column.prop(s, "damping_ratio", slider=True)
+        column.prop(s, "gravity", slider=True)
+        if advanced.is_on(context):
+            for setting in _FURTHER:
+                column.prop(s, setting)
+            layout.operator("lookat_pd.springs_mirror", icon="MOD_MIRROR")
+        if springs.why_no_copy(context) is None:
+            layout.operator("lookat_pd.springs_copy", icon="COPYDOWN")
+
+    @staticmethod
+    def _draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context, chain: SpringChain) -> None:
+        wrong = chains.swinging(chain.armature)[1].get(chain.bone, "")
+        state = live.status(context.scene, chain.armature, "", springs_kind.NAME)
+        for error in filter(None, dict.fromkeys((wrong, state.error))):
+            status.draw_long(layout, context, messages.translate(error), "ERROR")
+        for note in state.notes:
+            status.draw_long(layout, context, messages.translate(note), "INFO")
+        reason = springs_bake.why_not(context)
+        if reason is not None:
+            status.draw_reason(layout, context, reason)
+        row = layout.row(align=True)
+        row.enabled = reason is None
+        row.operator_context = "INVOKE_DEFAULT"
+        row.operator("lookat_pd.springs_bake", text="Bake", icon="KEYFRAME_HLT").into = "NEW"
+        row.operator_menu_enum("lookat_pd.springs_bake", "into", text="", icon="DOWNARROW_HLT")
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_springs,))

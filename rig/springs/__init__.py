@@ -1,0 +1,1 @@
+"""Springs: tails, hair, ears and straps that swing, live and baked."""

@@ -1,0 +1,155 @@
+"""Chains of bones with springs: which there are, and what is wrong with them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import bpy
+
+from ...lookat_pd.errors import LookAtError, RigError
+from ..animation import data_paths
+from ..animation.editable import check_bones, check_local
+from ..animation.stored_settings import read
+from .settings import NAME, SpringSettings
+
+
+@dataclass(frozen=True)
+class SpringChain:
+    """A chain of bones with springs, known by its first bone, which has the settings."""
+
+    armature: bpy.types.Object
+    bone: str
+
+    @property
+    def item(self) -> bpy.types.PoseBone:
+        return self.armature.pose.bones[self.bone]
+
+    @property
+    def settings(self) -> SpringSettings:
+        return getattr(self.item, NAME)
+
+    @property
+    def bones(self) -> tuple[str, ...]:
+        """Its bones, the first one first."""
+        return tuple(item.bone for item in read(self.item, NAME).bones) or (self.bone,)
+
+    @property
+    def settings_path(self) -> str:
+        """Data path from the armature object to the settings, with the dot behind it."""
+        return f"{data_paths.bone_path(self.bone)}.{NAME}."
+
+    def check(self) -> None:
+        """Raise RigError where it cannot swing."""
+        check_local(self.armature)
+        bones = self.bones
+        if bones[0] != self.bone:
+            raise RigError(
+                "The springs of bone '{bone}' were made for a bone '{name}'; remove them and add them anew.",
+                bone=self.bone,
+                name=bones[0],
+            )
+        for name in bones:
+            if name not in self.armature.pose.bones:
+                raise RigError(
+                    "The springs of bone '{bone}' have a bone '{name}', which '{armature}' does not have; remove them "
+                    "and add them anew.",
+                    bone=self.bone,
+                    name=name,
+                    armature=self.armature.name,
+                )
+            if self.armature.pose.bones[name].bone.length < 1e-6:
+                raise RigError(
+                    "Bone '{name}' of '{armature}' has no length and cannot swing; make it longer in edit mode.",
+                    name=name,
+                    armature=self.armature.name,
+                )
+        check_bones(self.armature, bones)
+
+
+def on(item: bpy.types.Object) -> Iterator[SpringChain]:
+    """The chains with springs of an object, muted ones too."""
+    for bone in item.pose.bones if item.pose else ():
+        if bone.is_property_set(NAME) and getattr(bone, NAME).exists:
+            yield SpringChain(item, bone.name)
+
+
+def containing(item: bpy.types.Object, bone: str) -> SpringChain | None:
+    """The chain that has a bone."""
+    return next((chain for chain in on(item) if bone in chain.bones), None)
+
+
+def swinging(item: bpy.types.Object) -> tuple[list[SpringChain], dict[str, str]]:
+    """The chains of an object that are not muted and can swing, and what is wrong with others, by their first bones.
+
+    A bone swings in one chain only.
+    """
+    good: list[SpringChain] = []
+    errors: dict[str, str] = {}
+    for chain in on(item):
+        if chain.settings.mute:
+            continue
+        try:
+            chain.check()
+            check_apart(chain, good)
+            good.append(chain)
+        except LookAtError as error:
+            errors[chain.bone] = str(error)
+    return good, errors
+
+
+def to_bake(item: bpy.types.Object) -> list[SpringChain]:
+    """The chains of an object that are not muted. Raises RigError where one of them cannot swing."""
+    good, errors = swinging(item)
+    for chain in on(item):
+        if chain.bone in errors:
+            chain.check()
+            check_apart(chain, good)
+    return good
+
+
+def check_apart(chain: SpringChain, others: Sequence[SpringChain]) -> None:
+    """Raise RigError where a bone of a chain is in another one."""
+    taken = {bone: other for other in others for bone in other.bones if other != chain}
+    for bone in chain.bones:
+        if bone in taken:
+            raise already_swings(bone, taken[bone].bone)
+
+
+def already_swings(bone: str, first: str) -> RigError:
+    """The error about a bone that is in a chain already, with the first bone of that."""
+    return RigError(
+        "Bone '{name}' already swings with the springs of '{bone}'; remove those first.", name=bone, bone=first
+    )
+
+
+def selected(bones: Sequence[bpy.types.PoseBone]) -> list[list[str]]:
+    """Selected bones of one armature as chains, each from its first bone on: lines of bones that hang on each other.
+
+    One that is alone takes the bones that hang on it, as long as there is one each.
+    """
+    names = {bone.name for bone in bones}
+    below: dict[str, list[bpy.types.PoseBone]] = {}
+    heads = []
+    for bone in bones:
+        above = next((parent.name for parent in bone.parent_recursive if parent.name in names), "")
+        below.setdefault(above, []).append(bone)
+        if not above:
+            heads.append(bone)
+    found = []
+    while heads:
+        bone = heads.pop(0)
+        line = [bone.name]
+        while following := below.get(line[-1], []):
+            heads += following[1:]
+            line.append(following[0].name)
+        if len(line) == 1:
+            line = tip_of(bone)
+        found.append(line)
+    return found
+
+
+def tip_of(bone: bpy.types.PoseBone) -> list[str]:
+    """A bone with those that hang on it, as long as there is one each."""
+    line = [bone]
+    while len(line[-1].children) == 1:
+        line.append(line[-1].children[0])
+    return [item.name for item in line]

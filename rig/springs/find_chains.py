@@ -1,0 +1,99 @@
+"""Finds the bones of a rig that want to swing, by their names and by what hangs on what."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import bpy
+
+from ..detection import names, vocabulary
+from ..detection.names import BoneName
+from ..sampling import own_data
+from . import chains
+
+_LONG = 0.12
+"""Length of hair, by the height of the rig, from which on it is long."""
+_LARGE = 0.08
+"""Length of ears, by the height of the rig, from which on they are worth it."""
+
+
+@dataclass(frozen=True)
+class FoundChain:
+    """Bones that want to swing."""
+
+    bones: tuple[str, ...]
+    """The first one first."""
+    preset: str
+    """What they are."""
+    is_likely: bool
+    """Whether they want to swing in most animations."""
+
+
+def find(armature: bpy.types.Object) -> list[FoundChain]:
+    """The chains of a rig that want to swing and have no springs yet, in the order of the bones."""
+    bones = armature.data.bones
+    taken = {bone for chain in chains.on(armature) for bone in chain.bones}
+    kinds = _kinds(armature, taken)
+    height = max((_height(bone) for bone in bones), default=0.0) - min((_height(bone) for bone in bones), default=0.0)
+    found = []
+    for line in _lines(bones, kinds):
+        length = sum(bones[name].length for name in line)
+        preset, is_likely = kinds[line[0]], True
+        if preset == "LONG_HAIR" and length < _LONG * height:
+            preset = "SHORT_HAIR"
+        if preset == "EAR":
+            is_likely = length > _LARGE * height
+        found.append(FoundChain(tuple(line), preset, is_likely and preset != "SOFT"))
+    return found
+
+
+def preset_of(armature: bpy.types.Object, bone: str) -> str:
+    """What a bone is by its name, "" if that says nothing."""
+    return _kinds(armature, frozenset()).get(bone, "")
+
+
+def _kinds(armature: bpy.types.Object, taken: set[str] | frozenset[str]) -> dict[str, str]:
+    """Presets by the names of the bones that may swing."""
+    every = armature.data.bones.keys()
+    result = {}
+    for name, read in zip(every, names.read_names(every), strict=True):
+        preset = _preset(name, read)
+        if preset and name not in taken and _is_free(armature.pose.bones[name]):
+            result[name] = preset
+    return result
+
+
+def _preset(name: str, read: BoneName) -> str:
+    if name.startswith(tuple(vocabulary.RIGIFY_LAYERS)) or read.has(vocabulary.LEAF):
+        return ""
+    for preset, words, signs in vocabulary.SWINGING:
+        if read.has(words) or any(sign in name for sign in signs):
+            return preset
+    return ""
+
+
+def _is_free(bone: bpy.types.PoseBone) -> bool:
+    """Whether nothing but its parent and its keys moves a bone."""
+    others = (constraint for constraint in bone.constraints if not own_data.is_own_constraint(constraint))
+    return all(constraint.mute or constraint.influence == 0.0 for constraint in others)
+
+
+def _lines(bones: Sequence[bpy.types.Bone], kinds: Mapping[str, str]) -> Iterator[list[str]]:
+    """Lines of bones of one kind that hang on each other; where one forks, the longest branch goes on."""
+    heads = [bone for bone in bones if bone.name in kinds and not _goes_on(bone, kinds)]
+    while heads:
+        line = [heads.pop(0)]
+        while following := [bone for bone in line[-1].children if _goes_on(bone, kinds)]:
+            following.sort(key=lambda bone: -len(bone.children_recursive))
+            heads += following[1:]
+            line.append(following[0])
+        yield [bone.name for bone in line]
+
+
+def _goes_on(bone: bpy.types.Bone, kinds: Mapping[str, str]) -> bool:
+    """Whether a bone goes on with what its parent is."""
+    kind = kinds.get(bone.name)
+    return kind is not None and bone.parent is not None and kinds.get(bone.parent.name) == kind
+
+
+def _height(bone: bpy.types.Bone) -> float:
+    return bone.tail_local.z

@@ -1,0 +1,118 @@
+"""The settings of springs, on the first bone of each chain: `pose_bone.lookat_pd_springs`.
+
+Every setting is an input; nothing here is simulation state. No postponed annotations: Blender reads them.
+"""
+
+from collections.abc import Callable
+
+import bpy
+
+from ..animation.stored_settings import declare, withdraw
+from ..layers.controller_settings import EDITABLE, changed, setting, settle_time
+from ..settings import Properties, pointer
+from .materials import BY_ID, MATERIALS, SET
+
+NAME = "lookat_pd_springs"
+listeners: list[Callable[[], None]] = []
+"""Called when other bones may have springs."""
+
+
+def _is_other(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    for listener in listeners:
+        listener()
+    changed(settings, context)
+
+
+def _use_preset(settings: "SpringSettings", context: bpy.types.Context) -> None:
+    use_preset(settings, settings.preset)
+
+
+_deciding = Properties(override=EDITABLE, update=_is_other, options=set())
+
+
+def _name_after_bone(item: "SpringBone", context: bpy.types.Context) -> None:
+    """Library overrides identify the items of a collection by their names."""
+    if item.id_data.override_library is None or not item.name:
+        item.name = item.bone
+    _is_other(item, context)
+
+
+class SpringBone(bpy.types.PropertyGroup):
+    """One bone of a chain."""
+
+    bone: _deciding.text("Bone", "Bone of the chain", update=_name_after_bone)
+
+
+class SpringSettings(bpy.types.PropertyGroup):
+    """How a chain of bones swings."""
+
+    exists: _deciding.switch("Springs", "This bone is the first of a chain with springs", options={"HIDDEN"})
+    mute: _deciding.switch("Mute", "Disable the springs. Baking mutes them because their motion is then in the keys")
+    bones: setting.collection(SpringBone, "Bones", "Bones of the chain, the first one first")
+    preset: setting.choice(
+        "Preset",
+        "How it swings, by what it is; sets the values below",
+        tuple((row.id, row.label, row.description) for row in MATERIALS),
+        update=_use_preset,
+    )
+    settle_time: settle_time("Time in seconds until the whole chain has settled; longer is softer")
+    damping_ratio: setting.number(
+        "Damping",
+        "Damping ratio of the swing: lower values swing for longer, at 1 nothing swings past",
+        0.5,
+        max=10.0,
+        soft_max=1.5,
+    )
+    gravity: setting.number(
+        "Gravity",
+        "Part of the gravity of the scene that pulls the chain down from its animated pose",
+        max=10.0,
+        min=-10.0,
+        soft_min=0.0,
+        soft_max=1.0,
+    )
+    tip_factor: setting.number(
+        "Tip Factor",
+        "Settle time of the last bone as a factor of that of the first one; above 1 the tip is softer",
+        1.6,
+        max=20.0,
+        min=0.05,
+        soft_min=0.5,
+        soft_max=4.0,
+    )
+    drag: setting.number("Drag", "Resistance of still air: the chain trails behind", 0.5, max=100.0, soft_max=10.0)
+    inertia: setting.factor(
+        "Inertia",
+        "Part of the motion of the armature object that is felt; at 0 only the animation of the bones swings the chain",
+        1.0,
+    )
+    influence: setting.factor("Influence", "Amount of the swing that is added to the animation", 1.0)
+    cyclic: setting.switch(
+        "Cyclic", "On a cyclic action end each cycle as it began, without a seam; otherwise begin at rest", True
+    )
+
+
+NOT_TUNING = ("rna_type", "name", "exists", "mute", "bones", "preset")
+
+
+def use_preset(settings: SpringSettings, name: str) -> None:
+    """Set what a preset sets."""
+    for setting_name in SET:
+        setattr(settings, setting_name, getattr(BY_ID[name], setting_name))
+
+
+def values(settings: SpringSettings) -> tuple:
+    """All that decides about the motion of given bones, to tell whether it has changed."""
+    return tuple(getattr(settings, name) for name in settings.bl_rna.properties.keys() if name not in NOT_TUNING)
+
+
+def register() -> None:
+    bpy.utils.register_class(SpringBone)
+    bpy.utils.register_class(SpringSettings)
+    declare(bpy.types.PoseBone, NAME, pointer(SpringSettings, override=EDITABLE))
+
+
+def unregister() -> None:
+    withdraw(bpy.types.PoseBone, NAME)
+    bpy.utils.unregister_class(SpringSettings)
+    bpy.utils.unregister_class(SpringBone)

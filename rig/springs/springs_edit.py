@@ -1,0 +1,53 @@
+"""Adding springs to chains of bones, copying and mirroring their settings, and removing them."""
+
+from collections.abc import Sequence
+
+import bpy
+
+from ..animation import actions
+from . import chains, settings
+from .chains import SpringChain
+from .springs_layer import SpringLayer
+
+
+def add(armature: bpy.types.Object, every: Sequence[Sequence[str]], presets: Sequence[str] = ()) -> list[SpringChain]:
+    """Give chains of bones springs. Raises RigError, and then changes nothing.
+
+    every: their bones, the first one of each first. presets: what each is, the first preset without.
+    """
+    made = [SpringChain(armature, bones[0]) for bones in every]
+    known = list(chains.on(armature))
+    taken = {bone: chain.bone for chain in known for bone in chain.bones}
+    for bones in every:
+        for bone in bones:
+            if bone in taken:
+                raise chains.already_swings(bone, taken[bone])
+            taken[bone] = bones[0]
+            SpringChain(armature, bone).check()
+    for n, (chain, bones) in enumerate(zip(made, every, strict=True)):
+        s = chain.settings
+        s.bones.clear()
+        for bone in bones:
+            s.bones.add().bone = bone
+        s.preset = presets[n] if n < len(presets) and presets[n] else settings.MATERIALS[0].id
+        s.exists = True
+    return made
+
+
+def remove(chain: SpringChain) -> None:
+    """Take springs away with their settings, as if they had never been there."""
+    actions.remove_curves(chain.armature, chain.settings_path)
+    s = chain.settings
+    s.exists = False
+    for name in s.bl_rna.properties.keys():
+        if name not in ("rna_type", "name"):
+            s.property_unset(name)
+    if not any(True for _ in chains.on(chain.armature)):
+        SpringLayer(chain.armature).remove()
+
+
+def copy(source: SpringChain, other: SpringChain) -> None:
+    """Let a chain swing as another one does."""
+    for name in other.settings.bl_rna.properties.keys():
+        if name not in ("rna_type", "name", "exists", "mute", "bones"):
+            setattr(other.settings, name, getattr(source.settings, name))

@@ -1,0 +1,161 @@
+"""Springs as a kind of layer: all chains of an armature are sampled at once and solved together, after look-ats."""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.message import Message
+from ..layers import kinds, live
+from ..layers.kinds import SETTINGS, Instance, Kind, LayerSolve, LiveWork, SolveRange
+from ..sampling import sampler
+from . import chains, settings, springs_solve
+from .chains import SpringChain
+from .springs_layer import SpringLayer
+from .springs_solve import SpringCycle, SpringRig
+
+NAME = "SPRINGS"
+_NUMBER = 1
+_AT_ONCE = 0.1
+"""Seconds that solving may take for the window to wait for it at every step of a drag."""
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What swings of an armature, by names."""
+
+    bones: tuple[str, ...]
+    """The first bones of its chains."""
+
+
+def instance_of(armature: bpy.types.Object, every: Sequence[SpringChain]) -> Instance:
+    """Chains of an armature as a layer."""
+    rows = tuple((bone, "ROTATION") for bone in SpringRig.of(armature, every).bones)
+    return Instance(armature, "", _NUMBER, _Found(tuple(chain.bone for chain in every)), rows=rows)
+
+
+class SpringSolve(LayerSolve):
+    """The springs of one armature."""
+
+    wide: Any = None
+    """Samples at all frames that it is solved at: those of a whole cycle, too."""
+    cycle: SpringCycle | None = None
+    seconds = 0.0
+    """How long solving took."""
+    seam: float | None = None
+    """How far the end of a cycle is from its beginning [rad], None where nothing repeats."""
+
+    @property
+    def is_slow(self) -> bool:
+        return self.seconds > _AT_ONCE
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if self.seam is None or self.cycle is None:
+            return ()
+        return (
+            Message(
+                "Solved as a cycle from frame {first} to {last}, which returns to where it begins.",
+                first=self.cycle.first,
+                last=self.cycle.last,
+            ),
+        )
+
+    @property
+    def every(self) -> list[SpringChain]:
+        return [SpringChain(self.owner, bone) for bone in self.instance.resolved.bones]
+
+
+class SpringKind(Kind):
+    """The springs of one scene."""
+
+    name, layer = NAME, SpringLayer
+
+    @classmethod
+    def is_used(cls) -> bool:
+        items = (item for item in bpy.data.objects if item.library is None)
+        return any(True for item in items for _ in (*chains.on(item), *SpringLayer.on(item)))
+
+    def __init__(self, live: LiveWork | None = None) -> None:
+        super().__init__(live)
+
+    def find(self, scene: bpy.types.Scene) -> Iterator[Instance]:
+        for item in scene.objects:
+            if item.library is not None or item.mode == "EDIT":
+                continue
+            good, errors = chains.swinging(item)
+            if good:
+                yield instance_of(item, good)
+            elif errors:
+                yield Instance(item, "", _NUMBER, error=next(iter(errors.values())))
+
+    def is_live(self, instance: Instance) -> bool:
+        return instance.owner.mode != "EDIT" and any(not c.settings.mute for c in chains.on(instance.owner))
+
+    def make(self, instance: Instance) -> LayerSolve:
+        return SpringSolve(instance)
+
+    def settings(self, instance: Instance, keyed: frozenset[str]) -> tuple:
+        if instance.resolved is None:
+            return ()
+        every = [SpringChain(instance.owner, bone) for bone in instance.resolved.bones]
+        return tuple(settings.values(chain.settings) for chain in every), tuple(chain.bones for chain in every)
+
+    def inputs(self, instance: Instance) -> tuple[Sequence[bpy.types.ID | None], Sequence[bpy.types.ID | None]]:
+        return [instance.owner], []
+
+    def solve(self, solve: SpringSolve, over: SolveRange) -> Iterator[float]:
+        begin = time.perf_counter()
+        if solve.wide is None or solve.samples is None or solve.stale > SETTINGS:
+            yield from self._sample(solve, over)
+        assert solve.wide is not None, "it was sampled"
+        rig = SpringRig.of(solve.owner, solve.every)
+        cycle = solve.cycle if all(chain.settings.cyclic for chain in solve.every) else None
+        gravity = np.array(over.scene.gravity if over.scene.use_gravity else (0.0, 0.0, 0.0))
+        track, seam = springs_solve.solve(rig, solve.wide, gravity, over.dt, cycle)
+        solve.seam = seam
+        first, last = int(over.frames[0] - track.first), int(over.frames[-1] - track.first)
+        track.offsets, track.first = track.offsets[first : last + 1], int(over.frames[0])
+        solve.keep(track)
+        solve.seconds = time.perf_counter() - begin
+
+    def _sample(self, solve: SpringSolve, over: SolveRange) -> Iterator[float]:
+        solve.samples = solve.wide = None
+        solve.cycle = springs_solve.cycle_of(solve.owner)
+        frames = over.frames
+        if solve.cycle is not None:
+            frames = np.arange(min(frames[0], solve.cycle.first), max(frames[-1], solve.cycle.last) + 1)
+        bones = [bone for bone, _ in solve.instance.rows]
+        with over.sampler(solve.owner, bones) as work:
+            wide = yield from sampler.sample_frames(work, frames)
+        bad = ~np.isfinite(wide.positions).all(axis=(1, 2))
+        if bad.any():
+            raise RigError(
+                "'{name}' has a pose that is not a number at frame {frame}; fix its animation.",
+                name=solve.owner.name,
+                frame=int(frames[np.argmax(bad)]),
+            )
+        begin = int(over.frames[0] - frames[0])
+        solve.wide, solve.samples = wide, wide.at(slice(begin, begin + len(over.frames)))
+
+    def mute(self, instance: Instance) -> None:
+        for bone in instance.resolved.bones:
+            SpringChain(instance.owner, bone).settings.mute = True
+
+
+def _touch() -> None:
+    live.touch_kind(SpringKind)
+
+
+def register() -> None:
+    settings.listeners.append(_touch)
+    kinds.register_kind(SpringKind)
+
+
+def unregister() -> None:
+    kinds.unregister_kind(SpringKind)
+    settings.listeners.remove(_touch)

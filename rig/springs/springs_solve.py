@@ -1,0 +1,165 @@
+"""Sampling chains of bones with springs, and solving how they swing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation, springs
+from ...lookat_pd.rotation import Array
+from ..animation import cycles
+from ..layers import bone_chains
+from ..layers.track import Track, part
+from ..sampling import own_data
+from ..sampling.sampler import Samples
+from .chains import SpringChain
+
+_SAME = 1e-3
+"""How far poses may differ that a cycle repeats [rad, and parts of a chain's length]."""
+
+
+@dataclass(frozen=True)
+class SpringCycle:
+    """Frames of one cycle of the animation; the last one is the first one again."""
+
+    first: int
+    last: int
+
+
+@dataclass(frozen=True)
+class SpringRig:
+    """All bones of an armature that swing."""
+
+    armature: bpy.types.Object
+    chains: tuple[SpringChain, ...]
+    bones: tuple[str, ...]
+    """From root to tip."""
+    parents: tuple[int, ...]
+    """Numbers of the bones that they hang on; -1 for those that hang on the animation."""
+
+    @classmethod
+    def of(cls, armature: bpy.types.Object, chains: Sequence[SpringChain]) -> "SpringRig":
+        """One bone swings on the result of another one where it moves with that as a child does."""
+        bones = bone_chains.root_to_tip(armature, (bone for chain in chains for bone in chain.bones))
+        number = {bone: n for n, bone in enumerate(bones)}
+        parents = []
+        for bone in bones:
+            above = bone_chains.parent_among(armature, bone, number)
+            carried = above and bone_chains.is_carried(armature, bone, above, own_data.is_own_constraint)
+            parents.append(number[above] if carried else -1)
+        return cls(armature, tuple(chains), tuple(bones), tuple(parents))
+
+    def lengths(self, bones: Sequence[str]) -> Array:
+        """(n,) of bones at rest."""
+        return np.array([self.armature.data.bones[bone].length for bone in bones])
+
+
+def cycle_of(armature: bpy.types.Object) -> SpringCycle | None:
+    """The cycle that the armature's action is, None for another action."""
+    data = armature.animation_data
+    action = data.action if data is not None else None
+    if data is None or action is None or data.nla_tracks:
+        return None
+    first, last = (round(end) for end in action.frame_range)
+    if last - first < 2:
+        return None
+    slot = data.action_slot
+    is_cycle = cycles.is_marked(action, slot) or cycles.ends_meet(action, slot, first, last)
+    return SpringCycle(first, last) if is_cycle else None
+
+
+def solve(rig: SpringRig, s: Samples, gravity: Array, dt: float, cycle: SpringCycle | None) -> tuple[Track, float]:
+    """What is added to the bones, and how far a cycle's end is from its beginning [rad].
+
+    s: of the bones, without springs, at consecutive frames that include the cycle. gravity: (3,) [m/s²]. dt: seconds a
+    frame. Raises LookAtError.
+    """
+    places, turns, tips = _in_world(rig, s)
+    inputs = {**_settings(rig, gravity), "center": _center(s)}
+    first, seam = int(s.frames[0]), 0.0
+    rows = None if cycle is None else _repeats(cycle, s, places, turns, tips)
+    if rows is not None:
+        begin, end = rows
+        found = springs.solve(
+            places[begin : end + 1], turns[begin : end + 1], tips, rig.parents, dt, **inputs, cyclic=True
+        )
+        seam = found.seam
+        offsets = found.offsets[(np.arange(len(places)) - begin) % (end - begin)]
+    else:
+        restarts = springs.find_jumps(places, turns, _reach(rig, _size(s)))
+        offsets = springs.solve(places, turns, tips, rig.parents, dt, **inputs, restarts=restarts).offsets
+    offsets = _mixed(rig, offsets)
+    return Track(1, rig.bones, first, offsets, uneven=s.sheared), seam
+
+
+def _in_world(rig: SpringRig, s: Samples) -> tuple[Array, Array, Array]:
+    """Places (F, n, 3) and orientations (F, n, 4) of the bones in the world, and their tips (n, 3) in their frames."""
+    axes = s.worlds[:, :3, :3]
+    places = np.einsum("fij,fnj->fni", axes, s.positions) + s.worlds[:, None, :3, 3]
+    turns = rotation.multiply(rotation.from_matrix(axes)[:, None], s.rotations)
+    tips = np.zeros((len(rig.bones), 3))
+    tips[:, 1] = rig.lengths(rig.bones) * s.sizes[0] * _size(s)
+    return places, turns, tips
+
+
+def _size(s: Samples) -> float:
+    """The scale of the armature object."""
+    return float(np.cbrt(np.abs(np.linalg.det(s.worlds[0, :3, :3]))))
+
+
+def _center(s: Samples) -> tuple[Array, Array]:
+    """Places (F, 3) and orientations (F, 4) of the armature object."""
+    return s.worlds[:, :3, 3], rotation.from_matrix(s.worlds[:, :3, :3])
+
+
+def _settings(rig: SpringRig, gravity: Array) -> dict[str, Array]:
+    """The settings of the bones, those of chains along them."""
+    rows: dict[str, tuple[float, ...]] = {}
+    for chain in rig.chains:
+        s = chain.settings
+        along = np.linspace(0.0, 1.0, len(chain.bones)) if len(chain.bones) > 1 else np.zeros(1)
+        for bone, at in zip(chain.bones, along.tolist(), strict=True):
+            factor = s.tip_factor**at
+            rows[bone] = (s.settle_time * factor, s.damping_ratio, s.drag, s.inertia, s.gravity)
+    settle_time, damping_ratio, drag, inertia, pulled = np.array([rows[bone] for bone in rig.bones]).T
+    return {
+        "settle_time": settle_time,
+        "damping_ratio": damping_ratio,
+        "drag": drag,
+        "inertia": inertia,
+        "gravity": pulled[:, None] * gravity,
+    }
+
+
+def _reach(rig: SpringRig, size: float) -> Array:
+    """(n,) the length of each bone's chain in the world [m]. size: scale of the armature object."""
+    reach = {bone: float(rig.lengths(chain.bones).sum()) for chain in rig.chains for bone in chain.bones}
+    return size * np.array([reach[bone] for bone in rig.bones])
+
+
+def _mixed(rig: SpringRig, offsets: Array) -> Array:
+    """Offsets (F, n, 4), as much of them as the chains' influence says."""
+    for chain in rig.chains:
+        if (influence := chain.settings.influence) < 1.0:
+            for bone in chain.bones:
+                row = rig.bones.index(bone)
+                offsets[:, row] = part(offsets[:, row], np.full(len(offsets), influence))
+    return offsets
+
+
+def _repeats(cycle: SpringCycle, s: Samples, places: Array, turns: Array, tips: Array) -> tuple[int, int] | None:
+    """The rows of a cycle's ends, if the bones repeat it at all frames; None if not."""
+    begin, end = cycle.first - int(s.frames[0]), cycle.last - int(s.frames[0])
+    if begin < 0 or end >= len(places):
+        return None
+    period, least = end - begin, _SAME * float(np.linalg.norm(tips, axis=1).max())
+    along = places[end] - places[begin]
+    if np.abs(along - along[:1]).max() > least:
+        return None
+    rows = np.arange(len(places))
+    later = begin + (rows - begin) % period
+    count = (rows - begin) // period
+    expected = places[later] + count[:, None, None] * along[0]
+    same = np.abs(expected - places).max() <= least + _SAME * np.abs(along).max()
+    return (begin, end) if same and rotation.distance(turns[later], turns).max() <= _SAME else None

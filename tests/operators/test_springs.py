@@ -1,0 +1,106 @@
+"""The operators of springs: what they add, copy, mirror, bake and remove, and what they say when they cannot."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+from ..rig import scenes
+from ..rig.springs.tails import HAIR, TAIL, animal, seen
+
+chains = load("rig.springs.chains")
+find_chains = load("rig.springs.find_chains")
+EARS = (("ear.L", "head", (0.1, 0, 1.8), (0.2, 0, 2.0)), ("ear.R", "head", (-0.1, 0, 1.8), (-0.2, 0, 2.0)))
+
+
+def bones(armature: bpy.types.Object) -> set[tuple[str, ...]]:
+    return {chain.bones for chain in chains.on(armature)}
+
+
+@pytest.mark.every_blender
+def test_add_bake_and_remove() -> None:
+    armature = animal()
+    plain = seen(armature)
+    assert "FINISHED" in bpy.ops.lookat_pd.add_springs()
+    assert bones(armature) == {TAIL, HAIR}
+    shown = seen(armature)
+    assert np.abs(shown - plain).max() > 0.05
+    assert "FINISHED" in bpy.ops.lookat_pd.springs_bake()
+    assert all(chain.settings.mute for chain in chains.on(armature))
+    np.testing.assert_allclose(seen(armature), shown, atol=2e-5)
+    with pytest.raises(RuntimeError, match="unmute them to bake them"):
+        bpy.ops.lookat_pd.springs_bake()
+    for chain in list(chains.on(armature)):
+        armature.data.bones.active = armature.data.bones[chain.bone]
+        assert "FINISHED" in bpy.ops.lookat_pd.springs_remove()
+    assert not bones(armature)
+    np.testing.assert_allclose(seen(armature), shown, atol=2e-5)
+
+
+def test_selected_bones_get_springs_and_one_takes_its_line() -> None:
+    armature = animal()
+    bpy.ops.object.mode_set(mode="POSE")
+    scenes.select(armature, *TAIL[1:3], HAIR[0])
+    assert "FINISHED" in bpy.ops.lookat_pd.add_springs()
+    assert bones(armature) == {TAIL[1:3], HAIR}
+    assert {chain.settings.preset for chain in chains.on(armature)} == {"CAT_TAIL", "LONG_HAIR"}
+    with pytest.raises(RuntimeError, match="already swings"):
+        bpy.ops.lookat_pd.add_springs()
+
+
+def test_settings_are_copied_and_mirrored() -> None:
+    armature = scenes.figure(rows=(*scenes.FIGURE, *EARS))
+    bpy.ops.object.mode_set(mode="POSE")
+    scenes.select(armature, "ear.L")
+    armature.data.bones.active = armature.data.bones["ear.L"]
+    bpy.ops.lookat_pd.add_springs()
+    (ear,) = chains.on(armature)
+    ear.settings.settle_time, ear.settings.drag = 0.77, 2.5
+    assert "FINISHED" in bpy.ops.lookat_pd.springs_mirror()
+    assert bones(armature) == {("ear.L",), ("ear.R",)}
+    other = chains.containing(armature, "ear.R")
+    assert other.settings.settle_time == pytest.approx(0.77)
+    assert other.settings.preset == "EAR"
+    ear.settings.drag = 4.0
+    scenes.select(armature, "ear.L", "ear.R")
+    armature.data.bones.active = armature.data.bones["ear.L"]
+    assert "FINISHED" in bpy.ops.lookat_pd.springs_copy()
+    assert other.settings.drag == pytest.approx(4.0)
+
+
+def test_where_nothing_is_called_so_it_says_what_to_do() -> None:
+    scenes.figure()
+    with pytest.raises(RuntimeError, match="select bones in pose mode"):
+        bpy.ops.lookat_pd.add_springs()
+    bpy.ops.object.select_all(action="DESELECT")
+    bpy.context.view_layer.objects.active = None
+    assert not bpy.ops.lookat_pd.add_springs.poll()
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        (("hips", "tail.001", "tail.002", "tail_end"), [("CAT_TAIL", ("tail.001", "tail.002"))]),
+        (("J_Bip_C_Head", "J_Sec_Hair1_01", "J_Sec_Hair2_01"), [("LONG_HAIR", ("J_Sec_Hair1_01", "J_Sec_Hair2_01"))]),
+        (("頭", "スカート_0_0", "スカート_0_1"), [("CLOTH", ("スカート_0_0", "スカート_0_1"))]),
+        (("Kopf", "Haar.L", "Haar.L.001"), [("LONG_HAIR", ("Haar.L", "Haar.L.001"))]),
+        (("mixamorig:Hips", "mixamorig:Ponytail1"), [("LONG_HAIR", ("mixamorig:Ponytail1",))]),
+        (("DEF-tail", "DEF-tail.001"), []),
+    ],
+)
+def test_chains_are_found_by_name_and_shape(names, found) -> None:
+    rows = [
+        (name, names[n - 1] if n else None, (0.0, 0.3 * n, 0.0), (0.0, 0.3 * n + 0.3, 0.01))
+        for n, name in enumerate(names)
+    ]
+    armature = scenes.figure(rows=rows)
+    assert [(chain.preset, chain.bones) for chain in find_chains.find(armature)] == found
+
+
+def test_a_chain_that_forks_goes_on_with_its_longest_branch() -> None:
+    rows = [("tail", None, (0, 0, 0), (0, 1, 0)), ("tail.a", "tail", (0, 1, 0), (0, 2, 0))]
+    rows += [("tail.b", "tail", (0, 1, 0), (1, 1, 0)), ("tail.b2", "tail.b", (1, 1, 0), (2, 1, 0))]
+    armature = scenes.figure(rows=rows)
+    found = {chain.bones for chain in find_chains.find(armature)}
+    assert found == {("tail", "tail.b", "tail.b2"), ("tail.a",)}
