@@ -1,6 +1,6 @@
 """Baking layers: what they add to bones becomes keys of these bones, at any destination of a bake."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 import bpy
 import numpy as np
@@ -18,12 +18,16 @@ from .layer import ROTATION
 
 
 def bake(
-    scene: bpy.types.Scene, kind: type[Kind], instances: Sequence[Instance], options: BakeOptions
+    scene: bpy.types.Scene,
+    kind: type[Kind],
+    instances: Sequence[Instance],
+    options: BakeOptions,
+    report: Callable[[Sequence[LayerSolve]], None] | None = None,
 ) -> Generator[float, None, dict[bpy.types.Object, bpy.types.Action]]:
     """Bake layers of a kind in order and mute them, yielding the fraction done. Raises LookAtError.
 
     However it ends, by return, error or `close`, either everything is baked or nothing has changed. Returns the actions
-    by their objects.
+    by their objects. report: is given what was solved, once all is.
     """
     check_range(options.first, options.last)
     work = kind()
@@ -42,6 +46,8 @@ def bake(
             solves = [work.make(instance) for instance in instances]
             for fraction in work.steps(solves, over):
                 yield 0.999 * fraction
+            if report is not None:
+                report(solves)
             for owner in dict.fromkeys(instance.owner for instance in instances):
                 works[owner] = BakeTransaction(owner)
                 chosen = [solve for solve in solves if solve.owner == owner]

@@ -69,15 +69,17 @@ def cycle_of(armature: bpy.types.Object) -> SpringCycle | None:
     return SpringCycle(first, last) if is_cycle else None
 
 
-def solve(rig: SpringRig, s: Samples, gravity: Array, dt: float, cycle: SpringCycle | None) -> tuple[Track, float]:
-    """What is added to the bones, and how far a cycle's end is from its beginning [rad].
+def solve(
+    rig: SpringRig, s: Samples, gravity: Array, dt: float, cycle: SpringCycle | None
+) -> tuple[Track, float | None]:
+    """What is added to the bones, and how far a cycle's end is from its beginning [rad], None where nothing repeats.
 
     s: of the bones, without springs, at consecutive frames that include the cycle. gravity: (3,) [m/s²]. dt: seconds a
     frame. Raises LookAtError.
     """
     places, turns, tips = _in_world(rig, s)
     inputs = {**_settings(rig, gravity), "center": _center(s)}
-    first, seam = int(s.frames[0]), 0.0
+    first, seam = int(s.frames[0]), None
     rows = None if cycle is None else _repeats(cycle, s, places, turns, tips)
     if rows is not None:
         begin, end = rows

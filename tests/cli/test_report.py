@@ -43,6 +43,7 @@ WORDS = {
     "reach": ["--bone", "foot.L", "--point", "0.2,-0.3,0.4", "--range", "1", "12", "--passes", "2"],
     "hit": ["--hit", "5,head,0,10,0"],
     "follow": ["--bone", "head", "--settle-time", "0.3"],
+    "springs": ["--bones", "head", "--settle-time", "0.3"],
     "inspect": [],
 }
 

@@ -45,6 +45,7 @@ VERBS = {
     "reach": ["--bone", "foot.L", "--point=0.2,-0.3,0.3", "--duration", "0.5"],
     "hit": ["--hit", "5,head,0,10,0"],
     "follow": ["--bone", "head", "--target", "Ball"],
+    "springs": ["--bones", "head"],
     "inspect": [],
 }
 
@@ -334,6 +335,10 @@ FLAGS = {
     "--max-speed": [*NUMBERS, "2"],
     "--max-turn": [*NUMBERS, "90"],
     "--lag-compensation": [*NUMBERS, "0.5"],
+    "--bones": ["head", "spine*", "nobody", "", "["],
+    "--gravity": [*NUMBERS, "0.5"],
+    "--tip-factor": [*NUMBERS, "1.5"],
+    "--drag": [*NUMBERS, "2"],
 }
 BARE = [
     *(

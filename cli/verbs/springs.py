@@ -1,0 +1,164 @@
+"""`springs`: tails, hair, ears and straps that swing, as keys."""
+
+import argparse
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from functools import partial
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...rig.animation.bake_options import BakeOptions
+from ...rig.layers import layer_bake
+from ...rig.layers.kinds import LayerSolve
+from ...rig.springs import chains, find_chains, springs_edit, springs_solve
+from ...rig.springs.chains import SpringChain
+from ...rig.springs.settings import SpringSettings
+from ...rig.springs.springs_kind import SpringKind, SpringSolve, instance_of
+from .. import arguments as words
+from .. import baking, each_action, each_file, rigs, setting_flags
+from ..console import Console
+from ..jobs import FileJob
+from ..report import Row
+
+NAME = "springs"
+SUMMARY = "bake springs: tails, hair, ears and straps that swing"
+FIELDS = ("springs",)
+"""What its report has beside the fields of every verb."""
+EPILOG = (
+    "Bakes all springs of the file that are not muted. With --bones those of these bones, which get springs if they "
+    "have none: lines of bones that hang on each other are chains. A file without springs and without --bones gets "
+    "those that are found by the names of its bones. On a cyclic action each cycle ends as it begins."
+)
+_SET = ("preset", "settle_time", "damping_ratio", "gravity", "tip_factor", "drag", "inertia", "influence")
+"""Settings that have flags; the preset sets others, and comes first."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    words.add_inputs(parser)
+    words.add_conversion(parser)
+    help = "bones that swing, by a name or a pattern such as 'tail*'; several patterns, and the option may be repeated"
+    parser.add_argument("--bones", metavar="PATTERN", nargs="+", action="extend", help=help)
+    add = partial(setting_flags.add, parser, stored=True)
+    add("--preset", SpringSettings, "preset", help="how the bones swing (default: by their names)")
+    add("--settle-time", SpringSettings, "settle_time", "S")
+    add("--damping", SpringSettings, "damping_ratio", "RATIO")
+    add("--gravity", SpringSettings, "gravity", "X")
+    add("--tip-factor", SpringSettings, "tip_factor", "X")
+    add("--drag", SpringSettings, "drag", "X")
+    add("--inertia", SpringSettings, "inertia", "X")
+    add("--influence", SpringSettings, "influence", "X")
+    cycle = parser.add_mutually_exclusive_group()
+    help = "fail where the action is no cycle, instead of beginning at rest"
+    cycle.add_argument("--cyclic", action="store_const", const=True, default=None, help=help)
+    help = "begin at rest, also on a cyclic action"
+    cycle.add_argument("--no-cyclic", dest="cyclic", action="store_const", const=False, help=help)
+    baking.add_into(parser)
+
+
+def run(options: argparse.Namespace, console: Console) -> int:
+    baking.check(options)
+    return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
+
+
+def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row: Row, console: Console) -> None:
+    into = baking.INTO[options.into]
+    baking.check_output(into, job)
+    rig = baking.choose_rig(options, scene, row)
+    every = _chains(options, rig)
+    row["bone"] = every[0].bone
+    for chain in every:
+        chain.settings.mute = False
+        setting_flags.apply(options, chain.settings, _SET)
+        if options.cyclic is not None:
+            chain.settings.cyclic = options.cyclic
+        chain.check()
+    task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(layer_bake.ending(SpringKind)))
+    each_action.run(task, lambda own: _bake(options, scene, job, every, own, console))
+
+
+def _chains(options: argparse.Namespace, rig: bpy.types.Object) -> list[SpringChain]:
+    """The chains that swing. Raises RigError."""
+    known = list(chains.on(rig))
+    if options.bones is not None:
+        return _named(options.bones, rig, known)
+    awake = [chain for chain in known if not chain.settings.mute]
+    if known and not awake:
+        raise RigError("All springs of the file are muted, as after a bake; unmute them, or give --bones.")
+    if not known:
+        found = [chain for chain in find_chains.find(rig) if chain.is_likely]
+        awake = springs_edit.add(rig, [chain.bones for chain in found], [chain.preset for chain in found])
+    if not awake:
+        raise RigError(
+            "The file has no springs, and no bone of '{armature}' is called a tail, hair or the like; choose bones "
+            "with --bones.",
+            armature=rig.name,
+        )
+    return awake
+
+
+def _named(patterns: Sequence[str], rig: bpy.types.Object, known: Sequence[SpringChain]) -> list[SpringChain]:
+    """The chains with bones that match patterns, those that have springs and new ones. Raises RigError."""
+    names = [bone.name for bone in rig.pose.bones]
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in names):
+            raise RigError(
+                "No bone of '{armature}' matches '{pattern}' {others}.",
+                armature=rig.name,
+                pattern=pattern,
+                others=rigs.instead(pattern, names),
+            )
+    wanted = {name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)}
+    old = [chain for chain in known if wanted.intersection(chain.bones)]
+    taken = {bone for chain in known for bone in chain.bones}
+    new = chains.selected([rig.pose.bones[name] for name in names if name in wanted - taken])
+    presets = [find_chains.preset_of(rig, bones[0]) for bones in new]
+    return old + (springs_edit.add(rig, new, presets) if new else [])
+
+
+def _bake(
+    options: argparse.Namespace,
+    scene: bpy.types.Scene,
+    job: FileJob,
+    every: Sequence[SpringChain],
+    row: Row,
+    console: Console,
+) -> bpy.types.Action:
+    """Bake the chains into what the rig plays; the action."""
+    rig = every[0].armature
+    first, last = options.range or rigs.frame_range(scene, [rig])
+    extent = rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last)
+    if options.cyclic and springs_solve.cycle_of(rig) is None:
+        raise RigError(
+            "The action that '{armature}' plays is no cycle: its ends differ, or it is part of the NLA; leave out "
+            "--cyclic.",
+            armature=rig.name,
+        )
+    for chain in every:
+        chain.settings.mute = False
+    how = BakeOptions(first, last, baking.INTO[options.into])
+    solved: list[LayerSolve] = []
+    steps = layer_bake.bake(scene, SpringKind, [instance_of(rig, every)], how, solved.extend)
+    action = baking.work(steps, console, "baking")[rig]
+    if job.output.suffix.lower() == ".glb":
+        baking.trim(action, extent, first, last)
+    row["rig"], row["bone"], row["frames"], row["action"] = rig.name, every[0].bone, [first, last], action.name
+    row["springs"] = [_summary(chain, solved[0]) for chain in every]
+    return action
+
+
+def _summary(chain: SpringChain, solve: LayerSolve) -> dict[str, object]:
+    assert isinstance(solve, SpringSolve), "they are springs"
+    s, track = chain.settings, solve.track
+    rows = [track.turned.index(bone) for bone in chain.bones]
+    peaks = np.degrees(rotation.angle(track.offsets[:, rows]).max(axis=0))
+    return {
+        "bones": list(chain.bones),
+        "preset": s.preset,
+        "settle_time": round(s.settle_time, 6),
+        "peak_swing_deg": [round(float(peak), 3) for peak in peaks],
+        "cycle": None if solve.seam is None else [solve.cycle.first, solve.cycle.last],
+        "seam_deg": None if solve.seam is None else round(float(np.degrees(solve.seam)), 6),
+    }

@@ -1,0 +1,72 @@
+"""`springs`: what swings in the file that is written, what is reported, and what is refused."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+from ..rig.springs.tails import HAIR, LAST, TAIL, animal, bends, seen, swing
+
+chains = load("rig.springs.chains")
+
+
+@pytest.fixture
+def shot(tools, tmp_path):
+    """An animal that turns, with a tail and hair."""
+    animal()
+    return tools.save(tmp_path / "shot.blend")
+
+
+@pytest.mark.every_blender
+def test_what_is_found_swings_as_it_does_live(shot, call, tools, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    outcome = call("springs", shot, "--range", 1, LAST, "--output", output)
+    assert outcome.code == 0, outcome.errors
+    assert {tuple(found["bones"]) for found in outcome.row["springs"]} == {TAIL, HAIR}
+    tail = next(found for found in outcome.row["springs"] if len(found["bones"]) == len(TAIL))
+    assert tail["preset"] == "CAT_TAIL" and tail["cycle"] is None
+    assert 3.0 < max(tail["peak_swing_deg"]) < 60.0
+    tools.reopen(output)
+    armature = bpy.data.objects["Hero"]
+    assert all(chain.settings.mute for chain in chains.on(armature))
+    baked = seen(armature)
+    tools.reopen(shot)
+    armature = bpy.data.objects["Hero"]
+    swing(armature, TAIL)
+    np.testing.assert_allclose(baked, seen(armature), atol=1e-4)
+
+
+def test_bones_and_settings_are_chosen(shot, call, tools, tmp_path) -> None:
+    words = ("--bones", "tail.00[12]", "tail.003", "--preset", "heavy-tail", "--settle-time", 0.4, "--range", 1, LAST)
+    outcome = call("springs", shot, *words, "--output", tmp_path / "out.glb")
+    assert outcome.code == 0, outcome.errors
+    (found,) = outcome.row["springs"]
+    assert found["bones"] == list(TAIL[:3])
+    assert found["preset"] == "HEAVY_TAIL" and found["settle_time"] == pytest.approx(0.4)
+
+
+def test_a_cycle_has_no_seam_and_no_other_action_is_one(shot, call, tools, tmp_path) -> None:
+    outcome = call("springs", shot, "--bones", "tail*", "--cyclic", "--output", tmp_path / "out.blend")
+    assert outcome.code != 0 and "is no cycle" in outcome.row["error"]
+    tools.reopen(shot)
+    armature = bpy.data.objects["Hero"]
+    hips = armature.pose.bones["hips"]
+    for frame in (1, 25):
+        hips.rotation_euler.y = 0.3
+        hips.keyframe_insert("rotation_euler", frame=frame)
+    tools.save(shot)
+    outcome = call(
+        "springs", shot, "--bones", "tail*", "--cyclic", "--range", 1, 25, "--output", tmp_path / "out.blend"
+    )
+    assert outcome.code == 0, outcome.errors
+    (found,) = outcome.row["springs"]
+    assert found["cycle"] == [1, 25] and found["seam_deg"] < 1e-4
+    tools.reopen(tmp_path / "out.blend")
+    first, last = bends(seen(bpy.data.objects["Hero"], frames=[1, 25]))
+    np.testing.assert_allclose(first, last, atol=1e-5)
+
+
+def test_what_cannot_be_done_is_said(shot, call, tmp_path) -> None:
+    outcome = call("springs", shot, "--bones", "wing*", "--output", tmp_path / "out.blend")
+    assert outcome.code != 0 and "matches 'wing*'" in outcome.row["error"]
