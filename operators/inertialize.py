@@ -13,7 +13,7 @@ from ..rig.feet.contact_report import ContactReport
 from ..rig.settings import integer, switch
 from ..rig.transitions import join, profile_settings, sequence, splice
 from ..rig.transitions.loop_feet import LoopLockResult
-from ..rig.transitions.settings import Blending, PoseSource, Repeating, TwoActions, blends
+from ..rig.transitions.settings import CURRENT_ACTION, Blending, PoseSource, Repeating, TwoActions, blends
 from ..rig.transitions.visual import visual_join
 from ..translations import messages
 from . import drawing, polling, reporting, selection
@@ -142,12 +142,16 @@ class LOOKAT_PD_OT_inertialize(TwoActions, Blending, Repeating, Played, Joining,
             "lock_feet": self.locks_keys,
             "scene": context.scene,
         }
+        if not self.use_dialog:
+            # The result becomes the current action: the field of the panel goes on showing what is joined.
+            context.scene.lookat_pd_transition.source = source.name
         self.start_join(context, lambda how: join.join(armature, *refs, how, **options))
 
 
 def current_action(context: bpy.types.Context) -> str:
     """Name of the action assigned to the armature; empty if there is none."""
-    data = selection.armature(context).animation_data
+    armature = selection.armature(context)
+    data = armature.animation_data if armature is not None else None
     return data.action.name if data and data.action else ""
 
 
@@ -204,4 +208,14 @@ def summary(result: join.Joined, seconds: float) -> str:
     )
 
 
-register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_inertialize,))
+_register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_inertialize,))
+
+
+def register() -> None:
+    _register()
+    CURRENT_ACTION.append(current_action)
+
+
+def unregister() -> None:
+    CURRENT_ACTION.remove(current_action)
+    _unregister()

@@ -5,13 +5,11 @@ from collections.abc import Sequence
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..lookat_pd.message import Message
 from ..operators import drawing, inertialize, selection
 from ..operators.blending import draw_repeat
 from ..rig.transitions import decay_preview, profile_settings
 from ..rig.transitions.decay_preview import DecayPreview
 from ..rig.transitions.settings import blends, has_damping
-from ..translations import messages
 from . import plots, status
 from .sidebar import SidebarPanel, TransitionsPanel
 
@@ -42,7 +40,7 @@ class LOOKAT_PD_PT_transitions(SidebarPanel, bpy.types.Panel):
         if reason is not None:
             status.draw_reason(layout, context, reason)
             return
-        self._draw_clips(layout, context, settings)
+        self._draw_clips(layout, settings)
         button = layout.operator("lookat_pd.best_cut", icon="VIEWZOOM")
         copy_settings(settings, button, _CUT_RANGE)
         if len(settings.cuts):
@@ -53,12 +51,11 @@ class LOOKAT_PD_PT_transitions(SidebarPanel, bpy.types.Panel):
         self._draw_join(layout, context, settings)
 
     @staticmethod
-    def _draw_clips(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
-        for action, frame in (("source", "source_frame"), ("destination", "destination_frame")):
+    def _draw_clips(layout: bpy.types.UILayout, settings) -> None:
+        # Nothing may be written while drawing: the field of the source shows the current action.
+        for action, frame in (("shown_source", "source_frame"), ("destination", "destination_frame")):
             column = layout.column(align=True)
             column.prop(settings, action, icon="ACTION")
-            if action == "source" and not settings.source:
-                _draw_current(column, inertialize.current_action(context))
             column.prop(settings, frame, text="Frame")
 
     @staticmethod
@@ -126,14 +123,6 @@ class LOOKAT_PD_PT_transitions_pops(TransitionsPanel, bpy.types.Panel):
         button = column.operator("lookat_pd.chain_actions", icon="MARKER_HLT")
         hand_over(settings, button, ("root", "lock_feet", *_BLEND))
         layout.operator("lookat_pd.clean_foot_skate", icon="MOD_SIMPLEDEFORM")
-
-
-def _draw_current(layout: bpy.types.UILayout, name: str) -> None:
-    """The action that is meant where none is named, in place of one."""
-    if name:
-        row = layout.row()
-        row.alignment = "RIGHT"
-        row.label(text=messages.translate(Message("The current one: {action}", action=name)), translate=False)
 
 
 def hand_over(settings, button, names: Sequence[str]) -> None:

@@ -9,9 +9,9 @@ from ..settings import text
 from .own_data import CLOCK, OFFSETS
 
 
-def action_name(name: str, description: str = "") -> Any:
+def action_name(name: str, description: str = "", **own: Any) -> Any:
     """Declares the name of an action as a setting; `UILayout.prop` draws it with the names that there are."""
-    return text(name, description, search=_offered)
+    return text(name, description, search=_offered, **own)
 
 
 def _offered(settings: Any, context: bpy.types.Context, typed: str) -> Iterator[str]:

@@ -3,6 +3,7 @@
 No `from __future__ import annotations` here: Blender reads the annotations.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import bpy
@@ -180,11 +181,30 @@ class CutRange:
     destination_end: integer("Destination End", "Last frame at which the destination may be entered", 100)
 
 
+CURRENT_ACTION: list[Callable[[bpy.types.Context], str]] = []
+"""Who knows the name of the current action: operators put theirs here."""
+
+
+def _shown_source(settings: Any) -> str:
+    return settings.source or next((current(bpy.context) for current in CURRENT_ACTION), "")
+
+
+def _choose_source(settings: Any, name: str) -> None:
+    settings.source = name
+
+
 class TransitionSettings(TwoActions, CutRange, Blending, Repeating, bpy.types.PropertyGroup):
     """Settings of the next transition. Actions by name: a pointer would prevent deleting them."""
 
     version: integer("Version", options={"HIDDEN"})
     lock_feet: foot_locking()
+    shown_source: action_name(
+        "Source",
+        "Action that plays first: the current action until another is chosen",
+        get=_shown_source,
+        set=_choose_source,
+        options={"SKIP_SAVE"},
+    )
     source_frame: integer("Source Frame", "First frame at which the source no longer plays", 1)
     destination_frame: integer("Destination Frame", "Frame of the destination that plays at the cut", 1)
     compare: choice(

@@ -39,6 +39,34 @@ def test_joins_the_current_action_and_another(hero) -> None:
     assert hero.animation_data.action_slot is not None and bpy.data.actions["Run"].use_fake_user
 
 
+@pytest.mark.every_blender
+def test_the_source_is_filled_with_the_current_action(hero) -> None:
+    """Its field shows the current action; only choosing one, or an operator of the panel, stores a name."""
+    settings = bpy.context.scene.lookat_pd_transition
+    assert settings.shown_source == "Run" and settings.source == ""
+    use(hero, bpy.data.actions["Walk"])
+    assert settings.shown_source == "Walk" and settings.source == ""
+    settings.shown_source = "Run"
+    assert settings.source == settings.shown_source == "Run"
+    settings.shown_source = ""
+    assert settings.source == "" and settings.shown_source == "Walk"
+    bpy.context.view_layer.objects.active = None
+    assert settings.shown_source == ""
+
+
+def test_what_is_joined_from_the_panel_stays_in_its_field(hero) -> None:
+    settings = bpy.context.scene.lookat_pd_transition
+    settings.destination = "Walk"
+    bpy.ops.ed.undo_push(message="before")
+    options = {"destination": "Walk", "source_frame": 21, "use_dialog": False}
+    assert bpy.ops.lookat_pd.inertialize("EXEC_DEFAULT", True, **options) == {"FINISHED"}
+    settings = bpy.context.scene.lookat_pd_transition
+    assert settings.source == settings.shown_source == "Run"
+    bpy.ops.ed.undo()
+    settings = bpy.context.scene.lookat_pd_transition
+    assert settings.source == "" and settings.shown_source == "Run"
+
+
 def test_every_property(hero) -> None:
     outcome = bpy.ops.lookat_pd.inertialize(
         source="Walk",
