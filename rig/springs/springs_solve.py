@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import bpy
 import numpy as np
@@ -9,12 +10,17 @@ import numpy as np
 from ...lookat_pd import rotation, springs
 from ...lookat_pd.rotation import Array
 from ..animation import cycles
+from ..detection import bone_ends, rest
 from ..layers import bone_chains
 from ..layers.track import Track, part
 from ..sampling import own_data
 from ..sampling.sampler import Samples
 from .chains import SpringChain
 
+_APART = 1e-3
+"""Least distance of two joints, by the size of the rig, for one to be where the bone of the other ends."""
+_AT_TAIL = 0.5
+"""Distance of a tail from the next joint, as a part of that from joint to joint, up to which it says something."""
 _SAME = 1e-3
 """How far poses may differ that a cycle repeats [rad, and parts of a chain's length]."""
 
@@ -37,6 +43,8 @@ class SpringRig:
     """From root to tip."""
     parents: tuple[int, ...]
     """Numbers of the bones that they hang on; -1 for those that hang on the animation."""
+    tips: Array
+    """(n, 3) where they end at rest, in their own frames."""
 
     @classmethod
     def of(cls, armature: bpy.types.Object, chains: Sequence[SpringChain]) -> "SpringRig":
@@ -48,11 +56,38 @@ class SpringRig:
             above = bone_chains.parent_among(armature, bone, number)
             carried = above and bone_chains.is_carried(armature, bone, above, own_data.is_own_constraint)
             parents.append(number[above] if carried else -1)
-        return cls(armature, tuple(chains), tuple(bones), tuple(parents))
+        return cls(armature, tuple(chains), tuple(bones), tuple(parents), _tips(armature, chains, bones))
 
-    def lengths(self, bones: Sequence[str]) -> Array:
-        """(n,) of bones at rest."""
-        return np.array([self.armature.data.bones[bone].length for bone in bones])
+    @property
+    def reach(self) -> Array:
+        """(n,) the length of each bone's chain at rest."""
+        lengths = np.linalg.norm(self.tips, axis=1)
+        chain_of = {bone: n for n, chain in enumerate(self.chains) for bone in chain.bones}
+        which = np.array([chain_of[bone] for bone in self.bones])
+        return np.bincount(which, lengths)[which]
+
+
+def _tips(armature: bpy.types.Object, chains: Sequence[SpringChain], bones: Sequence[str]) -> Array:
+    """Where bones end at rest, (n, 3) in their own frames: at the next joint of their chain.
+
+    In files of game engines the tails of bones say nothing. The last one goes on as the one before it then.
+    """
+    skeleton = rest.skeleton(armature)
+    alone = bone_ends.with_ends(skeleton)
+    number = {name: n for n, name in enumerate(skeleton.names)}
+    ends = {name: skeleton.tails[number[name]] for name in bones}
+    ends |= {chain.bone: alone.tails[number[chain.bone]] for chain in chains if len(chain.bones) == 1}
+    for chain in chains:
+        for bone, following in pairwise(chain.bones):
+            begin, joint, tail = skeleton.heads[number[bone]], skeleton.heads[number[following]], ends[bone]
+            length = float(np.linalg.norm(joint - begin))
+            if length > _APART * skeleton.size:
+                ends[bone] = joint
+            if following == chain.bones[-1] and np.linalg.norm(tail - joint) > _AT_TAIL * length:
+                ends[following] = 2.0 * joint - begin
+    rows = [number[name] for name in bones]
+    away = np.array([ends[name] for name in bones]) - skeleton.heads[rows]
+    return rotation.rotate(rotation.inverse(skeleton.rotations[rows]), away)
 
 
 def cycle_of(armature: bpy.types.Object) -> SpringCycle | None:
@@ -89,7 +124,7 @@ def solve(
         seam = found.seam
         offsets = found.offsets[(np.arange(len(places)) - begin) % (end - begin)]
     else:
-        restarts = springs.find_jumps(places, turns, _reach(rig, _size(s)))
+        restarts = springs.find_jumps(places, turns, rig.reach * _size(s))
         offsets = springs.solve(places, turns, tips, rig.parents, dt, **inputs, restarts=restarts).offsets
     offsets = _mixed(rig, offsets)
     return Track(1, rig.bones, first, offsets, uneven=s.sheared), seam
@@ -100,9 +135,7 @@ def _in_world(rig: SpringRig, s: Samples) -> tuple[Array, Array, Array]:
     axes = s.worlds[:, :3, :3]
     places = np.einsum("fij,fnj->fni", axes, s.positions) + s.worlds[:, None, :3, 3]
     turns = rotation.multiply(rotation.from_matrix(axes)[:, None], s.rotations)
-    tips = np.zeros((len(rig.bones), 3))
-    tips[:, 1] = rig.lengths(rig.bones) * s.sizes[0] * _size(s)
-    return places, turns, tips
+    return places, turns, rig.tips * (s.sizes[0] * _size(s))[:, None]
 
 
 def _size(s: Samples) -> float:
@@ -132,12 +165,6 @@ def _settings(rig: SpringRig, gravity: Array) -> dict[str, Array]:
         "inertia": inertia,
         "gravity": pulled[:, None] * gravity,
     }
-
-
-def _reach(rig: SpringRig, size: float) -> Array:
-    """(n,) the length of each bone's chain in the world [m]. size: scale of the armature object."""
-    reach = {bone: float(rig.lengths(chain.bones).sum()) for chain in rig.chains for bone in chain.bones}
-    return size * np.array([reach[bone] for bone in rig.bones])
 
 
 def _mixed(rig: SpringRig, offsets: Array) -> Array:

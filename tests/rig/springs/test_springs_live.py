@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from extension import load
 
 from .. import scenes
+from . import tails
 from .tails import FRAMES, HAIR, LAST, TAIL, animal, bends, live, seen, springs_edit, swing
 
 bake_options = load("rig.animation.bake_options")
@@ -174,6 +175,24 @@ def test_under_a_parent_that_moves_and_scaled_it_swings() -> None:
     assert np.abs(whole - bends(plain)).max() > 0.1
     armature.scale = (2.0, 2.0, 2.0)
     assert np.abs(bends(seen(armature)) - bends(plain)).max() < 0.75 * np.abs(whole - bends(plain)).max()
+
+
+def test_bones_of_game_engines_end_at_the_next_joint() -> None:
+    rows = [("hips", None, (0, 0, 1.0), (0, 0, 1.1)), ("head", "hips", (0, 0, 1.5), (0, 0, 1.6))]
+    rows += [
+        (name, TAIL[n - 1] if n else "hips", (0, 0.1 + 0.15 * n, 1.0), (0, 0.1 + 0.15 * n, 1.02))
+        for n, name in enumerate(TAIL)
+    ]
+    found = []
+    for bones in (rows, [*rows[:2], *(row for row in tails.ROWS if row[0] in TAIL)]):
+        bpy.ops.wm.read_homefile(use_empty=True)
+        bpy.context.scene.frame_end = LAST
+        armature = scenes.figure(rows=bones)
+        scenes.keyed(armature, "rotation_euler", [(6, (0.0, 0.0, 0.0)), (18, (0.0, 0.0, 1.2))])
+        swing(armature)
+        found.append(seen(armature)[:, :, :3, 3])
+    assert np.abs(found[0] - found[0][0]).max() > 0.05
+    assert_allclose(found[0][:, 1:], found[1][:, 1:], atol=0.01)
 
 
 def cycle(armature: bpy.types.Object, last: int = 25) -> None:
