@@ -4,7 +4,7 @@
     actions = load("rig.animation.actions")
 
 The folder of this file must be on `sys.path`. The solvers are then the same modules under both names, `lookat_pd` and
-`lookat_pd_addon.lookat_pd`, so that their classes and exceptions exist once.
+`lookat_pd_addon.lookat_pd`, so that their classes and exceptions exist once; so is `lookat_pd_batch`.
 """
 
 import importlib
@@ -45,7 +45,8 @@ def alias(name: str, target: str) -> None:
 def package() -> ModuleType:
     """The add-on package, executed on the first call."""
     if PACKAGE not in sys.modules:
-        alias(f"{PACKAGE}.lookat_pd", "lookat_pd")
+        for name in ("lookat_pd", "lookat_pd_batch"):
+            alias(f"{PACKAGE}.{name}", name)
         spec = importlib.util.spec_from_file_location(
             PACKAGE, ROOT / "__init__.py", submodule_search_locations=[str(ROOT)]
         )

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -45,6 +46,11 @@ def run() -> int:
     from standalone import load
 
     worker_pool = load("cli.worker_pool")
+    interruption = load("cli.console").Interruption
+    for number in interruption.SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            # While Blender loads, nothing is begun: the run begins, ends at once, and writes its report.
+            signal.signal(number, lambda number, _: setattr(interruption, "early", number))
     words = sys.argv[1:]
     # They take as long to load Blender as this process.
     pool = worker_pool.early(words)

@@ -9,11 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from ..lookat_pd.checks import shown
+from ..lookat_pd_batch.errors import BatchError
+from ..lookat_pd_batch.naming import Template
+from ..lookat_pd_batch.tolerance import ALL, FailureLimit
 from ..rig.animation.bake_options import LAST_FRAME
 from ..rig.layers.controller_settings import HIGHEST_RATIO
 
 INPUTS = (".blend", ".glb", ".gltf", ".vrm", ".fbx", ".bvh")
-OUTPUTS = (".blend", ".glb")
+FORMATS = {"blend": ".blend", "glb": ".glb", "fbx": ".fbx", "usd": ".usd"}
+"""Kinds of outputs with the suffixes of their files."""
+OUTPUTS = tuple(FORMATS.values())
 _SLOWEST, _FASTEST = 0.1, 32767.0
 _DIGITS = 12
 _SHARDS = re.compile("([0-9]{1,12})(?:-([0-9]{1,12}))?/([0-9]{1,12})")
@@ -24,6 +29,14 @@ TO_FOLLOW = "object or bone of an armature to follow"
 """The help of targets."""
 FARTHEST = 1e12
 """Largest coordinate [m] with which Blender's single precision resolves directions."""
+
+
+_WITHOUT_VALUE = {
+    "--tolerate-failures": (re.compile(r"[0-9.]+%?"), ALL),
+    "--dry-run": (re.compile("table|json"), "table"),
+}
+"""Flags whose value may be left out: what a value looks like, and the usual one."""
+LONGEST_TIME = 1e6
 
 
 class Misuse(Exception):
@@ -43,6 +56,10 @@ def join_negative_numbers(words: Sequence[str]) -> list[str]:
             return [*joined, word, *rest]
         if word in ("--point", "--via", "--keys", "--hit") and rest:
             word = f"{word}={rest.pop(0)}"
+        if word in _WITHOUT_VALUE:
+            # Nor does an input that follows belong to a flag that needs no value.
+            wanted, usual = _WITHOUT_VALUE[word]
+            word = f"{word}={rest.pop(0) if rest and wanted.fullmatch(rest[0]) else usual}"
         if word.startswith("--range="):
             joined.append("--range")
             word = word.removeprefix("--range=")
@@ -52,26 +69,39 @@ def join_negative_numbers(words: Sequence[str]) -> list[str]:
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "inputs", nargs="+", type=Path, metavar="INPUT", help=f"one or more files to read: {', '.join(INPUTS)}"
+        "inputs",
+        nargs="+",
+        type=Path,
+        metavar="INPUT",
+        help=f"files to read: {', '.join(INPUTS)}; a folder stands for all below it, @FILE for the names in a file, "
+        "and - for those on standard input",
     )
-    parser.add_argument("--rig", metavar="NAME", help="armature object (default: the only one, or the most likely one)")
+    rig = parser.add_mutually_exclusive_group()
+    rig.add_argument(
+        "--rig",
+        action="append",
+        metavar="NAME",
+        help="armature object, or a pattern such as 'Anna*'; can be repeated (default: all characters of the file)",
+    )
+    rig.add_argument("--all-rigs", action="store_true", help="all characters of the file, as by default")
     parser.add_argument(
         "--fps",
         type=frame_rate,
         metavar="N",
         help="frames per second; imported motion keeps its duration in seconds (default: the rate of the file)",
     )
-    parser.add_argument(
-        "--trust-scripts",
-        action="store_true",
-        help="run the Python in .blend files: drivers that need it and registered texts; only for files that you trust",
-    )
+    add_trust(parser)
     parser.add_argument(
         "--report",
         type=Path,
         metavar="FILE.json",
         help="write a JSON list with one object per input; - for standard output",
     )
+    add_batch(parser)
+
+
+def add_batch(parser: argparse.ArgumentParser) -> list[str]:
+    """The flags of runs over many files; returns the names under which they are kept."""
     batch = parser.add_argument_group("many files")
     batch.add_argument(
         "--jobs", type=jobs, metavar="N", default=1, help="number of processes, one file each at a time (default: 1)"
@@ -83,28 +113,67 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
         help="the I-th of N parts of the inputs, sorted by name: for N machines, each with its own I from 1 to N; "
         "I-J/N for several parts at once",
     )
+    add_tolerance(batch)
+    batch.add_argument(
+        "--allow-empty", action="store_true", help="exit code 0 where a folder or list has no file to read"
+    )
+    batch.add_argument(
+        "--retry",
+        type=whole_number(0, 100),
+        default=0,
+        metavar="N",
+        help="try a file again so often where a process ends, takes too long or cannot read or write (default: 0)",
+    )
+    batch.add_argument(
+        "--timeout",
+        type=number(0.0, LONGEST_TIME, open_below=True),
+        metavar="S",
+        help="seconds after which a file fails and its process is replaced",
+    )
+    batch.add_argument("--quiet", action="store_true", help="show nothing but errors")
+    batch.add_argument("--verbose", action="store_true", help="show when each file and action is begun and done")
+    batch.add_argument("--warnings-as-errors", action="store_true", help="a file with a note fails, and is not written")
     batch.add_argument(
         "--progress",
         choices=PROGRESS,
         default="auto",
         help="a line for people (auto), one JSON object a line on stderr (json), lines for OpenJD (openjd), or none",
     )
+    return [action.dest for action in batch._group_actions]
 
 
-def add_conversion(parser: argparse.ArgumentParser) -> None:
-    """The flags of verbs that change animation and write files."""
+def add_tolerance(parser: "argparse._ActionsContainer") -> None:
+    parser.add_argument(
+        "--tolerate-failures",
+        type=tolerance,
+        default=FailureLimit(),
+        metavar="N|P%%",
+        help="exit code 0 if at most so many files fail; without a number, however many do",
+    )
+
+
+def add_conversion(parser: argparse.ArgumentParser, named: Sequence[str] = ("--name", "--file-name")) -> None:
+    """The flags of verbs that change animation and write files. named: those of the names of outputs."""
     parser.add_argument(
         "--output",
         type=Path,
         required=True,
         metavar="PATH",
-        help="output file, .blend or .glb; a folder if there are several inputs or no suffix",
+        help="output file, .blend, .glb, .fbx or .usd; a folder if there are several inputs or no suffix",
     )
     parser.add_argument(
-        "--skip-done",
-        action="store_true",
-        help="leave out outputs that were made by --skip-done from the same input, arguments and versions",
+        "--format",
+        choices=FORMATS,
+        help="kind of the outputs (default: as --output has it, else .glb for glTF and VRM, .blend for all others)",
     )
+    parser.add_argument(
+        *named,
+        dest="template",
+        type=template,
+        metavar="TEMPLATE",
+        help="name of each output, such as '{stem}_{action}_v{version:03}'; also {folder}, {rig}, {verb}",
+    )
+    add_replacing(parser)
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--action",
@@ -122,6 +191,34 @@ def add_conversion(parser: argparse.ArgumentParser) -> None:
         type=frame,
         metavar=("A", "B"),
         help="first and last frame (default: range of the action, otherwise of the scene)",
+    )
+
+
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--trust-scripts",
+        action="store_true",
+        help="run the Python in .blend files: drivers that need it and registered texts; only for files that you trust",
+    )
+
+
+def add_replacing(parser: argparse.ArgumentParser) -> None:
+    """The flags that say what becomes of outputs that there are."""
+    parser.add_argument(
+        "--skip-done",
+        action="store_true",
+        help="leave out outputs that were made by --skip-done from the same input, arguments and versions",
+    )
+    existing = parser.add_mutually_exclusive_group()
+    existing.add_argument("--no-clobber", action="store_true", help="leave outputs alone that exist")
+    existing.add_argument(
+        "--overwrite", action="store_true", help="replace outputs that Look-at PD has not written, too"
+    )
+    parser.add_argument(
+        "--dry-run",
+        choices=("table", "json"),
+        metavar="table|json",
+        help="only say what would be read, processed and written",
     )
 
 
@@ -145,6 +242,9 @@ class Shards:
     count: int
     """Number of all parts."""
 
+    def __str__(self) -> str:
+        return f"{self.first}-{self.last}/{self.count}"
+
 
 def shards(word: str) -> Shards:
     match = _SHARDS.fullmatch(word)
@@ -159,6 +259,20 @@ def shards(word: str) -> Shards:
                 f"there is no shard {number} of {count}; give a number from 1 to {max(count, 1)}"
             )
     return Shards(first, last, count)
+
+
+def tolerance(word: str) -> FailureLimit:
+    try:
+        return FailureLimit.read(word)
+    except BatchError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def template(word: str) -> Template:
+    try:
+        return Template(word)
+    except BatchError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:

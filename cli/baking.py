@@ -66,8 +66,10 @@ def check(options: argparse.Namespace) -> None:
 
 def check_output(into: str, job: FileJob) -> None:
     """Raises RigError where a file of that kind cannot hold what is baked."""
-    if into == "LAYER" and job.output.suffix.lower() == ".glb":
-        raise RigError("A .glb has no NLA layers; write to a .blend, or bake with --into new.")
+    if into == "LAYER" and job.output.suffix.lower() != ".blend":
+        raise RigError(
+            "A {suffix} has no NLA layers; write to a .blend, or bake with --into new.", suffix=job.output.suffix
+        )
 
 
 def choose_rig(

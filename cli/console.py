@@ -12,6 +12,7 @@ import sys
 import threading
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TextIO
@@ -23,10 +24,11 @@ _MACHINES = 1.0
 """Seconds between two lines of progress for programs."""
 
 
+_NOTE = "note: "
 _NOBODY_READS = (errno.EPIPE, errno.EIO)
 """Whoever reads a stream has seen enough, or its terminal was closed."""
-_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""Characters that end a line or command a terminal."""
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Characters that end a line, command a terminal, or are bytes of a name that is not UTF-8."""
 
 
 def one_line(text: str) -> str:
@@ -47,11 +49,13 @@ class Interruption:
     """
 
     SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+    early: int | None = None
+    """A signal that came before there was a console."""
     _AT_ONCE = 1.0
     """Seconds in which further signals mean the same: a terminal that closes and service managers send several."""
 
     def __init__(self) -> None:
-        self.number: int | None = None
+        self.number: int | None = Interruption.early
         self._last, self._is_held = -math.inf, False
         self._before: dict[int, Any] = {}
 
@@ -91,8 +95,13 @@ class Console:
     interruption: whether the user wants it to end.
     """
 
-    def __init__(self, *, debug: bool = False, progress: str = "auto") -> None:
+    def __init__(
+        self, *, debug: bool = False, progress: str = "auto", quiet: bool = False, verbose: bool = False
+    ) -> None:
         self.debug = debug
+        self.caught: list[warnings.WarningMessage] = []
+        """Warnings of the present file."""
+        self._quiet, self._verbose = quiet, verbose
         self.interruption = Interruption()
         self.relay: Callable[..., None] | None = None
         """Where what is said goes instead, in a process that works for another."""
@@ -101,6 +110,7 @@ class Console:
         self._path, self._number, self._doing, self._shown = Path(), 0, "", 0.0
         self._total = self._done = self._failed = 0
         self._part = (0.0, 1.0)
+        self._action: str | None = None
         self._began = 0.0
 
     def __enter__(self) -> "Console":
@@ -134,12 +144,30 @@ class Console:
         if self.relay is not None:
             self.relay("say", *lines)
             return
+        if self._quiet:
+            return
         self._wipe()
         self._print("\n".join(map(one_line, lines)))
 
-    def complain(self, sentence: str, about: Path | None = None) -> None:
+    def tell(self, event: str, sentence: str, about: Path | str | None = None, code: str | None = None) -> None:
+        """What happens, for those who asked for it: --verbose, or a program."""
         if self.relay is not None:
-            self.relay("complain", sentence, None if about is None else str(about))
+            self.relay("tell", event, sentence, None if about is None else str(about), code)
+        elif self._progress == "json":
+            self._event(event, sentence, about, code)
+        elif self._verbose:
+            self.complain(f"{event}: {sentence}", None if about is None else Path(about))
+
+    def complain(self, sentence: str, about: Path | None = None, code: str | None = None) -> None:
+        """An error, or a note, which begins with that word."""
+        if self.relay is not None:
+            self.relay("complain", sentence, None if about is None else str(about), code)
+            return
+        is_note = sentence.startswith(_NOTE)
+        if is_note and self._quiet:
+            return
+        if self._progress == "json" and about is not None:
+            self._event("note" if is_note else "error", sentence.removeprefix(_NOTE), about, code)
             return
         self._wipe()
         place = f"{about}: " if about is not None else ""
@@ -148,6 +176,10 @@ class Console:
     def traceback(self) -> None:
         if self.debug:
             traceback.print_exc(file=self._err)
+
+    def _event(self, event: str, sentence: str, about: Path | str | None, code: str | None) -> None:
+        found = {"event": event, "file": None if about is None else str(about), "code": code, "sentence": sentence}
+        self._tell(json.dumps(found) + "\n")
 
     # Progress
 
@@ -159,26 +191,31 @@ class Console:
     def begin(self, path: Path, number: int) -> None:
         """A file is begun, by its number from 1."""
         self._path, self._number, self._doing = path, number, ""
+        self.tell("begin", "is begun", path)
         if self._progress == "auto":
             self._shown = time.monotonic() - (_NEXT_LINE - _FIRST_LINE)
         self.progress(0.0, "reading")
 
-    def end(self, *, failed: bool) -> None:
+    def finished(self, row: dict[str, Any]) -> None:
         """A file is done."""
         self._done += 1
-        self._failed += failed
+        self._failed += not row["ok"]
+        self.tell("end" if row["ok"] else "failed", f"took {row['seconds'] or 0.0:g} s", row["input"], row["code"])
         if self._progress in ("json", "openjd"):
             self._doing, self._shown = "", time.monotonic()
             self._report(0.0)
 
     @contextlib.contextmanager
-    def portion(self, number: int, count: int) -> Iterator[None]:
+    def portion(self, number: int, count: int, action: str | None = None) -> Iterator[None]:
         """Within it, progress is that of one of `count` equal parts of the present file; number: from 0."""
-        self._part = (number / count, 1.0 / count)
+        before, self._action = self._part, action
+        self._part = (before[0] + before[1] * number / count, before[1] / count)
+        if action is not None:
+            self.tell("action", action, self._path)
         try:
             yield
         finally:
-            self._part = (0.0, 1.0)
+            self._part, self._action = before, None
 
     def progress(self, fraction: float, doing: str) -> None:
         """Show how far the present file is; in a terminal a line that changes, else a line now and then."""
@@ -244,8 +281,16 @@ class Console:
             self._print(f"openjd_status: {self._done} of {self._total} files, {self._failed} failed")
             return
         left = self._seconds_left(under_way)
-        found = {"done": self._done, "failed": self._failed, "total": self._total, "fraction": round(share, 4)}
-        self._tell(json.dumps({**found, "seconds_left": None if left is None else round(left, 1)}) + "\n")
+        found: dict[str, Any] = {
+            "done": self._done,
+            "failed": self._failed,
+            "total": self._total,
+            "fraction": round(share, 4),
+        }
+        found["seconds_left"] = None if left is None else round(left, 1)
+        if under_way and self._number:
+            found |= {"file": str(self._path), "action": self._action}
+        self._tell(json.dumps(found) + "\n")
 
     def _show(self, text: str) -> None:
         if not self._live:

@@ -117,7 +117,7 @@ def people(scene: bpy.types.Scene, talk: Talk) -> dict[bpy.types.Object, str]:
     result: dict[bpy.types.Object, str] = {}
     for name in dict.fromkeys([*(line.name for line in talk.lines), *talk.speakers]):
         if name in talk.speakers:
-            armature = rigs.choose(scene, talk.speakers[name], [])
+            armature = rigs.choose(scene, [talk.speakers[name]], [])
         elif name.lower() in known:
             armature = known[name.lower()]
         else:

@@ -11,7 +11,7 @@ from ..rig.animation.stored_settings import read
 from ..rig.dynamics import display, masses
 from ..rig.dynamics.settings import HEAVIEST, BodySettings, DynamicsSettings
 from . import arguments as words
-from . import baking, dynamics_plots, each_action, each_file, rigs, setting_flags
+from . import baking, dynamics_plots, each_action, each_file, each_rig, rigs, setting_flags
 from .console import Console
 from .jobs import FileJob
 from .report import Row
@@ -77,6 +77,10 @@ def convert(
     """
 
     def work(scene: bpy.types.Scene, job: FileJob, row: Row) -> None:
+        bones = [bone] if bone is not None else []
+        each_rig.run(options, scene, job, row, console, lambda own: of_rig(scene, job, own), bones)
+
+    def of_rig(scene: bpy.types.Scene, job: FileJob, row: Row) -> None:
         rig = prepare(options, scene, job, row, bone)
         if use is not None:
             use(options, scene, rig)

@@ -9,10 +9,12 @@ from fnmatch import fnmatchcase
 import bpy
 
 from ..lookat_pd.errors import RigError
+from ..lookat_pd.message import Message
+from ..lookat_pd_batch import codes
 from ..rig.animation import key_extent
 from ..rig.detection import moving_actions
 from ..rig.detection.moving_actions import Playing
-from . import gltf_source, rigs
+from . import dry_run, gltf_source, rigs
 from .arguments import Misuse
 from .console import Console
 from .jobs import FileJob
@@ -63,6 +65,8 @@ def run(task: ActionTask, one: Callable[[Row], bpy.types.Action]) -> None:
         raise RigError("--into layer adds a layer to one action; choose one action, or another --into.")
     if task.into == "NEW" and len(names) > 1:
         moving_actions.check_results([str(name) for name in names], task.result)
+    if task.options.dry_run is not None:
+        dry_run.stop(task.row, task.rig.name, names)
     start = [Playing.of(armature) for armature in task.armatures]
     rows, made = [], []
     for number, name in enumerate(names):
@@ -73,7 +77,7 @@ def run(task: ActionTask, one: Callable[[Row], bpy.types.Action]) -> None:
         source = task.rig.animation_data.action if task.rig.animation_data else None
         before = _reference(task, source)
         own: Row = {"rig": task.rig.name, "warnings": _outside(task)}
-        with task.console.portion(number, len(names)), _named(name if len(names) > 1 else None):
+        with task.console.portion(number, len(names), name), _named(name if len(names) > 1 else None):
             action = one(own)
         rows.append({"source": None if source is None else source.name, **own})
         made.append((action, task.rig.animation_data.action_slot))
@@ -196,12 +200,29 @@ def _named(name: str | None) -> Iterator[None]:
         raise RigError("Action '{name}': {error}", name=name, error=error) from None
 
 
+def _once(rows: Sequence[Row]) -> list[str]:
+    """The warnings of all actions, each kind of them once, with the first action that it is about."""
+    if len(rows) == 1:
+        return rows[0]["warnings"]
+    about: dict[tuple[str, str], list[tuple[str, str]]] = {}
+    for own in rows:
+        for warning in own["warnings"]:
+            kind = codes.of_note(warning), getattr(warning, "template", warning)
+            about.setdefault(kind, []).append((own["source"], warning))
+    found = []
+    for (action, warning), *others in about.values():
+        more = len({name for name, _ in others} - {action})
+        if more:
+            found.append(Message("Action '{action}' and {count} more: {note}", action=action, count=more, note=warning))
+        else:
+            found.append(Message("Action '{action}': {note}", action=action, note=warning))
+    return found
+
+
 def _report(row: Row, rows: Sequence[Row]) -> None:
     """Fill the row of a file: the fields of the first action, and those of each where there are several."""
     first = {key: value for key, value in rows[0].items() if key != "source"}
     row |= {**first, "warnings": row["warnings"]}
-    for own in rows:
-        prefix = f"Action '{own['source']}': " if len(rows) > 1 else ""
-        row["warnings"] += [f"{prefix}{warning}" for warning in own["warnings"]]
+    row["warnings"] += _once(rows)
     if len(rows) > 1:
         row[FIELD] = [{key: value for key, value in own.items() if key != "warnings"} for own in rows]

@@ -12,7 +12,10 @@ from typing import TypeVar
 import bpy
 
 from ..lookat_pd.errors import LookAtError, StabilityWarning
-from . import gltf_edit, gltf_source, jobs, provenance, report, scene_files, workers
+from ..lookat_pd.message import Message
+from ..lookat_pd_batch import codes, manifest
+from . import dry_run, existing, gltf_edit, gltf_source, jobs, provenance, report, scene_files, workers
+from .batch import FileBatch
 from .console import Console, crash, one_line
 from .jobs import GLTF, FileJob
 from .report import Row, line
@@ -32,7 +35,7 @@ def convert(
 
     fields: the verb's own fields of the report, besides those of all verbs.
     """
-    planned = jobs.plan(arguments.inputs, arguments.output)
+    planned = jobs.plan(arguments)
     jobs.check_report(arguments, (job.output for job in planned))
     read = jobs.FilesRead(arguments.inputs)
 
@@ -68,8 +71,14 @@ def produce(
     """
     jobs.check_input(job.input)
     jobs.check_output(job, read)
+    began = time.time()
     made_from = provenance.digest(job, arguments) if arguments.skip_done else None
     if made_from is not None and _is_done(job, row, made_from, console):
+        return
+    if existing.is_kept(job, row, arguments, console):
+        return
+    if arguments.dry_run is not None:
+        dry_run.fill(job, row, make)
         return
     content = _edited(job, row, make)
     if content is None:
@@ -77,15 +86,26 @@ def produce(
     console.progress(0.95, "writing")
     if made_from is not None and _is_done(job, row, made_from, console):
         row["warnings"].append(
-            f"Another run has written {job.output} meanwhile; give each run a shard of its own, or another folder."
+            Message(
+                "Another run has written {output} meanwhile; give each run a shard of its own, or another folder.",
+                output=job.output,
+            )
         )
         return
+    _check_notes(row, arguments, console)
     with console.interruption.held():
-        note = None if made_from is None else provenance.note(job, made_from, row)
-        scene_files.save(job.output, job.input, console, note, content)
+        note = provenance.mark() if made_from is None else provenance.note(job, made_from, row, began)
+        scene_files.save(job, console, note, content, arguments)
         row["output"], row["skipped"] = str(job.output), False
         console.say(result(row))
         row["ok"] = True
+
+
+def _check_notes(row: Row, arguments: argparse.Namespace, console: Console) -> None:
+    """Raise LookAtError where a note is an error."""
+    notes = [*row["warnings"], *(str(warning.message) for warning in console.caught)]
+    if arguments.warnings_as_errors and notes:
+        raise LookAtError("With --warnings-as-errors, this note is an error: {note}", note=notes[0])
 
 
 def _edited(job: FileJob, row: Row, make: Callable[[FileJob, Row], None]) -> bytes | None:
@@ -108,10 +128,11 @@ def _edited(job: FileJob, row: Row, make: Callable[[FileJob, Row], None]) -> byt
 
 def _is_done(job: FileJob, row: Row, made_from: str, console: Console) -> bool:
     """Whether the output was made from the same; then the row is as it was."""
-    found = provenance.find(job, made_from, console)
+    output = job.former or job.output
+    found = provenance.find(output, job.input, made_from, console)
     if found is None:
         return False
-    row.update(found.row, output=str(job.output), skipped=True)
+    row.update(found.row, output=str(output), skipped=True)
     return True
 
 
@@ -125,71 +146,103 @@ def run(
 ) -> tuple[int, list[Row]]:
     """Do the work for each item, complain of those that fail, write the report. Returns exit code and rows.
 
-    With several jobs, processes with the same arguments do the work, and this one hands out the files.
+    With several jobs, or limits for a file, processes with the same arguments do the work, and this one hands out the
+    files.
     """
-    sharded = jobs.in_shards(items, path_of, arguments.shard)
+    everything = arguments.everything or [*map(path_of, items)]
+    command = arguments.of_command or provenance.command(arguments)
+    shard = None if arguments.shard is None else str(arguments.shard)
+    about = manifest.of_run(everything, arguments.words, command, shard)
+    sharded = jobs.in_shards(items, path_of, arguments.shard, everything)
     items = [item for item, _ in sharded]
     paths = [path_of(item) for item in items]
     rows = [{**report.new_row(path, fields), "shard": shard} for path, (_, shard) in zip(paths, sharded, strict=True)]
+    batch = FileBatch(paths, rows, [getattr(item, "output", None) for item in items], about, arguments, console)
 
     def one(index: int) -> None:
         _attempt(lambda row: work(items[index], row), rows[index], paths[index], console)
 
     if arguments.worker is not None:
-        workers.serve(arguments.worker, paths, rows, one, console)
+        workers.serve(batch, one)
         return DONE, []
-    console.tally(len(items))
+    batch.begin()
     try:
-        if arguments.jobs > 1 and len(items) > 1:
-            workers.share(paths, rows, arguments, console)
-        else:
-            for index, path in enumerate(paths):
-                if console.interruption.number is not None:
-                    raise KeyboardInterrupt
-                console.begin(path, index + 1)
-                one(index)
-                console.end(failed=not rows[index]["ok"])
+        _do(batch, one)
     except KeyboardInterrupt:
         for row in rows:
-            row["error"] = row["error"] or (None if row["ok"] else "Interrupted before it was done; run it again.")
+            if not row["ok"] and row["error"] is None:
+                row["error"] = "Interrupted before it was done; run it again."
+                row["code"] = codes.of_error(row["error"])
         raise
     finally:
-        if arguments.report is not None:
-            with console.interruption.held():
-                report.write(arguments.report, rows)
+        batch.end()
+    if arguments.dry_run is not None:
+        console.say(*dry_run.shown(rows, arguments.dry_run))
+    return _exit_code(rows, arguments, console), rows
+
+
+def _do(batch: FileBatch, one: Callable[[int], None]) -> None:
+    arguments, console, count = batch.arguments, batch.console, len(batch.paths)
+    if count and ((arguments.jobs > 1 and count > 1) or arguments.timeout is not None or arguments.retry):
+        workers.share(batch, range(count))
+        return
+    for index, path in enumerate(batch.paths):
+        if console.interruption.number is not None:
+            raise KeyboardInterrupt
+        if index and workers.is_full():
+            # Blender gives little back of what it has taken.
+            workers.share(batch, range(index, count))
+            return
+        console.begin(path, index + 1)
+        one(index)
+        batch.finish(index)
+
+
+def _exit_code(rows: Sequence[Row], arguments: argparse.Namespace, console: Console) -> int:
     skipped = sum(row["skipped"] is True for row in rows)
     if skipped:
         console.complain(f"note: {skipped} of {len(rows)} outputs were already made and are left as they are.")
-    return (DONE if all(row["ok"] for row in rows) else FAILED), rows
+    failed = sum(not row["ok"] for row in rows)
+    if failed and arguments.tolerate_failures.holds(failed, len(rows)):
+        console.complain(f"note: {failed} of {len(rows)} files failed, which --tolerate-failures accepts.")
+        return DONE
+    return FAILED if failed else DONE
 
 
 def _attempt(work: Callable[[Row], None], row: Row, path: Path, console: Console) -> None:
     began = time.perf_counter()
     try:
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as console.caught:
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", StabilityWarning)
             warnings.simplefilter("always", DriversLeftOut)
             work(row)
-        row["warnings"] += dict.fromkeys(str(warning.message) for warning in caught)
+        row["warnings"] += dict.fromkeys(str(warning.message) for warning in console.caught)
         row["ok"] = True
     except LookAtError as error:
-        row["error"] = one_line(str(error))
+        _fail(row, str(error))
     except MemoryError:
-        row["error"] = "There is not enough memory for the file; close other programs, or give fewer --jobs."
+        _fail(row, "There is not enough memory for the file; close other programs, or give fewer --jobs.")
+    except UnicodeEncodeError:
+        _fail(row, "Blender cannot use this name, which is not UTF-8; rename the file.")
     except Exception as error:
         console.traceback()
         if console.interruption.number is not None:
             # Within an operator written in Python, Blender makes another exception of it.
             raise KeyboardInterrupt from None
-        row["error"] = crash(error)
+        _fail(row, crash(error))
     finally:
         row["seconds"] = round(time.perf_counter() - began, 3)
+    row["note_codes"] = [codes.of_note(warning) for warning in row["warnings"]]
     row["warnings"] = [one_line(warning) for warning in row["warnings"]]
-    for warning in row["warnings"]:
-        console.complain(f"note: {warning}", path)
+    for warning, code in zip(row["warnings"], row["note_codes"], strict=True):
+        console.complain(f"note: {warning}", path, code)
     if row["error"]:
-        console.complain(row["error"], path)
+        console.complain(row["error"], path, row["code"])
+
+
+def _fail(row: Row, sentence: str) -> None:
+    row["code"], row["error"] = codes.of_error(sentence), one_line(sentence)
 
 
 def _result(row: Row) -> str:

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..lookat_pd.errors import FileError
+from ..lookat_pd_batch import inputs, manifest, naming
+from ..lookat_pd_batch.errors import BatchError
 from . import report, whole_file
-from .arguments import INPUTS, OUTPUTS, Misuse, Shards
+from .arguments import FORMATS, INPUTS, OUTPUTS, Misuse, Shards
+from .console import Console
 from .gltf_source import GltfSource
 
 Item = TypeVar("Item")
@@ -28,6 +31,8 @@ class FileJob:
     """File to write."""
     source: GltfSource | None = field(default=None, compare=False)
     """The glTF file whose animations alone are edited."""
+    former: Path | None = None
+    """The newest version of the output that there is."""
 
     @property
     def losses(self) -> tuple[str, ...]:
@@ -36,19 +41,18 @@ class FileJob:
         return ("The output is plain glTF: what VRM adds to it is lost.",) if is_plain else ()
 
 
-def expand(inputs: Sequence[Path]) -> list[Path]:
-    """The inputs, and for a folder the files in it that can be read. Raises Misuse for a folder without any."""
-    paths: list[Path] = []
-    for path in inputs:
-        if not path.is_dir() or path.suffix.lower() in INPUTS:
-            paths.append(path)
-            continue
-        with os.scandir(path) as inside:
-            names = sorted(item.name for item in inside if _is_input(item.name) and item.is_file())
-        if not names:
-            raise Misuse(f"there is no file to read in the folder {path}: {', '.join(INPUTS)}")
-        paths += [path / name for name in names]
-    return paths
+def expand(options: argparse.Namespace, console: Console) -> None:
+    """Put in the place of the inputs that were named the files that these stand for. Raises Misuse."""
+    try:
+        found = inputs.expand(options.inputs, _is_input)
+    except BatchError as error:
+        raise Misuse(str(error)) from None
+    if (found.empty or not found.paths) and not options.allow_empty:
+        where = f"in the folder {found.empty[0]}" if found.empty else "in the list"
+        raise Misuse(f"there is no file to read {where}: {', '.join(INPUTS)}; --allow-empty accepts that")
+    for note in found.notes:
+        console.complain(f"note: {note}")
+    options.inputs, options.below = found.paths, found.below
 
 
 def _is_input(name: str) -> bool:
@@ -56,39 +60,90 @@ def _is_input(name: str) -> bool:
 
 
 def in_shards(
-    items: Sequence[Item], path_of: Callable[[Item], Path], shards: Shards | None
+    items: Sequence[Item], path_of: Callable[[Item], Path], shards: Shards | None, everything: Sequence[Path]
 ) -> list[tuple[Item, str | None]]:
     """The items of some shards, each with the name of its shard such as "1/4", or all with None.
 
-    They are dealt out in the order of their names, on every machine alike.
+    They are dealt out in the order of their names, on every machine alike. everything: all that is dealt out, of which
+    the items may be a part.
     """
     if shards is None:
         return [(item, None) for item in items]
-    in_order = sorted(items, key=lambda item: (path_of(item).name, str(path_of(item))))
+    in_order = sorted(items, key=lambda item: manifest.order(path_of(item)))
+    if len(everything) == len(items):
+        places = range(len(items))
+    else:
+        known = {str(path): place for place, path in enumerate(sorted(everything, key=manifest.order))}
+        places = [known[str(path_of(item))] for item in in_order]
     return [
         (item, f"{place % shards.count + 1}/{shards.count}")
-        for place, item in enumerate(in_order)
+        for place, item in zip(places, in_order, strict=True)
         if shards.first <= place % shards.count + 1 <= shards.last
     ]
 
 
-def plan(inputs: Sequence[Path], output: Path) -> list[FileJob]:
+def plan(options: argparse.Namespace) -> list[FileJob]:
     """Raises Misuse if two outputs have one path or an output has no known format."""
-    if not _is_folder(output, several=len(inputs) > 1):
+    paths, output, template = options.inputs, options.output, options.template
+    if not _is_folder(output, several=len(paths) > 1):
+        kind = FORMATS.get(options.format, output.suffix.lower())
         if output.suffix.lower() not in OUTPUTS:
-            raise Misuse(f"--output {output} is neither .blend nor .glb; give it one of these suffixes")
-        return [FileJob(inputs[0], output)]
-    jobs = [FileJob(path, output / (path.stem + _suffix(path))) for path in inputs]
+            raise Misuse(f"--output {output} is neither {', '.join(OUTPUTS)}; give it one of these suffixes")
+        if kind != output.suffix.lower():
+            raise Misuse(f"--output {output} is no file of --format {options.format}; leave one of them out")
+        if template is not None:
+            raise Misuse(f"--output {output} is a name already; give a folder, or leave the template of names out")
+        return [FileJob(path, output) for path in paths]
+    names = [_name(path, options) for path in paths]
+    folders = naming.folders(paths, options.below, names)
+    jobs = []
+    for path, name, folder in zip(paths, names, folders, strict=True):
+        place = Path(os.path.normpath(output / folder))
+        jobs.append(FileJob(path, place / name) if template is None else _versioned(path, place, options))
+    _check_apart(jobs)
+    return jobs
+
+
+def _check_apart(jobs: Sequence[FileJob]) -> None:
+    """Raises Misuse if two outputs have one path."""
     taken: dict[str, Path] = {}
     for job in jobs:
         # Some file systems ignore case.
-        key = job.output.name.casefold()
+        key = str(job.output).casefold()
         if key in taken:
             raise Misuse(
-                f"{taken[key]} and {job.input} would both be written to {job.output}; rename one, or run them apart"
+                f"{taken[key]} and {job.input} would both be written to {job.output}; rename one, run them apart, or "
+                "give a template of names"
             )
         taken[key] = job.input
-    return jobs
+
+
+def _name(path: Path, options: argparse.Namespace) -> str:
+    """The name of an output, of the first version."""
+    if options.template is None:
+        return path.stem + _suffix(path, options)
+    try:
+        return options.template.name(_known(path, options)) + _suffix(path, options)
+    except BatchError as error:
+        raise Misuse(f"the template of names: {error}") from None
+
+
+def _versioned(path: Path, folder: Path, options: argparse.Namespace) -> FileJob:
+    known, suffix = _known(path, options), _suffix(path, options)
+    newest = options.template.newest(folder, known, suffix)
+    output = folder / (options.template.name(known, newest + 1) + suffix)
+    former = folder / (options.template.name(known, newest) + suffix) if newest else None
+    return FileJob(path, output, former=former)
+
+
+def _known(path: Path, options: argparse.Namespace) -> dict[str, str]:
+    """What a template may name, as far as it is known before the file is read."""
+    known = {"stem": path.stem, "folder": path.absolute().parent.name, "verb": options.verb}
+    for name in ("action", "rig"):
+        given = getattr(options, name, None) or ()
+        if len(given) == 1 and not set(given[0]) & set("*?["):
+            known[name] = given[0]
+    return known
 
 
 def _is_folder(output: Path, *, several: bool) -> bool:
@@ -99,7 +154,9 @@ def _is_folder(output: Path, *, several: bool) -> bool:
     return several or not output.suffix
 
 
-def _suffix(path: Path) -> str:
+def _suffix(path: Path, options: argparse.Namespace) -> str:
+    if options.format is not None:
+        return FORMATS[options.format]
     return ".glb" if path.suffix.lower() in GLTF else ".blend"
 
 

@@ -12,7 +12,7 @@ from typing import NoReturn
 from ..lookat_pd.errors import LookAtError
 from ..rig.sampling import suspend
 from . import arguments as words
-from . import jobs
+from . import jobs, workers
 from .console import Console, crash, one_line
 from .verbs import VERBS
 from .worker_pool import Pool
@@ -56,20 +56,35 @@ def main(arguments: Sequence[str], program: str, pool: Pool | None = None) -> in
     """Run one verb and return the exit code; nothing is raised. pool: workers that were already started for it."""
     try:
         options = parser(program).parse_args(words.join_negative_numbers(arguments))
-        options.words, options.pool = list(arguments), pool
+        complete(options, arguments, pool)
         return _run(options)
     except SystemExit as end:
         # Blender would take the exception for a failure of its own.
         return end.code if isinstance(end.code, int) else MISUSED
 
 
+def complete(options: argparse.Namespace, arguments: Sequence[str], pool: Pool | None = None) -> None:
+    """Add to parsed arguments what is no argument: the words themselves, workers that were started for them, and what a
+    job of several sections has in common."""
+    options.words, options.pool, options.parent = list(arguments), pool, None
+    # Inputs and command of a whole job, and the list that takes the rows of all its sections.
+    options.dry_run = getattr(options, "dry_run", None)
+    options.everything = options.of_command = options.collected = None
+
+
 def _run(options: argparse.Namespace) -> int:
     # Files come and go here; look-ats in them are baked, not played.
+    loudness = {name: getattr(options, name, False) for name in ("quiet", "verbose")}
     progress = getattr(options, "progress", "auto")
-    with Console(debug=options.debug, progress=progress) as console, suspend.suspend_live():
+    with Console(debug=options.debug, progress=progress, **loudness) as console, suspend.suspend_live():
         try:
-            if hasattr(options, "inputs"):
-                options.inputs = jobs.expand(options.inputs)
+            if options.worker is not None:
+                told = workers.joined(options.worker)
+                if told is None:
+                    return FAILED
+                options.parent, options.inputs, options.below, options.everything = told
+            elif hasattr(options, "inputs"):
+                jobs.expand(options, console)
             return options.run(options, console)
         except words.Misuse as misuse:
             complaint = str(misuse)

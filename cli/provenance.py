@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 
 from ..lookat_pd.errors import FileError
-from . import gltf, presets, profile_file
+from . import files_needed, gltf, presets, profile_file, whole_file
 from .console import Console
 from .jobs import FileJob
 from .report import Row, plain, version
@@ -21,21 +21,31 @@ from .report import Row, plain, version
 NAME = "Look-at PD Output"
 """Of the text data-block in a .blend."""
 _EXTRAS = "lookat_pd"
-_WHICH_FILES = ("inputs", "output", "report", "shard", "skip_done")
-_HOW = ("verb", "run", "complain", "words", "worker", "jobs", "progress", "debug")
+WITHOUT_PLACE = (".fbx", ".usd")
+"""Suffixes of outputs whose note is in a file beside them."""
+_WHICH_FILES = (
+    *("inputs", "below", "output", "report", "shard", "skip_done", "template", "no_clobber", "overwrite"),
+    *("tolerate_failures", "allow_empty", "retry", "timeout"),
+)
+_HOW = (
+    *("verb", "run", "complain", "words", "worker", "parent", "pool", "everything", "of_command", "collected"),
+    *("jobs", "progress", "debug", "dry_run"),
+    *("quiet", "verbose", "warnings_as_errors"),
+)
 """Arguments that change no output."""
-_NOT_KEPT = ("input", "output", "ok", "error", "seconds", "shard", "skipped")
+_NOT_KEPT = ("input", "output", "ok", "error", "code", "seconds", "shard", "skipped", "run")
 """Fields of a row that differ between runs that make the same output."""
 _CHUNK = 1 << 20
 _NONE = "missing"
+_CHANGED = "changed while it was read"
 
 
 @dataclass(frozen=True)
 class Note:
     """What an output was made from."""
 
-    digest: str
-    """Digest of input, arguments, presets and versions."""
+    digest: str | None
+    """Digest of input, arguments, presets and versions; None where it was not asked for."""
     files: dict[str, str]
     """Digests of further files that the input needs, by paths from its folder."""
     row: Row
@@ -48,8 +58,16 @@ class Note:
 
 def digest(job: FileJob, options: argparse.Namespace) -> str:
     """Of all that decides what an output holds, but for the files that its input needs. Raises FileError."""
+    return _hashed(
+        command(options), version(), bpy.app.version_string, job.output.suffix.lower(), _digest_of(job.input)
+    )
+
+
+def command(options: argparse.Namespace) -> str:
+    """Of the verb and all arguments that change outputs, with the contents of presets and files among them.
+    Raises FileError."""
     settings = {
-        name: [*map(_digest_of, _paths(value))] if _paths(value) else value
+        name: [(path.name, _digest_of(path)) for path in _paths(value)] if _paths(value) else value
         for name, value in vars(options).items()
         if name not in (*_WHICH_FILES, *_HOW)
     }
@@ -57,35 +75,47 @@ def digest(job: FileJob, options: argparse.Namespace) -> str:
         settings["preset"] = presets.read(options.preset)
     if getattr(options, "profile", None) is not None:
         settings["profile"] = profile_file.read(options.profile)
-    known = [options.verb, version(), bpy.app.version_string, job.output.suffix.lower(), _digest_of(job.input)]
-    return blake2b(json.dumps([*known, settings], sort_keys=True, default=str).encode(), digest_size=16).hexdigest()
+    return _hashed(options.verb, settings)
 
 
-def note(job: FileJob, made_from: str, row: Row) -> Note:
-    """Of the present file, just before it is written."""
+def _hashed(*known: object) -> str:
+    return blake2b(json.dumps(known, sort_keys=True, default=str).encode(), digest_size=16).hexdigest()
+
+
+def mark() -> Note:
+    """By which an output is known as one of ours."""
+    return Note(None, {}, {})
+
+
+def note(job: FileJob, made_from: str, row: Row, began: float) -> Note:
+    """Of the present file, just before it is written. began: time at which it was begun to be read."""
+    folder = job.input.resolve().parent
     files = {
-        os.path.relpath(path, job.input.resolve().parent): _digest_of(path) for path in _files_needed_by(job.input)
+        os.path.relpath(path, folder): _CHANGED if _changed_since(path, began) else _digest_of(path)
+        for path in files_needed.of_present(job.input)
     }
     return Note(made_from, files, {name: value for name, value in plain(row).items() if name not in _NOT_KEPT})
 
 
-def find(job: FileJob, made_from: str, console: Console) -> Note | None:
+def find(output: Path, source: Path, made_from: str, console: Console) -> Note | None:
     """The note of an output that was made from the same; None where there is no such output."""
-    note = _read(job.output, console)
+    note = _read(output, console)
     if note is None or note.digest != made_from:
         return None
-    folder = job.input.resolve().parent
+    folder = source.resolve().parent
     return note if all(_digest_of(folder / path) == known for path, known in note.files.items()) else None
 
 
+def is_ours(output: Path, console: Console) -> bool:
+    """Whether this product has written a file."""
+    return _read(output, console) is not None
+
+
 @contextlib.contextmanager
-def written_to_blend(note: Note | None) -> Iterator[None]:
+def written_to_blend(note: Note) -> Iterator[None]:
     """Within it the present file has the note, as a text data-block that Blender shows in its text editor."""
     for text in [text for text in bpy.data.texts if text.name == NAME and text.library is None]:
         bpy.data.texts.remove(text)
-    if note is None:
-        yield
-        return
     text = bpy.data.texts.new(NAME)
     text.write(note.text)
     try:
@@ -98,6 +128,17 @@ def write_to_gltf(path: Path, note: Note) -> None:
     gltf.add_extras(path, _EXTRAS, json.loads(note.text))
 
 
+def write_beside(path: Path, note: Note) -> None:
+    """Of an output that has no place for it. Raises FileError."""
+    known = {**json.loads(note.text), "content": _digest_of(path)}
+    with whole_file.writing(_beside(path)) as temporary:
+        temporary.write_text(json.dumps(known, indent=1), "utf-8")
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name}.lookat_pd.json")
+
+
 def _read(path: Path, console: Console) -> Note | None:
     if not path.is_file():
         return None
@@ -105,8 +146,12 @@ def _read(path: Path, console: Console) -> Note | None:
         if path.suffix.lower() == ".blend":
             with console.hushed():
                 known = _read_blend(path)
-        else:
+        elif path.suffix.lower() == ".glb":
             known = gltf.extras(path)[_EXTRAS]
+        else:
+            known = json.loads(_beside(path).read_text("utf-8"))
+            if known["content"] != _digest_of(path):
+                return None
         return Note(known["digest"], dict(known["files"]), dict(known["row"]))
     except (FileError, OSError, ValueError, LookupError, TypeError, RuntimeError):
         # Whatever it is, it was not made by a run that noted it.
@@ -114,6 +159,9 @@ def _read(path: Path, console: Console) -> Note | None:
 
 
 def _read_blend(path: Path) -> Any:
+    if os.path.realpath(bpy.data.filepath) == os.path.realpath(path):
+        # Of the file that is open, nothing can be read so.
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     before = list(bpy.data.libraries)
     with bpy.data.libraries.load(str(path.resolve())) as (there, here):
         here.texts = [name for name in there.texts if name == NAME]
@@ -127,18 +175,30 @@ def _read_blend(path: Path) -> Any:
     return json.loads(content)
 
 
-def _files_needed_by(path: Path) -> list[Path]:
-    if path.suffix.lower() == ".gltf":
-        return gltf.files(path)
-    return [Path(bpy.path.abspath(library.filepath)) for library in bpy.data.libraries]
-
-
 def _paths(value: Any) -> list[Path]:
     found = value if isinstance(value, list | tuple) else [value]
     return [item for item in found if isinstance(item, Path)]
 
 
+def _changed_since(path: Path, began: float) -> bool:
+    """Whether nobody knows which content was read. Outputs that are made so are made again."""
+    with contextlib.suppress(OSError):
+        return any(file.stat().st_mtime >= began for file in files_needed.files_in(path))
+    return False
+
+
 def _digest_of(path: Path) -> str:
+    """Of a file, or of all files that a path stands for, with their names."""
+    files = [*files_needed.files_in(path)]
+    if files == [path]:
+        return _digest_of_file(path)
+    found = blake2b(digest_size=16)
+    for file in files:
+        found.update(f"{os.path.relpath(file, path.parent)} {_digest_of_file(file)} ".encode("utf-8", "replace"))
+    return found.hexdigest() if files else _NONE
+
+
+def _digest_of_file(path: Path) -> str:
     found = blake2b(digest_size=16)
     try:
         with path.open("rb") as file:

@@ -19,6 +19,7 @@ FIELDS = (
     "output",
     "ok",
     "error",
+    "code",
     "rig",
     "bone",
     "aim_axis",
@@ -44,18 +45,22 @@ FIELDS = (
     "version",
     "blender",
     "warnings",
+    "note_codes",
+    "characters",
+    "run",
 )
 """What every verb reports; each verb's own FIELDS come on top."""
 
 STANDARD_OUTPUT = Path("-")
 Row = dict[str, Any]
-_CONTROLS = re.compile("[\x7f-\x9f\u2028\u2029]")
+_CONTROLS = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""With the bytes of names that are not UTF-8, which Python has as halves of pairs."""
 
 
 def new_row(path: Path, fields: Sequence[str] = ()) -> Row:
     """A row with every field that there is, as yet unknown. fields: the verb's own."""
     versions = {"version": version(), "blender": bpy.app.version_string}
-    known = {"input": str(path), "ok": False, **versions, "warnings": []}
+    known = {"input": str(path), "ok": False, **versions, "warnings": [], "note_codes": []}
     return {**dict.fromkeys((*FIELDS, *fields)), **known}
 
 
@@ -74,7 +79,7 @@ def line(row: Row, what: str, about: str) -> str:
 
 def text(rows: Sequence[Row]) -> str:
     written = json.dumps(plain(rows), indent=2, ensure_ascii=False, allow_nan=False)
-    # Legal in JSON, but they end lines or command a terminal; JSON's own escape means the same.
+    # Legal in JSON, but they end lines, command a terminal or are no text; JSON's own escape means the same.
     return _CONTROLS.sub(lambda match: f"\\u{ord(match[0]):04x}", written) + "\n"
 
 

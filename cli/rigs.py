@@ -4,6 +4,7 @@ import argparse
 import difflib
 import math
 from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
 
 import bpy
 
@@ -22,18 +23,11 @@ def armatures(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return [item for item in scene.objects if item.type == "ARMATURE"]
 
 
-def choose(scene: bpy.types.Scene, name: str | None, notes: list[str]) -> bpy.types.Object:
-    """The armature called so, or the likeliest character; a choice between several is added to `notes`."""
+def choose(scene: bpy.types.Scene, names: Sequence[str] | None, notes: list[str]) -> bpy.types.Object:
+    """The first armature called so, or the likeliest character; a choice between several is added to `notes`."""
     candidates = armatures(scene)
-    if name is not None:
-        for armature in candidates:
-            if armature.name == name:
-                return armature
-        raise RigError(
-            "There is no armature '{name}' {name_2}.",
-            name=name,
-            name_2=instead(name, [item.name for item in candidates]),
-        )
+    if names:
+        return named(scene, names)[0]
     if not candidates:
         raise RigError("There is no armature in the file's scene; export it with its skeleton.")
     best = max(candidates, key=_likeliness)
@@ -46,6 +40,84 @@ def choose(scene: bpy.types.Scene, name: str | None, notes: list[str]) -> bpy.ty
             )
         )
     return best
+
+
+def chosen(
+    scene: bpy.types.Scene,
+    options: argparse.Namespace,
+    notes: list[str],
+    bones: Sequence[str] = (),
+    besides: Sequence[bpy.types.Object] = (),
+) -> list[bpy.types.Object]:
+    """The armatures to work on: those of --rig, else all characters that have the bones and play what --action names.
+
+    Raises RigError.
+    """
+    candidates = armatures(scene)
+    if options.rig:
+        return named(scene, options.rig)
+    if len(candidates) < 2:
+        return [choose(scene, None, notes)]
+    found = [one for one in characters(candidates) if one not in besides and _suits(one, options, bones)]
+    return found or [choose(scene, None, notes)]
+
+
+def named(scene: bpy.types.Scene, patterns: Sequence[str]) -> list[bpy.types.Object]:
+    """The armatures of these names, which may be patterns. Raises RigError for one that no armature has."""
+    # An override has the name of what it is of.
+    candidates = without_sources(armatures(scene))
+    found: dict[bpy.types.Object, None] = {}
+    for pattern in patterns:
+        alike = [one for one in candidates if one.name == pattern]
+        alike = alike or [one for one in candidates if fnmatchcase(one.name, pattern)]
+        if not alike:
+            raise RigError(
+                "There is no armature '{name}' {name_2}.",
+                name=pattern,
+                name_2=instead(pattern, [one.name for one in candidates]),
+            )
+        found |= dict.fromkeys(alike)
+    return [*found]
+
+
+def characters(candidates: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
+    """Those with a head that no other one moves: not the source of an override, a metarig, or a copy for deforming."""
+    with_head = [one for one in without_sources(candidates) if head(one) is not None]
+    generated = {target for one in candidates if (target := getattr(one.data, "rigify_target_rig", None)) is not None}
+    return [
+        one
+        for one in with_head
+        if not (generated and getattr(one.data, "rigify_target_rig", None) in with_head)
+        and not _follows(one, with_head)
+    ]
+
+
+def without_sources(candidates: Sequence[bpy.types.Object]) -> list[bpy.types.Object]:
+    """An override and the linked object that it is of are one character."""
+    sources = {one.override_library.reference for one in candidates if one.override_library is not None}
+    return [one for one in candidates if one not in sources]
+
+
+def _follows(armature: bpy.types.Object, others: Sequence[bpy.types.Object]) -> bool:
+    """Whether most bones are moved by constraints to another armature."""
+    moved = sum(
+        any(
+            getattr(constraint, "target", None) in others and constraint.target != armature
+            for constraint in bone.constraints
+        )
+        for bone in armature.pose.bones
+    )
+    return 2 * moved > len(armature.pose.bones)
+
+
+def _suits(armature: bpy.types.Object, options: argparse.Namespace, bones: Sequence[str]) -> bool:
+    if any(bone not in armature.pose.bones for bone in bones):
+        return False
+    names = getattr(options, "action", None)
+    if not names:
+        return True
+    own = moving(armature)
+    return any(fnmatchcase(name, pattern) for pattern in names for name in own)
 
 
 def _likeliness(armature: bpy.types.Object) -> tuple[bool, bool, int]:

@@ -3,19 +3,19 @@
 import contextlib
 import errno
 import os
-import re
+from argparse import Namespace
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import bpy
 
 from ..lookat_pd.errors import FileError
-from . import bvh_axes, gltf, gltf_source, gltf_times, provenance, retime, still_pose, untrusted_drivers, whole_file
+from . import bvh_axes, exporters, gltf, gltf_source, gltf_times, provenance, retime, untrusted_drivers, whole_file
+from .blender_call import BROKEN, call, enable
 from .console import Console
+from .jobs import FileJob
 
 _BLEND, _GZIP, _ZSTANDARD = b"BLENDER", b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
-_BROKEN = "Blender cannot read it; it may be damaged, or newer than this Blender: save or export it again"
-_EXCEPTION = re.compile(r"[\w.]*(Error|Exception|error)\b")
 _FULL_DISK = os.strerror(errno.ENOSPC)
 _ROOM = 64 << 20
 """Bytes that an output may take at least, where one is looked for that could not be written."""
@@ -50,39 +50,35 @@ def load(
     return bpy.context.scene
 
 
-def save(
-    path: Path,
-    source: Path,
-    console: Console,
-    note: provenance.Note | None = None,
-    content: bytes | None = None,
-) -> None:
-    """Write the present Blender file to `path`, whole or not at all. Raises FileError.
+def save(job: FileJob, console: Console, note: provenance.Note, content: bytes | None, options: Namespace) -> None:
+    """Write the present Blender file to the output of a job, whole or not at all. Raises FileError.
 
-    note: kept within the output; content: what a .glb has, None to export it.
+    note: kept within the output, or beside it. content: what a .glb has, None to export it.
     """
+    path, suffix = job.output, job.output.suffix.lower()
     with whole_file.writing(path) as temporary, console.hushed(), _no_thumbnail():
         try:
-            if path.suffix.lower() == ".blend":
+            if suffix == ".blend":
                 with provenance.written_to_blend(note):
-                    _call(
+                    call(
                         bpy.ops.wm.save_as_mainfile,
                         f"{path} cannot be written",
                         filepath=str(temporary),
                         copy=True,
                         relative_remap=True,
-                        compress=is_compressed(source),
+                        compress=is_compressed(job.input),
                     )
+            elif content is not None:
+                temporary.write_bytes(content)
             else:
-                if content is None:
-                    _export_gltf(path, temporary)
-                else:
-                    temporary.write_bytes(content)
-                if note is not None:
-                    provenance.write_to_gltf(temporary, note)
+                exporters.EXPORTERS[suffix](path, temporary, options)
+            if suffix == ".glb":
+                provenance.write_to_gltf(temporary, note)
         except FileError as error:
-            reason = _system_reason(error, temporary.parent, source)
+            reason = _system_reason(error, temporary.parent, job.input)
             raise error if reason is None else whole_file.unwritable(path, reason) from None
+    if suffix in provenance.WITHOUT_PLACE:
+        provenance.write_beside(path, note)
 
 
 @contextlib.contextmanager
@@ -116,7 +112,7 @@ def _read_blend(path: Path, rate: float | None, trust: bool) -> None:
         magic = file.read(7)
     if not magic.startswith((_BLEND, _GZIP, _ZSTANDARD)):
         raise FileError("The content is not that of a .blend file; save the file again from Blender.")
-    _call(bpy.ops.wm.open_mainfile, _BROKEN, filepath=str(path), load_ui=False, use_scripts=trust)
+    call(bpy.ops.wm.open_mainfile, BROKEN, filepath=str(path), load_ui=False, use_scripts=trust)
     if rate is not None:
         retime.set_rate(bpy.context.scene, rate)
 
@@ -131,25 +127,25 @@ def _read_gltf(path: Path, rate: float | None, trust: bool) -> None:
 
 def _import_gltf(path: Path, rate: float, **options: object) -> None:
     retime.set_rate(bpy.context.scene, rate)
-    _enable("io_scene_gltf2")
+    enable("io_scene_gltf2")
     with retime.for_gltf(bpy.context.scene):
-        _call(bpy.ops.import_scene.gltf, _BROKEN, filepath=str(path), **options)
+        call(bpy.ops.import_scene.gltf, BROKEN, filepath=str(path), **options)
     _check_content()
     retime.fit_scene(bpy.context.scene)
 
 
 def _read_fbx(path: Path, rate: float | None, trust: bool) -> None:
-    _call(bpy.ops.wm.fbx_import, _BROKEN, filepath=str(path))
+    call(bpy.ops.wm.fbx_import, BROKEN, filepath=str(path))
     _check_content()
     _settle_rate(rate)
 
 
 def _read_bvh(path: Path, rate: float | None, trust: bool) -> None:
     axes = bvh_axes.import_axes(path)
-    _enable("io_anim_bvh")
-    _call(
+    enable("io_anim_bvh")
+    call(
         bpy.ops.import_anim.bvh,
-        _BROKEN,
+        BROKEN,
         filepath=str(path),
         update_scene_fps=True,
         **axes,
@@ -181,53 +177,3 @@ def _settle_rate(rate: float | None) -> None:
 def _check_content() -> None:
     if not bpy.data.objects:
         raise FileError("There is nothing in the file that Blender can import; export it again.")
-
-
-def _export_gltf(path: Path, temporary: Path) -> None:
-    _enable("io_scene_gltf2")
-    for armature in bpy.data.objects:
-        if armature.type == "ARMATURE" and armature.animation_data is not None:
-            still_pose.hold(armature)
-    with retime.for_gltf(bpy.context.scene):
-        _call(
-            bpy.ops.export_scene.gltf,
-            f"{path} cannot be exported",
-            filepath=str(temporary),
-            export_format="GLB",
-            # Each action a clip, those on muted NLA tracks too: that is how the importer keeps the other clips.
-            export_animation_mode="ACTIONS",
-            export_cameras=True,
-            export_lights=True,
-        )
-
-
-def _enable(addon: str) -> None:
-    """Importers and exporters that are add-ons of Blender's own may be switched off in the user's preferences."""
-    import addon_utils
-
-    if not addon_utils.check(addon)[1] and addon_utils.enable(addon, default_set=False) is None:
-        raise FileError("Blender's add-on {addon} cannot be enabled; install Blender again.", addon=addon)
-
-
-def _call(operator: Callable[..., set[str]], complaint: str, **arguments: object) -> None:
-    """Call an operator; what it reports as an error becomes a FileError."""
-    try:
-        result = operator(**arguments)
-    except RuntimeError as error:
-        if "KeyboardInterrupt" in str(error):
-            # Within an operator written in Python, Blender takes it for an error of that.
-            raise KeyboardInterrupt from None
-        reason = _reason(str(error))
-        if complaint == _BROKEN and _EXCEPTION.match(reason):
-            # What an importer written in Python stumbles over says nothing to whoever has the file.
-            raise FileError("{reason}.", reason=complaint) from None
-        raise FileError("{complaint} ({reason}).", complaint=complaint, reason=reason) from None
-    if "FINISHED" not in result:
-        raise FileError("{complaint} without a reason; read its messages with --debug.", complaint=complaint)
-
-
-def _reason(message: str) -> str:
-    """What Blender complains of, without the paths that it repeats and the steps of a Python traceback."""
-    lines = [line for line in message.splitlines() if line.strip() and not line.startswith("Location:")]
-    last = lines[-1] if lines else "no reason given"
-    return re.sub(r"^(Error: )?((Loading|FBX Import)\b.*: )?", "", last).strip("'. ")

@@ -20,10 +20,13 @@ from multiprocessing.connection import Client, Connection, Listener
 from pathlib import Path
 from typing import Any
 
-from . import NAME, whole_file
+from ..lookat_pd_batch import program as command
+from . import whole_file
 
 CORES = "LOOKAT_PD_CORES"
 """Environment variable with the number of cores that a worker makes threads for."""
+JOB = "job"
+"""Verb that starts other processes for each of its sections."""
 _KEY = "LOOKAT_PD_WORKER_KEY"
 _TEMPORARY = ("TMPDIR", "TEMP", "TMP")
 _LONGEST_FOLDER = 66
@@ -44,6 +47,10 @@ class Worker:
     listening: threading.Thread | None = None
     index: int | None = None
     """Of the file that it works on."""
+    began: float = 0.0
+    """When it was given that file."""
+    is_late: bool = False
+    """It was killed because the file took too long."""
     fraction: float = 0.0
     """Completed fraction of its file."""
     ending: bool = False
@@ -71,6 +78,8 @@ class Pool:
     cores: int
     """Those that each makes threads for."""
     debug: bool = False
+    inputs: Any = None
+    """What each is told first: the files, and where their outputs go."""
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32))
     messages: "queue.Queue[tuple[int, Any]]" = field(default_factory=queue.Queue)
     workers: dict[int, Worker] = field(default_factory=dict)
@@ -174,12 +183,8 @@ def cores_each(count: int) -> int:
 
 def program(cores: int) -> list[str]:
     """The words that call this command again, with threads for so many cores."""
-    blender = sys.modules.get("bpy")
-    if blender is None or not blender.app.binary_path:
-        return [sys.executable, str(Path(__file__).resolve().parent)]
-    before = sys.argv[1 : sys.argv.index("--command")] if "--command" in sys.argv else []
-    threads = [] if {"-t", "--threads"} & set(before) else ["--threads", str(cores)]
-    return [blender.app.binary_path, *before, *threads, "--command", NAME]
+    threads = [] if {"-t", "--threads"} & set(sys.argv) else ["--threads", str(cores)]
+    return command.words(threads)
 
 
 def early(words: Sequence[str]) -> Pool | None:
@@ -197,7 +202,7 @@ def early(words: Sequence[str]) -> Pool | None:
         return None
     # How many files there are is not known yet: more workers than cores would help nobody who has few.
     count = min(options.jobs, cores_each(1))
-    if count < 2 or options.worker is not None:
+    if count < 2 or options.worker is not None or words[:1] == [JOB]:
         return None
     with contextlib.suppress(OSError):
         pool = Pool(list(words), cores_each(count), options.debug)
@@ -208,6 +213,9 @@ def early(words: Sequence[str]) -> Pool | None:
     return None
 
 
-def connect(address: str) -> Connection:
+def connect(place: str) -> Connection:
     """In a worker: the connection with the process that has started it."""
-    return Client(address, authkey=bytes.fromhex(os.environ[_KEY]))
+    number, _, address = place.partition(" ")
+    parent = Client(address, authkey=bytes.fromhex(os.environ[_KEY]))
+    parent.send_bytes(json.dumps(int(number)).encode())
+    return parent

@@ -9,40 +9,49 @@ import json
 import queue
 import signal
 import sys
+import time
+from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from ..lookat_pd.errors import LookAtError
+from ..lookat_pd_batch import codes
 from . import report, whole_file, worker_pool
-from .console import NAME, Console
+from .batch import FileBatch
+from .console import NAME
 from .report import Row
 from .worker_pool import Pool, Worker
 
 _MOST_MEMORY = 2048.0
-"""Megabytes that a worker may have taken when it is given another file; else a new one takes its place."""
+"""Megabytes that a process may have taken when it is given another file; else a new one takes its place."""
 _POLL = 0.2
 
 
-def share(paths: Sequence[Path], rows: list[Row], arguments: Any, console: Console) -> None:
-    """Let workers do all files, the largest first, and fill their rows."""
-    waiting = sorted(range(len(paths)), key=lambda index: _size(paths[index]))
-    count = min(arguments.jobs, len(paths))
+def share(batch: FileBatch, indices: Sequence[int]) -> None:
+    """Let workers do files of a batch, the largest first, and fill their rows."""
+    arguments, console = batch.arguments, batch.console
+    waiting = sorted(indices, key=lambda index: _size(batch.paths[index]))
+    count = min(arguments.jobs, len(waiting))
     pool = arguments.pool or Pool(arguments.words, worker_pool.cores_each(count), console.debug)
+    everything = arguments.everything and [str(path) for path in arguments.everything]
+    pool.inputs = [[str(path) for path in arguments.inputs], arguments.below, everything]
+    run = _Run(pool, batch, waiting, len(waiting))
     # A signal waits for the end of `take`: it would lose the row that is being taken.
     with console.interruption.held(), contextlib.closing(pool):
-        run = _Run(pool, console, paths, rows, waiting, getattr(arguments, "output", None))
         while len(pool.workers) < count:
             pool.start()
-        while run.done < len(paths):
+        while run.left:
             if console.interruption.number is not None:
                 pool.end()
                 run.take_last()
                 raise KeyboardInterrupt
             console.overall(sum(worker.fraction for worker in pool.workers.values()))
             run.take(count)
-    console.summary(count, pool.memory)
+    if count > 1:
+        console.summary(count, pool.memory)
 
 
 @dataclass
@@ -50,17 +59,17 @@ class _Run:
     """The files of a run."""
 
     pool: Pool
-    console: Console
-    paths: Sequence[Path]
-    rows: list[Row]
+    batch: FileBatch
     waiting: list[int]
     """Indices of files that no worker has yet, the next one last."""
-    output: Path | None
-    done: int = 0
-    """Number of files that are done."""
+    left: int
+    """Number of files that are not done."""
+    tried: Counter[int] = field(default_factory=Counter)
+    """How often files were tried again."""
 
     def take(self, count: int) -> None:
         """Take the next message there is, and keep `count` workers at work."""
+        self._end_late()
         try:
             number, message = self.pool.messages.get(timeout=_POLL)
         except queue.Empty:
@@ -75,12 +84,14 @@ class _Run:
         if message is None:
             del self.pool.workers[number]
             self._ended(worker)
-            if len(self.pool.workers) < min(count, len(self.paths) - self.done):
+            if len(self.pool.workers) < min(count, self.left):
                 self.pool.start()
-        elif message[0] in ("ready", "row"):
-            if message[0] == "row":
-                self._fill(worker, *message[1:])
-            _give(self.pool, number, self.waiting)
+        elif message[0] == "ready":
+            self.pool.send(number, self.pool.inputs)
+            self._give(number)
+        elif message[0] == "row":
+            self._fill(worker, *message[1:])
+            self._give(number)
         else:
             self._show(worker, *message)
 
@@ -94,50 +105,80 @@ class _Run:
             elif worker is not None and message is not None and message[0] != "ready":
                 self._show(worker, *message)
 
+    def _give(self, number: int) -> None:
+        """Tell a worker which file is next, or that there is none."""
+        worker = self.pool.workers[number]
+        if worker.ending or not self.waiting:
+            worker.ending = True
+            self.pool.send(number, None)
+            return
+        worker.index, worker.began = self.waiting.pop(), time.monotonic()
+        self.pool.send(number, worker.index)
+
+    def _end_late(self) -> None:
+        """Kill the workers whose file takes too long."""
+        limit = self.batch.arguments.timeout
+        for worker in self.pool.workers.values():
+            if (
+                limit is not None
+                and worker.index is not None
+                and not worker.is_late
+                and time.monotonic() - worker.began > limit
+            ):
+                worker.is_late = True
+                worker.process.kill()
+
     def _fill(self, worker: Worker, row: Row, memory: float | None) -> None:
         if worker.index is None:
             return
-        self.rows[worker.index].update(row)
-        self._count(worker, failed=not row["ok"])
         self.pool.memory = max(self.pool.memory, memory or 0.0)
         worker.ending = (memory or 0.0) > _MOST_MEMORY
+        self._done(worker, row)
 
     def _show(self, worker: Worker, kind: str, *what: Any) -> None:
+        console = self.batch.console
         if kind == "progress":
             worker.fraction = what[0]
         elif kind == "say":
-            self.console.say(*what)
+            console.say(*what)
+        elif kind == "tell":
+            console.tell(*what)
         else:
-            sentence, about = what
-            self.console.complain(sentence, None if about is None else Path(about))
+            sentence, about, code = what
+            console.complain(sentence, None if about is None else Path(about), code)
 
     def _ended(self, worker: Worker) -> None:
         reason = _why_ended(worker)
         if worker.index is not None:
-            row, path = self.rows[worker.index], self.paths[worker.index]
-            row["error"] = f"The process that worked on the file ended {reason}."
-            if self.output is not None:
-                whole_file.remove_abandoned(self.output if self.output.is_dir() else self.output.parent)
-            self.console.complain(row["error"], path)
-            self._count(worker, failed=True)
+            error = f"The process that worked on the file ended {reason}."
+            if worker.is_late:
+                error = (
+                    f"The file took longer than {self.batch.arguments.timeout:g} s; raise --timeout, or simplify it."
+                )
+            job = self.batch.places[worker.index]
+            if job is not None:
+                whole_file.remove_abandoned(job.parent)
+            row = {"error": error, "code": codes.of_error(error), "ok": False}
+            self._done(worker, row)
         elif worker.connection is None:
             raise LookAtError("A process cannot be started, it ended {reason}; try --jobs 1.", reason=reason)
 
-    def _count(self, worker: Worker, *, failed: bool) -> None:
+    def _done(self, worker: Worker, row: Row) -> None:
+        """A file is done, or is tried again."""
+        index = worker.index
+        assert index is not None
         worker.index, worker.fraction = None, 0.0
-        self.done += 1
-        self.console.end(failed=failed)
-
-
-def _give(pool: Pool, number: int, waiting: list[int]) -> None:
-    """Tell a worker which file is next, or that there is none."""
-    worker = pool.workers[number]
-    if worker.ending or not waiting:
-        worker.ending = True
-        pool.send(number, None)
-        return
-    worker.index = waiting.pop()
-    pool.send(number, worker.index)
+        if row["code"] in codes.RETRIED and self.tried[index] < self.batch.arguments.retry:
+            self.tried[index] += 1
+            self.waiting.insert(0, index)
+            self.batch.console.tell("retry", f"{row['error']} It is tried again.", self.batch.paths[index], row["code"])
+            for number, other in self.pool.workers.items():
+                if other is not worker and other.index is None and other.connection is not None and not other.ending:
+                    self._give(number)
+            return
+        self.left -= 1
+        self.batch.rows[index].update(row)
+        self.batch.finish(index)
 
 
 def _why_ended(worker: Worker) -> str:
@@ -161,33 +202,53 @@ def _size(path: Path) -> int:
 # In a worker
 
 
-def serve(
-    place: str, paths: Sequence[Path], rows: Sequence[Row], work: Callable[[int], None], console: Console
-) -> None:
-    """Do the files that the process at `place` names, and send it what is said and the rows that `work` fills."""
-    number, _, address = place.partition(" ")
-    with worker_pool.connect(address) as parent:
+def joined(place: str) -> tuple[Connection, list[Path], dict[str, str], list[Path] | None] | None:
+    """The connection with the process that has started this one, the inputs that it has listed, and those of its job.
+
+    A folder may have changed since then, and standard input is read once. None where that process needs no other.
+    """
+    try:
+        parent = worker_pool.connect(place)
+        told = json.loads(parent.recv_bytes())
+    except (EOFError, OSError):
+        return None
+    if told is None:
+        return None
+    paths, below, everything = told
+    return parent, [*map(Path, paths)], below, everything and [*map(Path, everything)]
+
+
+def serve(batch: FileBatch, work: Callable[[int], None]) -> None:
+    """Do the files that the other process names, and send it what is said and the rows that `work` fills."""
+    console = batch.console
+    with batch.arguments.parent as parent:
 
         def send(*message: Any) -> None:
             parent.send_bytes(json.dumps(message).encode())
 
-        parent.send_bytes(json.dumps(int(number)).encode())
         console.relay = send
         with contextlib.suppress(EOFError, ConnectionError):
             while (index := json.loads(parent.recv_bytes())) is not None:
-                console.begin(paths[index], 1)
+                # A file may be tried again.
+                row = batch.fresh(index)
+                console.begin(batch.paths[index], 1)
                 try:
                     work(index)
                 except KeyboardInterrupt:
-                    if not rows[index]["ok"]:
+                    if not row["ok"]:
                         raise
                 with console.interruption.held():
-                    send("row", report.plain(rows[index]), _memory())
+                    send("row", report.plain(row), memory())
                 if console.interruption.number is not None:
                     raise KeyboardInterrupt
 
 
-def _memory() -> float | None:
+def is_full() -> bool:
+    """Whether this process has taken so much memory that another one should go on."""
+    return (memory() or 0.0) > _MOST_MEMORY
+
+
+def memory() -> float | None:
     """The most memory [MB] that this process has taken; None where the system does not report it."""
     with contextlib.suppress(OSError):
         # What Linux counts otherwise includes the process that has started this one.

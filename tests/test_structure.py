@@ -24,7 +24,8 @@ MAY_KNOW = {
     "translations": {"lookat_pd"},
     "operators": {"rig", "lookat_pd", "translations"},
     "panels": {"operators", "rig", "lookat_pd", "translations"},
-    "cli": {"rig", "lookat_pd"},
+    "lookat_pd_batch": set(),
+    "cli": {"rig", "lookat_pd", "lookat_pd_batch"},
 }
 PACKAGES = [package for package in MAY_KNOW if list((ROOT / package).rglob("*.py"))]
 

@@ -1,5 +1,5 @@
 """One file a verb. A verb has NAME, SUMMARY, add_arguments(parser) and run(arguments, console), its exit code."""
 
-from . import bake, follow, hit, ik, inertialize, inspect, interpolate, reach, report, springs
+from . import bake, follow, hit, ik, inertialize, inspect, interpolate, job, reach, report, springs
 
-VERBS = (bake, inertialize, ik, interpolate, reach, hit, follow, springs, inspect, report)
+VERBS = (bake, inertialize, ik, interpolate, reach, hit, follow, springs, inspect, job, report)

@@ -30,6 +30,7 @@ from .. import (
     conversation_file,
     each_action,
     each_file,
+    each_rig,
     gaze_file,
     presets,
     retime,
@@ -143,7 +144,26 @@ def _layers(word: str) -> tuple[str, ...]:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     request = _check(options)
-    return each_file.convert(options, console, lambda scene, job, row: _bake_file(request, scene, job, row, console))
+
+    def work(scene: bpy.types.Scene, job: FileJob, row: Row) -> None:
+        def one(own: Row) -> None:
+            _bake_file(request, scene, job, own, console)
+
+        if not request.makes_one:
+            # The file says who looks.
+            one(row)
+            return
+        bones = [options.bone] if options.bone is not None else []
+        each_rig.run(options, scene, job, row, console, one, bones, _looked_at(request, scene))
+
+    return each_file.convert(options, console, work)
+
+
+def _looked_at(request: _Request, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Characters that are targets do not look at themselves. Raises RigError."""
+    events = [request.always] if request.always is not None else request.events
+    targets = (rigs.find_target(scene, event.target)[0] for event in events if event.target is not None)
+    return [target for target in targets if target.type == "ARMATURE"]
 
 
 def _check(options: argparse.Namespace) -> _Request:
@@ -246,9 +266,11 @@ def _places(request: _Request, scene: bpy.types.Scene, row: Row) -> list[tuple[b
         rig = editable.check_armature(rigs.choose(scene, request.options.rig, notes))
         row["rig"] = rig.name
         return [(rig, request.options.bone or _only_look_at(rig) or look_at.find_head(rig))]
-    chosen = rigs.armatures(scene)
-    if request.options.rig is not None or not chosen:
-        chosen = [rigs.choose(scene, request.options.rig, notes)]
+    chosen = rigs.without_sources(rigs.armatures(scene))
+    if request.options.rig:
+        chosen = rigs.named(scene, request.options.rig)
+    if not chosen:
+        chosen = [rigs.choose(scene, None, notes)]
     stored = [(rig, bone) for rig in chosen if rig.pose for bone in look_at.bones_with_look_at(rig)]
     if request.options.bone is not None:
         stored = [(rig, bone) for rig, bone in stored if bone == request.options.bone]

@@ -14,7 +14,7 @@ from ...rig.pd_follow.follow_kind import FollowKind, instance_of
 from ...rig.pd_follow.owners import Owner
 from ...rig.pd_follow.settings import PDFollowSettings
 from .. import arguments as words
-from .. import baking, each_action, each_file, retime, rigs, setting_flags
+from .. import baking, each_action, each_file, each_rig, retime, rigs, setting_flags
 from ..arguments import Misuse
 from ..console import Console
 from ..jobs import FileJob
@@ -69,7 +69,17 @@ def run(options: argparse.Namespace, console: Console) -> int:
     for name in options.bone or ():
         if options.bone.count(name) > 1:
             raise Misuse(f"--bone {name} is given {options.bone.count(name)} times; give each bone once")
-    return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
+
+    def work(scene: bpy.types.Scene, job: FileJob, row: Row) -> None:
+        def one(own: Row) -> None:
+            _work(options, scene, job, own, console)
+
+        if options.bone is None:
+            one(row)
+        else:
+            each_rig.run(options, scene, job, row, console, one, options.bone)
+
+    return each_file.convert(options, console, work, FIELDS)
 
 
 def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row: Row, console: Console) -> None:
@@ -101,8 +111,8 @@ def _followers(options: argparse.Namespace, scene: bpy.types.Scene, row: Row) ->
         return named
     followers = follow_chains.in_scene(scene)
     if options.rig is not None:
-        rig = rigs.choose(scene, options.rig, row["warnings"])
-        followers = [owner for owner in followers if owner.object == rig]
+        chosen = rigs.named(scene, options.rig)
+        followers = [owner for owner in followers if owner.object in chosen]
     awake = [owner for owner in followers if not owner.settings.mute]
     if not awake and followers:
         raise RigError("All PD Follow of the file is muted, as after a bake; unmute it, or give --bone or --object.")

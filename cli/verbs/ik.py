@@ -26,6 +26,7 @@ from .. import (
     contact_arguments,
     each_action,
     each_file,
+    each_rig,
     effectors,
     gaze_file,
     rigs,
@@ -115,7 +116,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     request = _check(options)
-    return each_file.convert(options, console, lambda scene, job, row: _work(request, scene, job, row, console), FIELDS)
+    bones = [options.bone] if options.bone is not None else []
+
+    def work(scene: bpy.types.Scene, job: FileJob, row: Row) -> None:
+        each_rig.run(options, scene, job, row, console, lambda own: _work(request, scene, job, own, console), bones)
+
+    return each_file.convert(options, console, work, FIELDS)
 
 
 def _check(options: argparse.Namespace) -> _Wish:

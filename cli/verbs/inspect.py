@@ -45,8 +45,8 @@ def _inspect(options: argparse.Namespace, path: Path, row: Row, console: Console
     scene = scene_files.load(path, options.fps, console, trust=options.trust_scripts)
     row["fps"], row["scene_frames"] = retime.reported(scene), [scene.frame_start, scene.frame_end]
     armatures = rigs.armatures(scene)
-    if options.rig is not None:
-        armatures = [rigs.choose(scene, options.rig, row["warnings"])]
+    if options.rig:
+        armatures = rigs.named(scene, options.rig)
     row["rigs"] = [describe.rig(armature) for armature in armatures]
     row["actions"], row["targets"] = describe.actions(), describe.targets(scene)
     row["frames"] = list(rigs.frame_range(scene, []))

@@ -21,7 +21,7 @@ from extension import load
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 AIM = "--point=0.5,-2,1.7"
-NOT_THE_SAME = ("seconds", "skipped", "shard", "output")
+NOT_THE_SAME = ("seconds", "skipped", "shard", "output", "run")
 needs_module = pytest.mark.skipif(bool(bpy.app.binary_path), reason="in a real Blender there is --command")
 no_signals = pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signals")
 
@@ -211,7 +211,7 @@ def test_what_has_changed_is_made_again(shots, call, tools, tmp_path) -> None:
     tools.reopen(shots / "b.blend")
     bpy.data.objects["Hero"].location.x = 0.5
     bpy.ops.wm.save_as_mainfile(filepath=str(shots / "b.blend"), copy=True)
-    (tmp_path / "out" / "d.glb").write_bytes(b"glTF broken")
+    (tmp_path / "out" / "d.glb").unlink()
     (tmp_path / "out" / "a.blend").unlink()
     assert made("--gaze", gaze, "--settle-time", "0.4") == ["a.blend", "b.blend", "d.glb"]
 
@@ -235,12 +235,61 @@ def test_a_library_that_changed_is_a_change(walk, call, tools, tmp_path) -> None
     assert [call(*words).row["skipped"] for _ in range(2)] == [False, True]
 
 
-def test_a_note_is_in_the_output_only_where_it_was_asked_for(walk, walk_glb, call, tools, tmp_path) -> None:
+def write_cache(kind: str, folder: Path, content: bytes) -> None:
+    """Content of what `use_file` has the scene refer to."""
+    names = {"sequence": ["0001.png", "0002.png"], "tiles": ["t.1001.png"], "folder": ["blendcache_linking/1.bphys"]}
+    path = folder / names.get(kind, ["used.bin"])[-1]
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    # Earlier than the run that reads it.
+    os.utime(path, (1.0, 1.0))
+
+
+def use_file(kind: str, folder: Path) -> None:
+    image = bpy.data.images.new("used", 4, 4)
+    if kind == "sound":
+        bpy.data.sounds.load(str(folder / "used.bin")).use_fake_user = True
+    elif kind in ("image", "sequence", "tiles"):
+        image.source = {"image": "FILE", "sequence": "SEQUENCE", "tiles": "TILED"}[kind]
+        image.filepath = str(folder / {"image": "used.bin", "sequence": "0001.png", "tiles": "t.<UDIM>.png"}[kind])
+        image.use_fake_user = True
+    elif kind == "alembic":
+        bpy.ops.cachefile.open(filepath=str(folder / "used.bin"))
+        bpy.data.cache_files[0].use_fake_user = True
+
+
+@pytest.mark.parametrize("kind", ["image", "sequence", "tiles", "sound", "alembic", "folder"])
+def test_a_file_that_reaches_the_output_and_changed_is_a_change(kind, walk, call, tools, tmp_path) -> None:
+    tools.reopen(walk)
+    write_cache(kind, tmp_path, b"before")
+    use_file(kind, tmp_path)
+    linking = tools.save(tmp_path / "linking.blend")
+    words = ("bake", linking, "--output", tmp_path / "out.blend", AIM, "--skip-done")
+    assert [call(*words).row["skipped"] for _ in range(2)] == [False, True]
+    write_cache(kind, tmp_path, b"after")
+    assert [call(*words).row["skipped"] for _ in range(2)] == [False, True]
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_again(walk, call, tools, tmp_path) -> None:
+    tools.reopen(walk)
+    write_cache("image", tmp_path, b"before")
+    use_file("image", tmp_path)
+    linking = tools.save(tmp_path / "linking.blend")
+    words = ("bake", linking, "--output", tmp_path / "out.blend", AIM, "--skip-done")
+    os.utime(tmp_path / "used.bin", (time.time() + 60, time.time() + 60))
+    assert call(*words).row["skipped"] is False
+    os.utime(tmp_path / "used.bin", (1.0, 1.0))
+    assert [call(*words).row["skipped"] for _ in range(2)] == [False, True]
+
+
+def test_a_note_says_what_an_output_was_made_from_where_that_was_asked_for(
+    walk, walk_glb, call, tools, tmp_path
+) -> None:
     name = load("cli.provenance").NAME
     plain = call("bake", walk, walk_glb.rename(tmp_path / "w2.glb"), "--output", tmp_path / "plain", AIM)
     assert [row["skipped"] for row in plain.rows] == [False, False]
     tools.reopen(tmp_path / "plain" / "walk.blend")
-    assert not bpy.data.texts
+    assert json.loads(bpy.data.texts[name].as_string()) == {"digest": None, "files": {}, "row": {}}
     noted = call("bake", walk, tmp_path / "w2.glb", "--output", tmp_path / "noted", AIM, "--skip-done")
     assert noted.code == 0
     tools.reopen(tmp_path / "noted" / "walk.blend")
@@ -250,7 +299,7 @@ def test_a_note_is_in_the_output_only_where_it_was_asked_for(walk, walk_glb, cal
     gltf = load("cli.gltf")
     document, binary = gltf.read(tmp_path / "noted" / "w2.glb")
     before, same_binary = gltf.read(tmp_path / "plain" / "w2.glb")
-    assert document["asset"].pop("extras").keys() == {"lookat_pd"}
+    assert document["asset"].pop("extras").keys() == before["asset"].pop("extras").keys() == {"lookat_pd"}
     assert document == before and binary == same_binary
 
 
@@ -259,7 +308,7 @@ def test_an_output_is_an_input_as_any_other(walk, call, tools, tmp_path) -> None
     call("bake", walk, "--output", tmp_path / "one.blend", AIM, "--skip-done")
     call("bake", tmp_path / "one.blend", "--output", tmp_path / "two.blend", "--action", "Walk", AIM)
     tools.reopen(tmp_path / "two.blend")
-    assert not bpy.data.texts
+    assert [json.loads(text.as_string())["digest"] for text in bpy.data.texts] == [None]
 
 
 def test_two_runs_at_the_same_output_are_reported(walk, call, tmp_path, monkeypatch) -> None:
@@ -499,10 +548,13 @@ def test_kills_and_runs_again(walk_glb, tmp_path) -> None:
 @pytest.mark.slow
 def test_progress_for_programs(shots, call, tmp_path) -> None:
     outcome = call("inspect", shots, "--progress", "json")
-    lines = [json.loads(line) for line in outcome.errors]
+    told = [json.loads(line) for line in outcome.errors]
+    lines = [line for line in told if "event" not in line]
     assert lines[-1] == {"done": 5, "failed": 0, "total": 5, "fraction": 1.0, "seconds_left": 0.0}
     # One at the beginning and one after each file, where none takes long.
     assert [line["done"] for line in lines if line["fraction"] == line["done"] / 5] == [0, 1, 2, 3, 4, 5]
+    events = [(line["event"], Path(line["file"]).name) for line in told if "event" in line]
+    assert events == [(kind, name) for name in names(outcome.rows) for kind in ("begin", "end")]
     outcome = call("inspect", shots, "--progress", "openjd", "--shard", "1/2")
     told = [line for line in outcome.out.splitlines() if line.startswith("openjd_")]
     assert told[-2:] == ["openjd_progress: 100.0", "openjd_status: 3 of 3 files, 0 failed"]

@@ -63,7 +63,8 @@ _BESIDE = {"write_to": ("visual",)}
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_inputs(parser)
-    words.add_conversion(parser)
+    # --name is that of the action.
+    words.add_conversion(parser, ["--file-name"])
     modes.add_arguments(parser)
     parser.add_argument(
         "--visual",
@@ -124,7 +125,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     mode = _check(options)
     entries = clip_list.read(options.list) if options.list is not None else ()
     profile = profile_file.read(options.profile)
-    planned = jobs.plan(options.inputs, options.output)
+    planned = jobs.plan(options)
     read = [*options.inputs, *options.clips]
     jobs.check_report(options, [*read, *(job.output for job in planned)])
     files_read = jobs.FilesRead(read)

@@ -5,7 +5,7 @@ import bpy
 from ....lookat_pd.errors import RigError
 from ....rig.animation import actions, editable
 from ....rig.transitions import blend_profiles
-from ... import clip_library, each_action, retime, rigs, scene_files
+from ... import clip_library, dry_run, each_action, each_rig, retime, rigs, scene_files
 from ...console import Console
 from ...gltf_source import WholeFileNeeded
 from ...jobs import FileJob
@@ -18,6 +18,15 @@ from .mode_task import ModeTask, TransitionRequest
 def run(mode: Mode, request: TransitionRequest, job: FileJob, row: Row, console: Console) -> None:
     """Raises LookAtError."""
     scene = _load(request, job, row, console)
+    each_rig.run(
+        request.options, scene, job, row, console, lambda own: _of_rig(mode, request, scene, job, own, console)
+    )
+    row["warnings"] += job.losses
+
+
+def _of_rig(
+    mode: Mode, request: TransitionRequest, scene: bpy.types.Scene, job: FileJob, row: Row, console: Console
+) -> None:
     rig = editable.check_armature(rigs.choose(scene, request.options.rig, row["warnings"]))
     row["rig"] = rig.name
     _check(rig)
@@ -25,13 +34,14 @@ def run(mode: Mode, request: TransitionRequest, job: FileJob, row: Row, console:
         row["warnings"].append(f"Row '{unused.pattern}' of the profile names no bone of '{rig.name}'.")
     if request.options.visual and job.source is not None:
         raise WholeFileNeeded("The result is in constraints.")
+    if request.options.dry_run is not None and not mode.ending:
+        dry_run.stop(row, rig.name, [None])
     if request.options.visual and mode.make_visual is not None:
         _visual(mode, ModeTask(request, scene, rig, row["warnings"], console), job, row)
     elif mode.ending:
         _of_each_action(mode, request, scene, rig, job, row, console)
     else:
         _of_clips(mode, ModeTask(request, scene, rig, row["warnings"], console), job, row)
-    row["warnings"] += job.losses
 
 
 def _load(request: TransitionRequest, job: FileJob, row: Row, console: Console) -> bpy.types.Scene:

@@ -1,0 +1,26 @@
+"""Outputs that are there already: which are replaced, and which stay."""
+
+import argparse
+
+from ..lookat_pd.errors import FileError
+from ..lookat_pd.message import Message
+from . import provenance
+from .console import Console
+from .jobs import FileJob
+from .report import Row
+
+
+def is_kept(job: FileJob, row: Row, arguments: argparse.Namespace, console: Console) -> bool:
+    """Whether an output stays as it is; the row says so. Raises FileError where it is not ours to replace."""
+    if not job.output.exists():
+        return False
+    if arguments.no_clobber:
+        row["warnings"].append(Message("{output} exists already and is left as it is.", output=job.output))
+        row["output"], row["skipped"] = str(job.output), True
+        return True
+    if not arguments.overwrite and not provenance.is_ours(job.output, console):
+        raise FileError(
+            "{output} exists and was not written by Look-at PD; choose another name, or replace it with --overwrite.",
+            output=job.output,
+        )
+    return False

@@ -1,0 +1,84 @@
+"""Where the output of each input goes: below which folder, and under what name."""
+
+import os
+import re
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .errors import BatchError
+
+FIELDS = ("stem", "folder", "action", "rig", "verb", "version")
+"""What a template may name."""
+_FIRST = 1
+_FORBIDDEN = re.compile(r'[\x00-\x1f<>:"/\\|?*]')
+
+
+@dataclass(frozen=True)
+class Template:
+    """The name of an output without its suffix, such as "{stem}_{action}_v{version:03}"."""
+
+    text: str
+
+    def __post_init__(self) -> None:
+        """Raises BatchError."""
+        try:
+            for _, name, form, _ in string.Formatter().parse(self.text):
+                if name is None:
+                    continue
+                if name not in FIELDS:
+                    raise BatchError(f"{{{name}}} is unknown; there are {', '.join(f'{{{one}}}' for one in FIELDS)}")
+                if name != "version" and form:
+                    raise BatchError(
+                        f"{{{name}:{form}}}: only {{version}} takes a number of digits, such as {{version:03}}"
+                    )
+                format(1, form or "")
+        except BatchError:
+            raise
+        except ValueError:
+            raise BatchError(f"{self.text!r} is not a name with fields such as {{stem}}_v{{version:03}}") from None
+        if not self.text.strip() or "/" in self.text or "\\" in self.text:
+            raise BatchError(f"{self.text!r} is not the name of a file; folders are those of the inputs")
+
+    def has(self, name: str) -> bool:
+        return any(found == name for _, found, _, _ in string.Formatter().parse(self.text))
+
+    def name(self, known: Mapping[str, str], version: int = _FIRST) -> str:
+        """The name of one output. known: of the other fields. Raises BatchError where one is not known."""
+        missing = next((one for one in FIELDS if self.has(one) and one != "version" and not known.get(one)), None)
+        if missing is not None:
+            raise BatchError(f"{{{missing}}} is not known before the file is read; give one --{missing} by its name")
+        safe = {key: _FORBIDDEN.sub("_", value) for key, value in known.items()}
+        return self.text.format(**safe, version=version)
+
+    def newest(self, folder: Path, known: Mapping[str, str], suffix: str) -> int:
+        """The highest version that there is in a folder; 0 if there is none, or no {version}."""
+        if not self.has("version"):
+            return 0
+        mark = "\0"
+        parts = [(text, name) for text, name, _, _ in string.Formatter().parse(self.text)]
+        pattern = "".join(
+            re.escape(text) + ("(\\d+)" if name == "version" else re.escape(known.get(name, mark)) if name else "")
+            for text, name in parts
+        )
+        wanted = re.compile(pattern + re.escape(suffix))
+        try:
+            names = os.listdir(folder)
+        except OSError:
+            return 0
+        return max((int(match[1]) for match in map(wanted.fullmatch, names) if match), default=0)
+
+
+def folders(paths: Sequence[Path], below: Mapping[str, str], names: Sequence[str]) -> list[Path]:
+    """The folder of each output below that of all.
+
+    Files in a folder that was named keep their places in it. Files that were named themselves lie side by side; where
+    two would have one name, all of them keep their places below the folder that they share.
+    """
+    alone = [n for n, path in enumerate(paths) if str(path) not in below]
+    taken = [names[n].casefold() for n in alone]
+    if len(set(taken)) == len(taken):
+        return [Path(below.get(str(path), ".")) for path in paths]
+    top = os.path.commonpath([os.path.abspath(paths[n].parent) for n in alone])
+    return [Path(below.get(str(path)) or os.path.relpath(os.path.abspath(path.parent), top)) for path in paths]
