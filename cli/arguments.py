@@ -14,6 +14,7 @@ from ..lookat_pd_batch.naming import Template
 from ..lookat_pd_batch.tolerance import ALL, FailureLimit
 from ..rig.animation.bake_options import LAST_FRAME
 from ..rig.layers.controller_settings import HIGHEST_RATIO
+from . import exporters
 
 INPUTS = (".blend", ".glb", ".gltf", ".vrm", ".fbx", ".bvh")
 FORMATS = {"blend": ".blend", "glb": ".glb", "fbx": ".fbx", "usd": ".usd"}
@@ -172,6 +173,16 @@ def add_conversion(parser: argparse.ArgumentParser, named: Sequence[str] = ("--n
         type=template,
         metavar="TEMPLATE",
         help="name of each output, such as '{stem}_{action}_v{version:03}'; also {folder}, {rig}, {verb}",
+    )
+    parser.add_argument(
+        "--export-bones",
+        choices=exporters.BONES,
+        help="bones of a .glb that is exported: those that deform (default), or all (default from glTF)",
+    )
+    parser.add_argument(
+        "--export-actions",
+        choices=exporters.ACTIONS,
+        help="clips of a .glb that is exported: those that were made (default), or all (default from glTF)",
     )
     add_replacing(parser)
     which = parser.add_mutually_exclusive_group()

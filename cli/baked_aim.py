@@ -1,4 +1,4 @@
-"""How well baked look-ats aim, seen on the evaluated rig in the world and not on what the solver predicted."""
+"""How well baked look-ats aim: seen on the evaluated rig in the world, or as predicted where that is exact."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ import numpy as np
 from ..lookat_pd import rotation
 from ..lookat_pd.message import Message
 from ..lookat_pd.rotation import Array
+from ..rig.animation import actions
 from ..rig.look_at import mixing
 from ..rig.look_at.aim_errors import AimErrors, over
 from ..rig.look_at.look_at_bake import BakeResult
@@ -29,6 +30,47 @@ class AimFigures:
     """Of the aim axis over all frames at which it looks with its whole influence, None where there are none."""
     eyes: AimErrors | None
     """Of the gaze of the eyes, likewise; None without eyes."""
+
+
+def find(
+    scene: bpy.types.Scene, results: Sequence[BakeResult], *, verify: bool
+) -> Generator[float, None, list[AimFigures]]:
+    """How well each look-at aims: as predicted where that is exact, else, and with `verify`, measured on the evaluated
+    rig. Yields the fraction done."""
+    if verify or not all(map(_is_predictable, results)):
+        return (yield from measure(scene, results))
+    return [_predicted(result) for result in results]
+
+
+def _is_predictable(result: BakeResult) -> bool:
+    """Whether forward kinematics says where everything is: on plain rigs, for one target, without eyes, and with an
+    influence that does not change."""
+    one = result.look_at
+    has_eyes = result.response is not None and result.response.gaze is not None
+    path = setting_path(one.bone, "influence")
+    animated = any(
+        curve.data_path == path
+        for action in bpy.data.actions
+        for slot in action.slots
+        for curve in actions.curves(action, slot)
+    )
+    driven = any(driver.data_path == path for driver in _drivers(one.armature))
+    return not (result.measured or one.mixes or has_eyes or animated or driven)
+
+
+def _drivers(armature: bpy.types.Object) -> Sequence[bpy.types.FCurve]:
+    return armature.animation_data.drivers if armature.animation_data is not None else ()
+
+
+def _predicted(result: BakeResult) -> AimFigures:
+    """The solver's own figures; a test compares them with those that are measured."""
+    one, solution = result.look_at, result.solution
+    if one.armature.pose.bones[one.bone].lookat_pd.influence < 1.0:
+        return AimFigures(None, None, None)
+    looks = (solution.looked_at >= 0) & np.isfinite(solution.error)
+    chosen = settled_frames(result)
+    settled = float(np.degrees(solution.error[chosen].max())) if len(chosen) else None
+    return AimFigures(settled, over(solution.error, looks, solution.reachable, result.frames), None)
 
 
 def measure(scene: bpy.types.Scene, results: Sequence[BakeResult]) -> Generator[float, None, list[AimFigures]]:

@@ -5,16 +5,16 @@ import copy
 import dataclasses
 import time
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import bpy
 
 from ..lookat_pd.errors import LookAtError, StabilityWarning
 from ..lookat_pd.message import Message
 from ..lookat_pd_batch import codes, manifest
-from . import dry_run, existing, gltf_edit, gltf_source, jobs, provenance, report, scene_files, workers
+from . import dry_run, existing, exporters, gltf_edit, gltf_source, jobs, provenance, report, scene_files, workers
 from .batch import FileBatch
 from .console import Console, crash, one_line
 from .jobs import GLTF, FileJob
@@ -95,10 +95,32 @@ def produce(
     _check_notes(row, arguments, console)
     with console.interruption.held():
         note = provenance.mark() if made_from is None else provenance.note(job, made_from, row, began)
-        scene_files.save(job, console, note, content, arguments)
+        scene_files.save(job, console, note, content, _exported(job, arguments), [*_made(row)])
         row["output"], row["skipped"] = str(job.output), False
         console.say(result(row))
         row["ok"] = True
+
+
+def _exported(job: FileJob, arguments: argparse.Namespace) -> argparse.Namespace:
+    """The arguments, with what of a character is exported: of a file that had it all, all."""
+    is_whole = job.input.suffix.lower() in GLTF
+    bones, actions = ("all", "all") if is_whole else (exporters.BONES[0], exporters.ACTIONS[0])
+    return argparse.Namespace(
+        export_bones=arguments.export_bones or bones, export_actions=arguments.export_actions or actions
+    )
+
+
+def _made(value: Any) -> Iterator[str]:
+    """The names of the actions that a row says were made."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            if key == "action" and isinstance(item, str):
+                yield item
+            elif key != manifest.FIELD:
+                yield from _made(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _made(item)
 
 
 def _check_notes(row: Row, arguments: argparse.Namespace, console: Console) -> None:

@@ -1,35 +1,41 @@
 """Writing the present Blender file in formats that are not Blender's own, by its exporters."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import bpy
 
-from . import retime, still_pose
-from .blender_call import call, enable
+from ..rig.detection import moving_actions
+from . import blender_call, retime, still_pose
+
+BONES, ACTIONS = ("deform", "all"), ("new", "all")
+"""What of a character a .glb has."""
 
 
-def _gltf(path: Path, temporary: Path, options: argparse.Namespace) -> None:
-    enable("io_scene_gltf2")
+def _gltf(path: Path, temporary: Path, options: argparse.Namespace, made: Collection[str]) -> None:
+    blender_call.enable("io_scene_gltf2")
+    if options.export_actions == "new":
+        _leave_out_clips(made)
     _hold_poses()
     with retime.for_gltf(bpy.context.scene):
-        call(
+        blender_call.call(
             bpy.ops.export_scene.gltf,
             f"{path} cannot be exported",
             filepath=str(temporary),
             export_format="GLB",
             # Each action a clip, those on muted NLA tracks too: that is how the importer keeps the other clips.
             export_animation_mode="ACTIONS",
+            export_def_bones=options.export_bones == "deform" and _deforming_bones_suffice(),
             export_cameras=True,
             export_lights=True,
         )
 
 
-def _fbx(path: Path, temporary: Path, options: argparse.Namespace) -> None:
-    enable("io_scene_fbx")
+def _fbx(path: Path, temporary: Path, options: argparse.Namespace, made: Collection[str]) -> None:
+    blender_call.enable("io_scene_fbx")
     _hold_poses()
-    call(
+    blender_call.call(
         bpy.ops.export_scene.fbx,
         f"{path} cannot be exported",
         filepath=str(temporary),
@@ -43,7 +49,7 @@ def _fbx(path: Path, temporary: Path, options: argparse.Namespace) -> None:
     )
 
 
-def _usd(path: Path, temporary: Path, options: argparse.Namespace) -> None:
+def _usd(path: Path, temporary: Path, options: argparse.Namespace, made: Collection[str]) -> None:
     """USD has the motion of the scene over its frames."""
     scene = bpy.context.scene
     before = scene.frame_start, scene.frame_end
@@ -56,7 +62,7 @@ def _usd(path: Path, temporary: Path, options: argparse.Namespace) -> None:
         scene.frame_start = int(min(first for first, _ in ranges))
         scene.frame_end = int(max(last for _, last in ranges))
     try:
-        call(
+        blender_call.call(
             bpy.ops.wm.usd_export,
             f"{path} cannot be exported",
             filepath=str(temporary),
@@ -67,8 +73,49 @@ def _usd(path: Path, temporary: Path, options: argparse.Namespace) -> None:
         scene.frame_start, scene.frame_end = before
 
 
-EXPORTERS: dict[str, Callable[[Path, Path, argparse.Namespace], None]] = {".glb": _gltf, ".fbx": _fbx, ".usd": _usd}
-"""By the suffix of the file."""
+_Export = Callable[[Path, Path, argparse.Namespace, Collection[str]], None]
+EXPORTERS: dict[str, _Export] = {
+    ".glb": _gltf,
+    ".fbx": _fbx,
+    ".usd": _usd,
+}
+"""By the suffix of the file. The last argument are the names of the actions that were made."""
+
+
+def _leave_out_clips(made: Collection[str]) -> None:
+    """Remove the clips of characters that were not made now, unless the NLA plays them. The present file is read anew
+    for each input."""
+    armatures = [item for item in bpy.data.objects if item.type == "ARMATURE"]
+    played = {
+        strip.action
+        for item in bpy.data.objects
+        if item.animation_data is not None
+        for track in item.animation_data.nla_tracks
+        if not track.mute
+        for strip in track.strips
+    }
+    for action in list(bpy.data.actions):
+        if action.name in made or action in played:
+            continue
+        pairs = ((armature, slot) for armature in armatures for slot in action.slots)
+        if any(moving_actions.moves_bones(armature, action, slot) for armature, slot in pairs):
+            bpy.data.actions.remove(action)
+
+
+def _deforming_bones_suffice() -> bool:
+    """Whether every armature has a skin, and nothing else hangs on a bone that deforms nothing."""
+    objects = bpy.data.objects
+    skinned = {modifier.object for item in objects for modifier in item.modifiers if modifier.type == "ARMATURE"}
+    armatures = [item for item in objects if item.type == "ARMATURE"]
+    if not armatures or any(armature not in skinned for armature in armatures):
+        return False
+    return not any(
+        item.parent_type == "BONE"
+        and item.parent in armatures
+        and item.parent_bone in item.parent.data.bones
+        and not item.parent.data.bones[item.parent_bone].use_deform
+        for item in objects
+    )
 
 
 def _hold_poses() -> None:

@@ -32,14 +32,16 @@ def choose(scene: bpy.types.Scene, names: Sequence[str] | None, notes: list[str]
         raise RigError("There is no armature in the file's scene; export it with its skeleton.")
     best = max(candidates, key=_likeliness)
     if len(candidates) > 1:
-        notes.append(
-            Message(
-                "Worked on '{best}' of the armatures {value}; choose with --rig.",
-                best=best.name,
-                value=_listed(item.name for item in candidates),
-            )
-        )
+        notes.append(_choice([best], candidates))
     return best
+
+
+def _choice(found: Sequence[bpy.types.Object], others: Sequence[bpy.types.Object]) -> Message:
+    return Message(
+        "Worked on {best} of the armatures {value}; choose with --rig.",
+        best=_listed(item.name for item in found),
+        value=_listed(item.name for item in others),
+    )
 
 
 def chosen(
@@ -59,7 +61,12 @@ def chosen(
     if len(candidates) < 2:
         return [choose(scene, None, notes)]
     found = [one for one in characters(candidates) if one not in besides and _suits(one, options, bones)]
-    return found or [choose(scene, None, notes)]
+    if not found:
+        return [choose(scene, None, notes)]
+    others = without_sources(candidates)
+    if len(found) < len(others):
+        notes.append(_choice(found, others))
+    return found
 
 
 def named(scene: bpy.types.Scene, patterns: Sequence[str]) -> list[bpy.types.Object]:

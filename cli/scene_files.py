@@ -4,14 +4,25 @@ import contextlib
 import errno
 import os
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 import bpy
 
 from ..lookat_pd.errors import FileError
-from . import bvh_axes, exporters, gltf, gltf_source, gltf_times, provenance, retime, untrusted_drivers, whole_file
-from .blender_call import BROKEN, call, enable
+from . import (
+    blender_call,
+    bvh_axes,
+    exporters,
+    gltf,
+    gltf_source,
+    gltf_times,
+    provenance,
+    retime,
+    untrusted_drivers,
+    whole_file,
+)
+from .blender_call import BROKEN
 from .console import Console
 from .jobs import FileJob
 
@@ -50,17 +61,25 @@ def load(
     return bpy.context.scene
 
 
-def save(job: FileJob, console: Console, note: provenance.Note, content: bytes | None, options: Namespace) -> None:
+def save(
+    job: FileJob,
+    console: Console,
+    note: provenance.Note,
+    content: bytes | None,
+    options: Namespace,
+    made: Collection[str],
+) -> None:
     """Write the present Blender file to the output of a job, whole or not at all. Raises FileError.
 
-    note: kept within the output, or beside it. content: what a .glb has, None to export it.
+    note: kept within the output, or beside it. content: what a .glb has, None to export it. made: names of the actions
+    that were made.
     """
     path, suffix = job.output, job.output.suffix.lower()
     with whole_file.writing(path) as temporary, console.hushed(), _no_thumbnail():
         try:
             if suffix == ".blend":
                 with provenance.written_to_blend(note):
-                    call(
+                    blender_call.call(
                         bpy.ops.wm.save_as_mainfile,
                         f"{path} cannot be written",
                         filepath=str(temporary),
@@ -71,7 +90,7 @@ def save(job: FileJob, console: Console, note: provenance.Note, content: bytes |
             elif content is not None:
                 temporary.write_bytes(content)
             else:
-                exporters.EXPORTERS[suffix](path, temporary, options)
+                exporters.EXPORTERS[suffix](path, temporary, options, made)
             if suffix == ".glb":
                 provenance.write_to_gltf(temporary, note)
         except FileError as error:
@@ -112,7 +131,7 @@ def _read_blend(path: Path, rate: float | None, trust: bool) -> None:
         magic = file.read(7)
     if not magic.startswith((_BLEND, _GZIP, _ZSTANDARD)):
         raise FileError("The content is not that of a .blend file; save the file again from Blender.")
-    call(bpy.ops.wm.open_mainfile, BROKEN, filepath=str(path), load_ui=False, use_scripts=trust)
+    blender_call.call(bpy.ops.wm.open_mainfile, BROKEN, filepath=str(path), load_ui=False, use_scripts=trust)
     if rate is not None:
         retime.set_rate(bpy.context.scene, rate)
 
@@ -127,23 +146,23 @@ def _read_gltf(path: Path, rate: float | None, trust: bool) -> None:
 
 def _import_gltf(path: Path, rate: float, **options: object) -> None:
     retime.set_rate(bpy.context.scene, rate)
-    enable("io_scene_gltf2")
+    blender_call.enable("io_scene_gltf2")
     with retime.for_gltf(bpy.context.scene):
-        call(bpy.ops.import_scene.gltf, BROKEN, filepath=str(path), **options)
+        blender_call.call(bpy.ops.import_scene.gltf, BROKEN, filepath=str(path), **options)
     _check_content()
     retime.fit_scene(bpy.context.scene)
 
 
 def _read_fbx(path: Path, rate: float | None, trust: bool) -> None:
-    call(bpy.ops.wm.fbx_import, BROKEN, filepath=str(path))
+    blender_call.call(bpy.ops.wm.fbx_import, BROKEN, filepath=str(path))
     _check_content()
     _settle_rate(rate)
 
 
 def _read_bvh(path: Path, rate: float | None, trust: bool) -> None:
     axes = bvh_axes.import_axes(path)
-    enable("io_anim_bvh")
-    call(
+    blender_call.enable("io_anim_bvh")
+    blender_call.call(
         bpy.ops.import_anim.bvh,
         BROKEN,
         filepath=str(path),

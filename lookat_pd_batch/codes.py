@@ -53,7 +53,7 @@ _CODES: tuple[tuple[str, str], ...] = (
     ("The target is out of reach", "target-unreachable"),
     ("No frame of the look-at", "never-settled"),
     ("Feet are not locked", "feet-unreachable"),
-    ("Worked on '{best}'", "one-of-several-rigs"),
+    ("Worked on {best} of the armatures", "one-of-several-rigs"),
     ("Another run has written", "written-by-another-run"),
     ("The output is plain glTF", "vrm-lost"),
     ("With --warnings-as-errors", "note-as-error"),

@@ -129,6 +129,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="solve to the motion that returns to itself, so that a baked cycle has no seam (default: where the action "
         "is cyclic)",
     )
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="measure the aim errors of the report on the evaluated rig, also where they follow from the solution",
+    )
     baking.add_into(parser)
 
 
@@ -241,7 +246,7 @@ def _bake_action(
     extents = {rig.name: rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last) for rig, _ in places}
     steps = look_at_bake.bake(scene, look_ats, _options(request, first, last))
     results = drain(steps, lambda fraction: console.progress(0.1 + 0.65 * fraction, "baking"))
-    steps = baked_aim.measure(scene, results)
+    steps = baked_aim.find(scene, results, verify=request.options.verify)
     errors = drain(steps, lambda fraction: console.progress(0.75 + 0.2 * fraction, "verifying"))
     if job.output.suffix.lower() == ".glb":
         for result in results:

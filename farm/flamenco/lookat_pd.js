@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 //
-// A job type for Flamenco 3.5 or later: a task for each shard of the files in a folder, and one that merges their
+// A job type for Flamenco 3.6 or later: a task for each shard of the files in a folder, and one that merges their
 // reports. Copy this file into the folder `scripts` beside the Flamenco Manager. See docs/farm.md.
 
 const JOB_TYPE = {
@@ -16,15 +16,20 @@ const JOB_TYPE = {
           description: "What to do with the files" },
         { key: "options", type: "string", required: false, default: "", visible: "submission",
           description: "Options of the verb as in a shell, such as: --point 0,-3,1.6 --settle-time 0.4" },
-        { key: "shards", type: "int32", required: false, default: 8, propargs: {min: 1, max: 10000},
+        { key: "shards", type: "int32", required: false, default: 20, propargs: {min: 1, max: 10000},
           visible: "submission", description: "Number of tasks among which the files are distributed" },
         { key: "processes", type: "int32", required: false, default: 1, propargs: {min: 1, max: 256},
           visible: "submission",
           description: "Number of processes of a task, each with a Blender of its own and some hundred MB of memory" },
+        { key: "tolerate_failures", type: "string", required: false, default: "0", visible: "submission",
+          description: "Number of files, or share such as 5%, that may fail before the job has failed" },
     ],
 };
 
 function compileJob(job) {
+    if (typeof shellSplit === "undefined") {
+        throw "Look-at PD needs Flamenco 3.6 or later; update the Manager.";
+    }
     const settings = job.settings;
     const inputs = folder(settings.input_folder, "Input Folder");
     const outputs = folder(settings.output_folder, "Output Folder");
@@ -34,7 +39,11 @@ function compileJob(job) {
     const options = plainArray(shellSplit(settings.options || ""));
     const reports = path.join(outputs, "reports", `of-${shards}`);
 
-    const merge = task("merge-reports", ["report", "merge", reports, "--output", path.join(outputs, "report.json")]);
+    const merge = task("merge-reports", [
+        "report", "merge", reports,
+        "--output", path.join(outputs, "report.json"),
+        "--tolerate-failures", tolerated(settings.tolerate_failures),
+    ]);
     for (let shard = 1; shard <= shards; shard++) {
         const part = task(`${verb}-${shard}-of-${shards}`, [
             verb, inputs,
@@ -43,7 +52,10 @@ function compileJob(job) {
             "--jobs", `${processes}`,
             "--report", path.join(reports, `${shard}.json`),
             "--skip-done",
-            "--progress", "none",
+            "--retry", "1",
+            // A file that fails is no task that fails: the Manager counts those, and ends the job. The merge decides.
+            "--tolerate-failures", "100%",
+            "--progress", "auto",
         ].concat(options));
         job.addTask(part);
         merge.addDependency(part);
@@ -79,6 +91,14 @@ function folder(value, label) {
         throw `${label} is empty; choose a folder.`;
     }
     return value;
+}
+
+function tolerated(value) {
+    const given = value || "0";
+    if (!/^[0-9]+([.][0-9]+)?%?$/.test(given)) {
+        throw `Tolerate Failures is ${given}; give a number of files, or a share such as 5%.`;
+    }
+    return given;
 }
 
 // Settings of jobs that scripts submit may be missing.

@@ -155,8 +155,8 @@ def test_protected_folder(walk, call, tmp_path) -> None:
 @pytest.mark.parametrize("suffix", [".blend", ".glb"])
 @pytest.mark.parametrize("existing", [False, True])
 def test_failure_while_writing_leaves_what_was_there(walk, call, tmp_path, monkeypatch, suffix, existing) -> None:
-    scene_files = load("cli.scene_files")
-    original = scene_files._call
+    blender_call = load("cli.blender_call")
+    original = blender_call.call
 
     def half(operator, complaint, **arguments):
         if not arguments["filepath"].endswith("walk.blend"):
@@ -164,12 +164,12 @@ def test_failure_while_writing_leaves_what_was_there(walk, call, tmp_path, monke
             raise load("lookat_pd.errors").FileError("The disk is full; make room.")
         original(operator, complaint, **arguments)
 
-    monkeypatch.setattr(scene_files, "_call", half)
+    monkeypatch.setattr(blender_call, "call", half)
     output = tmp_path / "deep" / f"out{suffix}"
     if existing:
         output.parent.mkdir()
         output.write_bytes(b"what was there")
-    outcome = call("bake", walk, "--output", output, "--point=0,-2,1.6")
+    outcome = call("bake", walk, "--output", output, "--point=0,-2,1.6", "--overwrite")
     assert outcome.code == 1 and outcome.row["error"] == "The disk is full; make room."
     assert output.parent.exists() is existing
     if existing:
@@ -261,8 +261,8 @@ def test_a_signal_that_blender_swallows_ends_the_run_after_the_file(number, walk
 
 @signals
 def test_a_signal_while_writing_lets_the_file_be_finished(number, walk, call, tmp_path, monkeypatch) -> None:
-    scene_files = load("cli.scene_files")
-    original = scene_files._call
+    blender_call = load("cli.blender_call")
+    original = blender_call.call
     second = shutil.copy(walk, tmp_path / "second.blend")
 
     def writing(operator, complaint, **arguments):
@@ -270,7 +270,7 @@ def test_a_signal_while_writing_lets_the_file_be_finished(number, walk, call, tm
             signal.raise_signal(number)
         original(operator, complaint, **arguments)
 
-    monkeypatch.setattr(scene_files, "_call", writing)
+    monkeypatch.setattr(blender_call, "call", writing)
     outcome = call("bake", walk, second, "--output", tmp_path / "out", "--point=0,-2,1.6")
     assert outcome.code == 128 + number
     assert [row["ok"] for row in outcome.rows] == [True, False]
@@ -316,13 +316,13 @@ def test_interruption_within_an_operator_is_one_too() -> None:
         raise RuntimeError("Error: Python: Traceback (most recent call last):\nKeyboardInterrupt\nLocation: x.py:1\n")
 
     with pytest.raises(KeyboardInterrupt):
-        load("cli.scene_files")._call(operator, "It cannot be read")
+        load("cli.blender_call").call(operator, "It cannot be read")
 
 
 def test_existing_output_is_replaced(walk, call, tmp_path) -> None:
     output = tmp_path / "out.blend"
     output.write_bytes(b"old")
-    assert call("bake", walk, "--output", output, "--point=0,-2,1.6").code == 0
+    assert call("bake", walk, "--output", output, "--point=0,-2,1.6", "--overwrite").code == 0
     assert output.read_bytes().startswith(b"BLENDER")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.blend", "walk.blend"]
 
@@ -365,7 +365,7 @@ def test_bad_arguments(walk, call, tmp_path, words, expected) -> None:
 
 
 def test_output_of_unknown_kind(walk, call, tmp_path) -> None:
-    assert ".fbx" in misuse(call, walk, "--output", tmp_path / "out.fbx", "--point=0,-2,1")
+    assert ".glb" in misuse(call, walk, "--output", tmp_path / "out.bvh", "--point=0,-2,1")
 
 
 def test_several_inputs_need_a_folder(walk, walk_glb, call, tmp_path) -> None:
@@ -373,7 +373,7 @@ def test_several_inputs_need_a_folder(walk, walk_glb, call, tmp_path) -> None:
 
 
 def test_inputs_that_would_be_written_to_one_place(walk, call, tmp_path) -> None:
-    other = tmp_path / "other" / "Walk.fbx"
+    other = tmp_path / "Walk.fbx"
     message = misuse(call, walk, other, "--output", tmp_path / "out", "--point=0,-2,1")
     assert str(walk) in message and str(other) in message
     assert not (tmp_path / "out").exists()
@@ -497,7 +497,7 @@ def test_a_disk_that_fills_up_is_reported(walk, call, tmp_path, monkeypatch, sho
     output = tmp_path / "out.blend"
     output.write_bytes(b"what was there")
     with short_of_space():
-        outcome = call("bake", walk, "--output", output, "--point=0,-2,1.6")
+        outcome = call("bake", walk, "--output", output, "--point=0,-2,1.6", "--overwrite")
     assert outcome.code == 1
     assert outcome.row["error"] == (
         f"{output} cannot be written because the disk is full; free some space, or choose another folder."
@@ -522,7 +522,7 @@ def test_a_full_disk_that_blender_reports(walk, call, tmp_path, monkeypatch, suf
         ".glb": 'Error: Python: Traceback (most recent call last):\n  File "export.py", line 120, in save_gltf\n'
         "    file.close()\nOSError: [Errno 28] No space left on device\nLocation: x.py:1\n",
     }
-    scene_files, original = load("cli.scene_files"), load("cli.scene_files")._call
+    blender_call, original = load("cli.blender_call"), load("cli.blender_call").call
 
     def full(operator, complaint, **arguments):
         if arguments["filepath"].endswith("walk.blend"):
@@ -533,7 +533,7 @@ def test_a_full_disk_that_blender_reports(walk, call, tmp_path, monkeypatch, suf
 
         return original(fail, complaint, **arguments)
 
-    monkeypatch.setattr(scene_files, "_call", full)
+    monkeypatch.setattr(blender_call, "call", full)
     outcome = call("bake", walk, "--output", tmp_path / f"out{suffix}", "--point=0,-2,1.6")
     assert outcome.code == 1 and "the disk is full" in outcome.row["error"]
 

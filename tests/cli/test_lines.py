@@ -81,7 +81,8 @@ def test_reports_keep_names_and_stay_lines(nasty, call, capsys) -> None:
 
 def test_notes_are_the_same_in_the_report(nasty, tools, call, tmp_path) -> None:
     tools.reopen(nasty)
-    tools.make_armature("other\nrig")
+    prop = bpy.data.objects.new("other\nrig", bpy.data.armatures.new("prop"))
+    bpy.context.scene.collection.objects.link(prop)
     source = tools.save(tmp_path / "two.blend")
     outcome = call("bake", source, "--output", tmp_path / "out.blend", "--point=0.5,-2,1.7")
     assert outcome.row["warnings"] and all(map(is_plain, outcome.row["warnings"]))

@@ -199,9 +199,9 @@ def test_whatever_blender_stumbles_over_is_no_exception(tmp_path, call, monkeypa
             "IndexError: list index out of range\nLocation: x.py:1\n"
         )
 
-    scene_files = load("cli.scene_files")
-    original = scene_files._call
-    monkeypatch.setattr(scene_files, "_call", lambda operator, *words, **more: original(stumble, *words, **more))
+    blender_call = load("cli.blender_call")
+    original = blender_call.call
+    monkeypatch.setattr(blender_call, "call", lambda operator, *words, **more: original(stumble, *words, **more))
     outcome = call("inspect", bvh(tmp_path / "turn.bvh", 30.0, 10))
     assert outcome.row["error"] == (
         "Blender cannot read it; it may be damaged, or newer than this Blender: save or export it again."

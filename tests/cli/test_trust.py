@@ -236,6 +236,15 @@ FLAGS = {
     "--fps": [*NUMBERS, "24", "29.97"],
     "--jobs": ["1", "2", "0", "-1", "9" * 30, "x"],
     "--shard": ["1/1", "1/2", "2-3/3", "3-2/3", "0/2", "1/0", "9/2", "1-9/3", "9" * 30 + "/1", "x", "1/2/3", ""],
+    "--tolerate-failures": ["0", "1", "5%", "x", "-1", "101%", "9" * 30],
+    "--retry": ["0", "1", "-1", "x", "9" * 30],
+    "--timeout": [*NUMBERS, "60"],
+    "--format": ["blend", "glb", "fbx", "usd", "mov"],
+    "--file-name": ["{stem}", "{version:999999999999}", "{stem.real}", "{0}"],
+    "--dry-run": ["table", "json", "x"],
+    "--export-bones": ["all", "deform", "x"],
+    "--export-actions": ["all", "new", "x"],
+    "--set": ["bo.settle_time=1", "x", "=", "show.output=1"],
     "--progress": ["json", "openjd", "none", "auto", "x"],
     "--action": ["Walk", "Walk*", "*", "[", "?" * 200, "Nothing", ""],
     "--bone": ["head", "foot.L", "nobody", ""],
@@ -310,7 +319,7 @@ FLAGS = {
     "--source-frame": [*NUMBERS, "20"],
     "--destination-frame": [*NUMBERS, "20"],
     "--root": ["none", "heading", "x"],
-    "--name": ["Walk", "New", ""],
+    "--name": ["Walk", "{stem}_v{version:03}", "{who}", "{", "", "a/b"],
     "--repeat": ["1", "3", "0", "x", "9" * 30],
     "--until": [*NUMBERS[:4], "40", "9" * 30],
     "--write-to": ["constraints", "layer", "new", "current", "x"],
@@ -344,6 +353,9 @@ BARE = [
     *(
         "--absolute",
         "--all-actions",
+        "--all-rigs",
+        "--allow-empty",
+        "--allow-missing",
         "--as-published",
         "--as-seen",
         "--visual",
@@ -365,7 +377,9 @@ BARE = [
         "--no-offset",
         "--no-switch",
         "--selected",
+        "--verify",
     ),
+    *("--no-clobber", "--overwrite", "--quiet", "--verbose", "--warnings-as-errors"),
     *("--from-rest", "--match-orientation", "--palm", "--skip-done", "--smooth-pops", "--tip", "--trust-scripts"),
 ]
 PAIRS = [("1", "20"), ("20", "1"), ("5", "5"), ("-30", "10"), ("1", "9" * 20), ("x", "1")]
@@ -415,7 +429,7 @@ def test_the_attack_knows_every_flag() -> None:
     """A new flag needs a row in FLAGS or BARE."""
     found = flags_of_verbs()
     assert set().union(*found.values()) == {*FLAGS, *BARE, *TWO_NUMBERS, *ALWAYS}
-    assert set(found) == {*VERBS, "report"}
+    assert set(found) == {*VERBS, "job", "report"}
 
 
 def write_report(path: Path, report: Path) -> None:
@@ -478,6 +492,12 @@ def check_run(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> N
     own = {output, report, *(f"{output}/{stem}{suffix}" for stem in stems for suffix in (".blend", ".glb"))}
     plots = {word for flag, *rest in words for word in rest if flag == "--plots"}
     own |= {path for path in after if any(Path(path).is_relative_to(folder) for folder in plots)}
+    flags = {flag for flag, *_ in words}
+    if flags & {"--format", "--name", "--file-name"}:
+        own |= {path for path in after if Path(path).is_relative_to(output) and path not in before}
+    own.add(str(Path(report).with_suffix(".jsonl")))
+    if verb == "job":
+        own = {report}
     own |= {str(parent) for path in own for parent in Path(path).parents}
     named = {name, *(word for flag, *rest in words for word in rest if FLAGS.get(flag) is GIVEN)}
     changed = {path for path in before.keys() | after.keys() if before.get(path, b"-") != after.get(path, b"-")}
@@ -485,7 +505,8 @@ def check_run(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> N
     if code == 2:
         assert not changed, given
     # One of several parts may have no files.
-    if code == 0 and verb not in ("inspect", "report") and not any(flag == "--shard" for flag, *_ in words):
+    may_do_nothing = {"--shard", "--dry-run", "--tolerate-failures", "--allow-empty", "--no-clobber", "--skip-done"}
+    if code == 0 and verb not in ("inspect", "report") and not flags & may_do_nothing:
         assert changed
     assert "walk.blend" not in changed or output == "walk.blend", given
     if report in changed:

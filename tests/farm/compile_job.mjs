@@ -38,6 +38,8 @@ const context = vm.createContext({
     frameChunker: range => [range],
     frameCount: () => 1,
 });
+// An older Manager lacks some of them.
+delete context[job.settings.without];
 let error = null;
 try {
     vm.runInContext(`"use strict";${script};compileJob`, context)(job);

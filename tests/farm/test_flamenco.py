@@ -77,11 +77,21 @@ def test_settings_that_a_script_leaves_out_have_their_defaults(compile_job) -> N
 
 @pytest.mark.parametrize(
     ("settings", "expected"),
-    [({"input_folder": ""}, "Input Folder"), ({"output_folder": ""}, "Output Folder"), ({"shards": 0}, "Shards")],
+    [
+        ({"input_folder": ""}, "Input Folder"),
+        ({"output_folder": ""}, "Output Folder"),
+        ({"shards": 0}, "Shards"),
+        ({"tolerate_failures": "few"}, "Tolerate Failures"),
+    ],
 )
 def test_settings_that_cannot_be_are_refused(settings, expected, compile_job) -> None:
     found = compile_job(**{"input_folder": "/in", "output_folder": "/out", **settings})
     assert found["tasks"] == [] and found["error"].startswith(expected) and found["error"].endswith(".")
+
+
+def test_a_manager_that_is_too_old_is_told_so(compile_job) -> None:
+    found = compile_job(input_folder="/in", output_folder="/out", without="shellSplit")
+    assert found["tasks"] == [] and "Flamenco 3.6" in found["error"]
 
 
 def test_the_settings_are_of_flamenco(compile_job) -> None:

@@ -90,6 +90,31 @@ def test_a_run_makes_what_the_plain_command_makes(tmp_path) -> None:
     assert sorted(path.name for path in out.iterdir()) == sorted([*os.listdir(plain), "report.json", "reports"])
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("tolerated", "code"), [("0", 1), ("1", 0)])
+def test_a_truncated_file_leaves_the_others_and_the_exit_code_that_is_asked_for(tolerated, code, tmp_path) -> None:
+    shots, out = tmp_path / "shots", tmp_path / "out"
+    shots.mkdir()
+    character.make_character()
+    first = character.export(shots / "a.glb")
+    shutil.copy(first, shots / "c.glb")
+    (shots / "b.glb").write_bytes(first.read_bytes()[:5000])
+    given = parameters(
+        InputFolder=shots,
+        OutputFolder=out,
+        Shards=2,
+        Options="--point 0.5,-2,1.7",
+        TolerateFailures=tolerated,
+        Program=shlex.join([sys.executable, str(ROOT / "cli")]),
+        Python=sys.executable,
+    )
+    done = openjd("run", BUNDLE / "template.yaml", "--step", "Merge", "--run-dependencies", *given)
+    assert done.returncode == code, done.stdout
+    rows = json.loads((out / "report.json").read_text("utf-8"))
+    assert [(row["ok"], row["code"]) for row in rows] == [(True, None), (False, "input-broken"), (True, None)]
+    assert sorted(path.name for path in out.glob("*.glb")) == ["a.glb", "c.glb"]
+
+
 # What it looks for on a worker
 
 

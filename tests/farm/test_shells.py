@@ -71,7 +71,7 @@ def test_slurm(shots, monkeypatch) -> None:
         (shots / name).chmod(0o755)
     environment = {**os.environ, "PATH": f"{shots}:{os.environ['PATH']}", "CLI": str(shots / "cli"), "N": "2"}
     subprocess.run(["bash", "-ec", commands("Slurm")], cwd=shots, env=environment, check=True, timeout=60)
-    assert (shots / "dependencies").read_text() == "--dependency=afterok:7\n"
+    assert (shots / "dependencies").read_text() == "--dependency=afterany:7\n"
     monkeypatch.chdir(shots)
     main = load("cli.program").main
     called = [shlex.split(line) for line in (shots / "called").read_text().splitlines()]
