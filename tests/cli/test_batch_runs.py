@@ -351,6 +351,49 @@ def test_a_format_that_cannot_hold_it_is_refused(walk, call, tmp_path) -> None:
     assert outcome.code == 2 and "--format usd" in outcome.errors[0]
 
 
+def test_a_glb_that_is_made_has_the_clips_that_were_made(call, tools, tmp_path) -> None:
+    """And of a skinned character the bones that deform."""
+    hero = tools.make_character()
+    other = tools.animate(hero, "Run")
+    track = hero.animation_data.nla_tracks.new()
+    track.mute = True
+    track.strips.new("Run", 1, other)
+    hero.animation_data.action = bpy.data.actions["Walk"]
+    for bone in hero.data.bones:
+        bone.use_deform = bone.name not in ("root", "foot.R")
+    mesh = bpy.data.objects.new("Skin", bpy.data.meshes.new("Skin"))
+    mesh.data.from_pydata([(0, 0, 1), (1, 0, 1), (0, 1, 1)], [], [(0, 1, 2)])
+    bpy.context.scene.collection.objects.link(mesh)
+    mesh.parent = hero
+    mesh.vertex_groups.new(name="head").add([0, 1, 2], 1.0, "REPLACE")
+    mesh.modifiers.new("Skin", "ARMATURE").object = hero
+    source = tools.save(tmp_path / "in.blend")
+
+    def made(*words: str) -> tuple[set[str], set[str]]:
+        assert call("bake", source, "--output", tmp_path / "out.glb", AIM, *words).code == 0
+        document, _ = load("cli.gltf").read(tmp_path / "out.glb")
+        return {clip["name"] for clip in document["animations"]}, {node["name"] for node in document["nodes"]}
+
+    clips, bones = made()
+    assert clips == {"Walk look-at"} and "head" in bones and "foot.R" not in bones
+    clips, bones = made("--export-actions", "all", "--export-bones", "all")
+    assert clips == {"Walk", "Run", "Walk look-at"} and "foot.R" in bones
+
+
+@pytest.mark.parametrize("words", [(AIM,), ("--target", "Ball", "--settle-time", "0.2"), ("--gaze",)])
+def test_predicted_errors_are_those_that_are_measured(words, walk, call, tmp_path) -> None:
+    if words == ("--gaze",):
+        gaze = tmp_path / "gaze.json"
+        gaze.write_text(
+            '[{"frame": 5, "point": [1, -2, 1.6]}, {"frame": 50, "target": "Ball"}, {"frame": 90, "off": true}]'
+        )
+        words = ("--gaze", str(gaze))
+    rows = [call("bake", walk, "--output", tmp_path / "o.blend", *words, *more).row for more in ((), ("--verify",))]
+    predicted, measured = rows
+    assert predicted["aim_error_deg"] == pytest.approx(measured["aim_error_deg"], abs=1e-3)
+    assert predicted["settled_error_deg"] == pytest.approx(measured["settled_error_deg"], abs=1e-3)
+
+
 # What is said
 
 

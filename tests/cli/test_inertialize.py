@@ -190,7 +190,8 @@ def test_velocity_jump_is_the_median_over_moving_bones(blend_file, call, tools, 
 
 
 def test_what_nothing_says_is_the_end_of_one_and_the_start_of_the_other(source, call, tools, tmp_path) -> None:
-    outcome = call("inertialize", source, "--output", tmp_path / "out.glb", "--action", "Run", "--to", "Walk")
+    output, join = tmp_path / "out.glb", ("--action", "Run", "--to", "Walk")
+    outcome = call("inertialize", source, "--output", output, *join, "--export-actions", "all")
     assert outcome.row["cuts"] == [31] and outcome.row["frames"] == [1, 71]
     assert 0.1 <= outcome.row["blends"][0] <= 0.6
     assert f"-> {tmp_path / 'out.glb'}: Run > Walk, frames 1 to 71, blended at 31" in outcome.out
