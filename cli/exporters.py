@@ -95,6 +95,9 @@ def _leave_out_clips(made: Collection[str]) -> None:
         for strip in track.strips
     }
     played |= {item.animation_data.action for item in bpy.data.objects if item.animation_data is not None}
+    # Layers are played by constraints.
+    owners = [*bpy.data.objects, *(bone for armature in armatures for bone in armature.pose.bones)]
+    played |= {getattr(constraint, "action", None) for owner in owners for constraint in owner.constraints}
     for action in list(bpy.data.actions):
         if action.name in made or action in played:
             continue
