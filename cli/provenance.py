@@ -71,7 +71,7 @@ def command(options: argparse.Namespace) -> str:
         for name, value in vars(options).items()
         if name not in (*_WHICH_FILES, *_HOW)
     }
-    if getattr(options, "preset", None) is not None:
+    if options.verb == "bake" and options.preset is not None:
         settings["preset"] = presets.read(options.preset)
     if getattr(options, "profile", None) is not None:
         settings["profile"] = profile_file.read(options.profile)

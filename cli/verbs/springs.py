@@ -18,7 +18,7 @@ from ...rig.springs.chains import SpringChain
 from ...rig.springs.settings import SpringSettings
 from ...rig.springs.springs_kind import SpringKind, SpringSolve, instance_of
 from .. import arguments as words
-from .. import baking, each_action, each_file, rigs, setting_flags
+from .. import baking, each_action, each_file, each_rig, rigs, setting_flags
 from ..console import Console
 from ..jobs import FileJob
 from ..report import Row
@@ -60,7 +60,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace, console: Console) -> int:
     baking.check(options)
-    return each_file.convert(options, console, lambda scene, job, row: _work(options, scene, job, row, console), FIELDS)
+
+    def work(scene: bpy.types.Scene, job: FileJob, row: Row) -> None:
+        def one(own: Row) -> None:
+            _work(options, scene, job, own, console)
+
+        if options.rig:
+            each_rig.run(options, scene, job, row, console, one)
+        else:
+            # Not every character has something that swings.
+            one(row)
+
+    return each_file.convert(options, console, work, FIELDS)
 
 
 def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row: Row, console: Console) -> None:

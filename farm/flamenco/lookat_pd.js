@@ -12,7 +12,7 @@ const JOB_TYPE = {
         { key: "output_folder", type: "string", subtype: "dir_path", required: true, visible: "submission",
           description: "Folder for the outputs and the report" },
         { key: "verb", type: "string", required: true, default: "bake", visible: "submission",
-          choices: ["bake", "follow", "hit", "ik", "inertialize", "interpolate", "reach"],
+          choices: ["bake", "follow", "hit", "ik", "inertialize", "interpolate", "reach", "springs"],
           description: "What to do with the files" },
         { key: "options", type: "string", required: false, default: "", visible: "submission",
           description: "Options of the verb as in a shell, such as: --point 0,-3,1.6 --settle-time 0.4" },

@@ -242,6 +242,8 @@ FLAGS = {
     "--format": ["blend", "glb", "fbx", "usd", "mov"],
     "--file-name": ["{stem}", "{version:999999999999}", "{stem.real}", "{0}"],
     "--dry-run": ["table", "json", "x"],
+    "--influence": [*NUMBERS, "0.5"],
+    "--reach-with": ["arm", "palm", "x", ""],
     "--export-bones": ["all", "deform", "x"],
     "--export-actions": ["all", "new", "x"],
     "--set": ["bo.settle_time=1", "x", "=", "show.output=1"],
