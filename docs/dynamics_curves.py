@@ -136,6 +136,28 @@ def weight() -> None:
     for axis in axes[1]:
         axis.set_xlabel("time [s]")
     save(figure, "dynamics_weight.png")
+    successions(arm)
+
+
+def successions(arm: dynamics.Body) -> None:
+    """Print how long after each other joints are fastest, for docs/dynamics.md."""
+    for duration in (0.4, 0.7, 1.0):
+        behind = []
+        for seed in range(20):
+            keys = rotation.exp(np.random.default_rng(seed).uniform(-0.8, 0.8, (2, 3, 3)))
+            motion = dynamics.interpolate(
+                arm,
+                keys,
+                np.array([0.0, duration]),
+                1e-3,
+                residual=float(5.0 * np.exp(-4.0)),
+                gravity=(0.0, -9.81, 0.0),
+                keeps=np.ones((2, 3)),
+            )
+            speeds = rotation.distance(motion.rotations[1:], motion.rotations[:-1])
+            behind.append(np.diff(np.argmax(speeds, axis=0)))
+        elbow, wrist = np.median(behind, axis=0)
+        print(f"{duration:g} s: elbow {elbow:.0f} ms after the shoulder, wrist {wrist:.0f} ms after the elbow")
 
 
 START = rotation.exp([[0.0, 0.0, -0.4], [0.0, 0.0, 1.2]])

@@ -80,6 +80,12 @@ def test_joints_are_fastest_one_after_the_other_from_the_root_to_the_tip(
     assert peaks[-1] > peaks[0]
 
 
+@given(SEEDS, st.floats(0.7, 1.0))
+def test_a_wrist_is_behind_its_elbow_as_in_a_throw(seed: int, duration: float) -> None:
+    _, elbow, wrist = moved(arm(0.45), keys_of(3, seed, 2), duration, gravity=DOWN)
+    assert 0.025 < wrist - elbow < 0.075
+
+
 @given(SEEDS, DURATIONS, st.floats(1.05, 100.0))
 def test_a_heavier_body_is_later_in_all_joints(seed: int, duration: float, factor: float) -> None:
     body, keys = trees.body(4, seed), keys_of(4, seed, 2)
