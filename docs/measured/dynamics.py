@@ -33,7 +33,7 @@ FASTEST = 90.0
 """Angle [degrees] between two frames from which a motion counts as exploded, unless the clip itself is as fast."""
 PERSON = 40.0, 120.0
 """Masses [kg] that are plausible for a human."""
-PRESETS = "Natural", "Human Arm", "Heavy", "Puppet", "Tail"
+PRESETS = "Natural", "Human Arm", "Heavy", "Puppet", "Tail", "As Published"
 """Those that come with the extension."""
 assert set(PRESETS) == set(presets.PRESETS.shipped())
 HEAD = pages.head("rig", "bones", "mass", "heaviest bone", *PRESETS, "reach", "hit")

@@ -100,11 +100,19 @@ def test_a_saved_preset_is_applied_and_removed(own_preset) -> None:
     settings, saved = bpy.context.scene.lookat_pd_dynamics, motion()
     presets.apply("Puppet", bpy.context.scene)
     settings.keys, settings.duration = "SELECTED", 1.0
-    assert motion() != saved and settings.between == "TENSION"
+    assert motion() != saved and settings.between == "MASS"
     assert bpy.ops.lookat_pd.dynamics_preset(filepath=str(own_preset)) == {"FINISHED"}
     assert motion() == saved and (settings.keys, settings.duration) == ("SELECTED", 1.0)
     assert bpy.ops.lookat_pd.dynamics_preset_add(name="Wet rope", remove_name=True) == {"FINISHED"}
     assert "Wet rope" not in presets.PRESETS.available() and not own_preset.exists()
+
+
+def test_all_presets_show_mass_but_the_published_one(hero) -> None:
+    methods = {}
+    for name in presets.PRESETS.shipped():
+        presets.apply(name, bpy.context.scene)
+        methods[name] = bpy.context.scene.lookat_pd_dynamics.between
+    assert methods.pop("As Published") == "TENSION" and set(methods.values()) == {"MASS"}
 
 
 def test_shipped_presets_cannot_be_removed(hero) -> None:

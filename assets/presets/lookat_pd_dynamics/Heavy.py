@@ -4,12 +4,12 @@ import bpy
 
 dynamics = bpy.context.scene.lookat_pd_dynamics
 
-dynamics.between = "TENSION"
+dynamics.between = "MASS"
 dynamics.tension = 5.0
 dynamics.at_keys = "PASS"
 dynamics.swing_past = 0.1
 dynamics.limit = "STRENGTH"
-dynamics.strength = 1.5
+dynamics.strength = 2.0
 dynamics.friction = 0.0
 dynamics.use_gravity = True
 dynamics.inertia = "TRUE"

@@ -4,7 +4,7 @@ import bpy
 
 dynamics = bpy.context.scene.lookat_pd_dynamics
 
-dynamics.between = "TENSION"
+dynamics.between = "MASS"
 dynamics.tension = 7.5
 dynamics.at_keys = "PASS"
 dynamics.swing_past = 0.0
