@@ -442,7 +442,7 @@ def _chasing(
     if off > arm.near:
         led = best.motion
         path = arm.points(led)
-    return arm, path, replace(best, motion=led, cost=arm.cost(led, h, rough=True))
+    return arm, path, replace(best, motion=led, cost=arm.cost(led, h, rough=True), arm=arm)
 
 
 def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: float, dt: float, h: float) -> Reach:
