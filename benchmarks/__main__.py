@@ -38,6 +38,7 @@ MODULES = (
     "ik",
     "ik_bake",
     "dynamics",
+    "control_bakes",
     "gltf",
     # Each further module stands here, and has a place in page.md; its run() returns rows.
 )
