@@ -1,0 +1,104 @@
+"""Keys that are edited while nothing is held: how long it takes until what becomes of them is seen, and verified."""
+
+import time
+from collections.abc import Callable, Generator, Iterator
+
+import bpy
+import numpy as np
+from rigify_human import facing, human, scene, state, turned
+from windowed.hands import Hands, Waiting
+from windowed.scripts import script
+
+from extension import load
+
+LIVE = ("rig.layers.live",)
+AT = 60
+FRAMES, BONES = 250, 5
+RIGHT = 1.0
+"""Degrees within which a pose is that which is verified, to the eye."""
+SEEN, VERIFIED = 20.0, 50.0
+"""Most time from an edit, in units of `_unit`: on a quiet machine it is about 3 and 10 loops, and what is drawn."""
+
+
+def _loop() -> float:
+    """Seconds that a plain loop of as many frames and bones takes, as the benchmarks have it."""
+    exp = load("lookat_pd.rotation").exp
+    begin, turn, pace = time.perf_counter(), np.zeros((BONES, 3)), np.zeros((BONES, 3))
+    for frame in range(FRAMES):
+        for bone in range(BONES):
+            goal = np.array((np.sin(0.1 * frame), 0.1 * bone, 0.0))
+            pace[bone] += 0.1 * (goal - turn[bone]) - 0.5 * pace[bone]
+            turn[bone] = turn[bone] + pace[bone]
+            exp(turn[bone])
+    return time.perf_counter() - begin
+
+
+def _unit(hands: Hands) -> float:
+    """Seconds that a plain loop and drawing the window once take, on this machine as busy as it is."""
+    loop = min(_loop() for _ in range(3))
+    begin = time.perf_counter()
+    with hands.override():
+        bpy.ops.wm.redraw_timer(type="DRAW_WIN", iterations=1)
+    return loop + time.perf_counter() - begin
+
+
+def _answered(edit: Callable[[], None]) -> Generator[float, None, tuple[float, float]]:
+    """Seconds after an edit until the last pose is seen, and until it is verified; looked at in each turn."""
+    poses: list[tuple[float, np.ndarray]] = []
+    begin, worked = time.perf_counter(), False
+    edit()
+    while time.perf_counter() - begin < 60.0:
+        yield 0.0
+        poses.append((time.perf_counter() - begin, facing()))
+        worked = worked or state() == "SOLVING"
+        if worked and state() == "SOLVED":
+            break
+    assert worked and state() == "SOLVED", state()
+    wrong = [seconds for seconds, pose in poses if turned(pose, poses[-1][1]) > RIGHT]
+    seen = next(seconds for seconds, _ in poses if not wrong or seconds > wrong[-1])
+    return seen, poses[-1][0]
+
+
+def _edits() -> Iterator[tuple[str, Callable[[], None]]]:
+    """Keys at the frame that is seen, of the target and of the chest."""
+    ball, chest = next(item for item in scene().objects if item.name.startswith("Ball")), human().pose.bones["chest"]
+    chest.rotation_mode = "QUATERNION"
+
+    def place(x: float) -> None:
+        ball.location.x += x
+        ball.keyframe_insert("location", frame=AT)
+
+    def turn(x: float) -> None:
+        chest.rotation_quaternion = (0.99, x, 0.05, 0.0)
+        chest.keyframe_insert("rotation_quaternion", frame=AT)
+
+    for x in (0.4, -0.3):
+        yield "target", lambda x=x: place(x)
+    for x in (0.1, -0.1):
+        yield "chest", lambda x=x: turn(x)
+
+
+@script(needs=LIVE)
+def keys_are_seen_soon(hands: Hands) -> Waiting:
+    """A key of the target, and one of the chest, of a generated human that looks at a ball."""
+    yield from hands.sidebar()
+    demo = load("assets.demo.human").build_scene()
+    hands.window.scene = demo.scene
+    load("rig.look_at.edit").add(scene(), human(), "head", demo.ball)
+    scene().frame_set(AT)
+    for name, edit in _edits():
+        yield 0.6
+        assert (yield from hands.until(lambda: state() == "SOLVED", 60.0)), state()
+        scene().frame_set(AT)
+        yield 0.3
+        unit, before = _unit(hands), facing()
+        seen, verified = yield from _answered(edit)
+        print(
+            f"key of the {name}: seen after {seen:.2f} s, {seen / unit:.1f} times a plain loop and a drawing; "
+            f"verified after {verified:.2f} s, {verified / unit:.1f} times"
+        )
+        assert turned(facing(), before) > 0.2, f"the key of the {name} changes nothing"
+        assert seen < SEEN * unit, f"a key of the {name} is seen after {seen / unit:.1f} times {unit:.2f} s"
+        assert verified < VERIFIED * unit, (
+            f"a key of the {name} is verified after {verified / unit:.1f} times {unit:.2f} s"
+        )
