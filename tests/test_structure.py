@@ -56,7 +56,7 @@ WITHIN = {
         "look_at": {"animation", "controls", "detection", "layers", "sampling"},
         "live": {"layers"},
         "pd_follow": {"animation", "layers", "sampling"},
-        "springs": {"animation", "detection", "layers", "sampling"},
+        "springs": {"animation", "controls", "detection", "layers", "sampling"},
     },
 }
 LOOSE = {

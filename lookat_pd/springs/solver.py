@@ -28,6 +28,8 @@ class SpringMotion:
 
     offsets: Array
     """(F, n, 4) local rotations, to be multiplied on the right."""
+    swings: Array
+    """(F, n, 4) the same from where the animation alone has the bones, in their frames there."""
     tips: Array
     """(F, n, 3) where their tips are then, in the world [m]."""
     longer: Array
@@ -165,4 +167,4 @@ class _Work:
         whole = self.rig.whole(self.swings)
         offsets, tips = self.rig.local(whole), self.rig.placed(whole, self.longer)[1]
         seam = float(rotation.distance(offsets[0], offsets[-1]).max(initial=0.0)) if self.cyclic else 0.0
-        return SpringMotion(offsets, tips, self.longer, self.stepped, seam)
+        return SpringMotion(offsets, whole, tips, self.longer, self.stepped, seam)

@@ -808,6 +808,8 @@ SWINGING = (
     ("CAT_TAIL", TAIL, ("尻尾", "しっぽ", "尾巴")),
 )
 """What swings: a preset of springs, words of names, and signs within names of languages without spaces."""
+NO_SWING = _words("tweak master ik pole target root parent")
+"""Of bones so called, those that are controls for something else."""
 FILLER = _words("""upper lower up low joint bone base rig def deform bip biped mixamorig valve character char fk jnt cc
     ponytail pigtail coattail rear breast nail extension rotate""")
 """What is written together with other words without saying what a bone is."""

@@ -9,6 +9,7 @@ from ...lookat_pd.errors import LookAtError, RigError
 from ..animation import data_paths
 from ..animation.editable import check_bones, check_local
 from ..animation.stored_settings import read
+from ..sampling import own_data
 from .settings import NAME, SpringSettings
 
 
@@ -104,6 +105,18 @@ def to_bake(item: bpy.types.Object) -> list[SpringChain]:
             chain.check()
             check_apart(chain, good)
     return good
+
+
+def leaves_swing(constraint: bpy.types.Constraint) -> bool:
+    """Whether a constraint leaves a bone the swing that is added before it.
+
+    One of a layer of the extension does, and one that adds a rotation before the bone's own, as controls of tails by
+    Rigify have it to follow a master.
+    """
+    if own_data.is_own_constraint(constraint) or constraint.mute or constraint.influence == 0.0:
+        return True
+    is_before = constraint.type == "COPY_ROTATION" and constraint.mix_mode == "BEFORE"
+    return is_before and constraint.owner_space == "LOCAL"
 
 
 def check_apart(chain: SpringChain, others: Sequence[SpringChain]) -> None:

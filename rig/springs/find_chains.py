@@ -7,7 +7,6 @@ import bpy
 
 from ..detection import names, vocabulary
 from ..detection.names import BoneName
-from ..sampling import own_data
 from . import chains
 
 _LONG = 0.12
@@ -63,7 +62,7 @@ def _kinds(armature: bpy.types.Object, taken: set[str] | frozenset[str]) -> dict
 
 
 def _preset(name: str, read: BoneName) -> str:
-    if name.startswith(tuple(vocabulary.RIGIFY_LAYERS)) or read.has(vocabulary.LEAF):
+    if name.startswith(tuple(vocabulary.RIGIFY_LAYERS)) or read.has(vocabulary.LEAF, vocabulary.NO_SWING):
         return ""
     for preset, words, signs in vocabulary.SWINGING:
         if read.has(words) or any(sign in name for sign in signs):
@@ -73,8 +72,7 @@ def _preset(name: str, read: BoneName) -> str:
 
 def _is_free(bone: bpy.types.PoseBone) -> bool:
     """Whether nothing but its parent and its keys moves a bone."""
-    others = (constraint for constraint in bone.constraints if not own_data.is_own_constraint(constraint))
-    return all(constraint.mute or constraint.influence == 0.0 for constraint in others)
+    return all(map(chains.leaves_swing, bone.constraints))
 
 
 def _lines(bones: Sequence[bpy.types.Bone], kinds: Mapping[str, str]) -> Iterator[list[str]]:

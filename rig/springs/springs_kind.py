@@ -13,13 +13,18 @@ from ...lookat_pd.message import Message
 from ..layers import kinds, live
 from ..layers.kinds import SETTINGS, Instance, Kind, LayerSolve, LiveWork, SolveRange
 from ..sampling import sampler
-from . import chains, settings, springs_solve
+from . import chains, realized_swing, settings, springs_solve
 from .chains import SpringChain
 from .springs_layer import SpringLayer
 from .springs_solve import SpringCycle, SpringRig
 
 NAME = "SPRINGS"
 _NUMBER = 1
+_CYCLE = Message("Solved as a cycle from frame {first} to {last}, which returns to where it begins.").template
+_HELD = Message(
+    "Constraints hold bone '{name}' or others of its chain up to {angle:.1f}° from where they should swing; choose "
+    "bones that are parent and child, such as FK controls."
+).template
 _AT_ONCE = 0.1
 """Seconds that solving may take for the window to wait for it at every step of a drag."""
 
@@ -46,6 +51,10 @@ class SpringSolve(LayerSolve):
     cycle: SpringCycle | None = None
     seconds = 0.0
     """How long solving took."""
+    loose: tuple[str, ...] = ()
+    """Bones that constraints move too."""
+    off = 0.0
+    """How far one of them is from how it should swing [rad]; 0 where they all do."""
     seam: float | None = None
     """How far the end of a cycle is from its beginning [rad], None where nothing repeats."""
 
@@ -55,15 +64,12 @@ class SpringSolve(LayerSolve):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        if self.seam is None or self.cycle is None:
-            return ()
-        return (
-            Message(
-                "Solved as a cycle from frame {first} to {last}, which returns to where it begins.",
-                first=self.cycle.first,
-                last=self.cycle.last,
-            ),
-        )
+        notes = []
+        if self.seam is not None and self.cycle is not None:
+            notes.append(Message(_CYCLE, first=self.cycle.first, last=self.cycle.last))
+        if self.loose and self.off:
+            notes.append(Message(_HELD, name=self.loose[0], angle=np.degrees(self.off)))
+        return tuple(notes)
 
     @property
     def every(self) -> list[SpringChain]:
@@ -114,12 +120,18 @@ class SpringKind(Kind):
             yield from self._sample(solve, over)
         assert solve.wide is not None, "it was sampled"
         rig = SpringRig.of(solve.owner, solve.every)
+        solve.loose = rig.loose
         cycle = solve.cycle if all(chain.settings.cyclic for chain in solve.every) else None
         gravity = np.array(over.scene.gravity if over.scene.use_gravity else (0.0, 0.0, 0.0))
-        track, seam = springs_solve.solve(rig, solve.wide, gravity, over.dt, cycle)
-        solve.seam = seam
+        swung = springs_solve.solve(rig, solve.wide, gravity, over.dt, cycle)
+        solve.seam, track = swung.seam, swung.track
         first, last = int(over.frames[0] - track.first), int(over.frames[-1] - track.first)
         track.offsets, track.first = track.offsets[first : last + 1], int(over.frames[0])
+        solve.off = 0.0
+        if rig.loose:
+            wanted = swung.wanted[first : last + 1]
+            done = yield from realized_swing.steps(solve.owner, rig.bones, track.offsets, wanted, over)
+            track.offsets, solve.off = done.values, float(done.error.max()) * (not done.reached.all())
         solve.keep(track)
         solve.seconds = time.perf_counter() - begin
 

@@ -42,21 +42,27 @@ class SpringRig:
     bones: tuple[str, ...]
     """From root to tip."""
     parents: tuple[int, ...]
-    """Numbers of the bones that they hang on; -1 for those that hang on the animation."""
+    """Numbers of the bones that they hang on, -1 for none."""
     tips: Array
     """(n, 3) where they end at rest, in their own frames."""
+    loose: tuple[str, ...]
+    """Bones that do not simply move as children of those that they hang on, so that they have to be evaluated."""
 
     @classmethod
     def of(cls, armature: bpy.types.Object, chains: Sequence[SpringChain]) -> "SpringRig":
-        """One bone swings on the result of another one where it moves with that as a child does."""
+        """Each bone swings on the result of the nearest one that it hangs on."""
         bones = bone_chains.root_to_tip(armature, (bone for chain in chains for bone in chain.bones))
         number = {bone: n for n, bone in enumerate(bones)}
-        parents = []
+        parents, loose = [], []
         for bone in bones:
             above = bone_chains.parent_among(armature, bone, number)
-            carried = above and bone_chains.is_carried(armature, bone, above, own_data.is_own_constraint)
-            parents.append(number[above] if carried else -1)
-        return cls(armature, tuple(chains), tuple(bones), tuple(parents), _tips(armature, chains, bones))
+            parents.append(number[above] if above else -1)
+            own = armature.pose.bones[bone].constraints
+            held = any(not own_data.is_own_constraint(constraint) for constraint in own)
+            if held or (above and not bone_chains.is_carried(armature, bone, above, own_data.is_own_constraint)):
+                loose.append(bone)
+        tips = _tips(armature, chains, bones)
+        return cls(armature, tuple(chains), tuple(bones), tuple(parents), tips, tuple(loose))
 
     @property
     def reach(self) -> Array:
@@ -104,10 +110,20 @@ def cycle_of(armature: bpy.types.Object) -> SpringCycle | None:
     return SpringCycle(first, last) if is_cycle else None
 
 
-def solve(
-    rig: SpringRig, s: Samples, gravity: Array, dt: float, cycle: SpringCycle | None
-) -> tuple[Track, float | None]:
-    """What is added to the bones, and how far a cycle's end is from its beginning [rad], None where nothing repeats.
+@dataclass(frozen=True)
+class Swung:
+    """How bones swing over F frames."""
+
+    track: Track
+    """What is added to them, if they move as children do."""
+    wanted: Array
+    """(F, n, 4) their orientations then, in the armature's space."""
+    seam: float | None
+    """How far a cycle's end is from its beginning [rad], None where nothing repeats."""
+
+
+def solve(rig: SpringRig, s: Samples, gravity: Array, dt: float, cycle: SpringCycle | None) -> Swung:
+    """How the bones swing.
 
     s: of the bones, without springs, at consecutive frames that include the cycle. gravity: (3,) [m/s²]. dt: seconds a
     frame. Raises LookAtError.
@@ -122,12 +138,14 @@ def solve(
             places[begin : end + 1], turns[begin : end + 1], tips, rig.parents, dt, **inputs, cyclic=True
         )
         seam = found.seam
-        offsets = found.offsets[(np.arange(len(places)) - begin) % (end - begin)]
+        again = (np.arange(len(places)) - begin) % (end - begin)
+        offsets, swings = found.offsets[again], found.swings[again]
     else:
         restarts = springs.find_jumps(places, turns, rig.reach * _size(s))
-        offsets = springs.solve(places, turns, tips, rig.parents, dt, **inputs, restarts=restarts).offsets
-    offsets = _mixed(rig, offsets)
-    return Track(1, rig.bones, first, offsets, uneven=s.sheared), seam
+        found = springs.solve(places, turns, tips, rig.parents, dt, **inputs, restarts=restarts)
+        offsets, swings = found.offsets, found.swings
+    wanted = rotation.multiply(s.rotations, _mixed(rig, swings))
+    return Swung(Track(1, rig.bones, first, _mixed(rig, offsets), uneven=s.sheared), wanted, seam)
 
 
 def _in_world(rig: SpringRig, s: Samples) -> tuple[Array, Array, Array]:

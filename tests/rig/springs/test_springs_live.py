@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from extension import load
 
 from .. import scenes
+from ..detection.test_detect import generated, rigify  # noqa: F401
 from . import tails
 from .tails import FRAMES, HAIR, LAST, TAIL, animal, bends, live, seen, springs_edit, swing
 
@@ -270,3 +271,49 @@ def test_a_file_without_springs_enters_nothing(monkeypatch) -> None:
     monkeypatch.setattr(springs_kind.SpringKind, "find", lambda *_: pytest.fail("there are none"))
     for frame in FRAMES:
         scenes.goto(frame)
+
+
+def test_bones_that_constraints_move_swing_as_solved_or_it_is_told() -> None:
+    armature = animal()
+    swing(armature)
+    wanted = seen(armature)
+    assert not status(armature).notes
+    # As controls of tails by Rigify: each turns with the one above it once more.
+    constraint = armature.pose.bones["tail.003"].constraints.new("COPY_ROTATION")
+    constraint.target, constraint.subtarget = armature, "tail.002"
+    constraint.owner_space = constraint.target_space = "LOCAL"
+    constraint.mix_mode = "BEFORE"
+    assert_allclose(seen(armature), wanted, atol=1e-3)
+    assert not status(armature).notes
+    constraint.mix_mode = "REPLACE"
+    seen(armature, frames=[1])
+    assert "hold bone 'tail.003'" in " ".join(status(armature).notes)
+
+
+def pairs(plain: np.ndarray, found: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Directions (F, 3) of each bone without and with springs."""
+    return [(plain[:, n, :3, 1], found[:, n, :3, 1]) for n in range(plain.shape[1])]
+
+
+@pytest.mark.slow
+def test_the_tail_of_a_rigify_cat_swings_as_solved(rigify) -> None:  # noqa: F811
+    rig = generated("cat")
+    bpy.context.scene.frame_end = LAST
+    scenes.keyed(rig, "rotation_euler", [(6, (0.0, 0.0, 0.0)), (18, (0.0, 0.0, 1.2))])
+    tail = ("tail.001", "tail.002", "tail.003", "tail.004")
+    plain = seen(rig, tail)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.lookat_pd.add_springs()
+    assert tail in {chain.bones for chain in chains.on(rig)}
+    found = seen(rig, tail)
+    assert not status(rig).notes
+    assert_allclose(found[-1], plain[-1], atol=0.05)
+    # The joints stay together, though each control copies the one before it.
+    bent = [np.degrees(np.arccos(np.clip(np.einsum("fi,fi->f", *pair), -1, 1))) for pair in pairs(plain, found)]
+    assert 5.0 < np.max(bent) < 60.0
+    live_found = found.copy()
+    (instance,) = springs_kind.SpringKind().find(bpy.context.scene)
+    options = bake_options.BakeOptions(1, LAST, "NEW")
+    drain(layer_bake.bake(bpy.context.scene, springs_kind.SpringKind, [instance], options))
+    assert_allclose(seen(rig, tail), live_found, atol=1e-3)
+    assert np.abs(found - plain).max() > 0.05
