@@ -36,6 +36,12 @@ class IKTuning(plain(ChainSolving)):
         """The method of solving."""
         return methods.METHODS[self.method.lower()]
 
+    @property
+    def is_continuous(self) -> bool:
+        """Whether no joint turns much faster than animation and target need: as published, methods leap where another
+        pose is as near, and so they do without a soft reach, as in files of earlier versions."""
+        return self.solver.settles or (self.soft_reach > 0.0 and not self.as_published)
+
 
 @dataclass(frozen=True)
 class Objectives:
@@ -96,7 +102,7 @@ def solve(
     """Rotate the chain so that its effector reaches the target, each frame starting from its own pose."""
     start = seen.local
     solution = _solve(chain, seen, objectives, tuning, start, history=history)
-    if dt > 0.0 and tuning.solver.settles:
+    if dt > 0.0 and tuning.is_continuous:
         solution = _without_snaps(chain, seen, objectives, tuning, solution)
     if tuning.smoothness > 0.0 and dt > 0.0 and len(start) > 1:
         # The rotations are smoothed over time, then solved again from there. A method that settles stays near the pose

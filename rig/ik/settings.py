@@ -137,7 +137,7 @@ class ChainSolving:
     as_published: switch(
         "As Published",
         "Run the solver as published, to compare: without overshoot beyond the target, which speeds up "
-        "convergence, and with one sweep of the particles",
+        "convergence, with one sweep of the particles, and with each frame by itself, in which joints may leap",
     )
     iterations: integer("Iterations", "Maximum number of passes of the solver over the chain", 100, max=1000, min=1)
     smoothness: number(

@@ -13,6 +13,7 @@ from .test_chain_bake import at, hero, misses, run
 from .test_drag import place, session
 
 ik_chain, solving = load("rig.detection.joint_chain"), load("rig.ik.chain_solve")
+methods, rotation = load("lookat_pd.ik.methods"), load("lookat_pd.rotation")
 saved_settings, ik_settings = load("rig.ik.saved_settings"), load("rig.ik.settings")
 body_settings, control_drag = load("rig.ik.body_settings"), load("rig.ik.control_drag")
 LAST = 120
@@ -107,3 +108,24 @@ def test_what_a_script_makes_now_is_not_of_an_earlier_version(tmp_path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "new.blend"))
     for settings in (bpy.context.scene.lookat_pd_ik, bpy.data.objects["Hero"].lookat_pd_ik_body):
         assert settings.soft_reach == pytest.approx(0.03)
+
+
+def largest_turn(method: str) -> float:
+    """The largest rotation [rad] of a joint of the arm from a frame to the next in a bake, without its first frames, in
+    which the animation moves."""
+    armature, ball = hero(), out_and_back()
+    chain = ik_chain.resolve(armature, "palm.L", length=3, at_tip=False)
+    run(chain, at(ball), last=LAST, method=method)
+    turns = []
+    for frame in range(30, LAST + 1):
+        scenes.goto(frame)
+        bones = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+        turns.append([tuple(bones[name].matrix_basis.to_quaternion()) for name in chain.joints])
+    found = np.array(turns)
+    return float(rotation.distance(found[1:], found[:-1]).max())
+
+
+@pytest.mark.parametrize("method", sorted({*methods.METHODS} - {methods.default().id}))
+def test_no_method_turns_a_joint_much_faster_than_the_path_needs(method: str) -> None:
+    """The default needs at most as much, see the law of the solvers."""
+    assert largest_turn(method.upper()) <= 1.5 * largest_turn(methods.default().identifier)
