@@ -1,7 +1,7 @@
 """Writing the present Blender file in formats that are not Blender's own, by its exporters."""
 
 import argparse
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 import bpy
@@ -107,19 +107,25 @@ def _leave_out_clips(made: Collection[str]) -> None:
 
 
 def _deforming_bones_suffice() -> bool:
-    """Whether every armature has a skin, and nothing else hangs on a bone that deforms nothing."""
+    """Whether every armature has a skin; bones on which objects hang count as deforming from now on."""
     objects = bpy.data.objects
     skinned = {modifier.object for item in objects for modifier in item.modifiers if modifier.type == "ARMATURE"}
     armatures = [item for item in objects if item.type == "ARMATURE"]
     if not armatures or any(armature not in skinned for armature in armatures):
         return False
-    return not any(
-        item.parent_type == "BONE"
-        and item.parent in armatures
-        and item.parent_bone in item.parent.data.bones
-        and not item.parent.data.bones[item.parent_bone].use_deform
-        for item in objects
-    )
+    for item in objects:
+        if item.parent_type == "BONE" and item.parent in armatures and item.parent_bone in item.parent.data.bones:
+            item.parent.data.bones[item.parent_bone].use_deform = True
+    _remove_shapes_of_controls(armatures)
+    return True
+
+
+def _remove_shapes_of_controls(armatures: Sequence[bpy.types.Object]) -> None:
+    """The controls are left out, and so are the hidden meshes that they are drawn as."""
+    shapes = {bone.custom_shape for armature in armatures for bone in armature.pose.bones} - {None}
+    for shape in shapes:
+        if not shape.visible_get() and not shape.children:
+            bpy.data.objects.remove(shape)
 
 
 def _hold_poses() -> None:

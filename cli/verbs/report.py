@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...lookat_pd_batch import journal, merging
+from ...lookat_pd_batch import journal, manifest, merging
 from .. import arguments as words
 from .. import jobs, json_list, report
 from ..console import Console
@@ -94,6 +94,8 @@ def _read(path: Path) -> merging.Report:
     """Raises Misuse."""
     if path.suffix == journal.SUFFIX:
         run, rows = journal.read(path) or (None, [])
+        for row in rows:
+            row[manifest.FIELD] = run
         return merging.Report(path, rows, run, is_over=False)
     return merging.Report(path, json_list.read(path, "report", _rows))
 

@@ -61,7 +61,7 @@ class Farm:
         words += ["--settle-time", self.settle, "--tolerate-failures", "--report", self.reports / f"{shard}.json"]
         return [str(word) for word in words]
 
-    def state(self) -> object:
+    def state(self) -> tuple[float, list[str]]:
         return self.settle, sorted(str(path) for path in self.inputs.rglob("*.*"))
 
     def run(self, shard: int) -> None:
@@ -74,10 +74,13 @@ class Farm:
         script.write_text(DEADLY.format(root=str(ROOT), count=self.chance.randint(0, 3)))
         done = subprocess.run([sys.executable, str(script), *self.words(shard)], capture_output=True)
         assert done.returncode in (0, -signal.SIGKILL), done.stderr
-        if done.returncode:
-            self.made.pop(shard, None)
-        else:
+        lines = self.reports / f"{shard}.jsonl"
+        wanted = (len(self.state()[1]) - shard) // SHARDS + 1
+        if not done.returncode or (lines.exists() and len(lines.read_text().splitlines()) == 1 + wanted):
+            # It may have been killed as it wrote its report.
             self.made[shard] = self.state()
+        else:
+            self.made.pop(shard, None)
 
     def disturb(self) -> None:
         what = self.chance.choice(["run", "run", "kill", "texture", "library", "argument", "lose", "add"])

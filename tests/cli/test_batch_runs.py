@@ -359,8 +359,14 @@ def test_a_glb_that_is_made_has_the_clips_that_were_made(call, tools, tmp_path) 
     track.mute = True
     track.strips.new("Run", 1, other)
     hero.animation_data.action = bpy.data.actions["Walk"]
+    shape, eye = (bpy.data.objects.new(name, bpy.data.meshes.new(name)) for name in ("Shape", "Eye"))
+    for item in (shape, eye):
+        bpy.context.scene.collection.objects.link(item)
+    shape.hide_viewport = True
+    hero.pose.bones["root"].custom_shape = shape
+    eye.parent, eye.parent_type, eye.parent_bone = hero, "BONE", "foot.L"
     for bone in hero.data.bones:
-        bone.use_deform = bone.name not in ("root", "foot.R")
+        bone.use_deform = bone.name not in ("root", "foot.R", "foot.L")
     mesh = bpy.data.objects.new("Skin", bpy.data.meshes.new("Skin"))
     mesh.data.from_pydata([(0, 0, 1), (1, 0, 1), (0, 1, 1)], [], [(0, 1, 2)])
     bpy.context.scene.collection.objects.link(mesh)
@@ -375,9 +381,10 @@ def test_a_glb_that_is_made_has_the_clips_that_were_made(call, tools, tmp_path) 
         return {clip["name"] for clip in document["animations"]}, {node["name"] for node in document["nodes"]}
 
     clips, bones = made()
-    assert clips == {"Walk look-at"} and "head" in bones and "foot.R" not in bones
+    assert clips == {"Walk look-at"} and {"head", "foot.L", "Eye"} <= bones
+    assert not bones & {"foot.R", "Shape"}
     clips, bones = made("--export-actions", "all", "--export-bones", "all")
-    assert clips == {"Walk", "Run", "Walk look-at"} and "foot.R" in bones
+    assert clips == {"Walk", "Run", "Walk look-at"} and {"foot.R", "Shape", "Eye"} <= bones
 
 
 @pytest.mark.parametrize("words", [(AIM,), ("--target", "Ball", "--settle-time", "0.2"), ("--gaze",)])
