@@ -2,7 +2,7 @@
 
 A target that rides on a running character, and one that a runner passes, are both still in this sense. How far a
 target is carried along is the least-squares share of the character's motion in its own, over about a second, so that
-it changes smoothly.
+it changes smoothly. In real time that is a mean of what has passed.
 """
 
 import numpy as np
@@ -16,6 +16,11 @@ _WINDOWS = 3.0
 """Half the length of that window, in standard deviations."""
 _WOBBLE = 0.2
 """Weight of the motion of the body about its travel: who sways on the spot does not travel."""
+_SMOOTHING, _MEMORY = 0.3, 0.5
+"""Time constants [s] of the two smoothings of a motion one after the other, and of the share, where nothing is known of
+what comes."""
+_FASTEST = 12.0
+"""Angular speed [rad/s] above which something leaps."""
 _LEAST = 1e-30
 
 
@@ -54,6 +59,49 @@ def between_spaces(begin: Array, end: Array, before: Array, after: Array) -> Arr
     size = float(carried @ carried)
     share = float(np.clip(move @ carried / size, 0.0, 1.0)) if size > _LEAST else 0.0
     return np.linalg.inv(0.5 * (before + after)[:3, :3]) @ (move - share * carried)
+
+
+class StepByStep:
+    """What a target moves of its own, not with the character, where nothing is known of what comes."""
+
+    def __init__(self) -> None:
+        # Nobody is known to travel yet: a sway that has just begun would look like it.
+        self._motion = np.zeros((2, 6))
+        self._products = np.zeros(3)
+
+    def of(
+        self, move: Array, target: Array, before: tuple[Array, Array], after: tuple[Array, Array], dt: float
+    ) -> Array:
+        """The part (3,) of what a target (3,) moves in dt seconds that the travel of the character does not explain.
+
+        before, after: orientation (4,) and position (3,) of the bone that says how the character travels.
+        """
+        moved = after[1] - before[1]
+        turned = rotation.log(rotation.multiply(after[0], rotation.inverse(before[0])))
+        arm = target - 0.5 * (before[1] + after[1])
+        motion, velocity = np.concatenate((moved, turned)) / dt, move / dt
+        if max(_size(moved), _size(move)) > _FASTEST * dt * max(_size(arm), _LEAST) or _size(turned) > _FASTEST * dt:
+            # It leaps, which is no speed.
+            return move
+        self._motion[0] = _remembered(self._motion[0], motion, dt / _SMOOTHING)
+        self._motion[1] = _remembered(self._motion[1], self._motion[0], dt / _SMOOTHING)
+        smooth = self._motion[1]
+        travel, wobble = (part[:3] + np.cross(part[3:], arm) for part in (smooth, motion - smooth))
+        products = np.array((velocity @ travel, travel @ travel, wobble @ wobble))
+        self._products = _remembered(self._products, products, dt / _MEMORY)
+        common, size, other = self._products
+        size += _WOBBLE * other
+        share = float(np.clip(common / size, 0.0, 1.0)) if size > _LEAST else 0.0
+        return move - share * dt * travel
+
+
+def _remembered(before: Array, now: Array, times: float) -> Array:
+    kept = float(np.exp(-times))
+    return kept * before + (1.0 - kept) * now
+
+
+def _size(vector: Array) -> float:
+    return float(np.sqrt(vector @ vector))
 
 
 def moves(worlds: Array) -> bool:

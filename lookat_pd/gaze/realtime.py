@@ -32,6 +32,7 @@ class RealtimeLookAt:
         self._run = Timeline(chain, tuning)
         self._before: tuple[Array, Array, Array | None, Array] | None = None
         self._world: Array | None = None
+        self._carried = own_motion.StepByStep()
         self._yaw: float | None = None
         self._free = self._run.state
         self._since = 0.0
@@ -107,7 +108,7 @@ class RealtimeLookAt:
         dt = float(step) if step >= checks.SHORTEST_STEP else 0.0
         before, self._before = self._before or now, now
         if now[2] is None:
-            self._world = None
+            self._world, self._carried = None, own_motion.StepByStep()
             self._release(dt)
             return self.offsets
         if before[2] is None:
@@ -117,7 +118,7 @@ class RealtimeLookAt:
             count = max(substeps(dt, curves.FINEST_STEP), _FEWEST)
             up = None if upright is None else rotation.normalize(checks.like("up axis", upright, count + 1, 3))
             rotations, positions, targets = _between(before, now, count)
-            own = self._own_motion(targets, world)
+            own = self._own_motion(before, now, world, dt, count)
             shift, sizes = _line(before[3], now[3], count), np.full(count + 1, size)
             self._run.begin(rotations, positions, targets, dt / count, shift, up, own=own, sizes=sizes)
             self._yaw = self._run.piece(0.0, dt, 0, settled=False, yaw=self._yaw, continues=self._continues)
@@ -125,18 +126,18 @@ class RealtimeLookAt:
         self._free, self._since = self._run.state, 0.0
         return self.offsets
 
-    def _own_motion(self, targets: Array, world: ArrayLike | None) -> Array:
-        """What targets (1, n, 3) move of their own from each sample to the next, (1, n - 1, 3): neither where the space
-        is carried, nor with it."""
+    def _own_motion(self, begin: tuple, end: tuple, world: ArrayLike | None, dt: float, count: int) -> Array:
+        """What the target moves of its own in each of `count` parts of a step (1, count, 3): neither where the space is
+        carried, nor with it, nor with the character."""
         now = None if world is None else checks.exactly("space", world, 4, 4)
         before, self._world = self._world, now
-        if before is None or now is None or not own_motion.moves(np.stack((before, now))):
-            return np.diff(targets, axis=1)
-        count = targets.shape[1] - 1
-        return (
-            np.repeat(own_motion.between_spaces(targets[0, 0], targets[0, -1], before, now)[None, None], count, 1)
-            / count
-        )
+        move, target = end[2] - begin[2], 0.5 * (begin[2] + end[2])
+        if before is not None and now is not None and own_motion.moves(np.stack((before, now))):
+            move = own_motion.between_spaces(begin[2], end[2], before, now)
+        if self.chain.stabilize:
+            here, there = ((rotations[-1], positions[-1]) for rotations, positions, *_ in (begin, end))
+            move = self._carried.of(move, target, here, there, dt)
+        return np.tile(move / count, (1, count, 1))
 
     def _checked(
         self, rotations: ArrayLike, positions: ArrayLike, target: ArrayLike | None, shift: ArrayLike

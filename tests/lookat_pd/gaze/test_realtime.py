@@ -258,3 +258,30 @@ def test_what_stands_in_the_world_or_rides_along_is_held_while_the_space_moves(m
         turned, place = forward_kinematics(rotations, positions, offsets)
         still.append(stepper.chain.aim_error(turned[0], place, local))
     assert np.degrees(max(still[rate:])) < 0.6
+
+
+@pytest.mark.parametrize("turns", [0.0, 0.4])
+def test_who_runs_along_is_held_though_only_bones_travel(turns) -> None:
+    """Within a space that stands, once they have run for a while: as a root bone travels, and a partner with it; both
+    may run a bend. A moving target is 3 to 6 degrees ahead there."""
+    rate, missed = 60, []
+    stepper = RealtimeLookAt(chain(stabilize=1.0), Tuning())
+    for k in range(3 * rate + 1):
+        t = k / rate
+        turn = rotation.exp(np.array([0.0, 0.0, turns * t]))
+        rotations, positions = (part[0] for part in body(np.zeros(1)))
+        place = np.array([1.2 * t, -0.3 * t, 0.0])
+        rotations = rotation.multiply(turn, rotations)
+        positions, target = (rotation.rotate(turn, at) + place for at in (positions, np.array([1.5, -2.5, 1.7])))
+        turned, head = forward_kinematics(rotations, positions, stepper.step(rotations, positions, target, 1.0 / rate))
+        missed.append(stepper.chain.aim_error(turned[0], head, target))
+    assert np.degrees(max(missed[2 * rate :])) < 0.2
+
+
+def test_what_moves_of_its_own_is_followed_by_who_sways() -> None:
+    """As without anything that carries it: nobody sways along with a bird."""
+    times = np.arange(3 * RATE) / RATE
+    pose, targets = body(4.0 * times), at(0.5 * np.sin(1.1 * times), 0.2 * np.sin(1.7 * times))
+    solved = gaze.solve(chain(stabilize=1.0), Tuning(), *pose, targets[None], 1 / RATE, [Event(0.0, 0)])
+    stepped = play(RealtimeLookAt(chain(stabilize=1.0), Tuning()), pose, targets, 1 / RATE)
+    assert largest_angle(stepped, solved.offsets) < np.radians(1.0)
