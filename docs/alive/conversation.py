@@ -48,7 +48,8 @@ def takes() -> Iterator[Take]:
         talk.converse(scene, turns, people, talk.Options(manner, end=scene.frame_end, eyes=True, body=True))
         if label == "before":
             for rig in people:
-                stage.settle(rig, stage.EARLIER)
+                # An eye was looked at, not the middle between both.
+                stage.settle(rig, stage.EARLIER | {"subtarget": stage.EYES[0]})
         load("rig.layers.live").finish(scene)
         times, _, heads = stage.heads(scene, people[0])
         seen = [stage.heads(scene, people[0], f"ORG-eye.{side}") for side in "LR"]
