@@ -62,7 +62,7 @@ WITHIN = {
 LOOSE = {
     "rig": {"settings"},
     "lookat_pd": {
-        *("__init__", "checks", "curves", "errors", "inertialize"),
+        *("__init__", "checks", "curve_fit", "curves", "errors", "inertialize"),
         *("message", "progress", "rotation", "skeleton"),
     },
 }
