@@ -1,6 +1,6 @@
 """What to bake, and its destination."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from ...lookat_pd.checks import shown
 from ...lookat_pd.curves import smooth_step
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
+from .key_writer import KeyWriter
 
 LAST_FRAME = 1_048_574
 """Blender knows no later one, and none before its negative."""
@@ -37,6 +38,8 @@ class BakeOptions:
     cyclic: bool | None = None
     """Whether the range is one cycle of a motion that repeats, and look-ats return to where they begin; None: where the
     action does."""
+    writer: KeyWriter = field(default_factory=KeyWriter, compare=False)
+    """Which keys are written, and how many there were."""
 
     @property
     def solved(self) -> tuple[int, int]:

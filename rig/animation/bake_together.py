@@ -8,6 +8,7 @@ import bpy
 from ...lookat_pd.rotation import Array
 from . import actions
 from .bake_transaction import BakeTransaction
+from .key_writer import KeyWriter
 from .outside_controls import OutsideControl
 
 
@@ -59,12 +60,13 @@ class BakeTogether:
         """The same for a bone of the armature or of other data."""
         self._pens[owner].write(bone, mode, frames, values, base)
 
-    def commit(self, into: str, name: str, ending: str) -> bpy.types.Action:
-        """Keep all bakes; returns the action of the armature. ending: of the names of the other actions."""
+    def commit(self, into: str, name: str, ending: str, writer: KeyWriter | None = None) -> bpy.types.Action:
+        """Keep all bakes; returns the action of the armature. ending: of the names of the other actions.
+        writer: as for one bake."""
         for owner, destination in self._destinations.items():
             pen = self._pens[owner]
             if pen.has_keys:
-                pen.commit(destination, actions.baked_name(owner, destination, ending))
+                pen.commit(destination, actions.baked_name(owner, destination, ending), writer)
             else:
                 pen.rollback()
-        return self.main.commit(into, name)
+        return self.main.commit(into, name, writer)

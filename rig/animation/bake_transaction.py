@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
-from . import actions, keys
+from . import actions, changed_curves, keys
 from .actions import rotation_path
+from .changed_curves import metre
 from .channels import channel
+from .key_writer import ChannelMotion, KeyWriter
 
 SOURCE = "lookat_pd_source"
 """Custom property of a baked action: the name of the action that it was baked from, "" for a layer."""
@@ -94,7 +96,7 @@ class BakeTransaction:
             base = self._values[bone, mode][2]
         self._values[bone, mode] = (frames, values, base)
         self._types[bone, mode] = types
-        self._put(self.action, self._slot, bone, mode, frames, values, base)
+        self._put(self.action, self._slot, bone, mode, KeyWriter())
         self.action.update_tag()
 
     @property
@@ -106,31 +108,48 @@ class BakeTransaction:
         """Whether the animation continues to the left and right of the frames, where it must not change."""
         return self._reach[0] < frames[0], self._reach[1] > frames[-1]
 
-    def _put(self, action, slot, bone: str, mode: str, frames: Array, values: Array, base: Array) -> None:
+    def _put(self, action, slot, bone: str, mode: str, writer: KeyWriter) -> None:
         """Key channels; the animation to the left and right of the frames does not change."""
+        frames, values, base = self._values[bone, mode]
         path, size = rotation_path(bone, mode), channel(mode)[1]
         sources = actions.curves_at(self._source, self._source_slot, path, size)
         bag = actions.channelbag(action, slot, ensure=True)
-        for n, source in enumerate(sources):
-            changed = source is not None and actions.plays(source) and any(not m.mute for m in source.modifiers)
-            plain = source is not None and actions.plays(source) and not changed
-            edges = (False, False) if changed else self.edges(frames)
-            # Of a curve with nothing beyond the frames no key stays.
-            old = keys.Keys.read(source if plain and any(edges) else None)
-            before = source.evaluate if plain else _constant(float(base[0, n]))
-            new = keys.replace(old, frames, values[:, n], before, edges, self._types[bone, mode])
+        changed = [s is not None and actions.plays(s) and any(not m.mute for m in s.modifiers) for s in sources]
+        plain = [s is not None and actions.plays(s) and not more for s, more in zip(sources, changed, strict=True)]
+        made = writer.keys(
+            ChannelMotion(
+                mode,
+                frames,
+                values,
+                [keys.Keys.read(s if own else None) for s, own in zip(sources, plain, strict=True)],
+                [
+                    s.evaluate if own else _constant(float(base[0, n]))
+                    for n, (s, own) in enumerate(zip(sources, plain, strict=True))
+                ],
+                [(False, False) if more else self.edges(frames) for more in changed],
+                self._types[bone, mode],
+                is_replaced=any(changed),
+                metre=metre(self.armature, bone),
+            )
+        )
+        for n, new in enumerate(made):
             curve = bag.fcurves.find(path, index=n) or actions.new_curve(bag, path, n, bone)
             curve.mute = False
             if not actions.plays(curve):
                 curve.group = None
-            if not plain:
+            if not plain[n]:
                 for modifier in list(curve.modifiers):
                     curve.modifiers.remove(modifier)
             new.write(curve)
 
-    def commit(self, into: str, name: str) -> bpy.types.Action:
-        """Write the result to its destination and return the action that contains it."""
+    def commit(self, into: str, name: str, writer: KeyWriter | None = None) -> bpy.types.Action:
+        """Write the result to its destination and return the action that contains it. writer: which keys, by default
+        one at every frame."""
+        writer = writer or KeyWriter()
         if into == "NEW":
+            if writer.is_sparse:
+                for bone, mode in self._values:
+                    self._put(self.action, self._slot, bone, mode, writer)
             self.action.name = name
             if self._source is not None and source_of(self.action) is None:
                 # Its name: a pointer would keep the source from being deleted.
@@ -139,10 +158,14 @@ class BakeTransaction:
                 self._undo.callback(setattr, self._source, "use_fake_user", False)
             return self.action
         self.rollback()
-        return self._write_current() if into == "CURRENT" else self._add_layer(name)
+        return self._write_current(writer) if into == "CURRENT" else self._add_layer(name, writer)
 
-    def commit_all(self, into: str, name: str) -> bpy.types.Action:
-        """Write the working action, which other bakes have changed meanwhile, to a new action or the current one."""
+    def commit_all(self, into: str, name: str, writer: KeyWriter | None = None) -> bpy.types.Action:
+        """Write the working action, which other bakes have changed meanwhile, to a new action or the current one.
+        writer: as for `commit`."""
+        if writer is not None:
+            bag = actions.channelbag(self._source, self._source_slot)
+            changed_curves.thin(self.armature, actions.channelbag(self.action, self._slot), bag, writer)
         if into == "NEW":
             return self.commit(into, name)
         made = curve_keys(actions.curves(self.action, self._slot))
@@ -156,19 +179,19 @@ class BakeTransaction:
     def rollback(self) -> None:
         self._undo.close()
 
-    def _write_current(self) -> bpy.types.Action:
+    def _write_current(self, writer: KeyWriter) -> bpy.types.Action:
         action, slot = self._source, self._source_slot
         bag = actions.channelbag(action, slot, ensure=True)
-        for (bone, mode), (frames, values, base) in self._values.items():
+        for bone, mode in self._values:
             path, size = rotation_path(bone, mode), channel(mode)[1]
             for n, curve in enumerate(actions.curves_at(action, slot, path, size)):
                 old = None if curve is None else keys.Keys.read(curve)
                 self._undo.callback(put_back, bag, path, n, old)
-            self._put(action, slot, bone, mode, frames, values, base)
+            self._put(action, slot, bone, mode, writer)
         action.update_tag()
         return action
 
-    def _add_layer(self, name: str) -> bpy.types.Action:
+    def _add_layer(self, name: str, writer: KeyWriter) -> bpy.types.Action:
         data = self._data()
         self._undo.callback(setattr, data, "use_nla", data.use_nla)
         self._assign_again_on_undo(data)
@@ -182,10 +205,20 @@ class BakeTransaction:
         self._undo.callback(bpy.data.actions.remove, action)
         bag = actions.channelbag(action, slot, ensure=True)
         for (bone, mode), (frames, values, base) in self._values.items():
-            path = rotation_path(bone, mode)
-            for n, column in enumerate(layer_channels(mode, values, base).T):
-                types = self._types[bone, mode]
-                keys.Keys.dense(frames, column, types).write(actions.new_curve(bag, path, n, bone))
+            path, added = rotation_path(bone, mode), layer_channels(mode, values, base)
+            nothing = [_constant(value) for value in _START.get(mode, np.zeros(added.shape[1])).tolist()]
+            motion = ChannelMotion(
+                mode,
+                frames,
+                added,
+                [keys.Keys.read(None)] * len(nothing),
+                nothing,
+                [(False, False)] * len(nothing),
+                self._types[bone, mode],
+                metre=metre(self.armature, bone),
+            )
+            for n, new in enumerate(writer.keys(motion)):
+                new.write(actions.new_curve(bag, path, n, bone))
         frames = next(iter(self._values.values()))[0]
         track = data.nla_tracks.new()
         track.name = name
@@ -200,7 +233,7 @@ class BakeTransaction:
         animated = animated_by_nla(data)
         posed = []
         for (bone, mode), (_, _, base) in self._values.items():
-            path, start = rotation_path(bone, mode), _START.get(mode, (0.0, 0.0, 0.0))
+            path, start = rotation_path(bone, mode), _START.get(mode, np.zeros(len(base[0])))
             for n, value in enumerate(base[0]):
                 if value != start[n] and (path, n) not in animated:
                     posed.append((bone, path, n, value))
@@ -221,7 +254,7 @@ class BakeTransaction:
         strip.blend_type, strip.extrapolation = "REPLACE", "HOLD"
 
 
-_START = {"QUATERNION": (1.0, 0.0, 0.0, 0.0), "AXIS_ANGLE": (0.0, 0.0, 0.0, 0.0)}
+_START = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.zeros(4)}
 """The default rotation in Blender's NLA before the first strip; angles are 0."""
 
 

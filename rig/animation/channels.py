@@ -10,6 +10,8 @@ LOCATION = "LOCATION"
 """Used instead of a rotation mode for the location channels of a bone."""
 SCALE = "SCALE"
 """The same for those of its scale."""
+AMOUNT = "[]"
+"""The same for any other number."""
 _CHANNELS = {
     "QUATERNION": ("rotation_quaternion", 4),
     "AXIS_ANGLE": ("rotation_axis_angle", 4),
@@ -36,7 +38,12 @@ TRANSFORM_SIZES = {
 def channel(mode: str) -> tuple[str, int]:
     """Name and size of the property for a bone's rotation in this mode, its location or scale, or a single number that
     is given by its path with brackets: a custom property, or a setting of a constraint."""
-    return (mode, 1) if "[" in mode else _CHANNELS.get(mode, _EULER)
+    return (mode, 1) if is_amount(mode) else _CHANNELS.get(mode, _EULER)
+
+
+def is_amount(mode: str) -> bool:
+    """Whether it is that of a single number, not of a transform."""
+    return "[" in mode
 
 
 def at_rest(mode: str) -> Array:

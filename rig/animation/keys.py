@@ -10,7 +10,7 @@ from ...lookat_pd.rotation import Array
 
 CONSTANT, LINEAR, BEZIER = 0, 1, 2
 KEYFRAME, EXTREME, BREAKDOWN, JITTER, MOVING_HOLD = 0, 1, 2, 3, 4
-FREE, AUTO_CLAMPED = 0, 4
+FREE, ALIGNED, AUTO_CLAMPED = 0, 3, 4
 GENERATED = 5
 """Blender's number of the key type of what a bake adds, which animators can tell from their own keys."""
 _HANDLES, _HANDLE_TYPES = ("handle_left", "handle_right"), ("handle_left_type", "handle_right_type")
@@ -25,6 +25,7 @@ _LAYOUT = np.dtype(
     + [(name, np.float32, 2) for name in _COORDINATES]
 )
 _CLOSE = 1e-4  # frames
+_EXACT = 1e-5
 # What a new key has; setting it again would take as long as the coordinates. All numbers are 32 bits wide, so keys are
 # compared as plain integers, all columns at once.
 _NEW = np.zeros((), dtype=_LAYOUT)
@@ -65,6 +66,18 @@ class Keys:
             attributes["type"] = types
         return cls(attributes)
 
+    @classmethod
+    def curved(cls, frames: Array, values: Array, slopes: Array, types: NDArray | None = None) -> "Keys":
+        """Bezier keys of a piecewise cubic curve with these slopes by frame; types as in `dense`."""
+        keys = cls.dense(frames, values, types)
+        made = keys.attributes
+        made["interpolation"] = BEZIER
+        made["handle_left_type"] = made["handle_right_type"] = ALIGNED
+        third = np.diff(frames, prepend=frames[0] - 3.0, append=frames[-1] + 3.0) / 3.0
+        for name, reach in (("handle_left", -third[:-1]), ("handle_right", third[1:])):
+            made[name][:, 0], made[name][:, 1] = frames + reach, values + reach * slopes
+        return keys
+
     def write(self, curve: Any) -> None:
         """Replace the keys of an F-curve."""
         points = curve.keyframe_points
@@ -78,6 +91,18 @@ class Keys:
             if not (automatic if name in _HANDLES else name != "co" and new[_COLUMN[name]]):
                 points.foreach_set(name, np.ascontiguousarray(self.attributes[name]).reshape(-1))
         curve.update()
+
+    def write_as_is(self, curve: Any) -> None:
+        """The same with the handles that the keys have, also where Blender places them among other keys differently."""
+        self.write(curve)
+        placed = Keys.read(curve).attributes
+        for name, kind in zip(_HANDLES, _HANDLE_TYPES, strict=True):
+            size = np.maximum(np.abs(self.attributes[name]), 1.0)
+            moved = np.any(np.abs(placed[name] - self.attributes[name]) > _EXACT * size, axis=1)
+            self.attributes[kind][moved] = FREE
+            placed[kind][moved] = -1
+        if np.any(placed["handle_left_type"] < 0) or np.any(placed["handle_right_type"] < 0):
+            self.write(curve)
 
     def __len__(self) -> int:
         return len(self.attributes)
@@ -204,16 +229,23 @@ def replace(
     edges: tuple[bool, bool] = (True, True),
     types: NDArray | None = None,
 ) -> Keys:
-    """`keys` with those from frames[0] to frames[-1] replaced by a key at each of `frames`.
+    """`keys` with those from frames[0] to frames[-1] replaced by a key at each of `frames`, as `put_between` does.
+
+    types: of the keys at `frames`, else *Generated*.
+    """
+    return put_between(keys, Keys.dense(frames, values, types), evaluate, edges)
+
+
+def put_between(keys: Keys, new: Keys, evaluate: Any, edges: tuple[bool, bool] = (True, True)) -> Keys:
+    """`keys` with `new` ones in place of those from the first of them to the last.
 
     evaluate(frame) gives the old curve's value. Outside the replaced range the curve does not change at whole frames: a
-    key is added on either side of it, except on sides where `edges` is False. types: of the keys at `frames`, else
-    *Generated*.
+    key is added on either side of it, except on sides where `edges` is False.
     """
-    first, last = float(frames[0]), float(frames[-1])
+    first, last = float(new.frames[0]), float(new.frames[-1])
     left = _edge(keys, first - 1.0, -1, evaluate) if edges[0] else keys
     right = _edge(keys, last + 1.0, 1, evaluate) if edges[1] else keys
-    return left[left.frames < first] + Keys.dense(frames, values, types) + right[right.frames > last]
+    return left[left.frames < first] + new + right[right.frames > last]
 
 
 def _edge(keys: Keys, frame: float, direction: int, evaluate: Any) -> Keys:
