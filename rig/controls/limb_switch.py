@@ -311,7 +311,7 @@ class _Work(Realization[_Channels, Samples]):
                     if error.max() > _VISIBLE * self._length(limb) or angle.max() > _TURNED:
                         self._key(n, self._eased(*self.work.main.edges(self.frames)))
                 name = self.options.name or actions.baked_name(armature, self.options.into, ending)
-                action = self.work.commit(self.options.into, name, ending)
+                action = self.work.commit(self.options.into, name, ending, self.options.writer)
         scale = np.cbrt(np.abs(np.linalg.det(self.samples.worlds[:, :3, :3])))
         return SwitchResult(action, self.frames, tuple(self.limbs), errors * scale, turned, others=self.work.others)
 

@@ -1,7 +1,8 @@
 """What hits are asked to do."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from ..animation.key_writer import KeyWriter
 from ..sampling.targets import Target
 from ..settings import plain
 from .hit_settings import IMPULSE, HitMotion
@@ -28,4 +29,6 @@ class HitRequest(plain(HitMotion)):
     """Hits, with the settings of `HitMotion` under their names."""
 
     hits: tuple[HitSpec, ...]
+    writer: KeyWriter = field(default_factory=KeyWriter, compare=False)
+    """Which keys are written, and how many there were."""
     """All hits of the armature."""

@@ -22,6 +22,7 @@ from ..animation import actions
 from ..animation.bake_options import BakeOptions, check_frames
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION
+from ..animation.key_writer import KeyWriter
 from ..controls import limb_switch
 from ..detection import body_joints, limb_controls, rest
 from ..detection.bone_ends import with_ends
@@ -173,12 +174,14 @@ def _switching(
         switch = limb_switch.switch(scene, armature, bones, "FK", options, into_others=into)
         switched = yield from subrange(switch, 0.0, _SWITCHED_TO_FK)
         try:
-            result = yield from subrange(_work(scene, armature, request, frames, "CURRENT"), _SWITCHED_TO_FK, 1.0)
+            # The keys are chosen once both have written theirs.
+            plain = replace(request, writer=KeyWriter())
+            result = yield from subrange(_work(scene, armature, plain, frames, "CURRENT"), _SWITCHED_TO_FK, 1.0)
         except BaseException:
             for other in switched.others:
                 other.rollback()
             raise
-        action = work.commit_all(into, name)
+        action = work.commit_all(into, name, request.writer)
     return replace(result, action=action, switched=tuple(limb.goal for limb in held))
 
 
@@ -275,7 +278,7 @@ def _work(
             if not written and into == "LAYER":
                 # A layer has keys, if only of what is there without it.
                 controls.hold(work)
-            action = work.commit(into, actions.baked_name(armature, into, BAKED))
+            action = work.commit(into, actions.baked_name(armature, into, BAKED), request.writer)
     angles = rotation.distance(animated, response.rotations)
     kept.add(armature, PlottedHits(next(_numbers), _curves(body.bones, angles)))
     outcomes = _outcomes(request, body, [impulse for _, impulse in given], response)

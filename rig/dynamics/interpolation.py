@@ -5,7 +5,7 @@ However it ends, by return, error or `close`, either everything is baked or noth
 """
 
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
@@ -20,6 +20,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions, editable
 from ..animation.bake_options import check_frames
 from ..animation.bake_transaction import BakeTransaction
+from ..animation.key_writer import KeyWriter
 from ..animation.keys import GENERATED
 from ..animation.stored_settings import read
 from ..sampling import suspend
@@ -67,6 +68,8 @@ class InterpolationRequest(plain(InterpolationSettings)):
     """Only selected keys must be reached."""
     poses: tuple[float, ...] = ()
     """Frames whose poses must be reached, instead of keys."""
+    writer: KeyWriter = field(default_factory=KeyWriter, compare=False)
+    """Which keys are written, and how many there were."""
 
     @property
     def passes(self) -> bool:
@@ -169,7 +172,7 @@ def _work(
                 types = np.full(len(plan.frames), GENERATED, dtype=np.int32)
                 types[np.searchsorted(plan.frames, plan.keys)] = keys.types[:, body.bones.index(bone)]
                 work.write(bone, mode, plan.frames, values[plan.shown], raw[plan.shown], types)
-            action = work.commit(into, actions.baked_name(armature, into, BAKED))
+            action = work.commit(into, actions.baked_name(armature, into, BAKED), request.writer)
     if into == "NEW":
         armature.lookat_pd_body.before, armature.lookat_pd_body.after = source.name, action.name
     misses = _misses(body, keys.frames, motion.missed_joints)

@@ -1,8 +1,9 @@
 """What a reach is asked to do."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from ..animation.key_writer import KeyWriter
 from ..sampling.targets import Target
 from ..settings import plain
 from .body_obstacles import Ball
@@ -51,6 +52,8 @@ class ReachRequest(plain(ReachSettings)):
     """Of each hand, where its palm and not the head of its bone comes to the goal: the outward normal, in the axes of
     the goal, of the face to which it then turns, from which it also comes with the method "OPTIMAL"; None for no face.
     """
+    writer: KeyWriter = field(default_factory=KeyWriter, compare=False)
+    """Which keys are written, and how many there were."""
 
     @property
     def waypoints(self) -> list[Waypoint]:

@@ -392,7 +392,7 @@ def _work(
             )
             solved = solving.corrected(evaluated, plain=bone_attachment.is_plain(armature, (*turning, *effectors)))
             motion, misses, contact = yield from subrange(solved, _SAMPLED, _SOLVED)
-        action = work.commit(into, actions.baked_name(armature, into, REACHED))
+        action = work.commit(into, actions.baked_name(armature, into, REACHED), request.writer)
     paths, straights = (
         tuple(hand.in_world(body, samples, lines[:, n]) for n, hand in enumerate(hands))
         for lines in (motion.path, motion.minimum_jerk)

@@ -114,7 +114,8 @@ class _Work(Realization[Changes, Samples]):
                         "or disable Lock Feet.",
                         foot=footing.feet[0].bones[2],
                     )
-            action = self._work.commit(into, self.options.name or actions.baked_name(armature, into, self.called))
+            name = self.options.name or actions.baked_name(armature, into, self.called)
+            action = self._work.commit(into, name, self.options.writer)
         return report(action, goal, plans, first, self._best)
 
     def write(self, values: Changes) -> None:

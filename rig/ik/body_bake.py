@@ -166,7 +166,7 @@ def _solved(
             mode, raw = samples.channel(body.joints[0])
             pens.write(body.joints[0], mode, work.frames, raw, raw)
         name = work.options.name or actions.baked_name(armature, work.options.into, work.called)
-        action = pens.commit(work.options.into, name, work.called)
+        action = pens.commit(work.options.into, name, work.called, work.options.writer)
     away, turned = work.errors_of(objectives, errors + moved)
     weights = np.array([np.minimum(work.weight_of(item), work.share_of(item)) for item in work.effectors])
     scale = in_world(np.ones(len(work.frames)), samples)

@@ -168,7 +168,8 @@ class _Work:
                     self._check(on_controls, realized.error)
                 else:
                     on_controls.write(on_controls.solved)
-            action = work.commit(into, self.options.name or actions.baked_name(armature, into, self.called))
+            name = self.options.name or actions.baked_name(armature, into, self.called)
+            action = work.commit(into, name, self.options.writer)
         error = np.where(shown.chosen, on_controls.error, 0.0)
         softened = in_world(soft_goals.missing(shown.objectives) * shown.chosen, samples)
         return IKBakeResult(chain, action, self.frames, error, on_controls.in_reach, softened, measured, passes)

@@ -54,7 +54,7 @@ def bake(
                 write(works[owner], np.arange(options.first, options.last + 1), chosen, options.weights())
             for owner, transaction in works.items():
                 label = options.name or actions.baked_name(owner, options.into, ending(kind))
-                baked[owner] = transaction.commit(options.into, label)
+                baked[owner] = transaction.commit(options.into, label, options.writer)
         except BaseException:
             for transaction in works.values():
                 transaction.rollback()

@@ -11,6 +11,7 @@ from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.progress import subrange
 from ..animation import actions
 from ..animation.bake_options import BakeOptions
+from ..animation.key_writer import KeyWriter
 from ..detection import moving_actions
 from ..detection.moving_actions import Playing
 from ..sampling import suspend
@@ -30,9 +31,15 @@ class BakedAction:
 
 
 def bake_actions(
-    scene: bpy.types.Scene, armature: bpy.types.Object, bones: Sequence[str], chosen: Sequence[bpy.types.Action]
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    bones: Sequence[str],
+    chosen: Sequence[bpy.types.Action],
+    writer: KeyWriter | None = None,
 ) -> Generator[float, None, list[BakedAction]]:
     """Bake the look-ats on `bones` onto each chosen action, over its own frames; yields the fraction done.
+
+    writer: which keys, by default one at every frame.
 
     Each begins with the same pose. The new actions are on muted NLA tracks, and the armature plays the first. Nothing
     has changed where it ends early. Raises LookAtError.
@@ -53,7 +60,8 @@ def bake_actions(
                 start.restore()
                 for item, mute in zip(settings, muted, strict=True):
                     item.mute = mute
-                steps = subrange(_one(scene, armature, bones, action), number / len(chosen), (number + 1) / len(chosen))
+                work = _one(scene, armature, bones, action, writer or KeyWriter())
+                steps = subrange(work, number / len(chosen), (number + 1) / len(chosen))
                 results = yield from steps
                 made.append(BakedAction(action, results[0].action, armature.animation_data.action_slot, results))
             start.restore()
@@ -70,12 +78,17 @@ def bake_actions(
 
 
 def _one(
-    scene: bpy.types.Scene, armature: bpy.types.Object, bones: Sequence[str], action: bpy.types.Action
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    bones: Sequence[str],
+    action: bpy.types.Action,
+    writer: KeyWriter,
 ) -> Generator[float, None, list[BakeResult]]:
     moving_actions.play(armature, action, "NEW")
     try:
         look_ats = [resolve.resolve(armature, bone) for bone in bones]
-        return (yield from look_at_bake.bake(scene, look_ats, BakeOptions(*whole_frames(action), "NEW")))
+        options = BakeOptions(*whole_frames(action), "NEW", writer=writer)
+        return (yield from look_at_bake.bake(scene, look_ats, options))
     except LookAtError as error:
         raise RigError("Action '{name}': {error}", name=action.name, error=error) from None
 

@@ -109,10 +109,10 @@ def _bake(
         kept = {}
         for armature, work in works.items():
             name = options.name or actions.baked_name(armature, options.into, BAKED)
-            kept[armature] = work.commit(options.into, name)
+            kept[armature] = work.commit(options.into, name, options.writer)
             chosen = [solve for solve in wanted if solve.look_at.armature == armature]
             amounts = {lid: amount * options.weights() for lid, amount in _amounts(chosen, frames).items()}
-            blinks[armature].write(frames, amounts, options.into, kept[armature])
+            blinks[armature].write(frames, amounts, options.into, kept[armature], options.writer)
     except BaseException:
         for blinking in blinks.values():
             blinking.rollback()

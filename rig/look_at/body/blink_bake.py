@@ -13,6 +13,8 @@ import numpy as np
 from ....lookat_pd.rotation import Array
 from ...animation import actions, keys
 from ...animation.bake_transaction import SOURCE, put_back, source_of
+from ...animation.channels import AMOUNT
+from ...animation.key_writer import ChannelMotion, KeyWriter
 from . import blink
 from .blink import Lid
 
@@ -43,10 +45,18 @@ class BlinkBake:
         self._source = data.action if data else None
         self._free: list[Lid] = []
 
-    def write(self, frames: Array, amounts: Mapping[Lid, Array], into: str, action: bpy.types.Action) -> None:
+    def write(
+        self,
+        frames: Array,
+        amounts: Mapping[Lid, Array],
+        into: str,
+        action: bpy.types.Action,
+        writer: KeyWriter | None = None,
+    ) -> None:
         """Key shape keys that look-ats change by amounts (F,) at whole frames (F,).
 
-        action: that of the bake of the armature; shape keys without an action get a slot in it.
+        action: that of the bake of the armature; shape keys without an action get a slot in it. writer: which
+        keys, by default one at every frame that changes.
         """
         wanted: dict[bpy.types.Key, dict[Lid, Array]] = {}
         for lid, values in amounts.items():
@@ -54,12 +64,14 @@ class BlinkBake:
                 wanted.setdefault(lid.keys, {})[lid] = values
         for item, lids in wanted.items():
             self._free += [lid for lid in lids if blink.state(lid) == "FREE"]
-            self._write(item, frames, lids, into, action)
+            self._write(item, frames, lids, into, action, writer or KeyWriter())
 
-    def _write(self, item: bpy.types.Key, frames: Array, lids: Mapping[Lid, Array], into: str, action) -> None:
+    def _write(
+        self, item: bpy.types.Key, frames: Array, lids: Mapping[Lid, Array], into: str, action: Any, writer: KeyWriter
+    ) -> None:
         data = item.animation_data
         source, slot = (data.action, data.action_slot) if data is not None else (None, None)
-        keys_by_lid = {lid: _changing(lid, source, slot, frames, amounts) for lid, amounts in lids.items()}
+        keys_by_lid = {lid: _changing(lid, source, slot, frames, amounts, writer) for lid, amounts in lids.items()}
         if _place(item, into) != "CURRENT":
             source, slot = self._new_home(item, into, action)
         bag = actions.channelbag(source, slot, ensure=True)
@@ -129,7 +141,7 @@ def play_source(armature: bpy.types.Object, action: bpy.types.Action) -> None:
         actions.keep(home)
 
 
-def _changing(lid: Lid, source: Any, slot: Any, frames: Array, amounts: Array) -> keys.Keys:
+def _changing(lid: Lid, source: Any, slot: Any, frames: Array, amounts: Array, writer: KeyWriter) -> keys.Keys:
     """The keys of a shape key including what look-ats add."""
     curve = actions.curves_at(source, slot, lid.path, 1)[0]
     value = blink.base(lid)
@@ -137,5 +149,6 @@ def _changing(lid: Lid, source: Any, slot: Any, frames: Array, amounts: Array) -
     result, at = keys.Keys.read(curve), np.flatnonzero(amounts != 0.0)
     for run in np.split(at, np.flatnonzero(np.diff(at) > 1) + 1):
         values = blink.changed(lid, np.array([before(frame) for frame in frames[run]]), amounts[run])
-        result = keys.replace(result, frames[run], values, before)
+        motion = ChannelMotion(AMOUNT, frames[run], values[:, None], [result], [before], [(True, True)])
+        (result,) = writer.keys(motion)
     return result

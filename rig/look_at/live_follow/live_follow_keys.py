@@ -10,6 +10,7 @@ from ....lookat_pd.rotation import Array
 from ...animation import actions, auto_keying, channels, unkeyed_pose
 from ...animation.bake_transaction import BakeTransaction
 from ...animation.channels import LOCATION
+from ...animation.key_writer import KeyWriter
 from ...layers import layer
 from ...sampling import own_data, sampler
 from ..body import blink, blink_bake
@@ -64,13 +65,20 @@ def key_pose(scene: bpy.types.Scene, look_at: LookAt, number: int, shown: Shown)
 
 
 def key_recording(
-    scene: bpy.types.Scene, look_at: LookAt, number: int, frames: Array, recorded: Shown, into: str
+    scene: bpy.types.Scene,
+    look_at: LookAt,
+    number: int,
+    frames: Array,
+    recorded: Shown,
+    into: str,
+    writer: KeyWriter | None = None,
 ) -> bpy.types.Action:
     """Key what look-at `number` showed at frames (F,), on top of the animation; the action of the keys.
 
     recorded: its arrays have a first axis of frames.
 
-    into: "NEW", "CURRENT" or "LAYER". Raises RigError; nothing has changed then.
+    into: "NEW", "CURRENT" or "LAYER". writer: which keys, by default one at every frame. Raises RigError; nothing has
+    changed then.
     """
     check_recording(look_at, into)
     armature, work, undone = look_at.armature, None, None
@@ -90,9 +98,9 @@ def key_recording(
         for n, bone in enumerate(look_at.moved):
             raw = seen.raw[LOCATION][:, seen.bones.index(bone)]
             work.write(bone, LOCATION, frames, raw + recorded.moves[:, n], raw)
-        action = work.commit(into, name)
+        action = work.commit(into, name, writer)
         amounts = {lid: recorded.shapes[:, n] for n, lid in enumerate(look_at.shapes)}
-        faces.write(frames, amounts, into, action)
+        faces.write(frames, amounts, into, action, writer)
     except BaseException:
         faces.rollback()
         if work is not None:

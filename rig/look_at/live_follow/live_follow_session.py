@@ -15,6 +15,7 @@ from ....lookat_pd.errors import RigError
 from ....lookat_pd.gaze import control_coupling, realtime
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import inertialization
+from ...animation.key_writer import KeyWriter
 from ...controls import coupling
 from ...layers import layer
 from ...layers.track import Track
@@ -417,17 +418,21 @@ class LiveFollowSession:
             raise
         self._finish()
 
-    def keep_recording(self, into: str = "NEW", fade: float = 0.0) -> bpy.types.Action:
+    def keep_recording(self, into: str = "NEW", fade: float = 0.0, writer: KeyWriter | None = None) -> bpy.types.Action:
         """Key what was recorded, from the current frame on, on top of the animation; the action that holds the keys.
 
-        into: "NEW", "CURRENT" or "LAYER". fade: as for `recording`. The look-at is muted then. Raises RigError,
+        into: "NEW", "CURRENT" or "LAYER". fade: as for `recording`. writer: which keys, by
+        default one at every frame. The look-at is muted then. Raises RigError,
         everything being restored.
         """
         try:
             self._check()
             if self.recorded_frames < 2:
                 raise RigError("The recording is shorter than two frames; record a longer take.")
-            action = live_follow_keys.key_recording(self.scene, self.look_at, self.number, *self.recording(fade), into)
+            recording = self.recording(fade)
+            action = live_follow_keys.key_recording(
+                self.scene, self.look_at, self.number, *recording, into=into, writer=writer
+            )
         except BaseException:
             self.restore()
             raise
