@@ -12,10 +12,11 @@ import bpy
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import drain
-from ..animation import actions, editable
+from ..animation import actions, editable, key_writer
+from ..animation.key_writer import KeyWriter
 from ..feet.contact_report import ContactReport
 from ..sampling import scene_time
-from . import clips, locking_feet, pose_markers, sequence, splice
+from . import clips, kept_clips, locking_feet, pose_markers, sequence, splice
 from . import lock_feet as feet
 from .clips import Clip
 from .lock_feet import PlayedClip
@@ -73,6 +74,7 @@ def join(
     assign: bool = True,
     lock_feet: bool | None = WHERE_POSSIBLE,
     scene: bpy.types.Scene | None = None,
+    writer: KeyWriter | None = None,
 ) -> Joined:
     """A new action: `source` before its `frame`, which must be whole, then `destination` from its own.
 
@@ -80,7 +82,8 @@ def join(
     the destination at the root of the source, see `Ground.placement`. repeat: how many times the destination plays.
     until: last frame of the result, until which it plays as often as needed, instead. assign: assign the result to the
     armature; the current action is kept. lock_feet: keep planted feet on their places, by default where
-    possible. Raises LookAtError before any change.
+    possible. writer: which keys, by default those of the actions where they play unchanged. Raises LookAtError before
+    any change.
     """
     first, last = sequence.frame_range(armature, source)
     source_slot = source.slot or actions.find_slot(armature, source.action)
@@ -118,6 +121,7 @@ def join(
         assign=assign,
         lock_feet=lock_feet,
         scene=scene,
+        writer=writer,
     )
 
 
@@ -130,6 +134,7 @@ def chain(
     assign: bool = True,
     lock_feet: bool | None = WHERE_POSSIBLE,
     scene: bpy.types.Scene | None = None,
+    writer: KeyWriter | None = None,
 ) -> Joined:
     """A new action of several clips, each from the frame of its step to that of the next; the last to its end.
 
@@ -139,7 +144,7 @@ def chain(
     if any(step.blend.hard for step in steps):
         # Feet are locked where the visual pose is blended.
         lock_feet = lock_feet or False
-    make = partial(_chain, armature, steps, root=root, name=name, assign=assign, scene=scene)
+    make = partial(_chain, armature, steps, root=root, name=name, assign=assign, scene=scene, writer=writer)
     return locking_feet.locked(armature, lambda lock: make(lock_feet=lock), lock_feet)
 
 
@@ -152,6 +157,7 @@ def _chain(
     assign: bool,
     lock_feet: bool,
     scene: bpy.types.Scene | None,
+    writer: KeyWriter | None,
 ) -> Joined:
     _check(armature, steps, assign)
     used = [Used.of(armature, step.clip) for step in steps]
@@ -165,6 +171,7 @@ def _chain(
     locked = None
     if lock_feet and len(steps) > 1:
         locked = _with_locked_feet(scene, armature, action, slot, _clips(played))
+    with_keys(armature, action, slot, _clips(played), writer)
     if assign:
         use(armature, action, slot)
     missing = {bone for item in used for bone in item.contents.missing}
@@ -186,6 +193,24 @@ def _chain(
         tuple(_kept(_clips(played), int(clip.frames[-1]))),
         tuple(dict.fromkeys(bone for item in used for bone in item.contents.converted)),
     )
+
+
+def with_keys(
+    armature: bpy.types.Object,
+    action: bpy.types.Action,
+    slot: bpy.types.ActionSlot,
+    clips: Sequence[PlayedClip],
+    writer: KeyWriter | None,
+    *,
+    is_cycle: bool = False,
+) -> None:
+    """Let a writer choose the keys of a new action that was made of clips, by default those of the clips where they
+    play unchanged; it is removed again if that fails. is_cycle: all curves have keys at its ends."""
+    try:
+        kept_clips.thin(armature, action, slot, clips, writer or key_writer.keeping(), is_cycle=is_cycle)
+    except BaseException:
+        bpy.data.actions.remove(action)
+        raise
 
 
 def _with_locked_feet(

@@ -3,7 +3,7 @@
 Both move the whole character, frame by frame, from one `GroundPath` to another.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
 
 import bpy
@@ -17,6 +17,7 @@ from ...lookat_pd.transitions.ground_speed import ground_speed
 from ...lookat_pd.transitions.ground_turn import ground_turn
 from ..animation import actions, editable
 from ..animation.bake_options import check_frames
+from ..animation.key_writer import KeyWriter
 from ..animation.playing import playing
 from ..detection import stance
 from ..feet import foot_bones
@@ -24,6 +25,7 @@ from ..sampling import scene_time
 from ..sampling.sampler import Sampler, sample_frames
 from . import animated, clips, join, pose_markers, sequence
 from .clips import Clip
+from .lock_feet import PlayedClip
 from .root_motion import Ground, Placement, heading, part
 
 REMOVED = ("EVEN", "SMOOTH", "ALL")
@@ -258,8 +260,22 @@ class TravelClip:
         scale = float(np.max(np.abs(self.armature.scale))) if self.ground.by_object else 1.0
         return scale * float(np.mean(lengths))
 
-    def write(self, clip: Clip, name: str, *, assign: bool = True, markers: bool = True) -> Travelled:
-        """Make an action of a clip. Raises LookAtError."""
+    def as_played(self, at: int, frame: float) -> PlayedClip:
+        """The clip as it plays from its frame `frame` at frame `at`."""
+        return PlayedClip(self.action, self.slot, self.first, self.last, frame, at, 0.0)
+
+    def write(
+        self,
+        clip: Clip,
+        name: str,
+        *,
+        assign: bool = True,
+        markers: bool = True,
+        played: Sequence[PlayedClip] = (),
+        writer: KeyWriter | None = None,
+    ) -> Travelled:
+        """Make an action of a clip. played: of which clips it is made, by default of the whole one. writer: as for
+        `join.with_keys`. Raises LookAtError."""
         if assign:
             sequence.check_may_play(self.armature)
         for channel in self.added:
@@ -267,6 +283,8 @@ class TravelClip:
                 del clip.raw[channel]
         kept = pose_markers.read(self.action, self.first, self.last) if markers else ()
         made, slot = join.make(self.armature, name, clip, kept)
+        played = played or [self.as_played(self.first, float(self.first))]
+        join.with_keys(self.armature, made, slot, played, writer)
         if assign:
             join.use(self.armature, made, slot)
         return Travelled(made, slot, int(clip.frames[0]), int(clip.frames[-1]), Speed(0.0))
@@ -297,6 +315,7 @@ def making_in_place(
     *,
     name: str = "",
     assign: bool = True,
+    writer: KeyWriter | None = None,
 ) -> Generator[float, None, Travelled]:
     """A new action without the motion of the root over the ground; yields the completed fraction.
 
@@ -309,7 +328,7 @@ def making_in_place(
     yield 0.6
     result = known.moved(known.clip, path, known.still(len(path.angles)))
     yield 0.8
-    made = known.write(result, name or f"{action.name} in place", assign=assign)
+    made = known.write(result, name or f"{action.name} in place", assign=assign, writer=writer)
     return replace(made, speed=known.speed())
 
 
@@ -322,6 +341,7 @@ def making_travelling(
     turns: bool = False,
     name: str = "",
     assign: bool = True,
+    writer: KeyWriter | None = None,
 ) -> Generator[float, None, Travelled]:
     """A new action that moves over the ground with a constant speed; yields the completed fraction.
 
@@ -339,7 +359,7 @@ def making_travelling(
     yield 0.8
     result = known.moved(still, known.still(rows), known.straight(speed, known.dt * np.arange(rows)))
     yield 0.9
-    made = known.write(result, name or f"{action.name} travelling", assign=assign)
+    made = known.write(result, name or f"{action.name} travelling", assign=assign, writer=writer)
     return replace(made, speed=speed)
 
 

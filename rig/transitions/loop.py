@@ -19,6 +19,7 @@ from ...lookat_pd.rotation import Array
 from ...lookat_pd.transitions import cut
 from ..animation import actions, editable
 from ..animation.bake_options import check_frames
+from ..animation.key_writer import KeyWriter
 from ..sampling import scene_time
 from . import animated, clips, join, locking_feet, pose_markers, sequence, splice
 from .animated import Channel
@@ -70,6 +71,7 @@ def loop(
     assign: bool = True,
     lock_feet: bool | None = WHERE_POSSIBLE,
     scene: bpy.types.Scene | None = None,
+    writer: KeyWriter | None = None,
 ) -> Looped:
     """A new action, cyclic from frame first to last (default: all of it): its last pose equals the first.
 
@@ -78,10 +80,11 @@ def loop(
     remove the travel of the root on the ground plane and its turn evenly over time; otherwise the last frame differs
     from the first by them. cycles: add Cycles modifiers, with offset if the root travels; not if it turns, which
     repeated F-curves cannot represent. lock_feet: keep planted feet on their places where the ends are blended, by
-    default where possible. Raises LookAtError before any change.
+    default where possible. writer: which keys, by default those of the action where it does not change. Raises
+    LookAtError before any change.
     """
     make = partial(_loop, armature, action, first, last, blend, slot=slot, ends=ends, in_place=in_place, cycles=cycles)
-    more = partial(make, name=name, assign=assign, scene=scene)
+    more = partial(make, name=name, assign=assign, scene=scene, writer=writer)
     return locking_feet.locked(armature, lambda lock: more(lock_feet=lock), lock_feet)
 
 
@@ -100,6 +103,7 @@ def _loop(
     assign: bool,
     lock_feet: bool,
     scene: bpy.types.Scene | None,
+    writer: KeyWriter | None,
 ) -> Looped:
     check_ends(ends)
     editable.check_armature(armature)
@@ -138,8 +142,9 @@ def _loop(
     clip.raw.update({c: np.tile(animated.current(armature, c), (len(clip.frames), 1)) for c in added})
     travel = ground.placement(ground.stand(clip, -1), ground.stand(clip, 0), "HEADING")
     feet = None
+    played = PlayedClip(action, slot, begin, end, float(begin), begin, 0.0)
     if lock_feet:
-        feet = LoopFeet.of(scene, armature, PlayedClip(action, slot, begin, end, float(begin), begin, 0.0), dt, ends)
+        feet = LoopFeet.of(scene, armature, played, dt, ends)
 
     def moved(clip: Clip, later: bool) -> Clip:
         return ground.place(clip, travel if later else inverse(travel))
@@ -166,6 +171,7 @@ def _loop(
     turn = heading(ground.up, travel.rotation)
     markers = pose_markers.read(action, begin, end)
     made, made_slot = join.make(armature, name or f"{action.name} loop", result, markers)
+    join.with_keys(armature, made, made_slot, [played], writer, is_cycle=True)
     cycles = cycles and abs(turn) < _STRAIGHT
     if cycles:
         _add_cycles(made, made_slot, ground, travel)

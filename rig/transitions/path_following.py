@@ -19,6 +19,7 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation.bake_options import BakeOptions, check_frames
+from ..animation.key_writer import KeyWriter
 from ..animation.playing import playing
 from ..feet import skate
 from ..feet.contact_report import ContactReport
@@ -27,6 +28,7 @@ from ..sampling.sampler import Sampler, sample_frames
 from ..sampling.targets import Target
 from . import clips, join, locking_feet, sequence, splice
 from .clips import Clip
+from .lock_feet import PlayedClip
 from .locking_feet import WHERE_POSSIBLE
 from .locomotion import GroundPath, TravelClip
 
@@ -102,6 +104,7 @@ def follow(
     lock_feet: bool | None = WHERE_POSSIBLE,
     name: str = "",
     assign: bool = True,
+    writer: KeyWriter | None = None,
 ) -> Generator[float, None, PathFollowed]:
     """A new action in which the clip is repeated along a path; yields the completed fraction.
 
@@ -109,7 +112,9 @@ def follow(
     over which the heading follows the tangent. lock_feet: keep planted feet on their places, by default where
     possible. Nothing is left if it fails. Raises LookAtError.
     """
-    make = partial(_follow, scene, armature, action, path, speed=speed, ease=ease, name=name, assign=assign)
+    make = partial(
+        _follow, scene, armature, action, path, speed=speed, ease=ease, name=name, assign=assign, writer=writer
+    )
     return (yield from locking_feet.locking(armature, lambda lock: make(lock_feet=lock), lock_feet))
 
 
@@ -124,6 +129,7 @@ def _follow(
     lock_feet: bool,
     name: str,
     assign: bool,
+    writer: KeyWriter | None,
 ) -> Generator[float, None, PathFollowed]:
     known = TravelClip(scene, armature, action)
     own = known.speed() if known.travels() else (yield from subrange(known.measuring(), 0.0, 0.1))
@@ -153,7 +159,8 @@ def _follow(
     clip = _played(known, distance / step, first)
     wanted = _along(known, course, distance, own.direction, ease * step / known.dt)
     result = known.moved(clip, known.still(len(distance)), wanted)
-    made = known.write(result, name or f"{action.name} along {path.name}", assign=False, markers=False)
+    called = name or f"{action.name} along {path.name}"
+    made = known.write(result, called, assign=False, markers=False, writer=KeyWriter())
     feet = None
     try:
         if lock_feet:
@@ -165,6 +172,8 @@ def _follow(
                 feet = yield from subrange(skate.clean(scene, armature, options, contact), 0.3, 1.0)
         if assign:
             sequence.check_may_play(armature)
+        join.with_keys(armature, made.action, made.slot, _cycles(known, first, len(distance)), writer)
+        if assign:
             join.use(armature, made.action, made.slot)
     except BaseException:
         bpy.data.actions.remove(made.action)
@@ -173,6 +182,18 @@ def _follow(
     return PathFollowed(
         made.action, made.slot, made.first, made.last, own.speed, covered, covered / (own.speed * known.seconds), feet
     )
+
+
+def _cycles(known: TravelClip, first: int, count: int) -> list[PlayedClip]:
+    """The clip as it plays again and again over so many frames from the first one."""
+    begin, end = sequence.key_ends(known.action, known.slot)
+    starts = np.arange(0.0, count, end - begin)
+    whole = np.ceil(starts - 1e-6)
+    return [
+        known.as_played(first + int(at), begin + at - start)
+        for at, start in zip(whole, starts, strict=True)
+        if at < count
+    ]
 
 
 def _played(known: TravelClip, rows: Array, first: int) -> Clip:

@@ -8,8 +8,9 @@ import bpy
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import subrange
-from ..animation import actions
+from ..animation import actions, changed_curves
 from ..animation.bake_transaction import curve_keys, write_changed
+from ..animation.key_writer import KeyWriter
 from ..feet.contact_report import ContactReport
 from ..sampling import scene_time
 from . import join, locking_feet, pops, sequence
@@ -44,15 +45,19 @@ def smooth(
     name: str = "",
     lock_feet: bool | None = WHERE_POSSIBLE,
     shorten: bool = False,
+    writer: KeyWriter | None = None,
 ) -> Generator[float, None, SmoothedAction]:
     """Smooth pops of the current action, which has a slot; yields the completed fraction.
 
     bones_by_frame: the bones to smooth by the first frame after each pop, None for those that jump there. into:
     "CURRENT" for its keys, "NEW" for a copy called `name`, which the armature plays then. lock_feet: keep planted
     feet on their places, by default where possible. shorten: a blend that is longer than the rest of the action is
-    shortened. Raises LookAtError, after which nothing has changed.
+    shortened. writer: which keys, by default one at every frame that changes. Raises LookAtError, after which nothing
+    has changed.
     """
-    make = partial(_smooth_all, scene, armature, bones_by_frame, blend, into=into, name=name, shorten=shorten)
+    make = partial(
+        _smooth_all, scene, armature, bones_by_frame, blend, into=into, name=name, shorten=shorten, writer=writer
+    )
     return (yield from locking_feet.locking(armature, lambda lock: make(lock_feet=lock), lock_feet))
 
 
@@ -66,6 +71,7 @@ def _smooth_all(
     name: str,
     lock_feet: bool,
     shorten: bool,
+    writer: KeyWriter | None,
 ) -> Generator[float, None, SmoothedAction]:
     data = armature.animation_data
     original, slot = data.action, data.action_slot
@@ -82,6 +88,9 @@ def _smooth_all(
             durations = [(frame, used.profile.duration(used.seconds or 0.0)) for frame, used in made.items()]
             clips = feet.divided(original, slot, *sequence.key_range(original, slot), durations)
             locked = yield from subrange(feet.lock_feet(scene, armature, copy, own, clips), 0.1, 1.0)
+        if writer is not None:
+            bag = actions.channelbag(original, slot)
+            changed_curves.thin(armature, actions.channelbag(copy, own), bag, writer)
     except BaseException:
         bpy.data.actions.remove(copy)
         raise

@@ -7,7 +7,7 @@ from ..animation import former_defaults
 from ..animation.stored_settings import stored
 
 NAME = "lookat_pd_transition"
-_LATER = ({"method": "INERTIAL"},)
+_LATER = ({"method": "INERTIAL"}, {"key_mode": "EVERY_FRAME"})
 """Settings whose defaults each version has changed, with their former values."""
 VERSION = len(_LATER)
 

@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from ...lookat_pd.transitions import methods, spring
+from ..animation.key_settings import KeptKeys
 from ..sampling.action_names import action_name
 from ..settings import choice, collection, integer, number, pointer, switch, text
 from . import locking_feet, saved_settings, sequence
@@ -135,7 +136,7 @@ class PoseSource:
     pose_source: choice("Blend", "What is blended", POSE_SOURCE_ITEMS)
 
 
-class Blending(AutoBlend, PoseSource):
+class Blending(AutoBlend, PoseSource, KeptKeys):
     """Mixin of the settings and of the operators that join actions: how to blend the difference at a cut."""
 
     blend: blend_time("Time in seconds until only the destination plays")

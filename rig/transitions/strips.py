@@ -13,8 +13,9 @@ import numpy as np
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message
 from ..animation import actions, editable
+from ..animation.key_writer import KeyWriter
 from ..sampling import scene_time
-from . import animated, clips, pops, pose_markers, sequence, splice, strip_playback
+from . import animated, clips, kept_clips, pops, pose_markers, sequence, splice, strip_playback
 from .clips import Clip
 from .splice import Blend
 
@@ -89,6 +90,11 @@ def join(
     _check_fades(a, b, cut, frames)
     result = splice.splice(before, after, dt, blend, going_on).part(slice(0, frames + 1))
     return _add(armature, a, b, result, seconds)
+
+
+def with_keys(armature: bpy.types.Object, made: StripPair, writer: KeyWriter) -> None:
+    """Let a writer choose the keys of a new transition, which has one at every frame."""
+    kept_clips.thin(armature, made.action, made.strip.action_slot, (), writer)
 
 
 def cut_frame(armature: bpy.types.Object, first: bpy.types.NlaStrip, second: bpy.types.NlaStrip) -> int:

@@ -16,6 +16,7 @@ from ....lookat_pd import progress
 from ....lookat_pd.errors import RigError
 from ...animation import actions, channels, data_paths, editable, playing
 from ...animation.bake_transaction import BakeTransaction
+from ...animation.key_writer import KeyWriter
 from ...detection import limb_controls
 from ...sampling import cut_down_rig, suspend
 from . import evaluated_pose, visual_offsets
@@ -47,12 +48,14 @@ def write(
     armature: bpy.types.Object,
     into: str,
     transitions: Collection[bpy.types.Action] | None = None,
+    writer: KeyWriter | None = None,
 ) -> Generator[float, None, list[WrittenKeys]]:
     """Write transitions, by default all, as keys of controls and remove their constraints; yields the completed
     fraction.
 
     into: "LAYER", "NEW" or "CURRENT", as for `BakeOptions`. Those that overlap are written together, each group into a
-    layer of its own. Raises LookAtError, after which nothing has changed.
+    layer of its own. writer: which keys, by default one at every frame. Raises LookAtError, after which
+    nothing has changed.
     """
     editable.check_bones(armature, ())
     actions.check(armature, into)
@@ -74,7 +77,7 @@ def write(
             for n, group in enumerate(groups):
                 # The first one makes the new action that the others add to.
                 to = "CURRENT" if into == "NEW" and works else into
-                job = _write(scene, armature, group, to, works, muted)
+                job = _write(scene, armature, group, to, works, muted, writer)
                 written.append((yield from progress.subrange(job, n / len(groups), (n + 1) / len(groups))))
         except BaseException:
             for work in reversed(works):
@@ -105,6 +108,7 @@ def _write(
     into: str,
     works: list[BakeTransaction],
     muted: ExitStack,
+    writer: KeyWriter | None,
 ) -> Generator[float, None, WrittenKeys]:
     """Write transitions that overlap, and mute them. works: takes what the keys are written by."""
     noted = [visual_offsets.note_of(action) for action in group]
@@ -122,7 +126,7 @@ def _write(
         works.append(work)
         controls, action = amounts.key(work), None
         if controls:
-            action = work.commit(into, actions.baked_name(armature, into, _SUFFIX))
+            action = work.commit(into, actions.baked_name(armature, into, _SUFFIX), writer)
         else:
             work.rollback()
     return WrittenKeys(action, int(frames[0]), int(frames[-1]) - 1, controls, error)

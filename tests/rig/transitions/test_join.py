@@ -23,6 +23,7 @@ rotation = load("lookat_pd.rotation")
 LookAtError = load("lookat_pd.errors").LookAtError
 RigError = load("lookat_pd.errors").RigError
 
+KeyWriter, EVERY_FRAME = (getattr(load("rig.animation.key_writer"), name) for name in ("KeyWriter", "EVERY_FRAME"))
 BlendProfile = load("rig.transitions.blend_profiles").BlendProfile
 Blend, ClipRef, Step = splice.Blend, join.ClipRef, join.ClipStep
 CUT, ENTER, BLEND = 21, 9, 10
@@ -63,8 +64,9 @@ def crossed(*ways: tuple[str, ...]) -> list[tuple]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("pair", "method"), crossed(*((method,) for method in METHODS)), indirect=["pair"], ids=str)
 def test_source_before_and_destination_after(pair, method) -> None:
+    """With a key at every frame; `test_kept_clips` has the laws of kept keys."""
     armature, run, stroll = pair
-    result = joined(pair, method)
+    result = joined(pair, method, writer=KeyWriter(EVERY_FRAME))
     before, after = range(1, CUT), range(CUT + BLEND - 1, result.last + 1)
     source, out = stored(armature, run, before), stored(armature, result.action, before)
     assert all(np.array_equal(out[key], values) for key, values in source.items())
@@ -222,7 +224,7 @@ def test_keys_of_the_object_are_placed(mode) -> None:
 
 def test_scale_and_properties_die_away_and_switches_switch(pair) -> None:
     armature, _run, stroll = pair
-    result = joined(pair)
+    result = joined(pair, writer=KeyWriter(EVERY_FRAME))
     frames = range(CUT - 1, CUT + BLEND)
     out = stored(armature, result.action, frames)
     mood = out['pose.bones["head"]["mood"]', 0]

@@ -1,0 +1,361 @@
+"""The keys of clips in an action that was made of them: where their motion plays on unchanged, their keys are there.
+
+A clip may play at another time, and each of its channels may be changed by one affine map of its numbers, also in
+time: a root that is placed elsewhere or no longer travels, an angle that is a full turn further, a quaternion of the
+other sign. Such a map takes Bezier segments to Bezier segments, so that the keys, mapped with their handles, are exact
+at all times; where several numbers are mixed, those need keys and handles at the same times.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any, Protocol
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ...lookat_pd.rotation import Array
+from ..animation import actions, changed_curves
+from ..animation.channels import AMOUNT
+from ..animation.key_writer import ChannelMotion, KeyWriter
+from ..animation.keys import BEZIER, CONSTANT, FREE, GENERATED, KEYFRAME, LINEAR, Keys
+from . import animated
+from .animated import Channel
+
+_PRECISION = 2e-6
+"""Of the largest number of a channel: single precision, at other times and after a map."""
+_SMALLEST = 1e-3
+_TIMES = 3
+"""So many frames as unknowns are needed to find a map."""
+_NEGLIGIBLE = 1e-5
+
+
+class ClipInResult(Protocol):
+    """A clip as it plays in a result: its frame `frame` at frame `at`; None as the action for what is no clip."""
+
+    @property
+    def action(self) -> bpy.types.Action | None: ...
+    @property
+    def slot(self) -> bpy.types.ActionSlot | None: ...
+    @property
+    def frame(self) -> float: ...
+    @property
+    def at(self) -> int: ...
+
+
+def thin(
+    armature: bpy.types.Object,
+    action: bpy.types.Action,
+    slot: bpy.types.ActionSlot,
+    clips: Sequence[ClipInResult],
+    writer: KeyWriter,
+    *,
+    is_cycle: bool = False,
+) -> None:
+    """Let a writer choose the keys of a new action with a key at every frame. clips: of which it was made, in order.
+    is_cycle: all curves have keys at its ends."""
+    if not writer.is_sparse:
+        return
+    bag: Any = actions.channelbag(action, slot)
+    for channel in animated.channels_of(armature, action, slot):
+        places = [n if channel.index < 0 else channel.index for n in range(channel.size)]
+        curves = [bag.fcurves.find(channel.path, index=place) for place in places]
+        if all(curve is not None for curve in curves):
+            _thin(armature, channel, curves, clips, writer, is_cycle=is_cycle)
+
+
+def _thin(
+    armature: bpy.types.Object,
+    channel: Channel,
+    curves: Sequence[Any],
+    clips: Sequence[ClipInResult],
+    writer: KeyWriter,
+    *,
+    is_cycle: bool,
+) -> None:
+    dense = [Keys.read(curve) for curve in curves]
+    frames = np.arange(np.ceil(dense[0].frames[0]), np.floor(dense[0].frames[-1]) + 1.0)
+    values = np.array([[curve.evaluate(frame) for curve in curves] for frame in frames])
+    parts = [
+        _Part.of(channel, clip, frames, values, begin, end, is_cycle=is_cycle)
+        for clip, begin, end in _spans(clips, frames)
+    ]
+    old = [_together([part.keys[n] for part in parts], channel) for n in range(channel.size)]
+    before = np.concatenate([part.values for part in parts])
+    kinds = {"rotation": channel.mode, "vector": changed_curves.mode_of(armature, channel.path)}
+    motion = ChannelMotion(
+        kinds.get(channel.kind, AMOUNT),
+        frames,
+        values,
+        old,
+        [_looked_up(frames, before[:, n]) for n in range(channel.size)],
+        [(False, False)] * channel.size,
+        np.full(len(frames), KEYFRAME if channel.is_setting else GENERATED, dtype=np.int32),
+        is_held=channel.kind == "switch",
+        metre=changed_curves.metre(armature, channel.bone),
+    )
+    for curve, made, n in zip(curves, writer.keys(motion), range(channel.size), strict=True):
+        sources = [source for part in parts if (source := part.curves[n]) is not None]
+        if sources:
+            curve.auto_smoothing = sources[0].auto_smoothing
+        made.write_as_is(curve)
+
+
+def _spans(clips: Sequence[ClipInResult], frames: Array) -> list[tuple[ClipInResult | None, int, int]]:
+    """Each clip with the first and last index of the frames at which it plays."""
+    begins = [max(int(clip.at - frames[0]), 0) for clip in clips]
+    if not begins or begins[0] > 0:
+        clips, begins = [None, *clips], [0, *begins]  # type: ignore[list-item]
+    ends = [*(begin - 1 for begin in begins[1:]), len(frames) - 1]
+    spans = zip(clips, begins, ends, strict=True)
+    return [(clip, begin, end) for clip, begin, end in spans if begin <= end < len(frames)]
+
+
+def _looked_up(frames: Array, values: Array) -> Callable[[float], float]:
+    last = len(frames) - 1
+    return lambda frame: values[min(max(int(frame - frames[0]), 0), last)]
+
+
+def _together(parts: Sequence[Keys], channel: Channel) -> Keys:
+    """The keys of several parts in order."""
+    if channel.kind == "switch":
+        for part in parts[:-1]:
+            part.attributes["interpolation"][-1:] = CONSTANT
+    return reduce(add, parts)
+
+
+@dataclass
+class _Part:
+    """What a clip has for one channel at F frames of the result: keys of each curve, and their values (F, n) there,
+    which are no numbers where the keys cannot have them."""
+
+    curves: Sequence[Any]
+    """The F-curves of the clip, None where it has none."""
+    keys: list[Keys]
+    values: Array
+
+    @classmethod
+    def of(
+        cls,
+        channel: Channel,
+        clip: ClipInResult | None,
+        frames: Array,
+        values: Array,
+        begin: int,
+        end: int,
+        *,
+        is_cycle: bool,
+    ) -> "_Part":
+        """values: (F, n) of the result, of which those from index begin to end are the clip's."""
+        wanted, here = values[begin : end + 1], frames[begin : end + 1]
+        curves = _curves(channel, clip)
+        if clip is None or not any(curve is not None for curve in curves):
+            return cls(curves, *_standing(here, wanted))
+        source = here - clip.at + clip.frame
+        ends = is_cycle or begin > 0, is_cycle or end < len(frames) - 1
+        cut = [_cut(curve, source, ends) for curve in curves]
+        known = np.stack([values for _, values in cut], axis=1)
+        found = _map_between(known, wanted, here - here[0])
+        shifted = [_shifted(keys, clip.at - clip.frame) for keys, _ in cut]
+        moved = found.keys(shifted, here[0]) if found is not None else None
+        if moved is None or found is None:
+            return cls(curves, _standing(here, wanted)[0], np.full(wanted.shape, np.nan))
+        return cls(curves, moved, found(known, here - here[0]))
+
+
+def _curves(channel: Channel, clip: ClipInResult | None) -> list[Any]:
+    """The F-curves of a clip for a channel, None where it has none that plays, or one without keys."""
+    bag: Any = None if clip is None else actions.channelbag(clip.action, clip.slot)
+    places = [n if channel.index < 0 else channel.index for n in range(channel.size)]
+    if bag is None:
+        return [None] * channel.size
+    curves = [bag.fcurves.find(channel.path, index=place) for place in places]
+    return [c if c is not None and actions.plays(c) and len(c.keyframe_points) else None for c in curves]
+
+
+def _standing(frames: Array, values: Array) -> tuple[list[Keys], Array]:
+    """Keys and values where the clip has none: it stands as it is at the end."""
+    ends = frames[[0, -1]] if len(frames) > 1 else frames
+    keys = [Keys.dense(ends, np.full(len(ends), value)) for value in values[-1]]
+    return keys, np.broadcast_to(values[-1], values.shape)
+
+
+def _cut(curve: Any, frames: Array, ends: tuple[bool, bool]) -> tuple[Keys, Array]:
+    """The keys of an F-curve from the first of the frames (F,) to the last one, and its values there, no numbers where
+    the keys do not have them. ends: whether something else plays before and after."""
+    if curve is None:
+        both = frames[[0, -1]] if len(frames) > 1 else frames
+        return Keys.dense(both, np.zeros(len(both))), np.zeros(len(frames))
+    values = np.array([curve.evaluate(frame) for frame in frames])
+    keys = Keys.read(curve)
+    values[~_is_of_keys(curve, keys, frames)] = np.nan
+    for frame, beyond, is_cut in (
+        (float(frames[0]), keys.frames < frames[0], ends[0]),
+        (float(frames[-1]), keys.frames > frames[-1], ends[1]),
+    ):
+        if not (is_cut or curve.extrapolation == "LINEAR" or beyond.any()):
+            continue
+        values[_in_divided_easing(keys, frame, frames)] = np.nan
+        keys = keys.split(frame, float(curve.evaluate(frame)))
+        at = int(np.argmin(np.abs(keys.frames - frame)))
+        # Other keys will be beside it.
+        keys.attributes["handle_left_type"][at] = keys.attributes["handle_right_type"][at] = FREE
+    inside = (keys.frames >= _down(frames[0])) & (keys.frames <= _up(frames[-1]))
+    chosen = keys[inside]
+    if ends[1] and chosen.attributes["interpolation"][-1] != CONSTANT:
+        # Within the one frame until something else plays.
+        chosen.attributes["interpolation"][-1] = LINEAR
+    return chosen, values
+
+
+def _down(frame: float) -> float:
+    return float(np.nextafter(np.float32(frame), np.float32(-np.inf)))
+
+
+def _up(frame: float) -> float:
+    return float(np.nextafter(np.float32(frame), np.float32(np.inf)))
+
+
+def _is_of_keys(curve: Any, keys: Keys, frames: Array) -> NDArray[np.bool_]:
+    """At which frames an F-curve has the value of its keys, whatever its modifiers do."""
+    active = [modifier.type for modifier in curve.modifiers if not modifier.mute]
+    if not active:
+        return np.ones(len(frames), dtype=bool)
+    if any(kind != "CYCLES" for kind in active):
+        return np.zeros(len(frames), dtype=bool)
+    return (frames >= keys.frames[0]) & (frames <= keys.frames[-1])
+
+
+def _in_divided_easing(keys: Keys, frame: float, frames: Array) -> NDArray[np.bool_]:
+    """Which frames are within the easing segment that a frame divides."""
+    n = int(np.searchsorted(keys.frames, frame))
+    if not 0 < n < len(keys) or keys.frames[n] == frame or keys.attributes["interpolation"][n - 1] <= BEZIER:
+        return np.zeros(len(frames), dtype=bool)
+    return (frames > keys.frames[n - 1]) & (frames < keys.frames[n])
+
+
+def _shifted(keys: Keys, frames: float) -> Keys:
+    moved = keys[:]
+    for name in ("co", "handle_left", "handle_right"):
+        moved.attributes[name][:, 0] += frames
+    return moved
+
+
+@dataclass(frozen=True)
+class _Map:
+    """An affine map of the n numbers of a channel."""
+
+    mixing: Array
+    """(n, n)"""
+    offset: Array
+    """(n,)"""
+    by_frame: Array
+    """(n,) what is added by frame."""
+
+    def __call__(self, values: Array, frames: Array) -> Array:
+        return values @ self.mixing.T + self.offset + frames[:, None] * self.by_frame
+
+    @property
+    def is_identity(self) -> bool:
+        return (
+            not np.any(self.offset)
+            and not np.any(self.by_frame)
+            and np.array_equal(self.mixing, np.eye(len(self.offset)))
+        )
+
+    def keys(self, curves: list[Keys], first: float) -> list[Keys] | None:
+        """The keys of all curves, mapped; None where no keys have the mapped motion. first: frame from which time
+        counts."""
+        if self.is_identity:
+            return curves
+        mixes = np.any(self.mixing - np.diag(np.diag(self.mixing)))
+        varying = [n for n, keys in enumerate(curves) if np.ptp(keys.attributes["co"][:, 1]) > 0.0]
+        if mixes and not _are_aligned([curves[n] for n in varying]):
+            return None
+        if np.any(self.by_frame) and not all(_is_polynomial(keys) for keys in curves):
+            return None
+        return [self._mapped(curves, n, varying, first, mixes=bool(mixes)) for n in range(len(curves))]
+
+    def _mapped(self, curves: list[Keys], n: int, varying: list[int], first: float, *, mixes: bool) -> Keys:
+        like = curves[varying[0]] if mixes and varying else curves[n]
+        made = like[:]
+        for name in ("co", "handle_left", "handle_right"):
+            times = like.attributes[name][:, 0].astype(float)
+            value = self.offset[n] + self.by_frame[n] * (times - first)
+            for k, keys in enumerate(curves):
+                if not self.mixing[n, k]:
+                    continue
+                own = keys.attributes[name][:, 1] if k in varying or not mixes else keys.attributes["co"][0, 1]
+                value = value + self.mixing[n, k] * own
+            made.attributes[name][:, 1] = value
+        return made
+
+
+def _is_polynomial(keys: Keys) -> bool:
+    return bool(np.isin(keys.attributes["interpolation"], (LINEAR, BEZIER)).all())
+
+
+def _are_aligned(curves: list[Keys]) -> bool:
+    """Whether keys and handles of all curves are at the same times, and nothing between them eases."""
+    if not curves:
+        return True
+    first = curves[0]
+    for keys in curves:
+        if len(keys) != len(first) or not np.array_equal(
+            keys.attributes["interpolation"], first.attributes["interpolation"]
+        ):
+            return False
+        curved = keys.attributes["interpolation"] == BEZIER
+        if np.any(keys.attributes["interpolation"] > BEZIER):
+            return False
+        times = [("co", np.ones(len(keys), dtype=bool)), ("handle_right", curved), ("handle_left", np.roll(curved, 1))]
+        for name, counts in times:
+            away = np.abs(keys.attributes[name][counts, 0] - first.attributes[name][counts, 0])
+            if np.any(away > _NEGLIGIBLE * np.maximum(np.abs(first.attributes[name][counts, 0]), 1.0)):
+                return False
+    return True
+
+
+def _map_between(known: Array, wanted: Array, times: Array) -> _Map | None:
+    """The simplest map from the clip (F, n) to the result (F, n) that holds at the most frames; None if none does."""
+    usable = np.flatnonzero(np.isfinite(known).all(axis=1))
+    if not len(usable):
+        return None
+    size = known.shape[1]
+    same, none = np.eye(size), np.zeros(size)
+    found = [_Map(same, none, none), _Map(-same, none, none)]
+    last = usable[-1]
+    found += [_Map(sign * same, wanted[last] - sign * known[last], none) for sign in (1.0, -1.0)]
+    best = max(found, key=lambda one: _holds(one, known, wanted, times))
+    if _holds(best, known, wanted, times) == len(usable):
+        return best
+    thirds = np.array_split(usable, 3)
+    for rows in (usable, usable[len(usable) // 2 :], *thirds):
+        if len(rows) >= _TIMES * (size + 2):
+            fitted = _fitted(known[rows], wanted[rows], times[rows])
+            best = max(best, fitted, key=lambda one: _holds(one, known, wanted, times))
+    return best if _holds(best, known, wanted, times) > 1 else None
+
+
+def _holds(one: _Map, known: Array, wanted: Array, times: Array) -> int:
+    """At how many frames the map holds."""
+    near = _PRECISION * max(float(np.abs(wanted).max()), _SMALLEST)
+    return int(np.sum(np.all(np.abs(one(known, times) - wanted) <= near, axis=1)))
+
+
+def _fitted(known: Array, wanted: Array, times: Array) -> _Map:
+    """The map of least squares."""
+    center, middle, when = known.mean(axis=0), wanted.mean(axis=0), times.mean()
+    columns = np.column_stack((known - center, (times - when) / max(float(np.ptp(times)), 1.0)))
+    size = np.abs(columns).max(axis=0)
+    # What hardly moves says nothing about a map.
+    used = size > _NEGLIGIBLE * max(float(np.abs(known).max()), _SMALLEST)
+    solved = np.zeros((columns.shape[1], wanted.shape[1]))
+    solved[used] = np.linalg.lstsq(columns[:, used] / size[used], wanted - middle, rcond=1e-6)[0] / size[used, None]
+    by_frame = solved[-1] / max(float(np.ptp(times)), 1.0)
+    mixing = solved[:-1].T
+    mixing[np.abs(mixing) < _NEGLIGIBLE] = 0.0
+    by_frame = np.where(np.abs(by_frame) * np.ptp(times) < _NEGLIGIBLE * np.abs(wanted).max(initial=1.0), 0.0, by_frame)
+    return _Map(mixing, middle - mixing @ center - by_frame * when, by_frame)
