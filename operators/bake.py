@@ -64,7 +64,7 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
-        layout.prop(self, "into")
+        self.draw_into(layout)
         layout.prop(self, "which")
         if self.which == "ACTIVE":
             layout.label(text=messages.translate(what_is_shown(context)))
@@ -104,6 +104,7 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
             played=played,
             blend_in=self.blend_in,
             blend_out=self.blend_out,
+            writer=self.writer(),
         )
         self.job = look_at_bake.bake(context.scene, look_ats, options, use_live=True)
         self.listed = "\n".join(_names(chosen))

@@ -3,12 +3,14 @@
 import bpy
 
 from ..lookat_pd.message import Message
+from ..rig.animation.key_settings import BakedKeys
 from ..rig.animation.stored_settings import declare, read, withdraw
 from ..rig.detection import moving_actions
 from ..rig.look_at import bake_actions
 from ..rig.look_at import resolve as look_at
 from ..rig.settings import choice, integer, pointer, switch
-from . import bake, job, polling, reporting, selection
+from . import bake, drawing, job, polling, reporting, selection
+from .key_choice import KeyChoice
 
 
 def listed(context: bpy.types.Context) -> list[bpy.types.Action]:
@@ -65,7 +67,7 @@ class LOOKAT_PD_OT_check_actions(polling.OfLookAt, bpy.types.Operator):
         return {"FINISHED"}
 
 
-class LOOKAT_PD_OT_bake_onto_actions(job.ModalJob, bpy.types.Operator):
+class LOOKAT_PD_OT_bake_onto_actions(BakedKeys, KeyChoice, job.ModalJob, bpy.types.Operator):
     """Bake the look-ats of the armature onto each checked action, into a new action with its name"""
 
     bl_idname = "lookat_pd.bake_onto_actions"
@@ -78,6 +80,9 @@ class LOOKAT_PD_OT_bake_onto_actions(job.ModalJob, bpy.types.Operator):
     def why_not_now(self, context: bpy.types.Context) -> str | None:
         return why_not(context)
 
+    def draw(self, context: bpy.types.Context) -> None:
+        self.draw_keys(drawing.prepared(self.layout))
+
     def progress(self, percent: str) -> str:
         return bake.progress(percent)
 
@@ -86,7 +91,7 @@ class LOOKAT_PD_OT_bake_onto_actions(job.ModalJob, bpy.types.Operator):
         armature = selection.look_at_armature(context)
         bones = [name for name in look_at.bones_with_look_at(armature) if not armature.pose.bones[name].lookat_pd.mute]
         chosen = [action for action in listed(context) if _is_checked(action)]
-        self.job = bake_actions.bake_actions(context.scene, armature, bones, chosen)
+        self.job = bake_actions.bake_actions(context.scene, armature, bones, chosen, self.writer())
 
     def finish(self, context: bpy.types.Context, result: list[bake_actions.BakedAction]) -> None:
         for item in result:

@@ -30,12 +30,14 @@ class LOOKAT_PD_OT_chain_actions(InSequence, Blending, Played, inertialize.Joini
         for name in ("use_auto_blend", "blend", "root"):
             layout.prop(self, name)
         layout.prop(self, "lock_feet")
+        self.draw_keys(layout)
         layout.prop(self, "assign")
 
     def start(self, context: bpy.types.Context) -> None:
         armature, scene = selection.armature(context), context.scene
         self.check_feet(context)
         options = {"root": self.root, "assign": self.assign, "lock_feet": self.locks_keys, "scene": scene}
+        options["writer"] = self.writer()
         self.start_join(
             context, lambda how: join.chain(armature, marker_clips.from_markers(armature, scene, how), **options)
         )

@@ -124,7 +124,7 @@ class LOOKAT_PD_OT_ik_contacts(_Contacts, BakeIK, bpy.types.Operator):
         self.take_frames(context)
         settings, armature, bones = context.scene.lookat_pd_ik, selection.armature(context), _bones(context)
         touch = contacts.Touch(ik_setup.contact(settings, self.marked), ik_setup.contact_surface(settings))
-        options = BakeOptions(self.frame_start, self.frame_end, self.into)
+        options = BakeOptions(self.frame_start, self.frame_end, self.into, writer=self.writer())
         if contacts.is_body(armature, bones, lower_hips=self.lower_hips):
             self.job = contacts.clean_up_body(
                 context.scene,
@@ -175,7 +175,7 @@ class LOOKAT_PD_OT_clean_foot_skate(_Contacts, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context)
-        options = BakeOptions(self.frame_start, self.frame_end, self.into)
+        options = BakeOptions(self.frame_start, self.frame_end, self.into, writer=self.writer())
         contact = Contact(self.marked or Detection(self.speed, self.height), self.release)
         self.job = skate.clean(context.scene, selection.armature(context), options, contact)
 

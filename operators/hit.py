@@ -1,5 +1,7 @@
 """Bake hits, with a progress display, and edit their list; Esc cancels without changes."""
 
+from dataclasses import replace
+
 import bpy
 import numpy as np
 
@@ -39,7 +41,7 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
     why_not = staticmethod(why_not)
 
     def draw(self, context: bpy.types.Context) -> None:
-        drawing.prepared(self.layout).prop(self, "into")
+        self.draw_into(drawing.prepared(self.layout))
 
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Baking hits: {percent} %   Esc: cancel", percent=percent))
@@ -47,7 +49,8 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         armature = selection.armature(context)
-        self.job = hitting.start(context.scene, armature, setup.hits(armature), self.into)
+        request = replace(setup.hits(armature), writer=self.writer())
+        self.job = hitting.start(context.scene, armature, request, self.into)
 
     def finish(self, context: bpy.types.Context, result: hitting.HitResult) -> None:
         if result.switched:

@@ -74,7 +74,7 @@ class LOOKAT_PD_OT_ik_bake(BakeIK, bpy.types.Operator):
         chain = ik_setup.chain(selection.armature(context), bone.name, settings)
         goal = ik_setup.goal(chain, settings)
         effector_goal.check(chain, goal)
-        options = BakeOptions(self.frame_start, self.frame_end, self.into)
+        options = BakeOptions(self.frame_start, self.frame_end, self.into, writer=self.writer())
         self.job = chain_bake.bake_goal(context.scene, chain, goal, ik_setup.tuning(settings), options)
 
     def finish(self, context: bpy.types.Context, result: chain_bake.IKBakeResult) -> None:

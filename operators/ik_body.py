@@ -75,7 +75,7 @@ class LOOKAT_PD_OT_ik_body_bake(BakeIK, bpy.types.Operator):
         """Raises LookAtError."""
         self.take_frames(context)
         armature = selection.armature(context)
-        options = BakeOptions(self.frame_start, self.frame_end, self.into)
+        options = BakeOptions(self.frame_start, self.frame_end, self.into, writer=self.writer())
         effectors = body_settings.effectors(armature, np.arange(self.frame_start, self.frame_end + 1))
         self.job = body_bake.bake(context.scene, armature, effectors, body_settings.tuning(armature), options)
 

@@ -87,7 +87,7 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
         """Raises LookAtError."""
         self.take_frames(context)
         armature, bones = selection.armature(context), [self.limb] if self.limb else _bones(context)
-        options = BakeOptions(self.frame_start, self.frame_end, _into(armature, self.into))
+        options = BakeOptions(self.frame_start, self.frame_end, _into(armature, self.into), writer=self.writer())
         self.job = limb_switch.switch(context.scene, armature, bones, self.to, options)
 
     def finish(self, context: bpy.types.Context, result: limb_switch.SwitchResult) -> None:

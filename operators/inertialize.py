@@ -9,6 +9,7 @@ from bpy.app.translations import pgettext_iface as iface_
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message, joined
 from ..lookat_pd.transitions import methods
+from ..rig.animation import key_settings
 from ..rig.feet.contact_report import ContactReport
 from ..rig.settings import integer, switch
 from ..rig.transitions import join, profile_settings, sequence, splice
@@ -19,9 +20,10 @@ from ..translations import messages
 from . import drawing, polling, reporting, selection
 from .blending import Blended, FootLocking, Played, draw_method, draw_repeat
 from .job import ModalJob
+from .key_choice import KeyChoice
 
 _REPEATING = ("repeat", "use_until", "until")
-_BLENDING = ("pose_source", "use_auto_blend", "blend", "root", "method", "damping_ratio")
+_BLENDING = ("pose_source", "use_auto_blend", "blend", "root", "method", "damping_ratio", *key_settings.NAMES)
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -37,8 +39,10 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class Joining(Blended, FootLocking, PoseSource, ModalJob):
+class Joining(Blended, FootLocking, PoseSource, KeyChoice, ModalJob):
     """Mixin of operators that join actions, of keys or of the visual pose."""
+
+    _says_keys = True
 
     @property
     def locks_keys(self) -> bool | None:
@@ -71,7 +75,7 @@ class Joining(Blended, FootLocking, PoseSource, ModalJob):
 
     def summary(self, result: join.Joined) -> str:
         # The blend time is called `seconds` too.
-        return summary(result, time.perf_counter() - self._started)
+        return summary(result, time.perf_counter() - self._started, self.written)
 
 
 class LOOKAT_PD_OT_inertialize(TwoActions, Blending, Repeating, Played, Joining, bpy.types.Operator):
@@ -122,6 +126,7 @@ class LOOKAT_PD_OT_inertialize(TwoActions, Blending, Repeating, Played, Joining,
         self.draw_blend(column)
         layout.prop(self, "root")
         layout.prop(self, "lock_feet")
+        self.draw_keys(layout)
         layout.prop(self, "assign")
 
     def start(self, context: bpy.types.Context) -> None:
@@ -141,6 +146,7 @@ class LOOKAT_PD_OT_inertialize(TwoActions, Blending, Repeating, Played, Joining,
             "assign": self.assign,
             "lock_feet": self.locks_keys,
             "scene": context.scene,
+            "writer": self.writer(),
         }
         if not self.use_dialog:
             # The result becomes the current action: the field of the panel goes on showing what is joined.
@@ -172,8 +178,8 @@ def locked(feet: ContactReport | LoopLockResult | None) -> Message | str:
     return Message("; {feet} foot contacts locked", feet=feet.stances) if feet else ""
 
 
-def summary(result: join.Joined, seconds: float) -> str:
-    """The result, as a sentence."""
+def summary(result: join.Joined, seconds: float, keys: Message | None = None) -> str:
+    """The result, as a sentence. keys: how many it has."""
     cut = joined(
         ", ",
         (
@@ -194,7 +200,7 @@ def summary(result: join.Joined, seconds: float) -> str:
         missing = Message("{missing}; converted from another rotation mode: {bones}", missing=missing, bones=bones)
     placed = Message(", placed by '{root}'", root=result.root) if result.root else ""
     return Message(
-        "'{action}': {bones} bones, frames {first} to {last}, joined at {cut}{placed}{feet}{missing} "
+        "'{action}': {bones} bones, frames {first} to {last}, joined at {cut}{placed}{feet}{keys}{missing} "
         "({seconds:.2f} s).",
         action=result.action.name,
         bones=result.bones,
@@ -203,6 +209,7 @@ def summary(result: join.Joined, seconds: float) -> str:
         cut=cut,
         placed=placed,
         feet=locked(result.feet),
+        keys=Message("; {keys}", keys=keys) if keys else "",
         missing=missing,
         seconds=seconds,
     )

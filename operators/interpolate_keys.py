@@ -1,5 +1,7 @@
 """Interpolate the selected keys with dynamics, with a progress display; Esc cancels without changes."""
 
+from dataclasses import replace
+
 import bpy
 import numpy as np
 
@@ -61,6 +63,7 @@ class LOOKAT_PD_OT_interpolate_keys(job.Bake, bpy.types.Operator):
         self.take_frames(context)
         bones = selection.selected_bones(context)
         request = setup.interpolation(context.scene, bones, self.frame_start, self.frame_end)
+        request = replace(request, writer=self.writer())
         self.job = interpolation.start(context.scene, selection.armature(context), request, self.into)
 
     def finish(self, context: bpy.types.Context, result: interpolation.InterpolationResult) -> None:

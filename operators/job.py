@@ -13,10 +13,12 @@ import bpy
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
 from ..rig.animation import key_extent
+from ..rig.animation.key_settings import BakedKeys
 from ..rig.sampling import sampler, scene_time
 from ..rig.settings import choice, integer, switch
 from ..translations import messages
 from . import drawing, polling, reporting, selection
+from .key_choice import KeyChoice
 
 _SLICE = 0.2
 """Seconds of work between two checks of the keyboard."""
@@ -113,6 +115,8 @@ class ModalJob(polling.Explained):
                     return {"RUNNING_MODAL"}
         except StopIteration as end:
             self.finish(context, end.value)
+            if isinstance(self, KeyChoice):
+                self.report_keys()
             for note in self.notes:
                 self.report({"WARNING"}, messages.translate(note))  # pyright: ignore[reportAttributeAccessIssue]
             return {"FINISHED"}
@@ -135,8 +139,8 @@ NEW = ("NEW", "New Action", "Write the result to a copy of the current action; t
 """The choice of a new action."""
 
 
-class Into:
-    """The destination of the keys of an operator."""
+class Into(BakedKeys, KeyChoice):
+    """The destination of the keys of an operator, and which they are."""
 
     into: choice(
         "Into",
@@ -147,6 +151,10 @@ class Into:
             ("LAYER", "NLA Layer", "Add an NLA track above the animation that contains only the difference"),
         ),
     )
+
+    def draw_into(self, layout: bpy.types.UILayout) -> None:
+        layout.prop(self, "into")
+        self.draw_keys(layout)
 
 
 class Frames:
@@ -189,5 +197,5 @@ class Bake(ModalJob, Into, Frames):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)  # pyright: ignore[reportAttributeAccessIssue]
-        layout.prop(self, "into")
+        self.draw_into(layout)
         self.draw_frames(layout)

@@ -73,6 +73,7 @@ class LOOKAT_PD_OT_join_path(
         self.draw_blend(layout)
         layout.prop(self, "root")
         layout.prop(self, "lock_feet")
+        self.draw_keys(layout)
         layout.prop(self, "assign")
 
     def start(self, context: bpy.types.Context) -> None:
@@ -88,6 +89,7 @@ class LOOKAT_PD_OT_join_path(
         known = yield from library.build(scene, armature, chosen, room=room_of(context, self), ends=ends)
         path = known.cuts.path(ends, self.cut_cost)
         options = {"root": self.root, "assign": self.assign, "lock_feet": self.locks_keys, "scene": scene}
+        options["writer"] = self.writer()
         result = yield from self.joined(
             scene, armature, lambda how: join.chain(armature, known.steps(path, how), **options), self.how(context)
         )

@@ -11,6 +11,7 @@ from bpy_extras import view3d_utils
 
 from ..lookat_pd.errors import LookAtError, RigError
 from ..lookat_pd.message import Message
+from ..rig.animation.key_writer import KeyWriter
 from ..rig.look_at.directing import looks
 from ..rig.look_at.live_follow.live_follow_session import LiveFollowSession
 from ..rig.sampling.targets import Target
@@ -104,7 +105,8 @@ class LOOKAT_PD_OT_follow(polling.Explained, job.Into, bpy.types.Operator):
                 return {"PASS_THROUGH"}
             request = control.handle(event, context.window)
             if request == "KEEP":
-                reporting.report_info(self, keep(control.session, control.into, control.fade))
+                reporting.report_info(self, keep(control.session, control.into, control.fade, self.writer()))
+                self.report_keys()
                 self._end(context)
                 return {"FINISHED"}
         except LookAtError as error:
@@ -287,12 +289,13 @@ class Control:
         ]
 
 
-def keep(session: LiveFollowSession, into: str, fade: float = 0.0) -> str:
-    """Keep the recording, with ends of `fade` [s], or the pose; returns the message. Raises LookAtError."""
+def keep(session: LiveFollowSession, into: str, fade: float = 0.0, writer: KeyWriter | None = None) -> str:
+    """Keep the recording, with ends of `fade` [s], or the pose; returns the message. writer: of
+    the keys of a recording. Raises LookAtError."""
     bone, frame = session.bone, session.scene.frame_current
     last = frame + session.recorded_frames - 1
     if session.is_recording:
-        session.keep_recording(into, fade)
+        session.keep_recording(into, fade, writer)
         return Message(
             "Recorded frames {frame} to {last} into {where}; the look-at on '{bone}' is muted "
             "because its motion is keyed.",

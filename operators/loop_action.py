@@ -6,6 +6,7 @@ import bpy
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
+from ..rig.animation.key_settings import KeptKeys
 from ..rig.sampling import scene_time
 from ..rig.sampling.action_names import action_name
 from ..rig.settings import choice, integer, switch
@@ -17,9 +18,12 @@ from ..translations import messages
 from . import drawing, inertialize, reporting, selection
 from .blending import Blended, FootLocking, Played
 from .job import ModalJob
+from .key_choice import KeyChoice
 
 
-class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJob, bpy.types.Operator):
+class LOOKAT_PD_OT_loop_action(
+    PoseSource, KeptKeys, Blended, FootLocking, Played, KeyChoice, ModalJob, bpy.types.Operator
+):
     """Make a cyclic copy of an action, whose end leads into its start without a pop; or a cycle of the visual pose"""
 
     bl_idname = "lookat_pd.loop_action"
@@ -54,6 +58,8 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
         self.draw_blend(layout)
         for name in ("ends", "in_place", "lock_feet", *(("cycles", "assign") if keys else ())):
             layout.prop(self, name)
+        if keys:
+            self.draw_keys(layout)
 
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Looping: {percent} %   (Esc cancels)", percent=percent))
@@ -93,6 +99,7 @@ class LOOKAT_PD_OT_loop_action(PoseSource, Blended, FootLocking, Played, ModalJo
             assign=self.assign,
             lock_feet=self.feet,
             scene=scene,
+            writer=self.writer(),
         )
         self.report_unlocked(result.unlocked)
         repeats = (

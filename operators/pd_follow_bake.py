@@ -41,7 +41,9 @@ class LOOKAT_PD_OT_pd_follow_bake(job.Bake, bpy.types.Operator):
         self.take_frames(context)
         first, last = scene_time.key_range(context.scene)
         played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
-        options = bake_options.BakeOptions(self.frame_start, self.frame_end, self.into, played=played)
+        options = bake_options.BakeOptions(
+            self.frame_start, self.frame_end, self.into, played=played, writer=self.writer()
+        )
         followers = [owner for owner in pd_follow.following(context) if not owner.settings.mute]
         self.labels = [owner.label for owner in followers]
         self.job = layer_bake.bake(context.scene, FollowKind, list(map(instance_of, followers)), options)

@@ -1,5 +1,7 @@
 """Reach for a goal with the active bone, with a progress display; Esc keeps the best result so far."""
 
+from dataclasses import replace
+
 import bpy
 
 from ..lookat_pd.dynamics import engine
@@ -61,7 +63,7 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
-        layout.prop(self, "into")
+        self.draw_into(layout)
         layout.prop(self, "use_current_frame")
         row = layout.row()
         row.active = not self.use_current_frame
@@ -79,6 +81,7 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
             self.frame_start = setup.key_frame(context.scene)
         armature, bone = selection.armature(context), selection.bone(context)
         request = setup.reach(context.scene, armature, bone.name, self.frame_start, other_hand(context))
+        request = replace(request, writer=self.writer())
         self.job = reaching.start(context.scene, armature, request, self.into, enough=lambda: self._enough)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:

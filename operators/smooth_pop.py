@@ -10,6 +10,7 @@ from ..lookat_pd.errors import LookAtError, RigError
 from ..lookat_pd.message import Message, joined
 from ..lookat_pd.progress import subrange
 from ..rig.animation import actions
+from ..rig.animation.key_settings import KeptKeys
 from ..rig.feet.contact_report import ContactReport
 from ..rig.look_at import edit as look_at_edit
 from ..rig.sampling import scene_time
@@ -21,6 +22,7 @@ from ..translations import messages
 from . import drawing, inertialize, polling, reporting, selection
 from .blending import Blended, FootLocking, draw_method
 from .job import ModalJob
+from .key_choice import KeyChoice
 
 _NO_POP = "No pop was found in the frame range of the scene; go to the frame of the pop and smooth that frame."
 
@@ -63,7 +65,7 @@ def summary(smoothed: Smoothed) -> Message:
     return Message("Smoothed {pops} pops at frame {frames}{feet}.", **values)
 
 
-class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.types.Operator):
+class LOOKAT_PD_OT_smooth_pop(PoseSource, KeptKeys, Blended, FootLocking, KeyChoice, ModalJob, bpy.types.Operator):
     """Remove the pop at this frame by decaying the jump from the frame before"""
 
     bl_idname = "lookat_pd.smooth_pop"
@@ -139,6 +141,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
         layout.prop(self, "only_selected")
         if self.pose_source == "KEYS":
             layout.prop(self, "into")
+            self.draw_keys(layout)
 
     def why_not_now(self, context: bpy.types.Context) -> str | None:
         return why_no_keys(selection.armature(context)) if self.pose_source == "KEYS" else None
@@ -175,6 +178,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, Blended, FootLocking, ModalJob, bpy.ty
             into=self.into,
             lock_feet=self.feet if self._locks else False,
             shorten=self.where == "ALL",
+            writer=self.writer(),
         )
         self.report_unlocked(made.unlocked)
         return Smoothed([SmoothedPop(frame, how.how.label) for frame, how in made.blends.items()], made.feet)

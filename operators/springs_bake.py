@@ -40,7 +40,9 @@ class LOOKAT_PD_OT_springs_bake(job.Bake, bpy.types.Operator):
         self.take_frames(context)
         first, last = scene_time.key_range(context.scene)
         played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
-        options = bake_options.BakeOptions(self.frame_start, self.frame_end, self.into, played=played)
+        options = bake_options.BakeOptions(
+            self.frame_start, self.frame_end, self.into, played=played, writer=self.writer()
+        )
         item = selection.armature(context)
         assert item is not None, "otherwise why_not_now gives the reason"
         every = chains.to_bake(item)

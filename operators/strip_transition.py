@@ -7,6 +7,7 @@ import bpy
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..lookat_pd.progress import subrange
+from ..rig.animation.key_settings import KeptKeys
 from ..rig.transitions import strip_feet, strips
 from ..rig.transitions.settings import BLEND_ITEMS, PoseSource, blend_method, blend_time, damping_ratio
 from ..rig.transitions.splice import Blend
@@ -15,6 +16,7 @@ from ..translations import messages
 from . import drawing, inertialize, polling, reporting, selection, smooth_pop
 from .blending import Blended, FootLocking, draw_method
 from .job import ModalJob
+from .key_choice import KeyChoice
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -31,7 +33,9 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
-class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, FootLocking, ModalJob, bpy.types.Operator):
+class LOOKAT_PD_OT_strip_transition(
+    PoseSource, KeptKeys, Blended, FootLocking, KeyChoice, ModalJob, bpy.types.Operator
+):
     """Add a strip with a transition from the first of two selected strips to the second, without a pop"""
 
     bl_idname = "lookat_pd.strip_transition"
@@ -48,6 +52,8 @@ class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, FootLocking, ModalJob, 
         draw_method(layout, self)
         self.draw_blend(layout)
         layout.prop(self, "lock_feet")
+        if self.pose_source == "KEYS":
+            self.draw_keys(layout)
 
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Adding a transition: {percent} %   (Esc cancels)", percent=percent))
@@ -85,6 +91,7 @@ class LOOKAT_PD_OT_strip_transition(PoseSource, Blended, FootLocking, ModalJob, 
         made = strips.join(armature, first, second, blend, scene=scene)
         if self.lock_feet:
             feet = yield from strip_feet.lock(scene, armature, first, second, made)
+        strips.with_keys(armature, made, self.writer())
         return Message(
             "Added strip '{strip}' from frame {first} to {last} ({blend:.2f} s){feet}.",
             strip=made.strip.name,

@@ -5,6 +5,7 @@ import math
 import bpy
 
 from ..lookat_pd.message import Message
+from ..rig.animation.key_settings import KeptKeys
 from ..rig.sampling.action_names import action_name
 from ..rig.settings import text
 from ..rig.transitions import locomotion, path_following
@@ -15,6 +16,7 @@ from ..translations import messages
 from . import drawing, inertialize, reporting, selection
 from .blending import Played
 from .job import ModalJob
+from .key_choice import KeyChoice
 
 
 def _action(operator, context: bpy.types.Context) -> bpy.types.Action:
@@ -28,7 +30,7 @@ class Changing:
     action: action_name("Action", "Action to change; leave empty for the current action")
 
 
-class LOOKAT_PD_OT_in_place(Changing, ModalJob, Removing, Played, bpy.types.Operator):
+class LOOKAT_PD_OT_in_place(Changing, KeptKeys, KeyChoice, ModalJob, Removing, Played, bpy.types.Operator):
     """Make a copy of the current action in which the character stays in place"""
 
     bl_idname = "lookat_pd.in_place"
@@ -39,6 +41,7 @@ class LOOKAT_PD_OT_in_place(Changing, ModalJob, Removing, Played, bpy.types.Oper
         layout = drawing.prepared(self.layout)
         layout.prop(self, "action", icon="ACTION")
         layout.prop(self, "removed")
+        self.draw_keys(layout)
         layout.prop(self, "assign")
 
     def progress(self, percent: str) -> str:
@@ -47,7 +50,8 @@ class LOOKAT_PD_OT_in_place(Changing, ModalJob, Removing, Played, bpy.types.Oper
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         armature, action = selection.armature(context), _action(self, context)
-        self.job = locomotion.making_in_place(context.scene, armature, action, self.removed, assign=self.assign)
+        options = {"assign": self.assign, "writer": self.writer()}
+        self.job = locomotion.making_in_place(context.scene, armature, action, self.removed, **options)
 
     def finish(self, context: bpy.types.Context, result: Travelled) -> None:
         reporting.report_info(
@@ -61,7 +65,7 @@ class LOOKAT_PD_OT_in_place(Changing, ModalJob, Removing, Played, bpy.types.Oper
         )
 
 
-class LOOKAT_PD_OT_travelling(Changing, ModalJob, Travelling, Turning, Played, bpy.types.Operator):
+class LOOKAT_PD_OT_travelling(Changing, KeptKeys, KeyChoice, ModalJob, Travelling, Turning, Played, bpy.types.Operator):
     """Make a copy of the current action in which the character moves over the ground"""
 
     bl_idname = "lookat_pd.travelling"
@@ -72,6 +76,7 @@ class LOOKAT_PD_OT_travelling(Changing, ModalJob, Travelling, Turning, Played, b
         layout = drawing.prepared(self.layout)
         layout.prop(self, "action", icon="ACTION")
         draw_speed(layout, self)
+        self.draw_keys(layout)
         layout.prop(self, "assign")
 
     def progress(self, percent: str) -> str:
@@ -81,7 +86,7 @@ class LOOKAT_PD_OT_travelling(Changing, ModalJob, Travelling, Turning, Played, b
         """Raises LookAtError."""
         armature, action = selection.armature(context), _action(self, context)
         speed = None if self.use_feet_speed else locomotion.Speed(self.speed, self.direction, self.turn_speed)
-        options = {"turns": self.use_feet_turn, "assign": self.assign}
+        options = {"turns": self.use_feet_turn, "assign": self.assign, "writer": self.writer()}
         self.job = locomotion.making_travelling(context.scene, armature, action, speed, **options)
 
     def finish(self, context: bpy.types.Context, result: Travelled) -> None:
@@ -109,7 +114,7 @@ def draw_speed(layout: bpy.types.UILayout, settings: bpy.types.bpy_struct) -> No
         column.prop(settings, name)
 
 
-class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Operator):
+class LOOKAT_PD_OT_follow_path(KeptKeys, KeyChoice, ModalJob, Travelling, Eased, Played, bpy.types.Operator):
     """Repeat the current action along a path: the character goes as far as its steps do, and faces along the path"""
 
     bl_idname = "lookat_pd.follow_path"
@@ -128,6 +133,7 @@ class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Op
             layout.prop(self, "speed")
         for name in ("ease", "lock_path_feet", "assign"):
             layout.prop(self, name)
+        self.draw_keys(layout)
 
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Following the path: {percent} %   Esc: cancel", percent=percent))
@@ -143,6 +149,7 @@ class LOOKAT_PD_OT_follow_path(ModalJob, Travelling, Eased, Played, bpy.types.Op
             ease=self.ease,
             lock_feet=self.lock_path_feet,
             assign=self.assign,
+            writer=self.writer(),
         )
 
     def finish(self, context: bpy.types.Context, result: PathFollowed) -> None:

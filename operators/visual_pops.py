@@ -96,14 +96,14 @@ class LOOKAT_PD_OT_key_visual_transitions(Into, ModalJob, bpy.types.Operator):
         return why_no_transitions(context)
 
     def draw(self, context: bpy.types.Context) -> None:
-        drawing.prepared(self.layout).prop(self, "into")
+        self.draw_into(drawing.prepared(self.layout))
 
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Keying transitions: {percent} %   (Esc cancels)", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
         live.finish(context.scene)
-        self.job = visual_keys.write(context.scene, selection.armature(context), self.into)
+        self.job = visual_keys.write(context.scene, selection.armature(context), self.into, writer=self.writer())
 
     def finish(self, context: bpy.types.Context, result: Sequence[visual_keys.WrittenKeys]) -> None:
         controls = {bone for written in result for bone in written.controls}

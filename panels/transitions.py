@@ -7,13 +7,14 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import drawing, inertialize, selection
 from ..operators.blending import draw_repeat
+from ..rig.animation import key_settings
 from ..rig.transitions import decay_preview, profile_settings
 from ..rig.transitions.decay_preview import DecayPreview
 from ..rig.transitions.settings import blends, has_damping
 from . import plots, status
 from .sidebar import SidebarPanel, TransitionsPanel
 
-_BLEND = ("pose_source", "method", "use_auto_blend", "blend", "damping_ratio")
+_BLEND = ("pose_source", "method", "use_auto_blend", "blend", "damping_ratio", *key_settings.NAMES)
 _CUT_RANGE = ("use_cut_range", "source_start", "source_end", "destination_start", "destination_end")
 _PARTS = {"head": "Head", "torso": "Torso", "arms": "Arms", "legs": "Legs"}
 
@@ -103,6 +104,7 @@ class LOOKAT_PD_PT_transitions_blend(TransitionsPanel, bpy.types.Panel):
             column.prop(settings, "damping_ratio")
         layout.prop(settings, "root")
         layout.prop(settings, "lock_feet")
+        key_settings.draw(layout, settings)
         preview = decay_preview.preview(context.scene, selection.armature(context))
         if preview is not None:
             layout.prop(settings, "compare")
@@ -115,8 +117,14 @@ class LOOKAT_PD_PT_transitions_pops(TransitionsPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_transition
         column = layout.column(align=True)
-        hand_over(settings, column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE"), ("lock_feet",))
-        hand_over(settings, column.operator("lookat_pd.loop_action", icon="FILE_REFRESH"), ("pose_source", "lock_feet"))
+        hand_over(
+            settings, column.operator("lookat_pd.smooth_pop", icon="SMOOTHCURVE"), ("lock_feet", *key_settings.NAMES)
+        )
+        hand_over(
+            settings,
+            column.operator("lookat_pd.loop_action", icon="FILE_REFRESH"),
+            ("pose_source", "lock_feet", *key_settings.NAMES),
+        )
         button = column.operator("lookat_pd.strip_transition", icon="NLA")
         # There is no cut between strips: they overlap or are adjacent.
         hand_over(settings, button, ["lock_feet", *(name for name in _BLEND if blends(settings) or name != "method")])

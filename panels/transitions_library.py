@@ -7,6 +7,7 @@ import bpy
 from ..lookat_pd.message import Message
 from ..operators import drawing, inertialize, selection
 from ..operators.best_cut import ranges_of
+from ..rig.animation import key_settings
 from ..rig.transitions import library_preview
 from ..rig.transitions.library import PathEnds
 from ..rig.transitions.library_preview import LibraryPreview
@@ -18,6 +19,7 @@ from .transitions import copy_settings, hand_over
 _PATH = (
     *("source", "destination", "use_cut_range", "source_start", "source_end", "destination_start", "destination_end"),
     *("root", "lock_feet", "pose_source", "method", "use_auto_blend", "blend", "damping_ratio"),
+    *key_settings.NAMES,
 )
 """What a path takes from the settings of the next transition."""
 _NO_PATH = "No path from the source to the destination is known; find the best cuts again, or choose other actions."
