@@ -11,7 +11,7 @@ from ..lookat_pd.errors import LookAtError, RigError
 from ..lookat_pd.progress import drain
 from ..rig.animation import actions, bake_options
 from . import arguments as words
-from . import each_action, retime, rigs, setting_flags
+from . import each_action, key_arguments, retime, rigs, setting_flags
 from .arguments import Misuse
 from .console import Console
 from .jobs import FileJob
@@ -30,6 +30,7 @@ def add_into(parser: argparse.ArgumentParser) -> None:
         default="new",
         help="new action (default), current action, or an NLA layer that contains only the offsets (.blend only)",
     )
+    key_arguments.add(parser)
 
 
 def add_controller(parser: argparse.ArgumentParser, owner: type, applied: str) -> None:
@@ -57,6 +58,7 @@ def use_controller(options: argparse.Namespace, settings: Any) -> None:
 def check(options: argparse.Namespace) -> None:
     """Raises Misuse."""
     each_action.check(options, INTO[options.into])
+    key_arguments.check(options)
     if options.range is not None:
         try:
             bake_options.check_range(*options.range)

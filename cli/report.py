@@ -36,6 +36,7 @@ FIELDS = (
     "moved_keys",
     "settled_frames",
     "action",
+    "key_count",
     "passes",
     "look_ats",
     "baked",

@@ -32,6 +32,7 @@ from .. import (
     each_file,
     each_rig,
     gaze_file,
+    key_arguments,
     presets,
     retime,
     rigs,
@@ -244,7 +245,8 @@ def _bake_action(
         job.source.check_meshes(any(one.shapes for one in look_ats))
     row["aim_axis"], row["chain"] = list(look_ats[0].aim_axis), list(look_ats[0].bones)
     extents = {rig.name: rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last) for rig, _ in places}
-    steps = look_at_bake.bake(scene, look_ats, _options(request, first, last))
+    options = _options(request, first, last)
+    steps = look_at_bake.bake(scene, look_ats, options)
     results = drain(steps, lambda fraction: console.progress(0.1 + 0.65 * fraction, "baking"))
     steps = baked_aim.find(scene, results, verify=request.options.verify)
     errors = drain(steps, lambda fraction: console.progress(0.75 + 0.2 * fraction, "verifying"))
@@ -252,11 +254,13 @@ def _bake_action(
         for result in results:
             baking.trim(result.action, extents[result.look_at.armature.name], first, last)
     fill(row, results, errors)
+    key_arguments.fill(row, options.writer)
     return results[0].action
 
 
 def _options(request: _Request, first: int, last: int) -> bake_options.BakeOptions:
-    return bake_options.BakeOptions(first, last, request.into, cyclic=request.options.cyclic)
+    writer = key_arguments.writer(request.options)
+    return bake_options.BakeOptions(first, last, request.into, cyclic=request.options.cyclic, writer=writer)
 
 
 def _check_job(request: _Request, job: FileJob, row: Row) -> None:

@@ -14,7 +14,7 @@ from ...rig.pd_follow.follow_kind import FollowKind, instance_of
 from ...rig.pd_follow.owners import Owner
 from ...rig.pd_follow.settings import PDFollowSettings
 from .. import arguments as words
-from .. import baking, each_action, each_file, each_rig, retime, rigs, setting_flags
+from .. import baking, each_action, each_file, each_rig, key_arguments, retime, rigs, setting_flags
 from ..arguments import Misuse
 from ..console import Console
 from ..jobs import FileJob
@@ -22,7 +22,7 @@ from ..report import Row
 
 NAME = "follow"
 SUMMARY = "bake PD Follow: objects, cameras and bones that follow a target with lag"
-FIELDS = ("follows",)
+FIELDS = "follows"
 """What its report has beside the fields of every verb."""
 EPILOG = (
     "Bakes all PD Follow of the file that is not muted. With --bone or --object that of these bones or this object, "
@@ -179,7 +179,7 @@ def _bake(
     extents = {item.name: rigs.frame_range(scene, [item]) if rigs.plays(item) else (first, last) for item in moved}
     for owner in followers:
         owner.settings.mute = False
-    how = BakeOptions(first, last, baking.INTO[options.into])
+    how = BakeOptions(first, last, baking.INTO[options.into], writer=key_arguments.writer(options))
     steps = layer_bake.bake(scene, FollowKind, list(map(instance_of, followers)), how)
     baked = baking.work(steps, console, "baking")
     if job.output.suffix.lower() == ".glb":
@@ -188,6 +188,7 @@ def _bake(
     row["rig"], row["bone"], row["frames"] = followers[0].object.name, followers[0].label, [first, last]
     action = baked[followers[0].object]
     row["action"] = action.name
+    key_arguments.fill(row, how.writer)
     row["follows"] = [_summary(owner, baked[owner.object]) for owner in followers]
     return action
 

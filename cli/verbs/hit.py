@@ -13,7 +13,7 @@ from ...rig.dynamics.hit_request import HitRequest, HitSpec
 from ...rig.dynamics.hit_settings import STRONGEST, HitMotion, HitSettings
 from ...rig.dynamics.hitting import HitResult
 from .. import arguments as words
-from .. import baking, dynamics_arguments, rigs, setting_flags
+from .. import baking, dynamics_arguments, key_arguments, rigs, setting_flags
 from ..console import Console
 from ..jobs import FileJob
 from ..report import Row
@@ -87,13 +87,16 @@ def _bake(
 ) -> bpy.types.Action:
     """Bake the hits into what the rig plays."""
     extent = rigs.frame_range(scene, [rig])
-    request = HitRequest(tuple(options.hit), **setting_flags.given(options, HitMotion))
+    request = HitRequest(
+        tuple(options.hit), writer=key_arguments.writer(options), **setting_flags.given(options, HitMotion)
+    )
     result = baking.work(hitting.start(scene, rig, request, baking.INTO[options.into]), console, "baking")
     first, last = int(result.frames[0]), int(result.frames[-1])
     if job.output.suffix.lower() == ".glb":
         plays = extent if rigs.plays(rig) else (first, last)
         baking.trim(result.action, plays, first, last)
     row["frames"], row["action"], row["chain"] = [first, last], result.action.name, list(result.bones)
+    key_arguments.fill(row, request.writer)
     row["hits"] = [_reported(outcome) for outcome in result.outcomes]
     row["hips_shift"], row["switched"] = result.shift, list(result.switched)
     dynamics_arguments.plot(options, job, row, result.action, lambda: _curves(result))

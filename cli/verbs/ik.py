@@ -29,6 +29,7 @@ from .. import (
     each_rig,
     effectors,
     gaze_file,
+    key_arguments,
     rigs,
     setting_flags,
     switch_arguments,
@@ -174,7 +175,7 @@ def _bake_action(
     first, last = options.range or rigs.frame_range(scene, [rig])
     row["frames"] = [first, last]
     extent = rigs.frame_range(scene, [rig]) if rigs.plays(rig) else (first, last)
-    range_ = BakeOptions(first, last, request.into)
+    range_ = BakeOptions(first, last, request.into, writer=key_arguments.writer(options))
     touches = _touches(request, scene, rig)
     if options.switch is not None:
         action = switch_arguments.bake(options, scene, rig, range_, row, console)
@@ -184,6 +185,7 @@ def _bake_action(
         action = contact_arguments.bake(options, scene, rig, touches, range_, row, console)
     else:
         action = _bake_chain(request, scene, rig, range_, row, console)
+    key_arguments.fill(row, range_.writer)
     if job.output.suffix.lower() == ".glb":
         baking.trim(action, extent, first, last)
     return action

@@ -13,7 +13,7 @@ from ...rig.dynamics import interpolation
 from ...rig.dynamics.interpolation import InterpolationRequest, InterpolationResult
 from ...rig.dynamics.settings import DynamicsSettings, InterpolationSettings
 from .. import arguments as words
-from .. import baking, dynamics_arguments, rigs, setting_flags
+from .. import baking, dynamics_arguments, key_arguments, rigs, setting_flags
 from ..arguments import Misuse
 from ..console import Console
 from ..jobs import FileJob
@@ -87,13 +87,21 @@ def _interpolate(
     settings = scene.lookat_pd_dynamics
     chosen = setting_flags.given(options, InterpolationSettings)
     chosen |= {"weight": settings.weight, "between": settings.between}
+    writer = key_arguments.writer(options)
     request = InterpolationRequest(
-        _bones(options, scene, rig), first, last, selected=options.selected, poses=options.keys or (), **chosen
+        _bones(options, scene, rig),
+        first,
+        last,
+        selected=options.selected,
+        poses=options.keys or (),
+        writer=writer,
+        **chosen,
     )
     result = baking.work(interpolation.start(scene, rig, request, baking.INTO[options.into]), console, "interpolating")
     if job.output.suffix.lower() == ".glb":
         baking.trim(result.action, extent, math.ceil(result.frames[0]), math.floor(result.frames[-1]))
     _fill(row, result)
+    key_arguments.fill(row, writer)
     dynamics_arguments.plot(options, job, row, result.action, lambda: _curves(result))
     return result.action
 

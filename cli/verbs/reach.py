@@ -12,7 +12,7 @@ from ...rig.dynamics.reaching import ReachResult
 from ...rig.dynamics.settings import DynamicsSettings, ReachSettings
 from ...rig.sampling.targets import Target
 from .. import arguments as words
-from .. import baking, chain_arguments, dynamics_arguments, rigs, setting_flags
+from .. import baking, chain_arguments, dynamics_arguments, key_arguments, rigs, setting_flags
 from ..arguments import Misuse
 from ..console import Console
 from ..jobs import FileJob
@@ -170,6 +170,7 @@ def _reach(
         obstacles=body_obstacles.of_objects(rigs.find_target(scene, name)[0] for name in options.obstacle),
         others=tuple(zip(bones[1:], (face.goal for face in faces[1:]), strict=True)),
         normals=tuple(face.normal for face in faces) if options.palm else (),
+        writer=key_arguments.writer(options),
         **chosen,
     )
     result = baking.work(reaching.start(scene, rig, request, baking.INTO[options.into]), console, "reaching")
@@ -177,6 +178,7 @@ def _reach(
         plays = extent if rigs.plays(rig) else (first, last)
         baking.trim(result.action, plays, int(result.keyed[0]), int(result.keyed[-1]))
     _fill(row, result)
+    key_arguments.fill(row, request.writer)
     dynamics_arguments.plot(options, job, row, result.action, lambda: _curves(result))
     return result.action
 

@@ -18,7 +18,7 @@ from ...rig.springs.chains import SpringChain
 from ...rig.springs.settings import SpringSettings
 from ...rig.springs.springs_kind import SpringKind, SpringSolve, instance_of
 from .. import arguments as words
-from .. import baking, each_action, each_file, each_rig, rigs, setting_flags
+from .. import baking, each_action, each_file, each_rig, key_arguments, rigs, setting_flags
 from ..console import Console
 from ..jobs import FileJob
 from ..report import Row
@@ -149,13 +149,14 @@ def _bake(
         )
     for chain in every:
         chain.settings.mute = False
-    how = BakeOptions(first, last, baking.INTO[options.into])
+    how = BakeOptions(first, last, baking.INTO[options.into], writer=key_arguments.writer(options))
     solved: list[LayerSolve] = []
     steps = layer_bake.bake(scene, SpringKind, [instance_of(rig, every)], how, solved.extend)
     action = baking.work(steps, console, "baking")[rig]
     if job.output.suffix.lower() == ".glb":
         baking.trim(action, extent, first, last)
     row["rig"], row["bone"], row["frames"], row["action"] = rig.name, every[0].bone, [first, last], action.name
+    key_arguments.fill(row, how.writer)
     row["springs"] = [_summary(chain, solved[0]) for chain in every]
     return action
 

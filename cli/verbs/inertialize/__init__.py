@@ -7,10 +7,11 @@ from pathlib import Path
 
 from ....lookat_pd.errors import FileError
 from ....lookat_pd.transitions import methods
+from ....rig.animation.key_writer import KEEP
 from ....rig.transitions import profile_settings
 from ....rig.transitions import settings as transition_settings
 from ... import arguments as words
-from ... import each_file, jobs, profile_file, setting_flags
+from ... import each_file, jobs, key_arguments, profile_file, setting_flags
 from ...arguments import Misuse
 from ...console import Console
 from ...jobs import FileJob
@@ -109,6 +110,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--clips", nargs="+", action="extend", type=Path, default=[], metavar="FILE", help="additional files with clips"
     )
     parser.add_argument("--name", metavar="NAME", help="name of the new action")
+    key_arguments.add(parser, KEEP)
 
 
 def _listed(items: Iterable[str]) -> str:
@@ -145,6 +147,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
 def _check(options: argparse.Namespace) -> Mode:
     """The mode that is chosen. Raises Misuse."""
     mode = modes.check(options, _BESIDE)
+    key_arguments.check(options)
     if options.damping_ratio is not None and not method(options).has_damping:
         raise Misuse("--damping-ratio means nothing without --method spring")
     if options.visual:

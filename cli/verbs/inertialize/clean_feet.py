@@ -14,7 +14,7 @@ def make(task: ModeTask) -> Made:
     missing = task.missing(clip)
     first, last = task.options.range or sequence.key_range(clip.action, clip.slot)
     name = task.name or f"{clip.action.name} feet"
-    cleaned = drain(skate.clean(task.scene, task.rig, BakeOptions(first, last, "NEW", name)))
+    cleaned = drain(skate.clean(task.scene, task.rig, BakeOptions(first, last, "NEW", name, writer=task.writer)))
     return Made(
         cleaned.action,
         task.rig.animation_data.action_slot,

@@ -39,6 +39,7 @@ def make(task: ModeTask) -> Made:
         ends=_ends(task),
         name=task.name,
         lock_feet=options.lock_feet,
+        writer=task.writer,
     )
     task.warn_unlocked(looped.unlocked)
     return Made(

@@ -11,7 +11,7 @@ def make(task: ModeTask) -> Made:
     clip = task.take()
     missing = task.missing(clip)
     removed = task.options.in_place.upper()
-    still = locomotion.in_place(task.scene, task.rig, clip.action, removed, name=task.name)
+    still = locomotion.in_place(task.scene, task.rig, clip.action, removed, name=task.name, writer=task.writer)
     return speed.made(task, clip, still, still.speed, missing)
 
 

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import bpy
@@ -14,13 +15,14 @@ from ....lookat_pd.transitions import methods
 from ....lookat_pd.transitions.methods import TransitionMethod
 from ....lookat_pd.transitions.profiles import ProfileRow
 from ....rig.animation import actions
+from ....rig.animation.key_writer import EVERY_FRAME, KEEP, KeyWriter
 from ....rig.settings import default
 from ....rig.transitions import blend_profiles, join, sequence
 from ....rig.transitions.sequence import ClipRef
 from ....rig.transitions.settings import Blending
 from ....rig.transitions.splice import Blend
 from ....rig.transitions.visual import visual_join, visual_keys
-from ... import rigs
+from ... import key_arguments, rigs
 from ...arguments import Misuse
 from ...console import Console
 from .clip_files import ClipFiles
@@ -65,6 +67,16 @@ class ModeTask:
     @property
     def options(self) -> argparse.Namespace:
         return self.request.options
+
+    @cached_property
+    def writer(self) -> KeyWriter:
+        """Which keys the result has."""
+        return key_arguments.writer(self.options, KEEP)
+
+    @property
+    def _whole(self) -> KeyWriter:
+        """Which keys a result has of which a range is taken, with those of `writer`."""
+        return KeyWriter(KEEP if self.writer.mode == KEEP else EVERY_FRAME)
 
     @property
     def name(self) -> str:
@@ -114,6 +126,7 @@ class ModeTask:
             "name": self.name,
             "lock_feet": False if self.options.visual else self.options.lock_feet,
             "scene": self.scene,
+            "writer": self.writer if self.options.range is None else self._whole,
         }
 
     def warn_unlocked(self, unlocked: RigError | None) -> None:
@@ -129,7 +142,7 @@ class ModeTask:
             return None
         if is_new and into == "NEW":
             into = "CURRENT"
-        written = drain(visual_keys.write(self.scene, self.rig, into))
+        written = drain(visual_keys.write(self.scene, self.rig, into, writer=key_arguments.writer(self.options)))
         return list(dict.fromkeys(bone for made in written for bone in made.controls))
 
 

@@ -5,7 +5,7 @@ import bpy
 from ....lookat_pd.errors import RigError
 from ....rig.animation import actions, editable
 from ....rig.transitions import blend_profiles
-from ... import clip_library, dry_run, each_action, each_rig, retime, rigs, scene_files
+from ... import clip_library, dry_run, each_action, each_rig, key_arguments, retime, rigs, scene_files
 from ...console import Console
 from ...gltf_source import WholeFileNeeded
 from ...jobs import FileJob
@@ -134,6 +134,7 @@ def _make(mode: Mode, task: ModeTask, job: FileJob, row: Row) -> bpy.types.Actio
     jumps = velocity_jump.velocity_jumps(task.scene, task.rig, result.places, only_left=task.options.visual)
     _keep_all()
     made.fill(row, result, jumps)
+    key_arguments.fill(row, task.writer)
     if result.library is not None:
         row["library"], row["path"] = clip_library.described(result.library), clip_library.as_rows(result.path)
         if task.options.plots is not None:

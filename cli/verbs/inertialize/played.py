@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ....lookat_pd.errors import RigError
+from ....rig.animation.key_writer import KeyWriter
 from ....rig.transitions import clips, join, pose_markers, sequence
 from ....rig.transitions.lock_feet import PlayedClip
 from ....rig.transitions.sequence import ClipStep
@@ -93,7 +94,7 @@ def made(task: ModeTask, joined: join.Joined, played: Sequence[PlayedClip]) -> M
                 begin=wanted[0],
                 end=wanted[1],
             )
-        action, slot = _part(task.rig, joined, first, last)
+        action, slot = _part(task.rig, joined, first, last, task.writer)
     cuts = [
         (cut, blend, method)
         for cut, blend, method in zip(joined.cuts, joined.blends, joined.methods, strict=True)
@@ -117,12 +118,14 @@ def made(task: ModeTask, joined: join.Joined, played: Sequence[PlayedClip]) -> M
 
 
 def _part(
-    rig: bpy.types.Object, joined: join.Joined, first: int, last: int
+    rig: bpy.types.Object, joined: join.Joined, first: int, last: int, writer: KeyWriter
 ) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
     """These frames of the result, in place of it."""
     part = clips.read(rig, joined.action, joined.slot, np.arange(first, last + 1))
     name = joined.action.name
     action, slot = join.make(rig, name, part, pose_markers.read(joined.action, first, last))
+    clip = PlayedClip(joined.action, joined.slot, first, last, float(first), first, 0.0)
+    join.with_keys(rig, action, slot, [clip], writer)
     join.use(rig, action, slot)
     bpy.data.actions.remove(joined.action)
     action.name = name

@@ -28,7 +28,16 @@ def make(task: ModeTask) -> Made:
     jumps = pops.bones_by_frame(pops.find(rig, clip.action, *(options.range or ()), slot=clip.slot))
     begin, _ = sequence.key_range(clip.action, clip.slot)
     smoothed = drain(
-        pop_smoothing.smooth(task.scene, rig, jumps, how, name=task.name, lock_feet=options.lock_feet, shorten=True)
+        pop_smoothing.smooth(
+            task.scene,
+            rig,
+            jumps,
+            how,
+            name=task.name,
+            lock_feet=options.lock_feet,
+            shorten=True,
+            writer=task.writer,
+        )
     )
     task.warn_unlocked(smoothed.unlocked)
     if not jumps:

@@ -35,7 +35,8 @@ def check(options: argparse.Namespace) -> None:
 def make(task: ModeTask) -> Made:
     clip = task.take()
     missing = task.missing(clip)
-    moving = locomotion.travelling(task.scene, task.rig, clip.action, _speed(task.options), name=task.name)
+    how = {"name": task.name, "writer": task.writer}
+    moving = locomotion.travelling(task.scene, task.rig, clip.action, _speed(task.options), **how)
     return speed.made(task, clip, moving, moving.speed, missing)
 
 

@@ -35,6 +35,7 @@ def make(task: ModeTask) -> Made:
         ease=path_following.EASE if options.ease is None else options.ease,
         lock_feet=options.lock_feet,
         name=task.name or f"{clip.action.name} along",
+        writer=task.writer,
     )
     followed = drain(steps, lambda fraction: task.console.progress(0.2 + 0.4 * fraction, "following the path"))
     task.warn_unlocked(followed.unlocked)
