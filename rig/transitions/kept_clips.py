@@ -59,11 +59,21 @@ def thin(
     if not writer.is_sparse:
         return
     bag: Any = actions.channelbag(action, slot)
+    ends = action.curve_frame_range[:]
     for channel in animated.channels_of(armature, action, slot):
         places = [n if channel.index < 0 else channel.index for n in range(channel.size)]
         curves = [bag.fcurves.find(channel.path, index=place) for place in places]
         if all(curve is not None for curve in curves):
             _thin(armature, channel, curves, clips, writer, is_cycle=is_cycle)
+    _keep_length(action, bag, ends)
+
+
+def _keep_length(action: bpy.types.Action, bag: Any, ends: Sequence[float]) -> None:
+    """Let an action begin and end with a key, as it did with one at every frame: clips may end between frames."""
+    for end, now in zip(ends, action.curve_frame_range, strict=True):
+        if end != now and len(bag.fcurves):
+            curve = bag.fcurves[0]
+            Keys.read(curve).split(end, curve.evaluate(end)).write_as_is(curve)
 
 
 def _thin(

@@ -121,6 +121,19 @@ def test_a_turned_root_keeps_its_keys() -> None:
     assert len(after) <= own[path] + 2
 
 
+@pytest.mark.parametrize("mode", [key_writer.KEEP, key_writer.FITTED])
+def test_the_action_is_as_long_as_the_join(mode) -> None:
+    """Also where clips begin and end between frames."""
+    clips = pair()
+    for clip in clips[1:]:
+        for curve in actions.curves(clip, clip.slots[0]):
+            for point in curve.keyframe_points:
+                point.co.x += 0.4
+            curve.update()
+    result, _ = joined(clips, mode)
+    assert tuple(result.action.curve_frame_range) == (result.first, result.last)
+
+
 def test_a_curve_that_eases_is_keyed_where_it_is_divided() -> None:
     clips = pair()
     for curve in actions.curves(clips[1], clips[1].slots[0]):
