@@ -15,6 +15,7 @@ actions = load("rig.animation.actions")
 bake_together = load("rig.animation.bake_together")
 bake_transaction = load("rig.animation.bake_transaction")
 channels = load("rig.animation.channels")
+key_writer = load("rig.animation.key_writer")
 keys = load("rig.animation.keys")
 
 NAME = 'che"st'
@@ -116,8 +117,12 @@ def write(pens: Any, armature: bpy.types.Object, frames: np.ndarray, bases: dict
 
 
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
-@pytest.mark.parametrize(("first", "last"), [(5, 12), (20, 40)])
-def test_a_bake_that_stops_anywhere_leaves_the_file_as_it_was(into: str, first: int, last: int, stop_after) -> None:
+@pytest.mark.parametrize(
+    ("first", "last", "mode"), [(5, 12, "EVERY_FRAME"), (20, 40, "EVERY_FRAME"), (5, 12, "FITTED")]
+)
+def test_a_bake_that_stops_anywhere_leaves_the_file_as_it_was(
+    into: str, first: int, last: int, mode: str, stop_after
+) -> None:
     """After each F-curve that it writes, and when it is undone after all of them."""
     armature, ball = prepared(into)
     frames = np.arange(first, last + 1)
@@ -131,7 +136,7 @@ def test_a_bake_that_stops_anywhere_leaves_the_file_as_it_was(into: str, first: 
         with bake_together.BakeTogether(armature, {ball: into}) as pens:
             write(pens, armature, frames, bases)
             pens.write_of(ball, "", channels.LOCATION, frames, there + 0.1, there)
-            pens.commit(into, "Baked", " baked")
+            pens.commit(into, "Baked", " baked", key_writer.KeyWriter(mode))
             assert scenes.differences(before, scenes.snapshot())
             if not stop:
                 raise Stopped
