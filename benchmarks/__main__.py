@@ -39,6 +39,7 @@ MODULES = (
     "ik_bake",
     "dynamics",
     "control_bakes",
+    "springs",
     "gltf",
     # Each further module stands here, and has a place in page.md; its run() returns rows.
 )
