@@ -22,7 +22,7 @@ from ..report import Row
 
 NAME = "follow"
 SUMMARY = "bake PD Follow: objects, cameras and bones that follow a target with lag"
-FIELDS = "follows"
+FIELDS = ("follows",)
 """What its report has beside the fields of every verb."""
 EPILOG = (
     "Bakes all PD Follow of the file that is not muted. With --bone or --object that of these bones or this object, "
