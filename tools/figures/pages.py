@@ -15,7 +15,8 @@ def head(*columns: str) -> str:
 
 
 def row(*cells: object) -> str:
-    return f"| {' | '.join(map(str, cells))} |"
+    shown = (str(cell).replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(shown)} |"
 
 
 def replace_tables(page: Path, tables: Iterable[str]) -> None:
