@@ -31,6 +31,7 @@ from ..ik import Limits
 from ..pd import second_order
 from ..rotation import Array
 from . import body_checks
+from .bend_ranges import BendRanges
 from .body import Body
 from .hit_stops import Stop, stopped
 
@@ -101,6 +102,7 @@ def respond(
     limits: Limits | None = None,
     travel: float | None = None,
     ranges: ArrayLike | None = None,
+    bends: BendRanges | None = None,
 ) -> HitResponse:
     """A body that follows an animation (F, n, 4), one pose every `dt` seconds, and is hit.
 
@@ -110,7 +112,7 @@ def respond(
     which the hits turn any joint at most; it is then a stop, beside which the others move on. limits: of the joints,
     which then stop at their ends. travel: [s], that the blow takes to joints that are far away; the largest angle is
     then that of all joints of a line together, too. None: as published. ranges: (n,) [rad], by which single joints turn
-    at most, where that is less. Raises InvalidArgument.
+    at most, where that is less. bends: how far hinges bend, to whose ends they come softly. Raises InvalidArgument.
     """
     given, animated = animated, body_checks.quaternions("animation", animated, len(body))
     if animated.ndim != 3 or not len(animated):
@@ -168,6 +170,8 @@ def respond(
     offsets = offsets_at(times, len(hits))
     moved = np.any(offsets != 0.0, axis=-1)
     rotations = rotation.multiply(animated, rotation.exp(offsets))
+    if bends is not None:
+        rotations = bends.soften(rotations)
     if limits is not None:
         rotations = np.where(moved[..., None], limits.clamp(rotations), rotations)
     return HitResponse(np.where(moved[..., None], rotations, given), offsets, velocities, factors)

@@ -18,7 +18,8 @@ JOINTS_ITEMS = (
         "PEOPLE",
         "As People",
         "Let the bones give way one after the other, from the blow outwards, neck, spine and wrists no further than "
-        "those of people; all bones of a limb and the spine together turn by the largest angle at most",
+        "those of people, elbows and knees not beyond straight; all bones of a limb and the spine together turn by the "
+        "largest angle at most",
     ),
     (
         "SUCCESSION",

@@ -262,6 +262,7 @@ def _work(
             limits=limits,
             travel=_travel(request),
             ranges=joint_ranges.give_way(body) if request.joints == "PEOPLE" else None,
+            bends=joint_ranges.bends(body, animated) if request.joints == "PEOPLE" and request.use_limits else None,
         )
         yield from subrange(controls.measure(), _SAMPLED, _MEASURED)
         with BakeTransaction(armature) as work:

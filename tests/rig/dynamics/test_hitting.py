@@ -12,6 +12,7 @@ from lookat_pd import rotation
 
 from .. import control_rigs, scenes
 from . import ik_figure
+from .test_leaning import ROWS as BENT
 
 actions = load("rig.animation.actions")
 coupling = load("rig.controls.coupling")
@@ -460,3 +461,27 @@ def test_a_limb_in_ik_whose_target_is_another_object_is_refused_with_the_remedy(
     armature.pose.bones["forearm.L"].constraints[0].target = scenes.ball((0.6, -0.2, 1.4))
     with pytest.raises(errors.LookAtError, match="bone of the same armature as its target"):
         run(armature, spec("forearm.L"))
+
+
+@pytest.mark.every_blender
+@pytest.mark.parametrize("direction", [(0.0, -1.0, 0.0), (0.0, 1.0, 0.0), (1.0, 0.0, 0.0), (0.0, 0.0, 1.0)])
+def test_an_elbow_does_not_bend_backwards(direction: tuple[float, float, float]) -> None:
+    """Nor does it stop at once: its angle changes evenly."""
+
+    def bends(joints: str) -> Any:
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        armature = scenes.figure(rows=BENT)
+        scenes.animate(armature, frames=(1,), size=0.0)
+        run(armature, spec("upper_arm.L", direction=direction, impulse=25.0), joints=joints, largest_angle=1.2)
+        found = []
+        for frame in range(FRAME, FRAME + 30):
+            bpy.context.scene.frame_set(frame)
+            seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones
+            upper, fore = (np.array(seen[name].vector) for name in ("upper_arm.L", "forearm.L"))
+            side = np.array(seen["forearm.L"].matrix)[:3, 0]
+            found.append(np.degrees(np.arctan2(np.cross(upper, fore) @ side, upper @ fore)))
+        return np.sign(found[0]) * np.array(found)
+
+    free, held = bends("SUCCESSION"), bends("PEOPLE")
+    assert held.min() > -0.1 and held.max() < 150.0
+    assert np.abs(np.diff(held, n=2)).max() < np.abs(np.diff(free, n=2)).max() + 0.5
