@@ -39,7 +39,8 @@ MANY, WORKERS = 100_000, 200
 _POLL = 0.05
 ROWS = MANY // WORKERS
 
-jobs = load("cli.jobs")
+console, jobs, program = load("cli.console"), load("cli.jobs"), load("cli.program")
+manifest = load("lookat_pd_batch.manifest")
 whole_file = load("cli.whole_file")
 words = load("cli.arguments")
 
@@ -230,9 +231,15 @@ def _plan(folder: Path) -> float:
     for number in range(MANY):
         (folder / f"shot_{number:06}.glb").touch()
 
+    given = ["bake", str(folder), "--output", str(folder.with_name("new")), "--point=0,-2,1.6"]
+    with registered():
+        options = program.parser("benchmark").parse_args(given)
+
     def plan() -> None:
-        planned = jobs.plan(jobs.expand([folder]), folder.with_name("new"))
-        sharded = jobs.in_shards(planned, lambda job: job.input, words.Shards(1, 1, WORKERS))
+        with console.Console() as shown:
+            jobs.expand(options, shown)
+        planned = jobs.plan(options)
+        sharded = jobs.in_shards(planned, lambda job: job.input, words.Shards(1, 1, WORKERS), options.inputs)
         assert len(sharded) == ROWS
 
     return _busy(plan)
@@ -259,7 +266,10 @@ def _merge(folder: Path) -> Run:
     folder.mkdir()
     row = _row(folder)
     for number in range(1, WORKERS + 1):
-        rows = [{**row, "input": f"/in/{number}/{n}.glb", "shard": f"{number}/{WORKERS}"} for n in range(ROWS)]
+        shard = f"{number}/{WORKERS}"
+        rows = [{**row, "input": f"/in/{number}/{n}.glb", "shard": shard} for n in range(ROWS)]
+        of_all = manifest.of_run([], ["bake"], "command", f"{number}-{shard}")
+        manifest.put({**of_all, "total": WORKERS * ROWS, "inputs": None}, rows)
         (folder / f"{number}.json").write_text(json.dumps(rows, indent=2), "utf-8")
     return _call("report", "merge", str(folder), "--output", str(folder.with_name("all.json")))
 

@@ -34,6 +34,7 @@ class FileBatch:
 
     def begin(self) -> None:
         """The work begins."""
+        whole_file.begin_run()
         self._journal = Journal(self._file, self.run)
         self.console.tally(len(self.paths))
 

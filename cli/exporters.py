@@ -6,6 +6,7 @@ from pathlib import Path
 
 import bpy
 
+from ..lookat_pd.errors import FileError
 from ..rig.detection import moving_actions
 from . import blender_call, retime, still_pose
 
@@ -52,6 +53,12 @@ def _fbx(path: Path, temporary: Path, options: argparse.Namespace, made: Collect
 def _usd(path: Path, temporary: Path, options: argparse.Namespace, made: Collection[str]) -> None:
     """USD has the motion of the scene over its frames."""
     scene = bpy.context.scene
+    armatures = [item for item in scene.objects if item.type == "ARMATURE"]
+    if len(set(made)) > max(1, len(armatures)):
+        raise FileError(
+            "A .usd holds one motion of each character, and {count} were made; give one --action, or another --format.",
+            count=len(set(made)),
+        )
     before = scene.frame_start, scene.frame_end
     ranges = [
         item.animation_data.action.frame_range

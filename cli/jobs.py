@@ -97,8 +97,9 @@ def plan(options: argparse.Namespace) -> list[FileJob]:
     names = [_name(path, options) for path in paths]
     folders = naming.folders(paths, options.below, names)
     jobs = []
+    places = {folder: Path(os.path.normpath(output / folder)) for folder in set(folders)}
     for path, name, folder in zip(paths, names, folders, strict=True):
-        place = Path(os.path.normpath(output / folder))
+        place = places[folder]
         jobs.append(FileJob(path, place / name) if template is None else _versioned(path, place, options))
     _check_apart(jobs)
     return jobs

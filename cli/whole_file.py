@@ -153,6 +153,11 @@ def _remove_abandoned_once(folder: Path) -> None:
     remove_abandoned(folder)
 
 
+def begin_run() -> None:
+    """Look again for what killed runs have left: in a process that lives on, another run may have been killed since."""
+    _remove_abandoned_once.cache_clear()
+
+
 def remove_abandoned(folder: Path) -> None:
     """Remove the temporary files and folders in a folder whose processes, of this machine, were killed."""
     for left in folder.glob(f".lookat_pd-{_machine()}-*"):

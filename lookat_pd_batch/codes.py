@@ -50,6 +50,7 @@ _CODES: tuple[tuple[str, str], ...] = (
     ("There is no look-at", "no-look-at"),
     ("All look-ats of the file are muted", "look-ats-muted"),
     ("A {suffix} has no NLA layers", "format-cannot-hold"),
+    ("A .usd holds one motion", "format-cannot-hold"),
     ("The target is out of reach", "target-unreachable"),
     ("No frame of the look-at", "never-settled"),
     ("Feet are not locked", "feet-unreachable"),

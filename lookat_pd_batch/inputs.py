@@ -29,9 +29,12 @@ class Inputs:
         found = list(self._walk(folder, folder, is_wanted, (_identity(folder),)))
         if not found:
             self.empty.append(folder)
+        below: dict[Path, str] = {}
         for path in found:
+            if path.parent not in below:
+                below[path.parent] = os.path.relpath(path.parent, folder)
             self.paths.append(path)
-            self.below[str(path)] = os.path.relpath(path.parent, folder)
+            self.below[str(path)] = below[path.parent]
 
     def _walk(
         self, folder: Path, top: Path, is_wanted: Callable[[str], bool], above: Sequence[tuple[int, int]]

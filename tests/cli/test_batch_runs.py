@@ -343,10 +343,16 @@ def read(path: Path) -> None:
         bpy.ops.import_scene.gltf(filepath=str(path))
 
 
-def test_a_format_that_cannot_hold_it_is_refused(walk, call, tmp_path) -> None:
+def test_a_format_that_cannot_hold_it_is_refused(walk, call, tools, tmp_path) -> None:
     for kind in ("fbx", "usd", "glb"):
         outcome = call("bake", walk, "--output", tmp_path / "out", AIM, "--format", kind, "--into", "layer")
         assert outcome.code == 1 and outcome.row["code"] == "format-cannot-hold"
+    tools.reopen(walk)
+    bpy.data.actions["Walk"].copy().name = "Run"
+    bpy.data.actions["Run"].use_fake_user = True
+    source = tools.save(tmp_path / "two.blend")
+    outcome = call("bake", source, "--output", tmp_path / "o.usd", AIM, "--all-actions")
+    assert outcome.row["code"] == "format-cannot-hold" and not (tmp_path / "o.usd").exists()
     outcome = call("bake", walk, "--output", tmp_path / "out.glb", AIM, "--format", "usd")
     assert outcome.code == 2 and "--format usd" in outcome.errors[0]
 
