@@ -11,7 +11,7 @@ from ..translations import messages
 from . import advanced, status
 from .sidebar import ArmaturePanel
 
-_FURTHER = ("tip_factor", "drag", "inertia", "influence", "cyclic")
+_FURTHER = ("tip_factor", "drag", "inertia", "wind", "turbulence", "influence", "cyclic")
 
 
 class LOOKAT_PD_PT_springs(ArmaturePanel, bpy.types.Panel):

@@ -2,5 +2,6 @@
 
 from .jumps import find_jumps
 from .solver import SpringMotion, solve
+from .wind import gusts
 
-__all__ = ["SpringMotion", "find_jumps", "solve"]
+__all__ = ["SpringMotion", "find_jumps", "gusts", "solve"]

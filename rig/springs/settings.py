@@ -86,6 +86,13 @@ class SpringSettings(bpy.types.PropertyGroup):
         "Part of the motion of the armature object that is felt; at 0 only the animation of the bones swings the chain",
         1.0,
     )
+    wind: setting.vector(
+        "Wind",
+        "Acceleration by which wind pushes the chain, along the axes of the world",
+        size=3,
+        subtype="ACCELERATION",
+    )
+    turbulence: setting.factor("Turbulence", "Largest change of the strength of the wind by gusts", 0.3)
     influence: setting.factor("Influence", "Amount of the swing that is added to the animation", 1.0)
     cyclic: setting.switch(
         "Cyclic", "On a cyclic action end each cycle as it began, without a seam; otherwise begin at rest", True
@@ -103,7 +110,9 @@ def use_preset(settings: SpringSettings, name: str) -> None:
 
 def values(settings: SpringSettings) -> tuple:
     """All that decides about the motion of given bones, to tell whether it has changed."""
-    return tuple(getattr(settings, name) for name in settings.bl_rna.properties.keys() if name not in NOT_TUNING)
+    names = [name for name in settings.bl_rna.properties.keys() if name not in NOT_TUNING]
+    every = (getattr(settings, name) for name in names)
+    return tuple(tuple(value) if hasattr(value, "__len__") else value for value in every)
 
 
 def register() -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import bpy
 import numpy as np
@@ -130,10 +131,13 @@ def solve(rig: SpringRig, s: Samples, gravity: Array, dt: float, cycle: SpringCy
     """
     places, turns, tips = _in_world(rig, s)
     inputs = {**_settings(rig, gravity), "center": _center(s)}
+    windy = any(any(chain.settings.wind) for chain in rig.chains)
     first, seam = int(s.frames[0]), None
     rows = None if cycle is None else _repeats(cycle, s, places, turns, tips)
     if rows is not None:
         begin, end = rows
+        if windy:
+            inputs["wind"] = _wind(rig, end - begin + 1, dt, (end - begin) * dt)
         found = springs.solve(
             places[begin : end + 1], turns[begin : end + 1], tips, rig.parents, dt, **inputs, cyclic=True
         )
@@ -141,6 +145,8 @@ def solve(rig: SpringRig, s: Samples, gravity: Array, dt: float, cycle: SpringCy
         again = (np.arange(len(places)) - begin) % (end - begin)
         offsets, swings = found.offsets[again], found.swings[again]
     else:
+        if windy:
+            inputs["wind"] = _wind(rig, len(places), dt, None)
         restarts = springs.find_jumps(places, turns, rig.reach * _size(s))
         found = springs.solve(places, turns, tips, rig.parents, dt, **inputs, restarts=restarts)
         offsets, swings = found.offsets, found.swings
@@ -166,7 +172,7 @@ def _center(s: Samples) -> tuple[Array, Array]:
     return s.worlds[:, :3, 3], rotation.from_matrix(s.worlds[:, :3, :3])
 
 
-def _settings(rig: SpringRig, gravity: Array) -> dict[str, Array]:
+def _settings(rig: SpringRig, gravity: Array) -> dict[str, Any]:
     """The settings of the bones, those of chains along them."""
     rows: dict[str, tuple[float, ...]] = {}
     for chain in rig.chains:
@@ -183,6 +189,16 @@ def _settings(rig: SpringRig, gravity: Array) -> dict[str, Array]:
         "inertia": inertia,
         "gravity": pulled[:, None] * gravity,
     }
+
+
+def _wind(rig: SpringRig, frames: int, dt: float, period: float | None) -> Array:
+    """(F, n, 3) what wind pushes the bones by [m/s²]. period: of a cycle [s]."""
+    result = np.zeros((frames, len(rig.bones), 3))
+    for chain in rig.chains:
+        strength = springs.gusts(frames, dt, chain.settings.turbulence, period)
+        rows = [rig.bones.index(bone) for bone in chain.bones]
+        result[:, rows] = strength[:, None, None] * np.array(chain.settings.wind)
+    return result
 
 
 def _mixed(rig: SpringRig, offsets: Array) -> Array:

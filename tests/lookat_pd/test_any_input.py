@@ -671,6 +671,11 @@ CALLS = {
     "position_offsets": Call(followed(pd.offsets.position_offsets), lambda random: offset_arguments(random, places)),
     "rotation_offsets": Call(followed(pd.offsets.rotation_offsets), lambda random: offset_arguments(random, unit)),
     "springs": Call(springs.solve, springs_arguments),
+    "gusts": Call(springs.gusts, lambda random: {"frames": 9, "dt": 1 / 24, "turbulence": 0.5, "period": 0.4}),
+    "jumps": Call(
+        springs.find_jumps,
+        lambda random: {"positions": random.normal(size=(5, 2, 3)), "rotations": unit(random, 5, 2), "reach": 0.5},
+    ),
     "step_limit": Call(
         pd.step_limit, lambda random: {"settle_time": 0.5, "damping_ratio": 1.0, "integrator": "stable"}
     ),

@@ -10,6 +10,7 @@ import bpy
 import pytest
 
 import kept
+from extension import load
 
 from ..rig import scenes
 from . import layouts
@@ -75,6 +76,7 @@ def everything(monkeypatch) -> bpy.types.Object:
     scene.lookat_pd_transition.use_cut_range = True
     scene.lookat_pd_transition.use_profile = True
     bpy.ops.lookat_pd.hit_add()
+    load("rig.springs.springs_edit").add(armature, [["ear.L"]], ["EAR"])
     bpy.context.window_manager.lookat_pd_use_advanced = True
     yield armature
     bpy.context.window_manager.lookat_pd_use_advanced = False

@@ -222,6 +222,23 @@ def test_on_a_cycle_it_has_no_seam_and_needs_no_run_up() -> None:
     assert np.abs(seen(armature, frames=[1, 25])[1] - found[0]).max() > 1e-3
 
 
+def test_wind_blows_the_chain_aside_alike_each_time_and_without_a_seam() -> None:
+    armature = animal()
+    cycle(armature)
+    (chain,) = swing(armature)
+    calm = bends(seen(armature))
+    chain.settings.wind = (15.0, 0.0, 0.0)
+    chain.settings.turbulence = 0.0
+    steady = bends(seen(armature)) - calm
+    assert np.all(np.sign(steady[:, -1]) == np.sign(steady[0, -1]))
+    assert np.abs(steady[:, -1]).min() > 0.05
+    chain.settings.turbulence = 0.8
+    gusty = seen(armature)
+    assert np.abs(bends(gusty) - calm - steady).max() > 0.02
+    assert np.array_equal(seen(armature), gusty)
+    assert_allclose(gusty[24:48], gusty[:24], atol=2e-6)
+
+
 def test_what_cannot_swing_is_said_with_the_remedy() -> None:
     armature = animal()
     with pytest.raises(errors.RigError, match="already swings"):
