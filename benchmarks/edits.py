@@ -1,4 +1,4 @@
-"""Edits that are answered live: a turn of a talk of two people, keys of a chest and of a target.
+"""Edits that are answered live: a turn of a talk of two people, keys of a chest and of a target; and its bake.
 
 The work goes in slices, as in a window, but nothing is drawn and nothing waits for a hand to rest.
 """
@@ -12,15 +12,22 @@ import numpy as np
 from standalone import load
 
 from . import scenes, solver
+from .extension import finish
 from .rows import Goal, Row
 from .timing import Times, clocked, shortest
 
+bake = load("rig.look_at.look_at_bake")
+bake_options = load("rig.animation.bake_options")
 conversation_settings = load("rig.look_at.directing.conversation_settings")
+follow_edit = load("rig.pd_follow.follow_edit")
 live = load("rig.layers.live")
+look_at = load("rig.look_at.resolve")
+owners = load("rig.pd_follow.owners")
 suspend = load("rig.sampling.suspend")
 
 REPEATS = 3
 FRAMES, AT = 250, 60
+CHAIN = 12
 TURN, LATER = 80, (84, 88, 92, 96)
 SLICE = 0.06
 _MACHINE = 0.05
@@ -43,6 +50,11 @@ def rows() -> list[Row]:
     group = f"Two generated Rigify humans talk, {talk.LAST - talk.FIRST + 1} frames, all of body and eyes"
     found = [_row("talk.first", "made, verified", first, times["loop"], 2.0, group)]
     found += _rows("talk", times, group)
+    found.append(_row("talk.bake", "solved, baked", _bake(made.scene), times["loop"], 0.2, group))
+    chain = _follow_chain(scenes.empty_file())
+    found.append(
+        _row("follow", "solved", chain, times["loop"], 0.5, f"A chain of {CHAIN} bones with PD Follow, {FRAMES} frames")
+    )
     human = scenes.rigify_human(scenes.empty_file())
     # The demo's human has a scene of its own.
     scene = bpy.context.scene
@@ -88,6 +100,38 @@ def _answers(name: str, edits: Iterator[Callable[[], None]]) -> Callable[[], Tim
         return {f"{name}.seen": seen or verified, f"{name}.verified": verified}
 
     return work
+
+
+def _bake(scene: bpy.types.Scene) -> float:
+    """Time of the bake of what is solved, of all characters into new actions; once, since it is no longer live then."""
+    live.finish(scene)
+    rigs = [item for item in scene.objects if item.type == "ARMATURE"]
+    wanted = [look_at.resolve(rig, bone) for rig in rigs for bone in look_at.bones_with_look_at(rig)]
+    first, last = scene.frame_start, scene.frame_end
+    options = bake_options.BakeOptions(first, last, played=(first, last))
+    return clocked(lambda: finish(bake.bake(scene, wanted, options, use_live=True)))()
+
+
+def _follow_chain(scene: bpy.types.Scene) -> float:
+    """Time from PD Follow on the bones of a chain until it is solved."""
+    data = bpy.data.armatures.new("Tail")
+    rig = bpy.data.objects.new("Tail", data)
+    scene.collection.objects.link(rig)
+    scene.frame_end = FRAMES
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    names: list[str] = []
+    for n in range(CHAIN):
+        bone = data.edit_bones.new(f"tail.{n:02d}")
+        bone.head, bone.tail = (0.0, 0.1 * n, 1.0), (0.0, 0.1 * (n + 1), 1.0)
+        bone.parent, bone.use_connect = (data.edit_bones[names[-1]], True) if names else (None, False)
+        names.append(bone.name)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for frame in range(1, FRAMES + 1, 10):
+        rig.location.x = np.sin(0.2 * frame)
+        rig.keyframe_insert("location", frame=frame)
+    follow_edit.add([owners.Owner(rig, name) for name in names], None)
+    return clocked(lambda: live.finish(scene))()
 
 
 def _turns(scene: bpy.types.Scene) -> Iterator[Callable[[], None]]:

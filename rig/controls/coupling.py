@@ -85,8 +85,15 @@ def measure(
 def measure_now(
     bones: Sequence[str], animated: Array, axes: Array, seen: Callable[[Array], Array], *, but: Sequence[int] = ()
 ) -> Array:
-    """The same for one pose that is shown at once. animated: (m, 4). seen: gives orientations (m, 4) with the controls
-    turned by (b, 4)."""
+    """The same for one pose, at once. animated, seen: as for `measure_pose`."""
+    return drain(measure_pose(bones, animated, axes, seen, but=but))
+
+
+def measure_pose(
+    bones: Sequence[str], animated: Array, axes: Array, seen: Callable[[Array], Array], *, but: Sequence[int] = ()
+) -> Generator[float, None, Array]:
+    """The same for one pose, yielding the completed fraction before each control is turned. animated: (m, 4). seen:
+    gives orientations (m, 4) with the controls turned by (b, 4)."""
     turned = rotation.identity(len(bones))
 
     def show(turns: Array) -> None:
@@ -97,4 +104,4 @@ def measure_now(
         yield 1.0
         return seen(turned)[None]
 
-    return drain(measure(bones, animated[None], axes, show, evaluate, but=but))
+    return (yield from measure(bones, animated[None], axes, show, evaluate, but=but))

@@ -514,8 +514,8 @@ class LiveScene:
         for fraction in self.job:
             self.fraction = max(self.fraction, fraction)
             self.time_left.note(self.fraction, time.perf_counter())
-            # What the slice itself costs is worth as much time again.
-            allowed = np.inf if seconds is None else max(seconds, 2.0 * (sampler.seconds_opening() - opened))
+            # What the slice itself costs is worth some work, or it would never come to an end.
+            allowed = np.inf if seconds is None else max(seconds, sampler.seconds_opening() - opened + 0.5 * seconds)
             late = time.perf_counter() - begin > allowed
             if not self.seen and any(solve.rough for solve in self.solves.values()):
                 self.seen, self.found = True, not self.waited_for

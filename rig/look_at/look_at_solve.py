@@ -23,7 +23,7 @@ from .gaze_solving import GazeSolver
 from .resolve import LookAt
 from .solve_context import SolveContext
 from .solve_sampling import KeptSamples, SolveSampling
-from .verification import VERIFICATIONS, Verification
+from .verification import VERIFICATIONS, Verification, measure_coupling
 
 _SAMPLING = 0.8
 """Share of a pass over the frames in which the rig is sampled; the rest is solving."""
@@ -175,6 +175,8 @@ class LookAtSolve(LayerSolve):
                     # Only the samples have shown that it must be verified: what stands in for the rig is made anew.
                     context.install(self.look_at, self.number)
                     sampler.park()
+                for _ in measure_coupling(self.number, solver, sampling):
+                    yield share
                 verification = Verification(self.number, solver, sampling, body, solution, displacement, self.propose)
                 if rough:
                     self.propose(verification.offsets, displacement)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...lookat_pd import gaze, rotation
 from ...lookat_pd.gaze import control_coupling
+from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..controls import coupling
 from ..controls.realize import Correction, Realization, Tolerance, realize
@@ -43,6 +44,32 @@ class Turned:
     displacement: Array | None
 
 
+def measure_coupling(number: int, solver: GazeSolver, sampling: SolveSampling) -> Generator[float, None, None]:
+    """Find the coupling (b, b) of the chain at the first frame, unless it is known; yields the completed fraction.
+
+    number: of the look-at. Raises RigError where a control does not respond.
+    """
+    if solver.kept.coupling is not None:
+        return
+    look_at, context, animated = solver.look_at, solver.context, solver.chain[0]
+    sampler, bones, first = sampling.sampler, len(look_at.bones), context.sampled(context.frames[:1]).tolist()
+    assert solver.kept.samples is not None
+    uneven = solver.kept.samples.sheared
+
+    def evaluated(turns: Array) -> Array:
+        def before() -> None:
+            context.play(sampler)
+            track = Track.pose(number, look_at.turned, turns, look_at.moved, uneven=uneven)
+            offsets.show(sampler.stand_in(look_at.armature), track)
+
+        found = next(sampler.sample(first, (), before)).rotations[0, :bones]
+        # Between two slices nobody shall see it.
+        offsets.hide(sampler.stand_in(look_at.armature), number)
+        return found
+
+    solver.kept.coupling = yield from coupling.measure_pose(look_at.bones, animated[0], look_at.chain.up, evaluated)
+
+
 class Verification(Realization[Turned, Samples]):
     """The verification of one look-at, from the solution that its samples give.
 
@@ -67,34 +94,14 @@ class Verification(Realization[Turned, Samples]):
         self.solution, self.displacement, self.error = solution, displacement, np.nan
         self.aim: AimErrors | None = None
         self._animated = solver.chain[0]
-        if solver.kept.coupling is None:
-            solver.kept.coupling = self._measured_coupling()
+        drain(measure_coupling(number, solver, sampling))
+        assert solver.kept.coupling is not None
         self._coupling = solver.kept.coupling
         self.offsets = self._realized(rotation.identity(*self._animated.shape[:2]))
         response = control_coupling.own_response(self._coupling, 0)
         self._aim_correction = control_coupling.AimCorrection(solver.look_at.chain.forward[0], response)
         self._shift = np.zeros_like(solution.position) if displacement is None else displacement
         self._turn = 0
-
-    def _measured_coupling(self) -> Array:
-        """The coupling (b, b) of the chain at the first frame."""
-        look_at, context = self.solver.look_at, self.solver.context
-        sampler, bones, first = self.sampling.sampler, len(look_at.bones), context.sampled(context.frames[:1]).tolist()
-
-        assert self.solver.kept.samples is not None
-        uneven = self.solver.kept.samples.sheared
-
-        def evaluated(turns: Array) -> Array:
-            def before() -> None:
-                context.play(sampler)
-                track = Track.pose(self.number, look_at.turned, turns, look_at.moved, uneven=uneven)
-                offsets.show(sampler.stand_in(look_at.armature), track)
-
-            return next(sampler.sample(first, (), before)).rotations[0, :bones]
-
-        measured = coupling.measure_now(look_at.bones, self._animated[0], look_at.chain.up, evaluated)
-        offsets.hide(sampler.stand_in(look_at.armature), self.number)
-        return measured
 
     def expected(self) -> Array:
         """Offsets (F, b, 4) that should be right by what the last verification has learned, without evaluating them."""

@@ -144,6 +144,8 @@ class Sampler:
         self._aim, self._located = aim, located
         self._without = without
         self._open = ExitStack()
+        self._is_new = False
+        """Whether the temporary scene was not evaluated yet."""
         self._host: Sampler | None = None
         self._guests: list[Sampler] = []
 
@@ -175,8 +177,8 @@ class Sampler:
         except BaseException:
             self.park()
             raise
-        global _seconds_opening
-        _seconds_opening += perf_counter() - begin
+        self._is_new = True
+        _note_opening(perf_counter() - begin)
 
     def park(self) -> None:
         """Leave nothing in the file, between two slices of the work and at its end; sampling makes it anew."""
@@ -415,8 +417,12 @@ class Sampler:
             self.open()
             if before is not None:
                 before()
-        whole = math.floor(frame)
+        whole, begin = math.floor(frame), perf_counter()
         self.scene.frame_set(whole, subframe=frame - whole)
+        if self._is_new:
+            # Blender builds the relations of the scene.
+            self._is_new = False
+            _note_opening(perf_counter() - begin)
         return self.scene.view_layers[0].depsgraph
 
     def _read_worlds(self, depsgraph: bpy.types.Depsgraph, worlds: Array) -> None:
@@ -577,6 +583,11 @@ def _follower(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, *, turn
 
 _open: list[Sampler] = []
 _seconds_opening = 0.0
+
+
+def _note_opening(seconds: float) -> None:
+    global _seconds_opening
+    _seconds_opening += seconds
 
 
 def seconds_opening() -> float:

@@ -90,6 +90,14 @@ def test_check_repeats_a_benchmark_before_it_complains(committed: Baseline) -> N
     assert program.main(["--check", "solver"], runs(*slow, [row("solver.a", 1.0)])) == 1
 
 
+def test_check_runs_nothing_again_when_it_has_taken_long(committed: Baseline, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(program, "PATIENCE", 0.0)
+    counted: list[str] = []
+    slow = runs([row("solver.a", 9.0)])
+    assert program.main(["--check", "solver"], lambda name: counted.append(name) or slow(name)) == 1
+    assert counted == ["solver"]
+
+
 def test_check_leaves_the_files_alone(committed: Baseline, files: tuple[Path, Path]) -> None:
     before = files[0].read_bytes()
     program.main(["--check"], runs([row("solver.a", 0.5)]))

@@ -1,0 +1,199 @@
+"""How long the window stands still for edits, on rigs as they come and on a linked one: what the extension does in one
+turn of the window's loop, in time of the processor, and the longest turn with all that Blender draws.
+
+LOOKAT_PD_RIGS names a folder of rigs from other makers; without it the generated human alone is measured.
+"""
+
+import os
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import bpy
+from rigify_human import human as _human
+from windowed.hands import Hands, Waiting
+from windowed.scripts import script
+
+from extension import load
+
+LIVE = ("rig.layers.live",)
+GENEROUS = 1.0
+"""Seconds of the processor that a turn may take on a machine that does other things too; on a quiet one a tenth."""
+RIGS = ("kaykit_knight", "khronos_fox", "m2m_snake", "robot_expressive", "godot_platformer_robot")
+_PLACES = ("_tick", "update", "_before_frame")
+
+
+class Turns:
+    """The turns of the window's loop while something is measured."""
+
+    def __init__(self) -> None:
+        self.longest = self.spent = 0.0
+        """The longest turn [s], and the most that the extension has spent in one [s of the processor]."""
+        self._begin, self._now, self._timer, self._busy = time.perf_counter(), 0.0, self._tick, False
+        bpy.app.timers.register(self._timer)
+
+    def _tick(self) -> float:
+        now = time.perf_counter()
+        self.longest, self._begin, self._now = max(self.longest, now - self._begin), now, 0.0
+        return 0.001
+
+    @contextmanager
+    def spending(self) -> Iterator[None]:
+        """What is done meanwhile is done by the extension."""
+        if self._busy:
+            yield
+            return
+        self._busy, begin = True, time.thread_time()
+        try:
+            yield
+        finally:
+            self._busy = False
+            self._now += time.thread_time() - begin
+            self.spent = max(self.spent, self._now)
+
+    def end(self) -> None:
+        bpy.app.timers.unregister(self._timer)
+
+
+@contextmanager
+def measured() -> Iterator[Turns]:
+    live, turns = load("rig.layers.live"), Turns()
+    plain = {name: getattr(live, name) for name in _PLACES}
+
+    def clocked(function: Callable) -> Callable:
+        def work(*given: object, **named: object) -> object:
+            with turns.spending():
+                return function(*given, **named)
+
+        return work
+
+    for name, function in plain.items():
+        setattr(live, name, clocked(function))
+    try:
+        yield turns
+    finally:
+        for name, function in plain.items():
+            setattr(live, name, function)
+        turns.end()
+
+
+def edited(
+    name: str, edit: Callable[[], object], done: Callable[[], bool], hands: Hands
+) -> Generator[float, None, None]:
+    """Print how long the window stands still for an edit and for what follows."""
+    with measured() as turns:
+        begin = time.perf_counter()
+        with turns.spending():
+            edit()
+        yield 0.1
+        assert (yield from hands.until(done, 100.0)), name
+        solved = time.perf_counter() - begin
+        yield 0.5
+    print(f"@ {name}: {1e3 * turns.spent:.0f} ms, turn {1e3 * turns.longest:.0f} ms, solved after {solved:.1f} s")
+    assert turns.spent < GENEROUS, f"{name}: {turns.spent:.2f} s in one turn"
+
+
+def all_edits(hands: Hands, name: str, rig: bpy.types.Object, target: bpy.types.Object) -> Waiting:
+    live, layers = load("rig.layers.live"), load("rig.look_at.body.layers")
+    scene, bone = hands.window.scene, load("rig.look_at.resolve").find_head(rig)
+    for item in scene.objects:
+        item.select_set(item in (rig, target))
+    hands.window.view_layer.objects.active = rig
+    scene.frame_set(scene.frame_start)
+    yield 0.5
+    settings = rig.pose.bones[bone].lookat_pd
+    state = scene.session_uid
+
+    def is_solved() -> bool:
+        found = live.status(scene, rig, bone)
+        assert found.state != "ERROR", found.error
+        known = live._scenes.get(state)
+        return found.state in ("SOLVED", "PREVIEW") and known is not None and known.job is None
+
+    def add() -> None:
+        with hands.override():
+            bpy.ops.lookat_pd.add("EXEC_DEFAULT", True)
+
+    def key() -> None:
+        parent = rig.pose.bones[bone].parent or rig.pose.bones[bone]
+        parent.rotation_mode = "XYZ"
+        parent.rotation_euler.x += 0.05
+        parent.keyframe_insert("rotation_euler", frame=scene.frame_current)
+
+    def bake() -> None:
+        with hands.override():
+            bpy.ops.lookat_pd.bake("INVOKE_DEFAULT", True)
+
+    def redraw() -> None:
+        for area in hands.window.screen.areas:
+            area.tag_redraw()
+
+    yield from edited(f"{name}, redrawn", redraw, lambda: True, hands)
+    yield from edited(f"{name}, Add", add, is_solved, hands)
+    for seconds in (0.5, 0.6):
+        slide = partial(setattr, settings, "settle_time", seconds)
+        yield from edited(f"{name}, settle time", slide, is_solved, hands)
+    for _ in range(2):
+        yield from edited(f"{name}, key", key, is_solved, hands)
+    yield from edited(f"{name}, eyes", lambda: layers.switch_whole_body(settings, True, "eyes"), is_solved, hands)
+    yield from edited(f"{name}, body", lambda: layers.switch_whole_body(settings, True, "body"), is_solved, hands)
+    yield from edited(f"{name}, bake", bake, lambda: settings.mute, hands)
+
+
+def _ball(scene: bpy.types.Scene) -> bpy.types.Object:
+    ball = bpy.data.objects.new("Goal", None)
+    scene.collection.objects.link(ball)
+    ball.location = (1.0, -4.0, 1.5)
+    for frame, x in ((scene.frame_start, -1.0), (scene.frame_end, 1.0)):
+        ball.location.x = x
+        ball.keyframe_insert("location", frame=frame)
+    return ball
+
+
+@script(needs=LIVE)
+def generated_human(hands: Hands) -> Waiting:
+    yield from hands.sidebar()
+    demo = load("assets.demo.human").build_scene()
+    hands.window.scene = demo.scene
+    yield from all_edits(hands, "human", _human(), demo.ball)
+
+
+@script(needs=LIVE)
+def linked_human(hands: Hands) -> Waiting:
+    demo, path = load("assets.demo.human").build_scene(), Path(bpy.data.filepath).with_name("human library.blend")
+    made = bpy.data.collections.new("Character")
+    made.objects.link(demo.rig)
+    bpy.data.libraries.write(str(path), {made})
+    with hands.override():
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True, load_ui=False)
+    yield 0.2
+    yield from hands.sidebar()
+    with bpy.data.libraries.load(str(path), link=True) as (_, into):
+        into.collections = ["Character"]
+    scene, layer = hands.window.scene, hands.window.view_layer
+    found = into.collections[0].override_hierarchy_create(scene, layer, do_fully_editable=True)
+    rig = next(item for item in found.all_objects if item.type == "ARMATURE")
+    data, scene.frame_end = rig.animation_data, 250
+    # A linked action has no keys that could be changed.
+    data.action = data.action.copy()
+    data.action_slot = data.action.slots[0]
+    yield from all_edits(hands, "linked human", rig, _ball(scene))
+
+
+@script(needs=LIVE)
+def rigs_of_other_makers(hands: Hands) -> Waiting:
+    folder = os.environ.get("LOOKAT_PD_RIGS")
+    for name in RIGS if folder else ():
+        with hands.override():
+            bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True, load_ui=False)
+        yield 0.2
+        yield from hands.sidebar()
+        with hands.override():
+            bpy.ops.import_scene.gltf(filepath=str(Path(folder) / f"gltf/{name}.glb"))
+        yield 0.2
+        scene = hands.window.scene
+        scene.frame_end = 100
+        rig = next(item for item in scene.objects if item.type == "ARMATURE")
+        yield from all_edits(hands, name, rig, _ball(scene))
