@@ -72,8 +72,8 @@ class LiveScene:
         """What the owner of each layer, and what it aims at, depend on."""
         self.below: dict[Key, dict[Key, object]] = {}
         """The tracks of layers of other kinds with which each was solved."""
-        self.watched: frozenset[int] = frozenset()
-        """Session identifiers of all data that the motions depend on; none where that is more than can be listed."""
+        self.watched: frozenset[tuple[str, str]] = frozenset()
+        """Tags of all data that the motions depend on; none where that is more than can be listed."""
         self.job: Iterator[float] | None = None
         self.stopped = self.outdated = False
         self.fraction, self.started, self.seconds = 0.0, 0.0, 0.0
@@ -185,9 +185,10 @@ class LiveScene:
         span = (*scene_time.key_range(scene), scene_time.seconds_per_frame(scene))
         if not self.watched or self.check_at < np.inf or self.unresolved or span != self.span:
             return True
-        graphs = (layer.depsgraph for layer in scene.view_layers)
-        changed = (update.id.original for graph in graphs if graph is not None for update in graph.updates)
-        return any(item.session_uid in self.watched or item.id_type in _STRUCTURE or is_part(item) for item in changed)
+        changed = fingerprint.reported(scene)
+        return any(
+            fingerprint.tag(item) in self.watched or item.id_type in _STRUCTURE or is_part(item) for item in changed
+        )
 
     def _wait(self, scene: bpy.types.Scene, touched: set[str] | None) -> None:
         """Look later at what has changed. What was shown from here is a change too, but none to wait longer for."""
@@ -199,9 +200,8 @@ class LiveScene:
 
     def _are_keys_edited(self, scene: bpy.types.Scene) -> bool:
         """Whether keys of what the motions depend on were edited since the last evaluation, and not from here."""
-        graphs = [layer.depsgraph for layer in scene.view_layers if layer.depsgraph is not None]
-        changed = (one.id.original for graph in graphs if graph.id_type_updated("ACTION") for one in graph.updates)
-        return any(item.id_type == "ACTION" and item.session_uid in self.watched for item in changed)
+        changed = (fingerprint.tag(item) for item in fingerprint.reported(scene))
+        return any(tag[0] == "ACTION" and tag in self.watched for tag in changed)
 
     def _check_keys(self) -> None:
         """Look at keys that were edited at once, since no hand holds them; if one does, they are edited again soon."""
@@ -335,7 +335,7 @@ class LiveScene:
                 self.tracks.clear()
                 self.restored.add(solve.owner.name_full)
         parts = [part for item in everything.values() for part in fingerprint.whole(item)]
-        self.watched = frozenset(() if sees_all else (part.session_uid for part in parts))
+        self.watched = frozenset(() if sees_all else map(fingerprint.tag, parts))
         self.data_kinds = fingerprint.KINDS | {part.id_type for part in parts}
         before, reached = self.prints, self.reach
         self.prints, self.reach = prints, reach

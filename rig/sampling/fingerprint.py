@@ -66,6 +66,18 @@ def changed_kinds(scene: bpy.types.Scene, kinds: Iterable[str]) -> set[str]:
     return set().union(*changed) if changed and all(changed) else set() if changed else set(kinds)
 
 
+def reported(scene: bpy.types.Scene) -> Iterator[bpy.types.ID]:
+    """What Blender knows to be changed since the scene was last evaluated, each as it was evaluated then: what it was
+    evaluated from may be deleted by now. `tag` is the same for both."""
+    graphs = (layer.depsgraph for layer in scene.view_layers)
+    return (update.id for graph in graphs if graph is not None for update in graph.updates)
+
+
+def tag(item: bpy.types.ID) -> tuple[str, str]:
+    """By what data is known that Blender reports to be changed; equal for data of one name from several libraries."""
+    return item.id_type, item.name
+
+
 def dependencies(scene: bpy.types.Scene, items: Iterable[bpy.types.ID | None]) -> dict[tuple[str, str], bpy.types.ID]:
     """Everything that the motion of these objects depends on, themselves included, by kind and full name."""
     items_by_key: dict[tuple[str, str], bpy.types.ID] = {}

@@ -21,7 +21,7 @@ class KeptDigests:
 
     def __init__(self) -> None:
         self._known: dict[int, bytes] = {}
-        self._parts: dict[int, frozenset[int]] = {}
+        self._parts: dict[int, frozenset[tuple[str, str]]] = {}
         """Of which data a change may change each: its own, what is embedded in it, and the actions that play."""
         self._begun: dict[int, GradualFingerprint] = {}
         self._left: list[int] = []
@@ -36,9 +36,7 @@ class KeptDigests:
 
     def note(self, scene: bpy.types.Scene) -> None:
         """Take note of what Blender reports to be changed since the scene was last evaluated."""
-        graphs = (layer.depsgraph for layer in scene.view_layers)
-        updates = (update.id.original for graph in graphs if graph is not None for update in graph.updates)
-        changed = {item.session_uid for item in updates}
+        changed = {fingerprint.tag(item) for item in fingerprint.reported(scene)}
         for uid in [uid for uid, parts in self._parts.items() if not changed.isdisjoint(parts)]:
             self._known.pop(uid, None)
             self._begun.pop(uid, None)
@@ -101,7 +99,7 @@ class KeptDigests:
 
     def _note_parts(self, item: bpy.types.ID) -> None:
         parts = (*fingerprint.whole(item), *fingerprint.playing_actions(item))
-        self._parts[item.session_uid] = frozenset(part.session_uid for part in parts)
+        self._parts[item.session_uid] = frozenset(map(fingerprint.tag, parts))
 
 
 def _items(uids: list[int]) -> dict[int, bpy.types.ID]:

@@ -165,6 +165,20 @@ def test_a_change_that_is_not_reported_is_noticed_at_leisure(scene, state, edit:
     assert state.job is not None
 
 
+def test_what_is_deleted_before_it_is_looked_at_does_no_harm(scene, state) -> None:
+    """Blender still reports the copies that it has evaluated of it."""
+    for _ in range(20):
+        keyed(ball(name="Gone"), "location", [(1, (0.0, 0.0, 0.0))])
+        bpy.context.view_layer.update()
+        action = bpy.data.objects["Gone"].animation_data.action
+        action.name = "Another name"
+        bpy.data.actions.remove(action)
+        bpy.data.objects.remove(bpy.data.objects["Gone"])
+        state.digests.note(bpy.context.scene)
+        assert state.is_concerned(bpy.context.scene) in (True, False)
+        bpy.context.view_layer.update()
+
+
 def test_what_is_found_in_goes_is_what_is_found_at_once(scene) -> None:
     idle_curves(scene.armature, 20)
     for item in fingerprint.dependencies(bpy.context.scene, [scene.armature, scene.target]).values():
