@@ -26,6 +26,8 @@ SPOKEN = ((1, "Anna"), (121, "Bo"), (221, "Anna"), (281, "Bo"), (401, "Anna"))
 """Frame and who speaks from then on."""
 PLACES = {"Anna": (-0.6, 55.0), "Bo": (0.6, -55.0)}
 """Metres to the side, and degrees turned about the vertical."""
+ARMS = "upper_arm_fk.L", "upper_arm_fk.R"
+"""Bones whose heads are the shoulders."""
 FACE, NOSE = 8.0, 0.02
 """Angle [deg] within which someone looks at a face, whose middle is so much of the height below the eyes."""
 STILL, PAUSE = 3.0, 0.25
@@ -58,12 +60,12 @@ class Person:
     """How somebody moved.
 
     Over the frames: `turn` (F, 3) yaw, pitch and roll of the head [deg], its `speed` [deg/s], `chest` (F, 3) [deg] and
-    `hips` (F, 3) [cm] from where they were first.
+    `hips` (F, 3) [cm] from where they were first, and how far the shoulders are `raised` (F, 2) from the chest [mm].
     """
 
     def __init__(self, result) -> None:
         eyes, armature = [eye.bone for eye in result.look_at.body.eyes], result.look_at.armature
-        with sampler.Sampler(bpy.context.scene, armature, [*eyes, "head", "chest", "hips"], ()) as sampling:
+        with sampler.Sampler(bpy.context.scene, armature, [*eyes, "head", "chest", "hips", *ARMS], ()) as sampling:
             seen = drain(sampling.sample(result.frames.tolist()))
         world, chain = seen.worlds[0], result.look_at.chain
         self.name, self.dt = armature.name, result.dt
@@ -87,6 +89,9 @@ class Person:
         self.rate = _rates(seen.rotations[:, 2]) / self.dt
         self.speed = np.linalg.norm(self.rate, axis=1)
         chest = rotation.multiply(seen.rotations[:, 3], rotation.inverse(seen.rotations[:1, 3]))
+        arms = seen.positions[:, 5:] - seen.positions[:, 3:4]
+        arms = rotation.rotate(rotation.inverse(chest)[:, None], arms)
+        self.raised = 1000.0 * (arms - arms[:1])[..., 2]
         self.chest, self.hips = np.degrees(rotation.log(chest)), 100.0 * (seen.positions[:, 4] - seen.positions[0, 4])
 
     def off(self, partner: "Person") -> np.ndarray:
@@ -137,7 +142,7 @@ def measured(people: list[Person]) -> np.ndarray:
 
 
 def draw(people: list[Person], path: Path) -> None:
-    figure, axes = plt.subplots(5, 2, figsize=(15.0, 11.5), sharex=True, sharey="row", layout="constrained")
+    figure, axes = plt.subplots(6, 2, figsize=(15.0, 13.5), sharex=True, sharey="row", layout="constrained")
     times = people[0].dt * np.arange(LAST)
     for column, one, other in zip(axes.T, people, people[::-1], strict=True):
         rows = (
@@ -145,6 +150,7 @@ def draw(people: list[Person], path: Path) -> None:
             ("head [°]", one.turn - one.turn[:1] * (1.0, 0.0, 0.0), ("yaw", "pitch", "roll")),
             ("speed of the head [°/s]", np.append(one.speed, np.nan)[:, None], ()),
             ("chest [°]", one.chest, ("forwards", "to the side", "twist")),
+            ("shoulders [mm]", one.raised, ("left", "right")),
             ("hips [cm]", one.hips[:, :2], ("sideways", "fore and aft")),
         )
         for axis, (name, values, labels) in zip(column, rows, strict=True):
