@@ -12,6 +12,7 @@ from typing import Any
 
 import bpy
 
+from ..lookat_pd_batch import manifest
 from . import whole_file
 
 FIELDS = (
@@ -103,7 +104,8 @@ def plain(value: Any) -> Any:
         # No minus before zero either.
         return value + 0.0 if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
+        # Which run a row is from is plain, and stands in each row.
+        return {key: item if key == manifest.FIELD else plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     return value
