@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -10,7 +10,7 @@ import numpy as np
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message
-from ..layers import kinds, live
+from ..layers import bone_chains, kinds, live
 from ..layers.kinds import SETTINGS, Instance, Kind, LayerSolve, LiveWork, SolveRange
 from ..sampling import sampler
 from . import chains, realized_swing, settings, springs_solve
@@ -39,7 +39,8 @@ class _Found:
 
 def instance_of(armature: bpy.types.Object, every: Sequence[SpringChain]) -> Instance:
     """Chains of an armature as a layer."""
-    rows = tuple((bone, "ROTATION") for bone in SpringRig.of(armature, every).bones)
+    bones = bone_chains.root_to_tip(armature, (bone for chain in every for bone in chain.bones))
+    rows = tuple((bone, "ROTATION") for bone in bones)
     return Instance(armature, "", _NUMBER, _Found(tuple(chain.bone for chain in every)), rows=rows)
 
 
@@ -48,6 +49,8 @@ class SpringSolve(LayerSolve):
 
     wide: Any = None
     """Samples at all frames that it is solved at: those of a whole cycle, too."""
+    rig: SpringRig | None = None
+    """Its bones, as they were when they were sampled."""
     cycle: SpringCycle | None = None
     seconds = 0.0
     """How long solving took."""
@@ -70,6 +73,9 @@ class SpringSolve(LayerSolve):
         if self.loose and self.off:
             notes.append(Message(_HELD, name=self.loose[0], angle=np.degrees(self.off)))
         return tuple(notes)
+
+    def restructured(self) -> None:
+        self.rig = None
 
     @property
     def every(self) -> list[SpringChain]:
@@ -116,10 +122,10 @@ class SpringKind(Kind):
 
     def solve(self, solve: SpringSolve, over: SolveRange) -> Iterator[float]:
         begin = time.perf_counter()
-        if solve.wide is None or solve.samples is None or solve.stale > SETTINGS:
+        if solve.wide is None or solve.rig is None or solve.samples is None or solve.stale > SETTINGS:
             yield from self._sample(solve, over)
-        assert solve.wide is not None, "it was sampled"
-        rig = SpringRig.of(solve.owner, solve.every)
+        assert solve.wide is not None and solve.rig is not None, "it was sampled"
+        rig = replace(solve.rig, armature=solve.owner, chains=tuple(solve.every))
         solve.loose = rig.loose
         cycle = solve.cycle if all(chain.settings.cyclic for chain in solve.every) else None
         gravity = np.array(over.scene.gravity if over.scene.use_gravity else (0.0, 0.0, 0.0))
@@ -137,6 +143,7 @@ class SpringKind(Kind):
 
     def _sample(self, solve: SpringSolve, over: SolveRange) -> Iterator[float]:
         solve.samples = solve.wide = None
+        solve.rig = SpringRig.of(solve.owner, solve.every)
         solve.cycle = springs_solve.cycle_of(solve.owner)
         frames = over.frames
         if solve.cycle is not None:
