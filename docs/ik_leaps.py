@@ -55,7 +55,8 @@ class Limb:
         course = continuation.Course(
             self.start, needed, lambda start, frames: self.solved(method, start, frames), lambda pose, _: pose
         )
-        found = alone, continuation.without_snaps(course, alone)
+        is_continuous = ik.METHODS[method].leaps or ik.METHODS[method].settles
+        found = alone, continuation.without_snaps(course, alone) if is_continuous else alone
         largest = [float(rotation.distance(one.rotations[1:], one.rotations[:-1]).max()) for one in found]
         return largest[0] / needed, largest[1] / needed
 

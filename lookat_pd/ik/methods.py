@@ -34,6 +34,8 @@ class Method:
     """Whether it supports goals of joints."""
     settles: bool = False
     """Whether it continues at the target until the joints are at rest, and uses a posture."""
+    leaps: bool = False
+    """Whether poses leap where a target leaves the reach, frame by frame, unless they are made continuous in time."""
     published: Callable[[Task, Pose], Pose] | None = None
     """One iteration as published, where that differs."""
     free: Callable[..., Outcome] | None = None
@@ -63,6 +65,7 @@ METHODS: dict[str, Method] = {
             "Cyclic coordinate descent from the tip to the base; joints near the tip turn most",
             "0",
             ccd.step,
+            leaps=True,
         ),
         Method(
             "ccd_root",
@@ -78,6 +81,7 @@ METHODS: dict[str, Method] = {
             "1",
             particle.step,
             draws_joints=True,
+            leaps=True,
             published=particle.published,
         ),
         Method(
@@ -106,6 +110,7 @@ METHODS: dict[str, Method] = {
             "4",
             fabrik.step,
             draws_joints=True,
+            leaps=True,
         ),
         Method(
             "nearest_pose",

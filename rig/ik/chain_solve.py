@@ -38,9 +38,9 @@ class IKTuning(plain(ChainSolving)):
 
     @property
     def is_continuous(self) -> bool:
-        """Whether no joint turns much faster than animation and target need: as published, methods leap where another
-        pose is as near, and so they do without a soft reach, as in files of earlier versions."""
-        return self.solver.settles or (self.soft_reach > 0.0 and not self.as_published)
+        """Whether no joint turns much faster than animation and target need: as published, some methods leap where
+        another pose is as near, and so they do without a soft reach, as in files of earlier versions."""
+        return self.solver.settles or (self.solver.leaps and self.soft_reach > 0.0 and not self.as_published)
 
 
 @dataclass(frozen=True)
