@@ -192,7 +192,8 @@ def _kept(motion: ChannelMotion) -> list[Keys]:
     """The keys that are there, with one at every frame at which the value changes."""
     frames = np.asarray(motion.frames, dtype=float)
     before = np.array([[evaluate(frame) for evaluate in motion.evaluate] for frame in frames])
-    changed = np.any(~(np.abs(motion.values - before) <= _tolerance(motion)), axis=-1)
+    was, now = (_seen(numbers, motion.mode) for numbers in (before, motion.values))
+    changed = np.any(~(np.abs(now - was) <= _tolerance(motion)), axis=-1)
     changed |= motion.is_replaced
     # What is between whole frames is keyed with those beside it.
     apart = np.diff(frames) != 1.0
@@ -220,6 +221,11 @@ def _kept_curve(motion: ChannelMotion, n: int, before: Array, spans: Sequence[tu
             new.attributes["interpolation"][inside] = keys.CONSTANT
     # What holds the slope beyond an end does not make the action longer.
     return new[(new.frames >= begin) & (new.frames <= end)]
+
+
+def _seen(numbers: Array, mode: str) -> Array:
+    """What channels (F, n) show: the length of a quaternion does not count, which is less than 1 between keys."""
+    return rotation.normalize(numbers) if mode == "QUATERNION" else numbers
 
 
 def _tolerance(motion: ChannelMotion) -> float:

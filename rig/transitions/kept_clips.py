@@ -16,6 +16,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
+from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
 from ..animation import actions, changed_curves
 from ..animation.channels import AMOUNT
@@ -167,7 +168,7 @@ class _Part:
         ends = is_cycle or begin > 0, is_cycle or end < len(frames) - 1
         cut = [_cut(curve, source, ends) for curve in curves]
         known = np.stack([values for _, values in cut], axis=1)
-        found = _map_between(known, wanted, here - here[0])
+        found = _map_between(known, wanted, here - here[0], is_quaternion=channel.mode == "QUATERNION")
         shifted = [_shifted(keys, clip.at - clip.frame) for keys, _ in cut]
         moved = found.keys(shifted, here[0]) if found is not None else None
         if moved is None or found is None:
@@ -328,7 +329,7 @@ def _are_aligned(curves: list[Keys]) -> bool:
     return True
 
 
-def _map_between(known: Array, wanted: Array, times: Array) -> _Map | None:
+def _map_between(known: Array, wanted: Array, times: Array, *, is_quaternion: bool) -> _Map | None:
     """The simplest map from the clip (F, n) to the result (F, n) that holds at the most frames; None if none does."""
     usable = np.flatnonzero(np.isfinite(known).all(axis=1))
     if not len(usable):
@@ -338,21 +339,32 @@ def _map_between(known: Array, wanted: Array, times: Array) -> _Map | None:
     found = [_Map(same, none, none), _Map(-same, none, none)]
     last = usable[-1]
     found += [_Map(sign * same, wanted[last] - sign * known[last], none) for sign in (1.0, -1.0)]
-    best = max(found, key=lambda one: _holds(one, known, wanted, times))
-    if _holds(best, known, wanted, times) == len(usable):
+
+    def holds(one: _Map) -> int:
+        """At how many frames."""
+        seen = one(known, times)
+        if is_quaternion:
+            # Blender normalizes them; between keys they are shorter.
+            seen = rotation.normalize(seen)
+        near = _PRECISION * max(float(np.abs(wanted).max()), _SMALLEST)
+        return int(np.sum(np.all(np.abs(seen - wanted) <= near, axis=1)))
+
+    best = max(found, key=holds)
+    if holds(best) == len(usable):
         return best
-    thirds = np.array_split(usable, 3)
-    for rows in (usable, usable[len(usable) // 2 :], *thirds):
-        if len(rows) >= _TIMES * (size + 2):
-            fitted = _fitted(known[rows], wanted[rows], times[rows])
-            best = max(best, fitted, key=lambda one: _holds(one, known, wanted, times))
-    return best if _holds(best, known, wanted, times) > 1 else None
+    for rows in (usable, usable[len(usable) // 2 :], *np.array_split(usable, 3)):
+        if is_quaternion and len(rows):
+            best = max(best, _turn(known[rows], wanted[rows]), key=holds)
+        elif len(rows) >= _TIMES * (size + 2):
+            best = max(best, _fitted(known[rows], wanted[rows], times[rows]), key=holds)
+    return best if holds(best) > 1 else None
 
 
-def _holds(one: _Map, known: Array, wanted: Array, times: Array) -> int:
-    """At how many frames the map holds."""
-    near = _PRECISION * max(float(np.abs(wanted).max()), _SMALLEST)
-    return int(np.sum(np.all(np.abs(one(known, times) - wanted) <= near, axis=1)))
+def _turn(known: Array, wanted: Array) -> _Map:
+    """The rotation that turns quaternions (F, 4) of the clip to those of the result."""
+    turns = rotation.multiply(wanted, rotation.inverse(rotation.normalize(known)))
+    turn = rotation.normalize(turns.mean(axis=0))
+    return _Map(rotation.multiply(turn, np.eye(4)).T, np.zeros(4), np.zeros(4))
 
 
 def _fitted(known: Array, wanted: Array, times: Array) -> _Map:
