@@ -118,7 +118,7 @@ class KeyWriter:
         if not self.is_sparse:
             return dense
         made = self._fitted(motion) if self.mode == FITTED else _kept(motion)
-        if sum(map(len, made)) >= sum(map(len, dense)):
+        if self.mode == FITTED and sum(map(len, made)) >= sum(map(len, dense)):
             made = dense
         self.count.keys += sum(map(len, made))
         self.count.every_frame += sum(map(len, dense))

@@ -134,6 +134,18 @@ def test_the_action_is_as_long_as_the_join(mode) -> None:
     assert tuple(result.action.curve_frame_range) == (result.first, result.last)
 
 
+def test_keys_between_frames_stay() -> None:
+    """Also where there are more of them than frames, as of a clip that was made for a higher frame rate."""
+    clips = pair()
+    curve = actions.channelbag(clips[1], clips[1].slots[0]).fcurves.find('pose.bones["hips"].location', index=0)
+    times = np.arange(1.0, 41.0, 0.625)
+    made = keys.Keys.dense(times, np.array([curve.evaluate(time) for time in times]))
+    made.write(curve)
+    result, _ = joined(clips, key_writer.KEEP)
+    kept = {point.co.x for point in curves(result)[curve.data_path, 0].keyframe_points}
+    assert {time for time in times if time < CUT - 2} <= kept
+
+
 def test_a_curve_that_eases_is_keyed_where_it_is_divided() -> None:
     clips = pair()
     for curve in actions.curves(clips[1], clips[1].slots[0]):
