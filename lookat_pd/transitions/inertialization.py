@@ -8,6 +8,8 @@ Poses are arrays (frames, ...): rotations are unit quaternions in the last axis,
 sign of a quaternion does not matter.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -15,6 +17,7 @@ from .. import checks, curves, rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
 from . import cut
+from .hinges import BlendedHinges
 
 BLEND_TIMES = (0.1, 0.6)
 """Shortest and longest blend [s] that `blend_time` gives."""
@@ -25,6 +28,8 @@ BLEND_ACCELERATION = 25.0
 GLIDE = 0.4
 """Fraction of the blend for which a velocity would persist: an offset of -GLIDE v T moving with v decays within T
 without acceleration or overshoot."""
+_SHORTER = (0.7, 0.5, 0.35, 0.25, 0.17, 0.12, 0.08, 0.05, 0.0)
+"""Shares of the blend for which a hinge may swing that would leave its range."""
 HALF_LIVES = (0.05, 1.0)
 """Shortest and longest half-life [s] that `dead_blend` chooses, as in Unreal Engine."""
 _MOST = 1e300
@@ -118,13 +123,20 @@ def transition(
 
 
 def swing_transition(
-    previous: ArrayLike, target: ArrayLike, dt: float, duration: ArrayLike, *, kind: str = "rotation"
+    previous: ArrayLike,
+    target: ArrayLike,
+    dt: float,
+    duration: ArrayLike,
+    *,
+    kind: str = "rotation",
+    hinges: BlendedHinges | None = None,
 ) -> Array:
     """As `transition`, and what that discards of the velocity goes on and ends within the blend: what moves away from
     the destination, or across, swings out and comes back.
 
     Position and velocity of the output are continuous. That part of the difference is the quintic without offset that
-    has no acceleration at both ends; it goes as far as 0.19 of the blend would take it at its speed.
+    has no acceleration at both ends; it goes as far as 0.19 of the blend would take it at its speed. hinges: of
+    rotations (F, B, 4), joints that swing for a shorter time where they would leave their range, at its end not at all.
     """
     previous, target = cut.checked(previous, target, kind)
     duration = cut.checked_duration(dt, duration, target)
@@ -135,13 +147,36 @@ def swing_transition(
     direction = rotation.normalize(x0)
     inward = np.minimum(np.sum(v0 * direction, axis=-1), 0.0)
     times = cut.times(dt, target[:count])
-    s = np.clip(times / np.where(duration > 0.0, duration, 1.0), 0.0, 1.0)
-    swings = duration * s * (1.0 - s) ** 3 * (1.0 + 3.0 * s)
-    offset = decay(np.linalg.norm(x0, axis=-1), inward, duration, times)[..., None] * direction
-    offset = offset + swings[..., None] * (v0 - inward[..., None] * direction)
+    going, coming = v0 - inward[..., None] * direction, decay(np.linalg.norm(x0, axis=-1), inward, duration, times)
+
+    def swung(share: float) -> Array:
+        """With this share of the blend for the swing."""
+        offset = coming[..., None] * direction + _swing(times, share * np.asarray(duration))[..., None] * going
+        return cut.displaced(target[:count], offset, kind)
+
+    blended = swung(1.0)
+    if hinges is not None and len(hinges.which):
+        blended = _within(blended, swung, hinges)
     done = times >= duration - cut.FRAME * dt
-    result[:count] = np.where(done[..., None], target[:count], cut.displaced(target[:count], offset, kind))
+    result[:count] = np.where(done[..., None], target[:count], blended)
     return result
+
+
+def _swing(times: Array, duration: Array) -> Array:
+    """How far a swing with a speed of 1 has come that ends after `duration`."""
+    s = np.clip(times / np.where(duration > 0.0, duration, 1.0), 0.0, 1.0)
+    return duration * s * (1.0 - s) ** 3 * (1.0 + 3.0 * s)
+
+
+def _within(blended: Array, swung: Callable[[float], Array], hinges: BlendedHinges) -> Array:
+    """Poses (F, B, 4) whose hinges swing for the longest time for which they stay within their range."""
+    left = hinges.which
+    for share in _SHORTER:
+        left = left[~hinges.part(left).contain(blended[:, left])]
+        if not len(left):
+            break
+        blended[:, left] = swung(share)[:, left]
+    return blended
 
 
 def cross_fade(

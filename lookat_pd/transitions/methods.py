@@ -13,6 +13,7 @@ import numpy as np
 from .. import checks
 from ..rotation import Array
 from . import cut, inertialization, spring
+from .hinges import BlendedHinges
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class TransitionMethod:
     this one."""
     has_damping: bool = False
     """`blend` takes a damping_ratio."""
+    swings: bool = False
+    """Joints may leave the range of both clips, unless `blend` is given their hinges."""
     chooses: bool = False
     """Stands for another method, which `choose` gives for a cut."""
     is_default: bool = False
@@ -71,8 +74,17 @@ def _dead_blend(previous: Array, target: Array, source: Array | None, dt: float,
     return inertialization.dead_blend(previous, target, dt, duration, kind=kind)
 
 
-def _swing(previous: Array, target: Array, source: Array | None, dt: float, duration: Array, kind: str) -> Array:
-    return inertialization.swing_transition(previous, target, dt, duration, kind=kind)
+def _swing(
+    previous: Array,
+    target: Array,
+    source: Array | None,
+    dt: float,
+    duration: Array,
+    kind: str,
+    *,
+    hinges: BlendedHinges | None = None,
+) -> Array:
+    return inertialization.swing_transition(previous, target, dt, duration, kind=kind, hinges=hinges)
 
 
 def _spring(
@@ -181,6 +193,7 @@ METHODS: dict[str, TransitionMethod] = {
             _swing,
             glide=_glide,
             scalars="inertial",
+            swings=True,
         ),
     )
 }

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
+import bpy
 import numpy as np
 
 from ...lookat_pd import checks, rotation
 from ...lookat_pd.rotation import Array
-from ...lookat_pd.transitions import cut, inertialization, methods, spring
+from ...lookat_pd.transitions import cut, hinges, inertialization, methods, spring
+from ...lookat_pd.transitions.hinges import BlendedHinges
 from ...lookat_pd.transitions.methods import TransitionMethod
 from ...lookat_pd.transitions.profiles import ProfileRow
 from ..animation import channels
@@ -15,6 +18,9 @@ from . import blend_profiles
 from .animated import Channel
 from .blend_profiles import BlendProfile
 from .clips import Clip
+
+_LOOKED_AT = 300
+"""About how many poses of a clip say how far its joints turn."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +191,8 @@ def _spliced(
         source = None
         if blend.how.plays_both and going_on is not None:
             source = _ends(going_on, group, slice(0, frames))
-        result = _blended(kind, previous, target, source, dt, durations, blend)
+        joints = _hinges(before, after, group) if kind == "rotation" and blend.how_of(kind).swings else None
+        result = _blended(kind, previous, target, source, dt, durations, blend, joints)
         for n, channel in enumerate(group):
             if upright and channel in upright and blend.glide is not None:
                 result[:, n] = _blended_upright(previous[:, n], target[:, n], upright[channel], dt, durations[n], blend)
@@ -194,6 +201,25 @@ def _spliced(
         )
         raw.update({channel: column[:, n] for n, channel in enumerate(group)})
     return raw
+
+
+def _hinges(before: Clip, after: Clip, group: Sequence[Channel]) -> BlendedHinges:
+    """What both clips turn about one axis, and where it is straight."""
+    poses = [_ends(clip, group, slice(None, None, max(len(clip.frames) // _LOOKED_AT, 1))) for clip in (before, after)]
+    above, along = zip(*(_directions(after.armature, channel.bone) for channel in group), strict=True)
+    return hinges.find(poses, np.array(above), np.array(along))
+
+
+def _directions(armature: bpy.types.Object, name: str) -> tuple[Array, Array]:
+    """The directions in a bone's frame of the bone above it and of itself, at rest, from joint to joint; zero without a
+    bone above."""
+    bone = armature.data.bones.get(name)
+    if bone is None or bone.parent is None:
+        return np.zeros(3), np.zeros(3)
+    end = bone.children[0].head_local if len(bone.children) == 1 else bone.tail_local
+    back = np.array(bone.matrix_local.to_3x3()).T
+    ways = [np.array(way) @ back.T for way in (bone.head_local - bone.parent.head_local, end - bone.head_local)]
+    return ways[0], ways[1]
 
 
 def _groups(wanted: Iterable[Channel]) -> list[list[Channel]]:
@@ -225,10 +251,19 @@ def _values(channel: Channel, raw: Array) -> Array:
 
 
 def _blended(
-    kind: str, previous: Array, target: Array, source: Array | None, dt: float, durations: Array, blend: Blend
+    kind: str,
+    previous: Array,
+    target: Array,
+    source: Array | None,
+    dt: float,
+    durations: Array,
+    blend: Blend,
+    joints: BlendedHinges | None = None,
 ) -> Array:
     how = blend.how_of(kind)
-    options = {"damping_ratio": blend.damping_ratio} if how.has_damping else {}
+    options: dict[str, Any] = {"damping_ratio": blend.damping_ratio} if how.has_damping else {}
+    if joints is not None:
+        options["hinges"] = joints
     return how.blend(previous, target, source, dt, durations, "rotation" if kind == "rotation" else "vector", **options)
 
 
