@@ -249,4 +249,5 @@ def _same(one: Path, other: Path) -> bool:
     try:
         return one.samefile(other)
     except OSError:
-        return one.resolve() == other.resolve()
+        # A link in a circle has no place; it is what it is called.
+        return os.path.realpath(one) == os.path.realpath(other)

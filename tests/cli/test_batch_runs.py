@@ -154,6 +154,7 @@ def test_nothing_to_do_is_an_error_or_not_as_is_asked_for(call, tmp_path) -> Non
     assert outcome.code == 0 and outcome.rows == []
 
 
+@pytest.mark.every_blender
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems refuse such names")
 def test_odd_names_and_links_cost_themselves_alone(three, call, tmp_path) -> None:
     (three / "deep").mkdir()
