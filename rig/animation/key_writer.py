@@ -117,7 +117,7 @@ class KeyWriter:
         dense = _dense(motion)
         if not self.is_sparse:
             return dense
-        made = self._fitted(motion) if self.mode == FITTED else _kept(motion)
+        made = [new.merged() for new in (self._fitted(motion) if self.mode == FITTED else _kept(motion))]
         if self.mode == FITTED and sum(map(len, made)) >= sum(map(len, dense)):
             made = dense
         self.count.keys += sum(map(len, made))

@@ -26,6 +26,7 @@ _LAYOUT = np.dtype(
 )
 _CLOSE = 1e-4  # frames
 _EXACT = 1e-5
+_MERGED = 0.01  # frames
 # What a new key has; setting it again would take as long as the coordinates. All numbers are 32 bits wide, so keys are
 # compared as plain integers, all columns at once.
 _NEW = np.zeros((), dtype=_LAYOUT)
@@ -96,6 +97,9 @@ class Keys:
         """The same with the handles that the keys have, also where Blender places them among other keys differently."""
         self.write(curve)
         placed = Keys.read(curve).attributes
+        if len(placed) != len(self):
+            # Blender has merged some that are very close to each other.
+            return
         for name, kind in zip(_HANDLES, _HANDLE_TYPES, strict=True):
             size = np.maximum(np.abs(self.attributes[name]), 1.0)
             moved = np.any(np.abs(placed[name] - self.attributes[name]) > _EXACT * size, axis=1)
@@ -106,6 +110,18 @@ class Keys:
 
     def __len__(self) -> int:
         return len(self.attributes)
+
+    def merged(self) -> "Keys":
+        """The same with one key for two that are so close that Blender merges them: the first, which goes on as the
+        second."""
+        close = np.diff(self.frames, prepend=-np.inf) < _MERGED
+        if not close.any():
+            return self
+        result = self[:]
+        for n in np.flatnonzero(close)[::-1]:
+            for name in ("interpolation", "easing", "back", "amplitude", "period", "handle_right", "handle_right_type"):
+                result.attributes[name][n - 1] = result.attributes[name][n]
+        return result[~close]
 
     @property
     def frames(self) -> NDArray:

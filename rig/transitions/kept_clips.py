@@ -20,13 +20,15 @@ from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
 from ..animation import actions, changed_curves
 from ..animation.channels import AMOUNT
-from ..animation.key_writer import ChannelMotion, KeyWriter
+from ..animation.key_writer import KEEP, ChannelMotion, KeyWriter
 from ..animation.keys import BEZIER, CONSTANT, FREE, GENERATED, KEYFRAME, LINEAR, Keys
 from . import animated
 from .animated import Channel
 
 _PRECISION = 2e-6
 """Of the largest number of a channel: single precision, at other times and after a map."""
+_SHOWN = 1e-5
+"""The same of curves that were written."""
 _SMALLEST = 1e-3
 _TIMES = 3
 """So many frames as unknowns are needed to find a map."""
@@ -112,6 +114,20 @@ def _thin(
         if sources:
             curve.auto_smoothing = sources[0].auto_smoothing
         made.write_as_is(curve)
+    if writer.mode == KEEP and not _shows(curves, motion):
+        # Keys so close to whole frames that Blender merges them with others.
+        for curve, made in zip(curves, dense, strict=True):
+            made.write(curve)
+
+
+def _shows(curves: Sequence[Any], motion: ChannelMotion) -> bool:
+    """Whether F-curves show what they are to show at all frames."""
+    seen = np.array([[curve.evaluate(frame) for curve in curves] for frame in motion.frames])
+    wanted = motion.values
+    if motion.mode == "QUATERNION":
+        seen, wanted = rotation.normalize(seen), rotation.normalize(wanted)
+    near = _SHOWN * max(float(np.abs(wanted).max()), _SMALLEST)
+    return bool(np.all(np.abs(seen - wanted) <= near))
 
 
 def _spans(clips: Sequence[ClipInResult], frames: Array) -> list[tuple[ClipInResult | None, int, int]]:

@@ -146,6 +146,22 @@ def test_keys_between_frames_stay() -> None:
     assert {time for time in times if time < CUT - 2} <= kept
 
 
+@pytest.mark.parametrize("mode", [key_writer.KEEP, key_writer.FITTED])
+@pytest.mark.parametrize("off", [-0.004, -2e-5, 2e-5, 0.004])
+def test_keys_beside_whole_frames(mode, off) -> None:
+    """As importers make them; Blender merges keys that are that close to each other."""
+    clips = pair()
+    for clip in clips[1:]:
+        for curve in actions.curves(clip, clip.slots[0]):
+            frames = np.arange(1.0, 42.0) + off
+            keys.Keys.dense(frames, np.array([curve.evaluate(time) for time in frames])).write(curve)
+    result, _ = joined(clips, mode, "HEADING")
+    every, _ = joined(clips, key_writer.EVERY_FRAME, "HEADING")
+    frames = range(every.first, every.last + 1)
+    atol = 1e-4 if mode == key_writer.KEEP else 9 * 0.002
+    np.testing.assert_allclose(poses(clips[0], result.action, frames), poses(clips[0], every.action, frames), atol=atol)
+
+
 def test_a_curve_that_eases_is_keyed_where_it_is_divided() -> None:
     clips = pair()
     for curve in actions.curves(clips[1], clips[1].slots[0]):
