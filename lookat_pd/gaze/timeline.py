@@ -349,6 +349,7 @@ class Timeline:
             if not is_last:
                 below.turn(self, stage, states, goals, last)
         first = window.start + int(before)
+        assert angles is not None
         if below.is_late:
             # What is left to later must be in reach, too.
             remaining, pitch = goals_of.turn(angles, below.to_eyes, below.remaining)

@@ -129,6 +129,7 @@ def test_undone_and_done_again_it_is_as_it_was() -> None:
     assert np.array_equal(seen(bpy.data.objects["Hero"]), softer)
 
 
+@pytest.mark.every_blender
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_a_bake_shows_what_was_live_and_mutes(into) -> None:
     armature = animal()
