@@ -3,7 +3,7 @@
 The bake, the drag and the contact clean-up all use this module, so they agree.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from .settings import ChainSolving
 
 _NEARLY_NOTHING = 1e-7
 """A rotation [rad] below which a bone keeps its raw values: the precision of Blender's numbers."""
+_NEAR = 0.1
+"""A target that moves by more of the chain's length jumps, and its pose does not depend on the one before."""
 _IN_REACH = 0.999
 """Fraction of its length up to which a chain counts as long enough: there it is almost straight."""
 
@@ -64,6 +66,12 @@ class Objectives:
         others = (self.orientation, self.pole, self.asked)
         return Objectives(self.target[chosen], *(None if part is None else part[chosen] for part in others))
 
+    def then(self, other: "Objectives") -> "Objectives":
+        """These frames and those of another one with the same objectives."""
+        pairs = ((self.orientation, other.orientation), (self.pole, other.pole), (self.asked, other.asked))
+        further = (None if one is None or two is None else np.concatenate((one, two)) for one, two in pairs)
+        return Objectives(np.concatenate((self.target, other.target)), *further)
+
     def beside_target(self, chain: JointChain) -> list[ik.Objective]:
         """The objectives for the solver; without the orientation if the effector rotates itself."""
         objectives: list[ik.Objective] = []
@@ -97,11 +105,23 @@ class Turns:
 
 
 def solve(
-    chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning, *, dt: float = 0.0, history: bool = False
+    chain: JointChain,
+    seen: Seen,
+    objectives: Objectives,
+    tuning: IKTuning,
+    *,
+    dt: float = 0.0,
+    history: bool = False,
+    before: tuple[Objectives, Turns] | None = None,
 ) -> Turns:
-    """Rotate the chain so that its effector reaches the target, each frame starting from its own pose."""
+    """Rotate the chain so that its effector reaches the target, each frame starting from its own pose.
+
+    before: of a single frame, what was solved before its target was moved; no joint snaps from there.
+    """
     start = seen.local
     solution = _solve(chain, seen, objectives, tuning, start, history=history)
+    if before is not None and tuning.is_continuous:
+        solution = _continued(chain, seen, objectives, tuning, solution, before)
     if dt > 0.0 and tuning.is_continuous:
         solution = _without_snaps(chain, seen, objectives, tuning, solution)
     if tuning.smoothness > 0.0 and dt > 0.0 and len(start) > 1:
@@ -165,18 +185,42 @@ def _without_snaps(
     chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning, solution: ik.IKSolution
 ) -> ik.IKSolution:
     """The solution, continuous where animation and target are."""
+    return continuation.without_snaps(_course(chain, seen, objectives, tuning), solution)
 
+
+def _continued(
+    chain: JointChain,
+    seen: Seen,
+    objectives: Objectives,
+    tuning: IKTuning,
+    solution: ik.IKSolution,
+    before: tuple[Objectives, Turns],
+) -> ik.IKSolution:
+    """The solution of a single frame, continuous where its target was moved there from nearby, as by a mouse."""
+    there, turns = before
+    if np.linalg.norm(objectives.target - there.target) > _NEAR * float(seen.reachable_distance[0]):
+        return solution
+    both = ik.IKSolution(
+        np.concatenate((turns.rotations, solution.rotations)),
+        np.append(turns.error, solution.error),
+        np.append(turns.iterations, solution.iterations),
+    )
+    course = _course(chain, seen.take(np.zeros(2, dtype=int)), there.then(objectives), tuning)
+    found = continuation.continued_from_before(course, both)
+    return replace(solution, rotations=found.rotations[1:], error=found.error[1:], iterations=found.iterations[1:])
+
+
+def _course(chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning) -> continuation.Course:
     def solved(start: Array, frames: Array) -> ik.IKSolution:
         return _solve(chain, seen.take(frames), objectives.take(frames), tuning, start, posture=posture)
 
     posture = _posture(chain, seen)
-    course = continuation.Course(
+    return continuation.Course(
         seen.local,
         _needed(seen, objectives, posture),
         solved,
         lambda pose, frames: _allowed(chain, seen.local[frames], pose),
     )
-    return continuation.without_snaps(course, solution)
 
 
 def _needed(seen: Seen, objectives: Objectives, posture: ik.Posture | None) -> float:

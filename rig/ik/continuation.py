@@ -79,7 +79,7 @@ def without_snaps(course: Course, solution: ik.IKSolution) -> ik.IKSolution:
     spread = _spread(strict, solution)
     if not course.snaps(spread.rotations).any():
         return spread
-    continued = _spread(course, _continued(course, solution))
+    continued = _spread(course, continued_from_before(course, solution))
     return min((solution, spread, continued), key=lambda one: float(_steps(one.rotations).max()))
 
 
@@ -109,7 +109,7 @@ def _spread(course: Course, solution: ik.IKSolution) -> ik.IKSolution:
     return solution
 
 
-def _continued(course: Course, solution: ik.IKSolution) -> ik.IKSolution:
+def continued_from_before(course: Course, solution: ik.IKSolution) -> ik.IKSolution:
     """The solution in which each frame continues the one before."""
     wanted = rotation.multiply(rotation.inverse(course.start), solution.rotations)
     rotations, error, iterations = solution.rotations.copy(), solution.error.copy(), solution.iterations.copy()

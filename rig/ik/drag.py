@@ -27,7 +27,7 @@ from ..layers import layer
 from ..sampling import sampler, suspend
 from . import method_ghosts, soft_goals
 from .chain_on_controls import ChainOnControls, ShownChain
-from .chain_solve import IKTuning, Objectives, solve
+from .chain_solve import IKTuning, Objectives, Turns, solve
 from .method_ghosts import MethodGhost
 from .pose import Seen, evaluated, raw_channel
 
@@ -75,6 +75,8 @@ class DragSession:
         self._writer = PoseWriter(armature)
         self._target: Array | None = None
         self._objectives: Objectives | None = None
+        self._shown: tuple[Objectives, Turns] | None = None
+        """What was solved last, with the same chain and solver."""
         self._ghosts: dict[tuple[str, ...], list[MethodGhost]] = {}
         self.chain = self._resolve(length, base)
         self._pins: list[tuple[JointChain, Objectives]] = []
@@ -124,6 +126,7 @@ class DragSession:
     def use(self, method: str) -> None:
         """Change the solver."""
         self.tuning = replace(self.tuning, method=method)
+        self._shown = None
         self._again()
 
     def _again(self) -> None:
@@ -132,6 +135,7 @@ class DragSession:
 
     def _begin(self) -> None:
         self._world, self._seen = self._look(self.chain)
+        self._shown = None
         if not abs(np.linalg.det(self._world[:3, :3])) > 1e-18:
             raise sampler.complaint(sampler.FLAT_OBJECT, self.armature.name, self.scene.frame_current)
         turned = set(self.chain.bones)
@@ -175,7 +179,8 @@ class DragSession:
         self._objectives = objectives
         self._ghosts.clear()
         began = perf_counter()
-        turns = solve(self.chain, self._seen, objectives, self.tuning)
+        turns = solve(self.chain, self._seen, objectives, self.tuning, before=self._shown)
+        self._shown = objectives, turns
         self.seconds = perf_counter() - began
         self.iterations = int(turns.iterations[0])
         if self._is_plain:

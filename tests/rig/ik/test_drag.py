@@ -17,6 +17,7 @@ ik_chain = load("rig.detection.joint_chain")
 pose = load("rig.ik.pose")
 solving = load("rig.ik.chain_solve")
 METHODS = load("lookat_pd.ik").METHODS
+rotation = load("lookat_pd.rotation")
 ik_drag = load("rig.ik.drag")
 ik_handle = load("rig.ik.handle")
 errors = load("lookat_pd.errors")
@@ -87,6 +88,26 @@ def test_out_of_reach_it_stretches_without_shaking() -> None:
         drag.move(np.array([0.15, 0.0, 1.45]) + part * np.array([0.0, -0.57, 0.05]))
         way.append(place(armature))
     assert np.linalg.norm(np.diff(way, axis=0), axis=-1).max() < 0.02
+    drag.restore()
+
+
+@pytest.mark.parametrize("seed", [0, 1, 5])
+def test_a_chain_of_three_follows_the_mouse_out_of_reach_and_back_without_leaps(seed) -> None:
+    """Where another pose becomes the nearest one, joints turn there over several steps; leaps of up to 170 degrees
+    would be seen."""
+    armature, random = hero(), np.random.default_rng(seed)
+    scenes.goto(7)
+    drag = session(armature, length=3)
+    shoulder = np.array(armature.matrix_world @ armature.pose.bones["arm.L"].head)
+    ahead = rotation.normalize(random.normal(size=3) - (0.0, 2.0, 0.0))
+    aside = rotation.normalize(np.cross(ahead, random.normal(size=3)))
+    poses = []
+    for part in np.linspace(0.0, 1.0, 80):
+        away = 0.57 * (0.75 + 0.5 * np.sin(np.pi * part) ** 2)
+        drag.move(shoulder + away * (np.cos(0.8 * part) * ahead + np.sin(0.8 * part) * aside))
+        poses.append([bone.matrix_basis.to_quaternion()[:] for bone in map(armature.pose.bones.get, drag.bones)])
+    turns = rotation.distance(np.array(poses)[1:], np.array(poses)[:-1])
+    assert turns.max() < np.radians(13.0)
     drag.restore()
 
 
