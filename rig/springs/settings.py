@@ -90,6 +90,8 @@ class SpringSettings(bpy.types.PropertyGroup):
         "Wind",
         "Acceleration by which wind pushes the chain, along the axes of the world",
         size=3,
+        min=-1e3,
+        max=1e3,
         subtype="ACCELERATION",
     )
     turbulence: setting.factor("Turbulence", "Largest change of the strength of the wind by gusts", 0.3)

@@ -477,7 +477,7 @@ def check_run(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> N
             name = name if usual else "reports"
             given = [verb, "merge", name, "--output", report]
         else:
-            given = [verb, name, *(VERBS[verb] if usual else []), *(word for flag in words for word in flag)]
+            given = [verb, name, *(VERBS.get(verb, []) if usual else []), *(word for flag in words for word in flag)]
             given += ["--report", report, *([] if verb == "inspect" else ["--output", output])]
         capsys.readouterr()
         began = time.monotonic()
@@ -500,7 +500,7 @@ def check_run(inputs: Path, capsys: pytest.CaptureFixture[str], run: tuple) -> N
     flags = {flag for flag, *_ in words}
     if flags & {"--format", "--name", "--file-name"}:
         own |= {path for path in after if Path(path).is_relative_to(output) and path not in before}
-    own.add(str(Path(report).with_suffix(".jsonl")))
+    own.add(report.removesuffix(".json") + ".jsonl")
     if verb == "job":
         own = {report}
     own |= {str(parent) for path in own for parent in Path(path).parents}

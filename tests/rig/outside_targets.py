@@ -41,10 +41,10 @@ def fail_at_the_end(armature: bpy.types.Object, monkeypatch: pytest.MonkeyPatch)
     transaction = load("rig.animation.bake_transaction").BakeTransaction
     commit = transaction.commit
 
-    def fail(self, into: str, name: str) -> Any:
+    def fail(self, *words: Any) -> Any:
         if self.armature == armature:
             raise RuntimeError
-        return commit(self, into, name)
+        return commit(self, *words)
 
     monkeypatch.setattr(transaction, "commit", fail)
 
