@@ -3,6 +3,7 @@
 import bpy
 import numpy as np
 from character import armature, select
+from mathutils import Vector
 from windowed.hands import SIDEBAR, VIEWPORT, Hands, Waiting
 from windowed.panels import opened
 from windowed.scripts import script
@@ -164,9 +165,10 @@ def both_hands_of_the_human(hands: Hands) -> Waiting:
         scene.frame_set(44)
         yield 0.5
         seen = human.evaluated_get(hands.window.view_layer.depsgraph)
-        for bone, x in (("hand_fk.L", 0.17), ("hand_fk.R", -0.17)):
-            hand = seen.pose.bones[bone]
-            place = human.matrix_world @ (0.5 * (hand.head + hand.tail))
+        palms = load("rig.detection.palms")
+        for bone, other, x in (("hand_fk.L", "hand_fk.R", 0.17), ("hand_fk.R", "hand_fk.L", -0.17)):
+            middle = Vector(palms.find(human, bone, other).middle)
+            place = human.matrix_world @ seen.pose.bones[bone].matrix @ middle
             assert np.linalg.norm(np.subtract(place, (x, -0.3, 1.2))) < 1e-3, (bone, place)
         yield from hands.wheel(hands.inside(SIDEBAR), -60)
         yield 0.5

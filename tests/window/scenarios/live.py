@@ -216,10 +216,10 @@ def target_dragged_before_a_control_rig(hands: Hands) -> Waiting:
     ball.animation_data_clear()
     ball.location = (1.0, -1.6, 1.9)
     _scene().frame_set(60)
-    yield 0.5
     live = load("rig.layers.live")
     solved = lambda: live.status(_scene(), armature(), "head").state == "SOLVED"  # noqa: E731
-    assert (yield from hands.until(solved))
+    # What was solved before the edit counts as solved until the edit is noticed.
+    assert (yield from hands.until(lambda: solved() and miss() < 0.1))
     previewed = 0
     for step in range(12):
         ball.location.x = 0.9 - 0.15 * step
