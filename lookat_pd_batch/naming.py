@@ -12,6 +12,7 @@ from .errors import BatchError
 FIELDS = ("stem", "folder", "action", "rig", "verb", "version")
 """What a template may name."""
 _FIRST = 1
+_DIGITS = re.compile("0[1-9]")
 _FORBIDDEN = re.compile(r'[\x00-\x1f<>:"/\\|?*]')
 
 
@@ -29,11 +30,11 @@ class Template:
                     continue
                 if name not in FIELDS:
                     raise BatchError(f"{{{name}}} is unknown; there are {', '.join(f'{{{one}}}' for one in FIELDS)}")
-                if name != "version" and form:
+                if form and (name != "version" or not _DIGITS.fullmatch(form)):
                     raise BatchError(
-                        f"{{{name}:{form}}}: only {{version}} takes a number of digits, such as {{version:03}}"
+                        f"{{{name}:{form[:20]}}}: only {{version}} takes a number of digits, from 01 to 09, such as "
+                        "{version:03}"
                     )
-                format(1, form or "")
         except BatchError:
             raise
         except ValueError:

@@ -282,6 +282,7 @@ def test_names_of_outputs(three, call, tmp_path) -> None:
         ("same", "would both"),
         ("a/b", "folders"),
         ("{stem", "is not a name"),
+        ("{version:99999999999}", "number of digits"),
     ):
         outcome = call("bake", three, "--output", tmp_path / "new", AIM, "--name", wrong)
         assert outcome.code == 2 and said in outcome.errors[0] and len(outcome.errors) == 1
