@@ -367,3 +367,12 @@ def test_registering_leaves_nothing_behind() -> None:
         assert not left_behind(package.__name__)
     finally:
         package.register()
+
+
+@pytest.mark.skipif(not (ROOT / "tools").exists(), reason="not a checkout")
+def test_the_zips_have_every_package() -> None:
+    """Of the product: those at the root, and `rig`, which only gathers packages."""
+    listed = re.search(r'^rooms="(.*)"', (ROOT / "tools" / "build").read_text("utf-8"), re.MULTILINE)
+    assert listed is not None
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    assert packages <= set(listed[1].split())
