@@ -1,16 +1,15 @@
 """Bake look-ats to actions, with a progress display; Esc cancels without changes."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import bpy
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
-from ..rig.animation import bake_options
 from ..rig.look_at import edit_live, look_at_bake
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.directing import looks
-from ..rig.sampling import scene_time
 from ..rig.settings import choice, integer, text
 from ..translations import messages
 from . import drawing, job, polling, reporting, selection
@@ -21,7 +20,7 @@ _MOST_LISTED = 12
 """Look-ats that the redo panel and the tooltip list."""
 
 
-class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
+class LOOKAT_PD_OT_bake(job.Bake, bpy.types.Operator):
     """Bake the look-ats of the selected characters to keys on the bones of their chains"""
 
     bl_idname = "lookat_pd.bake"
@@ -95,17 +94,7 @@ class LOOKAT_PD_OT_bake(job.ModalJob, job.Into, job.Frames, bpy.types.Operator):
         if not chosen:
             raise RigError("{reason}.", reason=Message(_why_none(context)))
         look_ats = [look_at.resolve(armature, bone) for armature, bone in chosen]
-        first, last = scene_time.key_range(context.scene)
-        played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
-        options = bake_options.BakeOptions(
-            self.frame_start,
-            self.frame_end,
-            self.into,
-            played=played,
-            blend_in=self.blend_in,
-            blend_out=self.blend_out,
-            writer=self.writer(),
-        )
+        options = replace(self.bake_options(context), blend_in=self.blend_in, blend_out=self.blend_out)
         self.job = look_at_bake.bake(context.scene, look_ats, options, use_live=True)
         self.listed = "\n".join(_names(chosen))
 

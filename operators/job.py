@@ -13,6 +13,7 @@ import bpy
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
 from ..rig.animation import key_extent
+from ..rig.animation.bake_options import BakeOptions
 from ..rig.animation.key_settings import BakedKeys
 from ..rig.sampling import sampler, scene_time
 from ..rig.settings import choice, integer, switch
@@ -199,3 +200,9 @@ class Bake(ModalJob, Into, Frames):
         layout = drawing.prepared(self.layout)  # pyright: ignore[reportAttributeAccessIssue]
         self.draw_into(layout)
         self.draw_frames(layout)
+
+    def bake_options(self, context: bpy.types.Context) -> BakeOptions:
+        """How to bake these frames, which `take_frames` has set, of a layer that plays in the range of the scene."""
+        first, last = scene_time.key_range(context.scene)
+        played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
+        return BakeOptions(self.frame_start, self.frame_end, self.into, played=played, writer=self.writer())

@@ -3,10 +3,8 @@
 import bpy
 
 from ..lookat_pd.message import Message
-from ..rig.animation import bake_options
 from ..rig.layers import layer_bake
 from ..rig.pd_follow.follow_kind import FollowKind, instance_of
-from ..rig.sampling import scene_time
 from ..translations import messages
 from . import job, pd_follow, reporting
 
@@ -39,11 +37,7 @@ class LOOKAT_PD_OT_pd_follow_bake(job.Bake, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context)
-        first, last = scene_time.key_range(context.scene)
-        played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
-        options = bake_options.BakeOptions(
-            self.frame_start, self.frame_end, self.into, played=played, writer=self.writer()
-        )
+        options = self.bake_options(context)
         followers = [owner for owner in pd_follow.following(context) if not owner.settings.mute]
         self.labels = [owner.label for owner in followers]
         self.job = layer_bake.bake(context.scene, FollowKind, list(map(instance_of, followers)), options)

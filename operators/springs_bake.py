@@ -3,9 +3,7 @@
 import bpy
 
 from ..lookat_pd.message import Message
-from ..rig.animation import bake_options
 from ..rig.layers import layer_bake
-from ..rig.sampling import scene_time
 from ..rig.springs import chains
 from ..rig.springs.springs_kind import SpringKind, instance_of
 from ..translations import messages
@@ -38,11 +36,7 @@ class LOOKAT_PD_OT_springs_bake(job.Bake, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context)
-        first, last = scene_time.key_range(context.scene)
-        played = (first, last) if first <= self.frame_start and self.frame_end <= last else None
-        options = bake_options.BakeOptions(
-            self.frame_start, self.frame_end, self.into, played=played, writer=self.writer()
-        )
+        options = self.bake_options(context)
         item = selection.armature(context)
         assert item is not None, "otherwise why_not_now gives the reason"
         every = chains.to_bake(item)

@@ -13,7 +13,7 @@ from ..rig.look_at import edit_live, facing
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
 from ..translations import messages
-from . import advanced, body_response, compare_ghost, controller, directing, keyed, plots, presets, status
+from . import advanced, bake_row, body_response, compare_ghost, controller, directing, keyed, plots, presets, status
 
 
 class LOOKAT_PD_UL_chain(bpy.types.UIList):
@@ -156,11 +156,7 @@ class _Main(_LookAtPanel):
         reason = bake.why_not(context)
         if reason is not None:
             layout.label(text=reason, icon="INFO")
-        row = layout.row(align=True)
-        row.enabled = reason is None
-        row.operator_context = "INVOKE_DEFAULT"
-        row.operator("lookat_pd.bake", text="Bake", icon="KEYFRAME_HLT").into = "NEW"
-        row.operator_menu_enum("lookat_pd.bake", "into", text="", icon="DOWNARROW_HLT")
+        bake_row.draw(layout, "lookat_pd.bake", reason)
         compare_ghost.draw_button(layout, context)
         if not settings.mute:
             bone = selection.look_at_bone(context)

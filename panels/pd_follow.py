@@ -9,7 +9,7 @@ from ..rig.pd_follow import follow_chains, follow_kind
 from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
 from ..translations import messages
-from . import advanced, controller, keyed, status
+from . import advanced, bake_row, controller, keyed, status
 from .sidebar import SidebarPanel
 
 
@@ -96,11 +96,7 @@ class LOOKAT_PD_PT_pd_follow(SidebarPanel, bpy.types.Panel):
         reason = pd_follow_bake.why_not(context)
         if reason is not None:
             status.draw_reason(layout, context, reason)
-        row = layout.row(align=True)
-        row.enabled = reason is None
-        row.operator_context = "INVOKE_DEFAULT"
-        row.operator("lookat_pd.pd_follow_bake", text="Bake", icon="KEYFRAME_HLT").into = "NEW"
-        row.operator_menu_enum("lookat_pd.pd_follow_bake", "into", text="", icon="DOWNARROW_HLT")
+        bake_row.draw(layout, "lookat_pd.pd_follow_bake", reason)
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_pd_follow,))

@@ -8,7 +8,7 @@ from ..rig.layers import live
 from ..rig.springs import chains, springs_kind
 from ..rig.springs.chains import SpringChain
 from ..translations import messages
-from . import advanced, status
+from . import advanced, bake_row, status
 from .sidebar import ArmaturePanel
 
 _FURTHER = ("tip_factor", "drag", "inertia", "wind", "turbulence", "influence", "cyclic")
@@ -58,11 +58,7 @@ class LOOKAT_PD_PT_springs(ArmaturePanel, bpy.types.Panel):
         reason = springs_bake.why_not(context)
         if reason is not None:
             status.draw_reason(layout, context, reason)
-        row = layout.row(align=True)
-        row.enabled = reason is None
-        row.operator_context = "INVOKE_DEFAULT"
-        row.operator("lookat_pd.springs_bake", text="Bake", icon="KEYFRAME_HLT").into = "NEW"
-        row.operator_menu_enum("lookat_pd.springs_bake", "into", text="", icon="DOWNARROW_HLT")
+        bake_row.draw(layout, "lookat_pd.springs_bake", reason)
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_springs,))

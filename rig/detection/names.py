@@ -148,7 +148,7 @@ def _standing_for(read: list[BoneName]) -> list[BoneName]:
         parts = _parts(name)
         if not helps or not parts or not set(helps) <= allowed or {(part, name.side) for part in parts} & plain:
             continue
-        key = tuple(word for word in name.key if word not in helping), name.side
+        key = _own(name, helping)
         merit = 2 * any(word in words.CONTROL for word in helps) - len(helps), -n
         if key not in best or merit > best[key]:
             best[key] = merit
@@ -161,11 +161,16 @@ def _groups_alone(read: list[BoneName], helping: frozenset[str]) -> set[int]:
     groups: dict[tuple[tuple[str, ...], str], list[int]] = {}
     for n, name in enumerate(read):
         helps = {word for word in name.words if word in helping}
-        own = tuple(word for word in name.key if word not in helping), name.side
+        own = _own(name, helping)
         if helps and helps <= words.PLACED and own[0]:
             groups.setdefault(own, []).append(n)
     alone = {group[0] for own, group in groups.items() if len(group) == 1 and own not in plain}
     return alone if len(alone) >= _ALONE * sum(map(len, groups.values())) else set()
+
+
+def _own(name: BoneName, helping: frozenset[str]) -> tuple[tuple[str, ...], str]:
+    """What a name has in common with that of the bone that it helps."""
+    return tuple(word for word in name.key if word not in helping), name.side
 
 
 def _themselves(read: list[BoneName], chosen: set[int], helping: frozenset[str]) -> list[BoneName]:
