@@ -1,7 +1,8 @@
 """Spring bones: tails, hair, ears and straps that swing, solved in closed form over all frames."""
 
+from .colliders import Colliders
 from .jumps import find_jumps
 from .solver import SpringMotion, solve
 from .wind import gusts
 
-__all__ = ["SpringMotion", "find_jumps", "gusts", "solve"]
+__all__ = ["Colliders", "SpringMotion", "find_jumps", "gusts", "solve"]

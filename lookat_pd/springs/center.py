@@ -27,6 +27,10 @@ class Frame:
         """Places (S, m, 3) in the world, in the frame."""
         return rotation.rotate(rotation.inverse(self.turns), places - self.shifts)
 
+    def seen(self, points: Array) -> Array:
+        """Points (S, c, 3) in the world, in the frame of each bone: (S, m, c, 3)."""
+        return rotation.rotate(rotation.inverse(self.turns)[:, :, None], points[:, None] - self.shifts[:, :, None])
+
     def rotated(self, vectors: Array) -> Array:
         """Vectors (S or 1, m, 3) in the world, in the frame: (S, m, 3)."""
         return rotation.rotate(rotation.inverse(self.turns), np.broadcast_to(vectors, self.shifts.shape))

@@ -83,6 +83,11 @@ class Modes:
         for chains in self._chains:
             self.stiffness[chains.rows], self.damping[chains.rows] = chains.stiffness, chains.damping
 
+    def one_size(self) -> tuple[Array, Array]:
+        """The modes (c, s, s) by columns, and their inverse, where all chains have s bones."""
+        (chains,) = self._chains
+        return chains.shapes, np.swapaxes(chains.parts, 1, 2)
+
     def of(self, torques: Array) -> Array:
         """Torques (..., n) on bones as what drives the modes (..., n)."""
         return self._mapped(torques, lambda chains: chains.shapes)

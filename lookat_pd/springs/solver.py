@@ -8,18 +8,26 @@ motion is too wild for that in steps (`stepping`).
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks, rotation
+from ..errors import InvalidArgument
 from ..rotation import Array
-from . import stepping, swing, tuning
+from . import colliding, stepping, swing, tuning
 from .center import Felt
+from .colliders import Borders, Colliders, depths, gaps
 from .modes import Bodies
 from .rigs import Rig
 from .splines import Cycle
 from .tuning import SpringTuning
+
+_NEAR = 0.25
+"""Distance from a collider, in lengths of a bone, within which it is stepped."""
+_AT_ONCE = 400_000
+"""Fine samples of bones that are stepped at once."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +44,11 @@ class SpringMotion:
     """(F, n) part of its length by which a bone is longer."""
     stepped: Array
     """(n,) whether a bone was solved in steps."""
+    depth: Array
+    """(F, n) how deep a bone is in a collider [m], 0 outside. Bones that are animated inside of one from the root of
+    their chain on are left there, and not counted."""
+    collider: Array
+    """(F, n) the collider that it is deepest in, -1 for none."""
     seam: float = 0.0
     """How far the end of a cycle is from its beginning [rad]; 0 for a motion that does not repeat itself."""
 
@@ -57,6 +70,8 @@ def solve(
     stretch: ArrayLike = 0.0,
     cyclic: bool = False,
     restarts: ArrayLike | None = None,
+    colliders: Colliders | None = None,
+    radius: ArrayLike = 0.0,
 ) -> SpringMotion:
     """Let n bones swing over F frames, dt seconds apart.
 
@@ -69,7 +84,8 @@ def solve(
     inertia, the part of the motion of the center that is felt, and center, its positions (F, 3) and rotations (F, 4).
     gravity (3,) or (n, 3) [m/s²]; wind, an acceleration (3,), (F, 1, 3) or (F, n, 3) [m/s²]. cyclic: the last frame is
     the first one again, displaced by the same for all bones, and so is the motion. restarts: (F,) or (F, n) true where
-    a bone that hangs on the animation starts at rest, as after a jump.
+    a bone that hangs on the animation starts at rest, as after a jump. colliders: what bones of this radius [m] do not
+    go into; chains that may touch one are stepped, and do not stretch.
 
     Raises InvalidArgument. Source: the forces are those of VRM's springBone; coupled pendulums instead of its bones
     that do not pull at their parents, and the closed form of `lookat_pd.pd` instead of its steps.
@@ -79,6 +95,8 @@ def solve(
     settings = tuning.checked(count, settle_time, damping_ratio, inertia, gravity, drag, stretch)
     work = _Work(rig, settings, _pull(settings, wind, frames), Felt.checked(center, settings.inertia, frames))
     work.cyclic = bool(cyclic) and frames > 1
+    if colliders is not None and len(colliders):
+        work.meet(colliders.over(frames), checks.like("radius", radius, count))
     if work.cyclic:
         rig.check_cycle()
     for bones, first, last in _pieces(rig, None if work.cyclic else restarts):
@@ -121,7 +139,17 @@ class _Work:
         frames, count = rig.turns.shape[:2]
         self.swings, self.longer = rotation.identity(frames, count), np.zeros((frames, count))
         """From where the animation alone has the bones."""
-        self.stepped = np.zeros(count, dtype=bool)
+        self.stepped, self.returned = np.zeros(count, dtype=bool), 0.0
+        self.colliders: Colliders | None = None
+        self.borders: Borders | None = None
+
+    def meet(self, colliders: Colliders, radius: Array) -> None:
+        """Let bones collide. Raises InvalidArgument."""
+        if np.any(radius < 0.0):
+            raise InvalidArgument("The radius of a bone must be 0 or more, not {value}.", value=checks.shown(radius))
+        r = self.rig
+        tips = r.places[0] + rotation.rotate(r.turns[0], r.axes[:, 2] * r.lengths[:, None])
+        self.colliders, self.borders = colliders, Borders.of(colliders, radius, r.places[0], tips, r.parents)
 
     def solve(self, bones: Array, frames: slice) -> None:
         """Find the motion of these bones at these frames."""
@@ -138,6 +166,64 @@ class _Work:
             z = stepping.solve(animated, self.settings.of(again))
             self.swings[frames, again] = swing.turns_of(z, animated.axes)
             self.stepped[again] = True
+        if self.colliders is not None:
+            self._collide(self.colliders, bones, frames, found)
+
+    def _collide(self, colliders: Colliders, bones: Array, frames: slice, found: swing.Swing) -> None:
+        """Step the chains among these bones that may touch a collider, from shortly before they do."""
+        near = self._near(colliders, bones, frames)
+        bodies = self._bodies(bones)
+        for rows in bodies.chains():
+            touching = near[:, rows].any(axis=2)
+            meets = np.flatnonzero(touching.any(axis=0))
+            most = max(1, int(_AT_ONCE / ((frames.stop - frames.start) * rows.shape[1] * ceil(self.rig.dt / 4e-3))))
+            for some in np.split(meets, range(most, len(meets), most)):
+                if len(some):
+                    first = int(np.argmax(touching[:, some].any(axis=1)))
+                    self._step(colliders, bones, rows[some].ravel(), frames, found, first)
+
+    def _step(
+        self, colliders: Colliders, bones: Array, rows: Array, frames: slice, closed: swing.Swing, first: int
+    ) -> None:
+        """Step chains of one size, rows of the bones, which touch nothing before the first sample."""
+        own = bones[rows]
+        animated = self._animated(own, frames)
+        begins, ends = colliders.begins[frames], colliders.ends[frames]
+        felt = self.felt
+        if felt is None:
+            begins, ends = begins[:, None], ends[:, None]
+        else:
+            frame = felt.over(frames, own)
+            begins, ends = frame.seen(begins), frame.seen(ends)
+        assert self.borders is not None, "they come with the colliders"
+        scene = colliding.Scene(begins, ends, colliders, self.borders.of_bones(own))
+        before = None
+        if first > 0 and not self.cyclic and closed.found[rows].all():
+            before = first, closed.z[first, rows], closed.rate[first, rows]
+        met = colliding.solve(animated, self.settings.of(own), scene, before)
+        begin = frames.start + (first if before is not None else 0)
+        self.swings[begin : frames.stop, own] = swing.turns_of(met.z, animated.axes)[begin - frames.start :]
+        self.longer[frames, own] = 0.0
+        self.stepped[own] = True
+        self.returned = max(self.returned, met.returned)
+
+    def _near(self, colliders: Colliders, bones: Array, frames: slice) -> Array:
+        """(S, m) where bones come near a collider."""
+        assert self.borders is not None, "they come with the colliders"
+        r = self.rig
+        joints, tips = (places[frames] for places in r.placed(r.whole(self.swings), self.longer))
+        joints, tips = joints[:, bones], tips[:, bones]
+        borders, near = self.borders.of_bones(bones), np.zeros(joints.shape[:2], dtype=bool)
+        here = Colliders(
+            colliders.begins[frames], colliders.ends[frames], colliders.radii, colliders.friction, colliders.is_plane
+        )
+        for n in range(len(here)):
+            gap = np.where(borders.left[:, n], np.inf, gaps(here, borders, joints, tips, n))
+            # As far as it comes nearer in a frame.
+            closer = np.abs(np.diff(gap, axis=0, prepend=gap[:1], append=gap[-1:]))
+            margin = np.maximum(closer[:-1], closer[1:]) + _NEAR * r.lengths[bones]
+            near |= gap < np.where(np.isfinite(margin), margin, 0.0)
+        return near
 
     def _animated(self, bones: Array, frames: slice) -> swing.Animated:
         """These bones, without their swing, in frames that have what they do not feel of the center's motion."""
@@ -165,6 +251,9 @@ class _Work:
 
     def result(self) -> SpringMotion:
         whole = self.rig.whole(self.swings)
-        offsets, tips = self.rig.local(whole), self.rig.placed(whole, self.longer)[1]
+        offsets, (joints, tips) = self.rig.local(whole), self.rig.placed(whole, self.longer)
         seam = float(rotation.distance(offsets[0], offsets[-1]).max(initial=0.0)) if self.cyclic else 0.0
-        return SpringMotion(offsets, whole, tips, self.longer, self.stepped, seam)
+        depth, collider = np.zeros(joints.shape[:2]), np.full(joints.shape[:2], -1)
+        if self.colliders is not None and self.borders is not None:
+            depth, collider = depths(self.colliders, self.borders, joints, tips)
+        return SpringMotion(offsets, whole, tips, self.longer, self.stepped, depth, collider, seam)

@@ -16,7 +16,7 @@ from .tuning import SpringTuning
 
 _MOST_CYCLES = 12
 """Cycles after which a motion that is to repeat itself is left as it is."""
-_FASTEST = 300.0
+FASTEST = 300.0
 """Largest rate of a swing [rad/s]: more than a radian a step is no motion."""
 _RETURNED = 1e-8
 """Change [rad] from one cycle to the next below which it has returned."""
@@ -25,7 +25,7 @@ _RETURNED = 1e-8
 def solve(animated: Animated, tuning: SpringTuning) -> Array:
     """Swings (S, m) of bones in their own frames."""
     parts = max(1, ceil(animated.step / CLAMPED_STEP - 1e-9))
-    fine = _finer(animated, parts)
+    fine = finer(animated, parts)
     drive, still = swing.drive(fine, tuning)
     run = _Run(fine, tuning, drive)
     z = run.through(*run.begin(still))
@@ -39,7 +39,7 @@ def solve(animated: Animated, tuning: SpringTuning) -> Array:
     return (z * drive.phase.conj())[::parts]
 
 
-def _finer(a: Animated, parts: int) -> Animated:
+def finer(a: Animated, parts: int) -> Animated:
     """The same at `parts` times as many samples."""
     if parts == 1:
         return a
@@ -67,7 +67,7 @@ class _Run:
     def begin(self, still: tuple[Array, Array]) -> tuple[Array, Array]:
         """Swings and rates (m,) at rest under gravity and wind."""
         z = self.system.modes.swings(swing.at_rest(self.system, still))
-        return self._within(z, np.zeros_like(z))
+        return within(z, np.zeros_like(z))
 
     def through(self, z: Array, rate: Array) -> Array:
         """Swings (S, m) from the first ones and their rates (m,)."""
@@ -80,18 +80,18 @@ class _Run:
             torques = np.stack([drive.row(n).at(z, rate) + held for n in (k - 1, k)])
             state = system.transition @ state + system.taps @ modes.of(torques).T[..., None]
             z, rate = modes.swings(state[..., 0].T)
-            if np.abs(z).max() > swing.WIDEST or np.abs(rate).max() > _FASTEST:
-                z, rate = self._within(z, rate)
+            if np.abs(z).max() > swing.WIDEST or np.abs(rate).max() > FASTEST:
+                z, rate = within(z, rate)
                 state = modes.amounts(np.stack((z, rate))).T[..., None]
             seen[k] = z
         self.last = z, rate
         return seen
 
-    @staticmethod
-    def _within(z: Array, rate: Array) -> tuple[Array, Array]:
-        """Swings that are no wider than they may be, and rates that do not make them so."""
-        rate = rate * np.minimum(1.0, _FASTEST / np.maximum(np.abs(rate), _FASTEST))
-        angle = np.abs(z)
-        unit = z / np.maximum(angle, 1e-300)
-        outward = np.where(angle > swing.WIDEST, np.maximum(np.real(rate * unit.conj()), 0.0), 0.0)
-        return np.where(angle > swing.WIDEST, unit * swing.WIDEST, z), rate - unit * outward
+
+def within(z: Array, rate: Array) -> tuple[Array, Array]:
+    """Swings that are no wider than they may be, and rates that do not make them so."""
+    rate = rate * np.minimum(1.0, FASTEST / np.maximum(np.abs(rate), FASTEST))
+    angle = np.abs(z)
+    unit = z / np.maximum(angle, 1e-300)
+    outward = np.where(angle > swing.WIDEST, np.maximum(np.real(rate * unit.conj()), 0.0), 0.0)
+    return np.where(angle > swing.WIDEST, unit * swing.WIDEST, z), rate - unit * outward

@@ -68,6 +68,8 @@ class Swing:
     """(S, m) part of its length by which a bone becomes longer."""
     found: Array
     """(m,) whether the relaxation came to its end."""
+    rate: Array
+    """(S, m) rates of z [rad/s], the bones' frames at rest."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +134,8 @@ def solve(animated: Animated, tuning: SpringTuning) -> Swing:
         found &= np.abs(z).max(axis=0) < WIDEST
         z, rate = np.where(found, z, 0.0), np.where(found, rate, 0.0)
         longer = _longer(animated, tuning, driven, z, rate)
-    return Swing(z * driven.phase.conj(), longer, found)
+    back = driven.phase.conj()
+    return Swing(z * back, longer, found, rate * back)
 
 
 def drive(a: Animated, tuning: SpringTuning) -> tuple[Drive, tuple[Array, Array]]:

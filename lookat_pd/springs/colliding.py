@@ -1,0 +1,447 @@
+"""Chains that may touch colliders, in steps of 1/240 s: the equation of `swing` with contacts.
+
+All chains of one size are stepped together. Between two samples of the geometry, which are nearer to each other the
+faster anything swings, contacts are linear in the swings and what is not linear in the equation stays the same. There
+is no randomness, and no step depends on where playback begins.
+"""
+
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from .. import rotation
+from ..pd.second_order import CLAMPED_STEP
+from ..rotation import Array
+from . import contacts, splines, stepping, swing
+from .colliders import Borders, Colliders, nearest
+from .contacts import Contacts
+from .swing import Animated, Drive
+from .tuning import SpringTuning
+
+_TURN = 0.06
+"""Angle [rad] by which a bone may swing before the geometry is seen anew."""
+_PUSHES = 8
+"""Most times that bones are pushed out of colliders at a frame."""
+_LIFT, _DEEP = 5e-4, 2e-3
+"""How far bones are pushed out, and the depth that is left, in radii."""
+_SETTLING, _REST, _CALM = 1.5, 1e-3, 0.9
+"""Seconds in which bones come to rest on colliders before the first frame, the rate [rad/s] that is rest, and what is
+left of the rates after each look at the geometry then."""
+_MOST_CYCLES = 24
+"""Cycles after which a motion that is to repeat itself is left as it is."""
+_RETURNED = 1e-8
+"""Change [rad] from one cycle to the next below which it has returned."""
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What c chains of s bones collide with: e colliders over S samples, in the bones' frames."""
+
+    begins: Array
+    """(S, c s or 1, e, 3)"""
+    ends: Array
+    solids: Colliders
+    borders: Borders
+    """Of the c s bones."""
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What moves c chains of s bones at S fine samples."""
+
+    driven: Array
+    """(S - 1, c, 2 s, 2) what a step adds to swings and rates."""
+    drive: Drive
+    roots: Array
+    """(S, c, 3) joints of the chains [m]."""
+    own: Array
+    """(S, c, s, 3) animated directions."""
+    across: Array
+    """(S, c, s, 2, 3) directions of the two parts of a swing."""
+    begins: Array
+    """(S, c s or 1, e, 3) the colliders."""
+    ends: Array
+    offsets: Array | None = None
+    """(S, c, s, 3) from the end of what a bone hangs on to its joint, if they are apart, in the frame of directions
+    across and along the former."""
+
+    def at_first(self, samples: int, drive: Drive, driven: Array) -> "Inputs":
+        """The first sample as long as that."""
+
+        def still(values: Array, count: int = samples) -> Array:
+            return np.broadcast_to(values[:1], (count, *values.shape[1:]))
+
+        offsets = None if self.offsets is None else still(self.offsets)
+        return Inputs(
+            still(driven, samples - 1),
+            drive,
+            still(self.roots),
+            still(self.own),
+            still(self.across),
+            still(self.begins),
+            still(self.ends),
+            offsets,
+        )
+
+
+@dataclass(frozen=True)
+class Met:
+    """How m bones swing among colliders."""
+
+    z: Array
+    """(S, m) in their own frames."""
+    returned: float
+    """How far the end of the last cycle was from its beginning [rad]; 0 for a motion that does not repeat itself."""
+
+
+def solve(animated: Animated, tuning: SpringTuning, scene: Scene, start: tuple[int, Array, Array] | None) -> Met:
+    """Swings of chains that all have the same number of bones, chain by chain.
+
+    start: a sample with swings and rates (m,) in the bones' frames, before which nothing touches.
+    """
+    parts = max(1, ceil(animated.step / CLAMPED_STEP - 1e-9))
+    run = _Run(stepping.finer(animated, parts), tuning, scene, parts)
+    if start is None:
+        first, state = 0, run.at_rest()
+    else:
+        first, z, rate = start
+        phase = run.inputs.drive.phase[first * parts]
+        state = run.state(z * phase, rate * phase)
+    found, state = run.through(run.inputs, state, first * parts)
+    returned = 0.0
+    if animated.cycle is not None:
+        turned = run.inputs.drive.phase[-1].conj()
+        for _ in range(_MOST_CYCLES):
+            z, rate = run.complex(state)
+            again, state = run.through(run.inputs, run.state(z * turned, rate * turned), 0)
+            returned, found = float(np.abs(again - found).max(initial=0.0)), again
+            if returned < _RETURNED:
+                break
+    return Met(found * run.inputs.drive.phase[::parts].conj(), returned)
+
+
+class _Run:
+    """Chains on their way among colliders. A state (c, 2 s, 2) has swings, then rates."""
+
+    def __init__(self, fine: Animated, tuning: SpringTuning, scene: Scene, parts: int) -> None:
+        self.scene, self.parts, self.dt = scene, parts, fine.step
+        drive, self.still = swing.drive(fine, tuning)
+        self.system = swing.ModeSystem(fine, tuning, drive)
+        shapes, back = self.system.modes.one_size()
+        self.chains, self.size = shapes.shape[:2]
+        self.lengths = fine.bodies.lengths.reshape(self.chains, self.size)
+        self.transition = _blocks(shapes, back, self.system.transition)
+        taps = self.system.taps
+        self.takes = [_column(shapes, taps[:, :, n]) for n in range(2)]
+        self.inverse_mass = shapes @ np.swapaxes(shapes, 1, 2)
+        self.softness = contacts.softness(self.inverse_mass, self.lengths)
+        rows = np.arange(len(fine.bodies.lengths)).reshape(self.chains, self.size)
+        beyond = fine.bodies.beyond[rows[:, :, None], rows[:, None]]
+        self.to_tips = np.swapaxes(beyond, 1, 2) * self.lengths[:, None]
+        """(c, s, s) tips from directions."""
+        self.inputs = self._inputs(fine, drive)
+
+    def _inputs(self, fine: Animated, drive: Drive) -> Inputs:
+        shape = len(fine.turns), self.chains, self.size
+        first, second, own = (rotation.rotate(fine.turns, fine.axes[:, n]) for n in range(3))
+        real, imaginary = np.real(drive.phase)[..., None], np.imag(drive.phase)[..., None]
+        across = np.stack((first * real - second * imaginary, first * imaginary + second * real), axis=-2)
+        whole = _pairs(drive.whole.reshape(shape))
+        driven = self.takes[0] @ whole[:-1] + self.takes[1] @ whole[1:]
+        parents = fine.bodies.parents
+        roots = fine.places.reshape(*shape, 3)[:, :, 0]
+        offsets, below = None, np.flatnonzero(parents >= 0)
+        above = parents[below]
+        ends = fine.places[:, above] + own[:, above] * fine.bodies.lengths[above][:, None]
+        apart = fine.places[:, below] - ends
+        if np.abs(apart).max(initial=0.0) > 1e-4 * fine.bodies.lengths.max():
+            seen = np.zeros((*drive.whole.shape, 3))
+            axes = np.concatenate((across, own[..., None, :]), axis=-2)[:, above]
+            seen[:, below] = (axes @ apart[..., None])[..., 0]
+            offsets = seen.reshape(*shape, 3)
+        begins, ends = (self._refined(values) for values in (self.scene.begins, self.scene.ends))
+        self.above = np.where(parents >= 0, parents % self.size, 0).reshape(self.chains, self.size)
+        return Inputs(
+            driven,
+            drive,
+            roots,
+            own.reshape(*shape, 3),
+            across.reshape(*shape, 2, 3),
+            begins,
+            ends,
+            offsets,
+        )
+
+    def _refined(self, values: Array) -> Array:
+        still = len(values) == 1 or not np.any(values[1:] != values[:1])
+        if still:
+            return np.broadcast_to(values[:1], ((len(values) - 1) * self.parts + 1, *values.shape[1:]))
+        return splines.refined(values, self.parts, splines.padded(values))
+
+    def state(self, z: Array, rate: Array) -> Array:
+        shape = self.chains, self.size
+        return np.concatenate((_pairs(z.reshape(shape)), _pairs(rate.reshape(shape))), axis=1)
+
+    def complex(self, state: Array) -> tuple[Array, Array]:
+        """Swings and rates (m,)."""
+        whole = state[..., 0] + 1j * state[..., 1]
+        return whole[:, : self.size].ravel(), whole[:, self.size :].ravel()
+
+    def at_rest(self) -> Array:
+        """The state at rest under gravity and wind, on the colliders."""
+        z = self.system.modes.swings(swing.at_rest(self.system, self.still))
+        state = self.state(z, np.zeros_like(z))
+        if not self._touches(state):
+            return state
+        across, along = self.still
+        here = self.inputs.drive
+        samples = ceil(_SETTLING / self.dt / self.parts) * self.parts + 1
+
+        def still(values: Array) -> Array:
+            return np.broadcast_to(values, (samples, len(values)))
+
+        drive = Drive(
+            still(across), still(across), still(along), still(here.phase[0]), here.alone, still(0.0 * here.spin[0])
+        )
+        driven = (self.takes[0] + self.takes[1]) @ _pairs(across.reshape(self.chains, self.size))
+        inputs = self.inputs.at_first(samples, drive, driven[None])
+        return self.through(inputs, state, 0, calm=True)[1]
+
+    def _touches(self, state: Array) -> bool:
+        pairs = self._near(self.inputs, 0, state)
+        return len(pairs) > 0 and bool((self._seen(self.inputs, 0, state, pairs)[1] < 0.0).any())
+
+    def through(self, inputs: Inputs, state: Array, first: int, *, calm: bool = False) -> tuple[Array, Array]:
+        """Swings (S, m) at frames, and the last state, from the one at a fine sample. calm: until it is at rest."""
+        last = len(inputs.own) - 1
+        seen = np.zeros((last // self.parts + 1, self.chains * self.size), dtype=complex)
+        k, pairs = first, np.empty((0, 3), dtype=int)
+        while True:
+            at_frame = k % self.parts == 0
+            if at_frame:
+                pairs = self._near(inputs, k, state)
+            state, known = self._pushed_out(inputs, k, state, pairs)
+            if at_frame:
+                seen[k // self.parts] = self.complex(state)[0]
+            if k == last:
+                return seen, state
+            fastest = float(np.abs(state[:, self.size :]).max())
+            count = int(min(self.parts - k % self.parts, max(1.0, _TURN / (self.dt * max(fastest, 1e-9)))))
+            state = self._advanced(inputs, k, count, state, known)
+            k += count
+            if calm:
+                state[:, self.size :] *= _CALM
+                if fastest < _REST and k > self.parts:
+                    return seen, self._stopped(state)
+
+    def _stopped(self, state: Array) -> Array:
+        state[:, self.size :] = 0.0
+        return state
+
+    def _advanced(self, inputs: Inputs, k: int, count: int, state: Array, known: "_Known | None") -> Array:
+        z, rate = self.complex(state)
+        drive = inputs.drive.row(k)
+        torques = drive.at(z, rate) - drive.whole + self.system.hold * z
+        pushed = (self.takes[0] + self.takes[1]) @ _pairs(torques.reshape(self.chains, self.size))
+        driven = inputs.driven[k : k + count] + pushed
+        found = None if known is None else self._contacts(inputs, k, count, state, known)
+        begun = state[:, : self.size].reshape(self.chains, -1)
+        for n in range(count):
+            before, state = state, self.transition @ state + driven[n]
+            if found is None:
+                continue
+            moved = state[:, : self.size].reshape(self.chains, -1)
+            gaps = found.gaps_at(moved - begun, n + 1)
+            if gaps.min() < 0.0:
+                last = before[:, : self.size].reshape(self.chains, -1)
+                both = np.stack((moved, state[:, self.size :].reshape(self.chains, -1)), axis=-1)
+                changes = found.stop(gaps, both, last, self.dt)
+                state[:, : self.size] += changes[..., 0]
+                state[:, self.size :] += changes[..., 1]
+        z, rate = self.complex(state)
+        if np.abs(z).max() > swing.WIDEST or np.abs(rate).max() > stepping.FASTEST:
+            return self.state(*stepping.within(z, rate))
+        return state
+
+    def _placed(self, inputs: Inputs, k: int, state: Array) -> "_Place":
+        """Where the bones are."""
+        z = state[:, : self.size]
+        angle = np.sqrt((z**2).sum(axis=-1, keepdims=True))
+        safe = np.maximum(angle, 1e-9)
+        unit, cosine, sine = z / safe, np.cos(angle), np.sin(angle)
+        own, across = inputs.own[k], inputs.across[k]
+        outward = (unit[..., None, :] @ across)[..., 0, :]
+        place = _Place(own * cosine + outward * sine, unit, cosine, sine / safe, outward)
+        place.tips = inputs.roots[k][:, None] + self.to_tips @ place.directions
+        if inputs.offsets is not None:
+            axes = np.concatenate((place.carried(own, across), place.directions[..., None, :]), axis=-2)
+            axes = np.take_along_axis(axes, self.above[..., None, None], axis=1)
+            apart = (inputs.offsets[k][..., None, :] @ axes)[..., 0, :]
+            place.tips = place.tips + (self.to_tips != 0.0) @ apart
+        place.joints = place.tips - self.lengths[..., None] * place.directions
+        return place
+
+    def _near(self, inputs: Inputs, k: int, state: Array) -> Array:
+        """Bones and colliders (p, 3), by chain, bone and collider, that may touch before the next frame."""
+        place = self._placed(inputs, k, state)
+        later = min(k + self.parts, len(inputs.own) - 1)
+        here = self._placed(inputs, later, state) if later > k else place
+        solids, borders = self.scene.solids, self.scene.borders
+        shape = self.chains, self.size, len(solids)
+        speed = np.abs(self.to_tips) @ np.sqrt((state[:, self.size :] ** 2).sum(axis=-1, keepdims=True))
+        drift = np.sqrt(rotation.dot(here.tips - place.tips, here.tips - place.tips))
+        begins, ends = (self._of_bones(values[k], shape) for values in (inputs.begins, inputs.ends))
+        moved = np.abs(inputs.begins[later] - inputs.begins[k]).sum(axis=-1)
+        moved = moved + np.abs(inputs.ends[later] - inputs.ends[k]).sum(axis=-1)
+        margin = 2.0 * self.parts * self.dt * speed[..., 0] + 2.0 * drift + 0.3 * self.lengths
+        margin = margin[..., None] + (moved if len(moved) == 1 else moved.reshape(shape))
+        found = nearest(
+            place.joints[:, :, None],
+            place.tips[:, :, None],
+            begins,
+            ends,
+            np.broadcast_to(solids.is_plane, shape),
+            borders.at_tip.reshape(shape),
+        )
+        gap = found.distance - borders.reach.reshape(shape)
+        return np.argwhere((gap < margin) & ~borders.left.reshape(shape))
+
+    def _of_bones(self, values: Array, shape: tuple[int, int, int]) -> Array:
+        return values[None] if len(values) == 1 else values.reshape(*shape, 3)
+
+    def _pairs_at(self, values: Array, pairs: Array) -> Array:
+        """(p, 3) ends of colliders at one sample."""
+        bones = pairs[:, 0] * self.size + pairs[:, 1] if len(values) > 1 else np.zeros(len(pairs), dtype=int)
+        return values[bones, pairs[:, 2]]
+
+    def _seen(self, inputs: Inputs, k: int, state: Array, pairs: Array) -> tuple["_Known", Array]:
+        """The geometry of pairs, and how far each is from touching (p,)."""
+        place = self._placed(inputs, k, state)
+        chain, bone, solid = pairs.T
+        begins, ends = self._pairs_at(inputs.begins[k], pairs), self._pairs_at(inputs.ends[k], pairs)
+        joints, tips = place.joints[chain, bone], place.tips[chain, bone]
+        is_plane = self.scene.solids.is_plane[solid]
+        row = chain * self.size + bone
+        reach, at_tip = self.scene.borders.reach[row, solid], self.scene.borders.at_tip[row, solid]
+        # The joint of a first bone is where the animation has it, be it inside a collider.
+        firsts = np.flatnonzero((bone == 0) & ~is_plane & ~at_tip)
+        if len(firsts):
+            all_of = joints[firsts], joints[firsts], begins[firsts], ends[firsts]
+            own = nearest(*all_of, is_plane[firsts], np.ones(len(firsts), dtype=bool))
+            at_tip[firsts] = own.distance < reach[firsts]
+        found = nearest(joints, tips, begins, ends, is_plane, at_tip)
+        points = joints + found.along[:, None] * (tips - joints)
+        known = _Known(pairs, place, found.along, found.across, found.normal, found.distance - reach, points)
+        known.axes = begins, ends
+        return known, known.gaps
+
+    def _pushed_out(self, inputs: Inputs, k: int, state: Array, pairs: Array) -> tuple[Array, "_Known | None"]:
+        """The state with all bones out of colliders, and what is near."""
+        known = None
+        if not len(pairs):
+            return state, None
+        for push in range(_PUSHES + 1):
+            known, gaps = self._seen(inputs, k, state, pairs)
+            chain, bone, solid = pairs.T
+            radii = self.scene.borders.reach[chain * self.size + bone, solid]
+            radii = np.where(radii > 0.0, radii, self.lengths[chain, bone])
+            deep = gaps < -_DEEP * radii
+            if not deep.any() or push == _PUSHES:
+                break
+            state = state.copy()
+            state[:, : self.size] += self._contacts(inputs, k, 0, state, known).push_out(_LIFT * float(radii.min()))
+        return state, known
+
+    def _contacts(self, inputs: Inputs, k: int, count: int, state: Array, known: "_Known") -> Contacts:
+        chain, bone, solid = known.pairs.T
+        place = known.place
+        weights = self.to_tips[chain, bone].copy()
+        rows = np.arange(len(chain))
+        weights[rows, bone] *= known.along
+        turned = place.turned(inputs.own[k], inputs.across[k])[chain]
+        moves = (weights[..., None, None] * turned).reshape(len(chain), -1, 3)
+        drift = np.zeros((len(chain), 3))
+        if count:
+            later = self._placed(inputs, k + count, state)
+            joints, tips = later.joints[chain, bone], later.tips[chain, bone]
+            point = joints + known.along[:, None] * (tips - joints)
+            begins, ends = known.axes
+            first, last = (self._pairs_at(v[k + count], known.pairs) for v in (inputs.begins, inputs.ends))
+            carried = (first - begins) + known.across[:, None] * ((last - ends) - (first - begins))
+            drift = (point - known.points - carried) / count
+        soft = self.softness[chain, bone]
+        return Contacts(
+            chain,
+            known.gaps,
+            known.normals,
+            moves,
+            drift,
+            self.scene.solids.friction[solid],
+            soft,
+            self.inverse_mass,
+        )
+
+
+@dataclass
+class _Place:
+    """Where the c chains of s bones are."""
+
+    directions: Array
+    """(c, s, 3)"""
+    unit: Array
+    """(c, s, 2) directions of the swings."""
+    cosine: Array
+    """(c, s, 1)"""
+    slope: Array
+    """(c, s, 1) sine by angle."""
+    outward: Array
+    """(c, s, 3) where each swings to from its animated direction."""
+    tips: Array = None  # type: ignore[assignment]
+    joints: Array = None  # type: ignore[assignment]
+
+    def turned(self, own: Array, across: Array) -> Array:
+        """(c, s, 2, 3) how the directions change with the swings."""
+        sine = np.sqrt(np.maximum(1.0 - self.cosine**2, 0.0))
+        more = (self.cosine - self.slope) * self.outward - sine * own
+        return self.slope[..., None] * across + self.unit[..., None] * more[..., None, :]
+
+    def carried(self, own: Array, across: Array) -> Array:
+        """(c, s, 2, 3) directions across, turned with the bones."""
+        sine = np.sqrt(np.maximum(1.0 - self.cosine**2, 0.0))
+        more = (self.cosine - 1.0) * self.outward - sine * own
+        return across + self.unit[..., None] * more[..., None, :]
+
+
+@dataclass
+class _Known:
+    """The geometry of p pairs of bones and colliders."""
+
+    pairs: Array
+    place: _Place
+    along: Array
+    across: Array
+    normals: Array
+    gaps: Array
+    points: Array
+    axes: tuple[Array, Array] = None  # type: ignore[assignment]
+
+
+def _pairs(values: Array) -> Array:
+    """Complex numbers (...) as (..., 2)."""
+    return np.ascontiguousarray(values).view(float).reshape(*values.shape, 2)
+
+
+def _blocks(shapes: Array, back: Array, step: Array) -> Array:
+    """(c, 2 s, 2 s) a step of modes (m, 2, 2) as one of swings and rates."""
+    count, size = shapes.shape[:2]
+    own = step.reshape(count, size, 2, 2)
+    parts = [[(shapes * own[:, None, :, i, j]) @ back for j in range(2)] for i in range(2)]
+    return np.concatenate([np.concatenate(row, axis=2) for row in parts], axis=1)
+
+
+def _column(shapes: Array, taps: Array) -> Array:
+    """(c, 2 s, s) what torques add to swings and rates, by taps (m, 2) of modes."""
+    count, size = shapes.shape[:2]
+    own, back = taps.reshape(count, size, 2), np.swapaxes(shapes, 1, 2)
+    return np.concatenate([(shapes * own[:, None, :, i]) @ back for i in range(2)], axis=1)
