@@ -84,39 +84,46 @@ class Nearest:
     """(...) from line to line, or before the plane [m]."""
 
 
-def nearest(
-    joints: Array, tips: Array, begins: Array, ends: Array, is_plane: Array, at_tip: Array
-) -> Nearest:
+def nearest(joints: Array, tips: Array, begins: Array, ends: Array, is_plane: Array, at_tip: Array) -> Nearest:
     """Where the lines from joints to tips (..., 3) are nearest to colliders.
 
     at_tip: whether only the tip counts.
     """
     bone, line, apart = tips - joints, ends - begins, joints - begins
-    long, thick = rotation.dot(bone, bone), rotation.dot(line, line)
-    shared, ahead, behind = rotation.dot(bone, line), rotation.dot(bone, apart), rotation.dot(line, apart)
-    safe_long, safe_thick = np.maximum(long, 1e-30), np.maximum(thick, 1e-30)
-    flat = long * thick - shared**2
-    along = np.where(
-        flat > 1e-9 * long * thick,
-        np.clip((shared * behind - ahead * thick) / np.maximum(flat, 1e-30), 0.0, 1.0),
-        np.clip((0.5 * shared - ahead) / safe_long, 0.0, 1.0),
-    )
-    across = np.where(thick > 1e-24, (shared * along + behind) / safe_thick, 0.0)
-    outside = (across < 0.0) | (across > 1.0) | (thick <= 1e-24)
-    across = np.clip(across, 0.0, 1.0)
-    along = np.where(outside, np.clip((across * shared - ahead) / safe_long, 0.0, 1.0), along)
-    only = at_tip | is_plane
-    along = np.where(only, 1.0, along)
-    at_the_tip = np.where(thick > 1e-24, np.clip((shared + behind) / safe_thick, 0.0, 1.0), 0.0)
-    across = np.where(is_plane, 0.0, np.where(only, at_the_tip, across))
+    long, ahead = np.maximum(rotation.dot(bone, bone), 1e-30), rotation.dot(bone, apart)
+    only, thick = at_tip | is_plane, rotation.dot(line, line)
+    if (is_plane | (thick <= 1e-24)).all():
+        across = np.zeros(only.shape)
+        along = np.where(only, 1.0, np.clip(-ahead / long, 0.0, 1.0))
+    else:
+        along, across = _of_lines(long, thick, rotation.dot(bone, line), ahead, rotation.dot(line, apart), only)
+        across = np.where(is_plane, 0.0, across)
     away = apart + along[..., None] * bone - across[..., None] * line
     distance = np.sqrt(rotation.dot(away, away))
-    out = np.where(distance[..., None] > 1e-12, away / np.maximum(distance, 1e-12)[..., None], _UP)
+    out = away / np.maximum(distance, 1e-12)[..., None]
+    out[distance <= 1e-12] = _UP
     if is_plane.any():
-        front = line / np.sqrt(safe_thick)[..., None]
+        front = line / np.sqrt(np.maximum(thick, 1e-30))[..., None]
         distance = np.where(is_plane, rotation.dot(away, front), distance)
         out = np.where(is_plane[..., None], front, out)
     return Nearest(along, across, out, distance)
+
+
+def _of_lines(
+    long: Array, thick: Array, shared: Array, ahead: Array, behind: Array, at_tip: Array
+) -> tuple[Array, Array]:
+    """See `Nearest.along` and `across`, from the products of the lines and what is between their beginnings."""
+    flat, safe = long * thick - shared**2, np.maximum(thick, 1e-30)
+    along = np.where(
+        flat > 1e-9 * long * thick,
+        (shared * behind - ahead * thick) / np.maximum(flat, 1e-30),
+        (0.5 * shared - ahead) / long,
+    )
+    along = np.where(at_tip, 1.0, np.clip(along, 0.0, 1.0))
+    across = np.where(thick > 1e-24, (shared * along + behind) / safe, 0.0)
+    outside = ((across < 0.0) | (across > 1.0) | (thick <= 1e-24)) & ~at_tip
+    across = np.clip(across, 0.0, 1.0)
+    return np.where(outside, np.clip((across * shared - ahead) / long, 0.0, 1.0), along), across
 
 
 @dataclass(frozen=True)

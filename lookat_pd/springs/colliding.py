@@ -13,16 +13,24 @@ import numpy as np
 from .. import rotation
 from ..pd.second_order import CLAMPED_STEP
 from ..rotation import Array
-from . import contacts, splines, stepping, swing
+from . import splines, stepping, swing
 from .colliders import Borders, Colliders, nearest
 from .contacts import Contacts
 from .swing import Animated, Drive
 from .tuning import SpringTuning
 
+_LISTED = 3
+"""Frames after which it is seen anew what is near."""
 _TURN = 0.06
 """Angle [rad] by which a bone may swing before the geometry is seen anew."""
+_ROOM = 0.15
+"""Angle [rad] by which a whole chain does not swing until the geometry is seen anew."""
+_SHORT = 0.2
+"""Part of a bone from its joint on within which contacts are soft."""
 _PUSHES = 8
 """Most times that bones are pushed out of colliders at a frame."""
+_BETTER = 0.8
+"""Part of the depth that is left after a push that was of use."""
 _LIFT, _DEEP = 5e-4, 2e-3
 """How far bones are pushed out, and the depth that is left, in radii."""
 _SETTLING, _REST, _CALM = 1.5, 1e-3, 0.9
@@ -135,7 +143,6 @@ class _Run:
         taps = self.system.taps
         self.takes = [_column(shapes, taps[:, :, n]) for n in range(2)]
         self.inverse_mass = shapes @ np.swapaxes(shapes, 1, 2)
-        self.softness = contacts.softness(self.inverse_mass, self.lengths)
         rows = np.arange(len(fine.bodies.lengths)).reshape(self.chains, self.size)
         beyond = fine.bodies.beyond[rows[:, :, None], rows[:, None]]
         self.to_tips = np.swapaxes(beyond, 1, 2) * self.lengths[:, None]
@@ -214,19 +221,19 @@ class _Run:
 
     def through(self, inputs: Inputs, state: Array, first: int, *, calm: bool = False) -> tuple[Array, Array]:
         """Swings (S, m) at frames, and the last state, from the one at a fine sample. calm: until it is at rest."""
-        last = len(inputs.own) - 1
+        last, listed, most = len(inputs.own) - 1, first, 0.0
         seen = np.zeros((last // self.parts + 1, self.chains * self.size), dtype=complex)
         k, pairs = first, np.empty((0, 3), dtype=int)
         while True:
             at_frame = k % self.parts == 0
-            if at_frame:
-                pairs = self._near(inputs, k, state)
+            fastest = float(np.abs(state[:, self.size :]).max())
+            if k == first or k >= listed + _LISTED * self.parts or fastest > most:
+                pairs, listed, most = self._near(inputs, k, state), k, 1.5 * fastest + 1.0
             state, known = self._pushed_out(inputs, k, state, pairs)
             if at_frame:
                 seen[k // self.parts] = self.complex(state)[0]
             if k == last:
                 return seen, state
-            fastest = float(np.abs(state[:, self.size :]).max())
             count = int(min(self.parts - k % self.parts, max(1.0, _TURN / (self.dt * max(fastest, 1e-9)))))
             state = self._advanced(inputs, k, count, state, known)
             k += count
@@ -246,23 +253,33 @@ class _Run:
         pushed = (self.takes[0] + self.takes[1]) @ _pairs(torques.reshape(self.chains, self.size))
         driven = inputs.driven[k : k + count] + pushed
         found = None if known is None else self._contacts(inputs, k, count, state, known)
-        begun = state[:, : self.size].reshape(self.chains, -1)
-        for n in range(count):
-            before, state = state, self.transition @ state + driven[n]
-            if found is None:
-                continue
-            moved = state[:, : self.size].reshape(self.chains, -1)
-            gaps = found.gaps_at(moved - begun, n + 1)
-            if gaps.min() < 0.0:
-                last = before[:, : self.size].reshape(self.chains, -1)
-                both = np.stack((moved, state[:, self.size :].reshape(self.chains, -1)), axis=-1)
-                changes = found.stop(gaps, both, last, self.dt)
-                state[:, : self.size] += changes[..., 0]
-                state[:, self.size :] += changes[..., 1]
+        if found is None:
+            for n in range(count):
+                state = self.transition @ state + driven[n]
+        else:
+            state = self._touching(found, driven, state)
         z, rate = self.complex(state)
         if np.abs(z).max() > swing.WIDEST or np.abs(rate).max() > stepping.FASTEST:
             return self.state(*stepping.within(z, rate))
         return state
+
+    def _touching(self, found: Contacts, driven: Array, state: Array) -> Array:
+        """The state after steps with contacts."""
+        last = self._flat(state)[0]
+        begun = found.begun(last, len(driven))
+        for n in range(len(driven)):
+            state = self.transition @ state + driven[n]
+            flat = self._flat(state)
+            gaps = begun[n] + found.added(flat)
+            if gaps[0].min() < 0.0:
+                found.stop(gaps, flat, last)
+                state = np.swapaxes(flat.reshape(2, self.chains, -1), 0, 1).reshape(state.shape)
+            last = flat[0]
+        return state
+
+    def _flat(self, state: Array) -> Array:
+        """(2, 2 c s) swings and rates."""
+        return np.swapaxes(state.reshape(self.chains, 2, -1), 0, 1).reshape(2, -1)
 
     def _placed(self, inputs: Inputs, k: int, state: Array) -> "_Place":
         """Where the bones are."""
@@ -272,7 +289,7 @@ class _Run:
         unit, cosine, sine = z / safe, np.cos(angle), np.sin(angle)
         own, across = inputs.own[k], inputs.across[k]
         outward = (unit[..., None, :] @ across)[..., 0, :]
-        place = _Place(own * cosine + outward * sine, unit, cosine, sine / safe, outward)
+        place = _Place(own * cosine + outward * sine, unit, cosine, np.sinc(angle / np.pi), outward)
         place.tips = inputs.roots[k][:, None] + self.to_tips @ place.directions
         if inputs.offsets is not None:
             axes = np.concatenate((place.carried(own, across), place.directions[..., None, :]), axis=-2)
@@ -283,9 +300,9 @@ class _Run:
         return place
 
     def _near(self, inputs: Inputs, k: int, state: Array) -> Array:
-        """Bones and colliders (p, 3), by chain, bone and collider, that may touch before the next frame."""
+        """Bones and colliders (p, 3), by chain, bone and collider, that may touch before they are listed anew."""
         place = self._placed(inputs, k, state)
-        later = min(k + self.parts, len(inputs.own) - 1)
+        later = min(k + _LISTED * self.parts, len(inputs.own) - 1)
         here = self._placed(inputs, later, state) if later > k else place
         solids, borders = self.scene.solids, self.scene.borders
         shape = self.chains, self.size, len(solids)
@@ -294,7 +311,7 @@ class _Run:
         begins, ends = (self._of_bones(values[k], shape) for values in (inputs.begins, inputs.ends))
         moved = np.abs(inputs.begins[later] - inputs.begins[k]).sum(axis=-1)
         moved = moved + np.abs(inputs.ends[later] - inputs.ends[k]).sum(axis=-1)
-        margin = 2.0 * self.parts * self.dt * speed[..., 0] + 2.0 * drift + 0.3 * self.lengths
+        margin = _LISTED * self.parts * self.dt * (speed[..., 0] + self.lengths) + 2.0 * drift + 0.3 * self.lengths
         margin = margin[..., None] + (moved if len(moved) == 1 else moved.reshape(shape))
         found = nearest(
             place.joints[:, :, None],
@@ -325,12 +342,13 @@ class _Run:
         row = chain * self.size + bone
         reach, at_tip = self.scene.borders.reach[row, solid], self.scene.borders.at_tip[row, solid]
         # The joint of a first bone is where the animation has it, be it inside a collider.
-        firsts = np.flatnonzero((bone == 0) & ~is_plane & ~at_tip)
+        found = nearest(joints, tips, begins, ends, is_plane, at_tip)
+        firsts = np.flatnonzero((bone == 0) & ~is_plane & ~at_tip & (found.distance < reach))
         if len(firsts):
             all_of = joints[firsts], joints[firsts], begins[firsts], ends[firsts]
             own = nearest(*all_of, is_plane[firsts], np.ones(len(firsts), dtype=bool))
             at_tip[firsts] = own.distance < reach[firsts]
-        found = nearest(joints, tips, begins, ends, is_plane, at_tip)
+            found = nearest(joints, tips, begins, ends, is_plane, at_tip)
         points = joints + found.along[:, None] * (tips - joints)
         known = _Known(pairs, place, found.along, found.across, found.normal, found.distance - reach, points)
         known.axes = begins, ends
@@ -338,49 +356,66 @@ class _Run:
 
     def _pushed_out(self, inputs: Inputs, k: int, state: Array, pairs: Array) -> tuple[Array, "_Known | None"]:
         """The state with all bones out of colliders, and what is near."""
-        known = None
         if not len(pairs):
             return state, None
-        for push in range(_PUSHES + 1):
+        before, most = np.inf, _PUSHES if k % self.parts == 0 else 1
+        for push in range(most + 1):
             known, gaps = self._seen(inputs, k, state, pairs)
             chain, bone, solid = pairs.T
             radii = self.scene.borders.reach[chain * self.size + bone, solid]
             radii = np.where(radii > 0.0, radii, self.lengths[chain, bone])
-            deep = gaps < -_DEEP * radii
-            if not deep.any() or push == _PUSHES:
+            deepest = float((-gaps / radii).max())
+            # What is held inside by its joint does not come out.
+            if deepest < _DEEP or push == most or deepest > _BETTER * before:
                 break
+            before = deepest
             state = state.copy()
-            state[:, : self.size] += self._contacts(inputs, k, 0, state, known).push_out(_LIFT * float(radii.min()))
+            touching = self._contacts(inputs, k, 0, state, known)
+            assert touching is not None, "something is too deep"
+            out = touching.push_out(_LIFT * float(radii.min()))
+            state[:, : self.size] += out.reshape(self.chains, self.size, 2)
         return state, known
 
-    def _contacts(self, inputs: Inputs, k: int, count: int, state: Array, known: "_Known") -> Contacts:
+    def _contacts(self, inputs: Inputs, k: int, count: int, state: Array, known: "_Known") -> Contacts | None:
+        """What may touch within some steps; with no step what touches now."""
+        drift = self._drift(inputs, k, count, state, known)
+        room = known.gaps + np.minimum(count * rotation.dot(drift, known.normals), 0.0)
         chain, bone, solid = known.pairs.T
-        place = known.place
-        weights = self.to_tips[chain, bone].copy()
-        rows = np.arange(len(chain))
-        weights[rows, bone] *= known.along
-        turned = place.turned(inputs.own[k], inputs.across[k])[chain]
+        near = np.flatnonzero(room < (_ROOM * self.to_tips[chain, bone].sum(axis=1) if count else 0.0))
+        if not len(near):
+            return None
+        chain, bone, solid = known.pairs[near].T
+        weights = self.to_tips[chain, bone]
+        weights[np.arange(len(chain)), bone] *= known.along[near]
+        # What touches next to a joint hardly turns the bone; that is left to the one that ends there.
+        short = np.maximum(_SHORT - known.along[near], 0.0) * self.lengths[chain, bone]
+        softness = self.inverse_mass[chain, bone, bone] * short**2
+        turned = known.place.turned(inputs.own[k], inputs.across[k])[chain]
         moves = (weights[..., None, None] * turned).reshape(len(chain), -1, 3)
-        drift = np.zeros((len(chain), 3))
-        if count:
-            later = self._placed(inputs, k + count, state)
-            joints, tips = later.joints[chain, bone], later.tips[chain, bone]
-            point = joints + known.along[:, None] * (tips - joints)
-            begins, ends = known.axes
-            first, last = (self._pairs_at(v[k + count], known.pairs) for v in (inputs.begins, inputs.ends))
-            carried = (first - begins) + known.across[:, None] * ((last - ends) - (first - begins))
-            drift = (point - known.points - carried) / count
-        soft = self.softness[chain, bone]
         return Contacts(
             chain,
-            known.gaps,
-            known.normals,
+            known.gaps[near],
+            known.normals[near],
             moves,
-            drift,
+            drift[near],
             self.scene.solids.friction[solid],
-            soft,
+            softness,
             self.inverse_mass,
+            self.dt,
         )
+
+    def _drift(self, inputs: Inputs, k: int, count: int, state: Array, known: "_Known") -> Array:
+        """(p, 3) how the points that are nearest move away from the colliders in a step, without the swing [m]."""
+        if not count:
+            return np.zeros(known.points.shape)
+        chain, bone, _ = known.pairs.T
+        later = self._placed(inputs, k + count, state)
+        joints, tips = later.joints[chain, bone], later.tips[chain, bone]
+        point = joints + known.along[:, None] * (tips - joints)
+        begins, ends = known.axes
+        first, last = (self._pairs_at(v[k + count], known.pairs) for v in (inputs.begins, inputs.ends))
+        carried = (first - begins) + known.across[:, None] * ((last - ends) - (first - begins))
+        return (point - known.points - carried) / count
 
 
 @dataclass

@@ -5,120 +5,121 @@ that what touches with its tip lifts the bones on which it hangs, too. What goes
 bouncing; friction takes away no more of the slip than the contact's force allows.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from .. import rotation
 from ..rotation import Array
 
-_SOFT = 0.05
-"""Part of its length at which a contact at a bone's joint acts at least: nothing turns a bone about its end there."""
+_SOFT = 1e-6
+"""Part by which contacts that act alike are softened, so that their forces are known."""
 _MOST_TURN = 0.4
 """Largest angle [rad] by which a bone is pushed out at once."""
 
 
-@dataclass(frozen=True)
 class Contacts:
-    """p contacts that may come to be."""
+    """p contacts that may come to be, over some steps.
 
-    chains: Array
-    """(p,) their chains."""
-    gaps: Array
-    """(p,) distances from touching [m] at the swings where they were found."""
-    normals: Array
-    """(p, 3) out of the colliders."""
-    moves: Array
-    """(p, 2 s, 3) how the point that touches moves with the swings of the chain's bones."""
-    drift: Array
-    """(p, 3) how it moves in a step away from the collider by itself [m]."""
-    friction: Array
-    """(p,)"""
-    softness: Array
-    """(p,) what is added to the inverse mass of each."""
-    inverse_mass: Array
-    """(c, s, s) of the chains."""
+    A state here is the swings of all c s bones, each in two parts, then their rates: (2, 2 c s).
+    """
 
-    def __post_init__(self) -> None:
-        pushed = (self.moves @ self.normals[..., None])[..., 0]
-        object.__setattr__(self, "pushed", pushed)
-        shape = len(pushed), -1, 2
-        weighed = self.inverse_mass[self.chains] @ pushed.reshape(shape)
-        mass = np.tensordot(pushed, weighed.reshape(pushed.shape), axes=(1, 1))
-        mass *= self.chains[:, None] == self.chains
-        mass[np.diag_indices(len(mass))] += self.softness
-        object.__setattr__(self, "mass", mass)
-        object.__setattr__(self, "solved", {})
-        object.__setattr__(self, "own", (np.arange(len(self.inverse_mass))[:, None] == self.chains).astype(float))
-        slide = np.abs(mass).sum(axis=1)
-        object.__setattr__(self, "slide", slide[:, None, None])
+    def __init__(
+        self,
+        chains: Array,
+        gaps: Array,
+        normals: Array,
+        moves: Array,
+        drift: Array,
+        friction: Array,
+        softness: Array,
+        chain_mass: Array,
+        dt: float,
+    ) -> None:
+        """chains: (p,) that of each. gaps: (p,) distances from touching [m]. normals: (p, 3) out of the colliders.
+        moves: (p, 2 s, 3) how the point that touches moves with the swings of its chain. drift: (p, 3) how it moves
+        away from the collider in a step by itself [m]. friction: (p,). softness: (p,) added to their inverse masses.
+        chain_mass: (c, s, s) inverse masses of the chains."""
+        self.chains, self.gaps, self.friction = chains, gaps, friction
+        count, size = moves.shape[:2]
+        pushed = (moves @ normals[..., None])[..., 0]
+        fall = rotation.dot(drift, normals)
+        self._fall = np.array((fall, fall / dt))
+        weighed = (chain_mass[chains] @ pushed.reshape(count, -1, 2)).reshape(count, size)
+        self._mass = (pushed @ weighed.T) * (chains[:, None] == chains)
+        self._mass[np.diag_indices(count)] *= 1.0 + _SOFT
+        self._mass[np.diag_indices(count)] += softness + 1e-30
+        self._solved: dict[bytes, tuple[Array, Array]] = {}
+        # By the bones of all chains.
+        self._place = np.arange(count)[:, None], chains[:, None] * size + np.arange(size)
+        self._whole = len(chain_mass) * size
+        self._moved, self._pushes = self._spread(pushed).T, self._spread(weighed)
+        self._slips = bool(friction.any())
+        if self._slips:
+            across = np.eye(3) - normals[:, :, None] * normals[:, None]
+            slide = 1.0 / np.abs(self._mass).sum(axis=1)[:, None]
+            heavy = (chain_mass[chains] @ moves.reshape(count, -1, 6)).reshape(moves.shape)
+            drags, slips = np.swapaxes(heavy, 1, 2), across @ np.swapaxes(moves, 1, 2) * slide[..., None]
+            whole = np.array([[self._spread(values[:, n]) for n in range(3)] for values in (drags, slips)])
+            whole = np.swapaxes(whole, 1, 2).reshape(2, 3 * count, -1)
+            self._drags, self._slides = whole[0], np.ascontiguousarray(whole[1].T)
+            own = (across @ drift[..., None])[..., 0] * slide
+            self._carried = np.array((own, own / dt))
 
-    def gaps_at(self, moved: Array, step: int) -> Array:
-        """(p,) distances so many steps later. moved: (c, 2 s) by how much the swings have changed."""
-        along = (self.pushed[:, None] @ moved[self.chains][..., None])[:, 0, 0]
-        return self.gaps + step * self.fall + along
+    def _spread(self, values: Array) -> Array:
+        """Values (p, 2 s) for the bones of a chain as those for all, (p, 2 c s)."""
+        result = np.zeros((len(values), self._whole))
+        result[self._place] = values
+        return result
 
-    @property
-    def fall(self) -> Array:
-        return rotation.dot(self.drift, self.normals)
+    def begun(self, swings: Array, steps: int) -> Array:
+        """(steps, 2, p) what distances and their rates are after each of some steps, besides what swings (2 c s,) and
+        rates add, from the first swings."""
+        result = np.empty((steps, 2, len(self.gaps)))
+        result[:, 0] = self.gaps - swings @ self._moved + np.arange(1, steps + 1)[:, None] * self._fall[0]
+        result[:, 1] = self._fall[1]
+        return result
 
-    def forces(self, wanted: Array, active: Array) -> Array:
-        """(p, k) pushes that make contacts move by what is wanted (p, k), where active; none pulls."""
+    def added(self, state: Array) -> Array:
+        """(2, p) what a state adds to distances and their rates."""
+        return state @ self._moved
+
+    def _forces(self, wanted: Array, active: Array) -> Array:
+        """(k, p) pushes that make contacts move by what is wanted (k, p), where active; none pulls."""
         for _ in range(2):
-            rows = np.flatnonzero(active)
-            result = np.zeros(wanted.shape)
-            found = self._solve(rows, wanted[rows])
-            result[rows] = np.maximum(found, 0.0)
-            pulls = found[:, 0] < 0.0
+            key = active.tobytes()
+            if key not in self._solved:
+                rows = np.flatnonzero(active)
+                self._solved[key] = rows, _inverted(self._mass, self.chains, rows)
+            rows, inverse = self._solved[key]
+            found = wanted[:, rows] @ inverse
+            pulls = found[0] < 0.0
             if not pulls.any() or pulls.all():
                 break
             active = active.copy()
             active[rows[pulls]] = False
+        result = np.zeros(wanted.shape)
+        result[:, rows] = np.maximum(found, 0.0)
         return result
 
-    def _solve(self, rows: Array, wanted: Array) -> Array:
-        key = rows.tobytes()
-        if key not in self.solved:
-            self.solved[key] = _inverted(self.mass, self.chains, rows)
-        return self.solved[key] @ wanted
-
-    def changes(self, forces: Array) -> Array:
-        """(c, s, 2, k) how swings change by forces (p, 3, k) on what touches."""
-        pushed = (self.moves @ forces).reshape(len(forces), -1)
-        size, count = self.inverse_mass.shape[1], forces.shape[-1]
-        gathered = (self.own @ pushed).reshape(-1, size, 2 * count)
-        return (self.inverse_mass @ gathered).reshape(-1, size, 2, count)
-
     def push_out(self, lift: float) -> Array:
-        """(c, s, 2) changes of swings that bring all out of the colliders, by `lift` [m] more than that."""
-        active = self.gaps < 0.0
-        forces = self.forces((lift - self.gaps)[:, None], active)
-        change = self.changes(self.normals[..., None] * forces[:, None])[..., 0]
-        size = np.sqrt((change**2).sum(axis=-1).max(axis=-1))
-        return change * (np.minimum(1.0, _MOST_TURN / np.maximum(size, 1e-12)))[:, None, None]
+        """(2 c s,) changes of swings that bring all out of the colliders, by `lift` [m] more than that."""
+        change = (self._forces((lift - self.gaps)[None], self.gaps < 0.0) @ self._pushes)[0]
+        return change * min(1.0, _MOST_TURN / max(float(np.abs(change).max()), 1e-12))
 
-    def stop(self, gaps: Array, state: Array, before: Array, dt: float) -> Array:
-        """(c, s, 2, 2) changes of swings and rates by the contacts in a step.
+    def stop(self, gaps: Array, state: Array, last: Array) -> None:
+        """Change a state by the contacts of a step that begun with the last swings (2 c s,).
 
-        gaps: (p,) after the step. state: (c, 2 s, 2) swings and rates. before: (c, 2 s) swings before the step.
+        gaps: (2, p) distances and their rates after it.
         """
-        both = state[self.chains]
-        both[..., 0] -= before[self.chains]
-        slips = np.swapaxes(self.moves, 1, 2) @ both
-        slips[..., 0] += self.drift
-        slips[..., 1] += self.drift / dt
-        into = (self.normals[:, None] @ slips)[:, 0]
-        wanted = np.stack((-gaps, np.maximum(-into[:, 1], 0.0)), axis=1)
-        pushes = self.forces(wanted, gaps < 0.0)
-        normals = self.normals[..., None]
-        forces = normals * pushes[:, None]
-        if self.friction.any():
-            slips -= normals * into[:, None]
-            held = slips / self.slide
-            size = np.sqrt((held**2).sum(axis=1, keepdims=True))
-            most = self.friction[:, None, None] * pushes[:, None]
-            forces -= held * np.minimum(1.0, most / np.maximum(size, 1e-30))
-        return self.changes(forces)
+        forces = self._forces(np.maximum(-gaps, 0.0), gaps[0] < 0.0)
+        if self._slips:
+            moved = state.copy()
+            moved[0] -= last
+            slips = (moved @ self._slides).reshape(self._carried.shape)
+            slips += self._carried
+            size = np.maximum(np.sqrt(rotation.dot(slips, slips)), 1e-30)
+            slips *= np.minimum(1.0, self.friction * forces / size)[..., None]
+            state -= slips.reshape(2, -1) @ self._drags
+        state += forces @ self._pushes
 
 
 def _inverted(mass: Array, chains: Array, rows: Array) -> Array:
@@ -130,8 +131,3 @@ def _inverted(mass: Array, chains: Array, rows: Array) -> Array:
         own = np.flatnonzero(chains[rows] == chain)
         result[np.ix_(own, own)] = np.linalg.inv(mass[np.ix_(rows[own], rows[own])])
     return result
-
-
-def softness(inverse_mass: Array, lengths: Array) -> Array:
-    """(c, s) what a contact at each bone is softened by. inverse_mass: (c, s, s); lengths: (c, s)."""
-    return np.diagonal(inverse_mass, axis1=1, axis2=2) * (_SOFT * lengths) ** 2

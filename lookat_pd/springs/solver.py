@@ -8,7 +8,6 @@ motion is too wild for that in steps (`stepping`).
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,8 +25,8 @@ from .tuning import SpringTuning
 
 _NEAR = 0.25
 """Distance from a collider, in lengths of a bone, within which it is stepped."""
-_AT_ONCE = 400_000
-"""Fine samples of bones that are stepped at once."""
+_AT_ONCE = 60
+"""Bones that are stepped at once, at most."""
 
 
 @dataclass(frozen=True)
@@ -171,12 +170,12 @@ class _Work:
 
     def _collide(self, colliders: Colliders, bones: Array, frames: slice, found: swing.Swing) -> None:
         """Step the chains among these bones that may touch a collider, from shortly before they do."""
-        near = self._near(colliders, bones, frames)
+        near = np.asarray(self._near(colliders, bones, frames))
         bodies = self._bodies(bones)
         for rows in bodies.chains():
             touching = near[:, rows].any(axis=2)
             meets = np.flatnonzero(touching.any(axis=0))
-            most = max(1, int(_AT_ONCE / ((frames.stop - frames.start) * rows.shape[1] * ceil(self.rig.dt / 4e-3))))
+            most = max(1, _AT_ONCE // rows.shape[1])
             for some in np.split(meets, range(most, len(meets), most)):
                 if len(some):
                     first = int(np.argmax(touching[:, some].any(axis=1)))
@@ -218,11 +217,11 @@ class _Work:
             colliders.begins[frames], colliders.ends[frames], colliders.radii, colliders.friction, colliders.is_plane
         )
         for n in range(len(here)):
-            gap = np.where(borders.left[:, n], np.inf, gaps(here, borders, joints, tips, n))
+            gap = gaps(here, borders, joints, tips, n)
             # As far as it comes nearer in a frame.
             closer = np.abs(np.diff(gap, axis=0, prepend=gap[:1], append=gap[-1:]))
             margin = np.maximum(closer[:-1], closer[1:]) + _NEAR * r.lengths[bones]
-            near |= gap < np.where(np.isfinite(margin), margin, 0.0)
+            near |= (gap < margin) & ~borders.left[:, n]
         return near
 
     def _animated(self, bones: Array, frames: slice) -> swing.Animated:

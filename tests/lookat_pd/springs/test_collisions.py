@@ -1,0 +1,245 @@
+"""The laws of springs among colliders."""
+
+import numpy as np
+import pytest
+
+from comparison import largest_degrees
+from lookat_pd import rotation, springs
+from lookat_pd.errors import InvalidArgument
+from lookat_pd.rotation import Array
+from lookat_pd.springs import Colliders, SpringMotion
+
+SETTINGS = {"settle_time": 0.6, "damping_ratio": 0.5}
+FALL = (0.0, 0.0, -9.81)
+RADIUS = 0.02
+ASIDE, UP = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
+
+
+def still(frames: int, bones: int, along: tuple[float, ...] = (0.0, 0.1, 0.0)) -> tuple[Array, ...]:
+    """A chain that stands still: positions, rotations, tips and parents."""
+    places = np.tile(np.arange(bones)[:, None] * np.array(along), (frames, 1, 1))
+    return places, rotation.identity(frames, bones), np.tile(along, (bones, 1)), np.arange(bones) - 1
+
+
+def swaying(rate: int, bones: int = 4, seconds: float = 3.0) -> tuple[Array, ...]:
+    """A tail of an animal that sways."""
+    t = np.arange(int(seconds * rate) + 1) / rate
+    turned = rotation.about([0.0, 0.0, 1.0], 0.6 * np.sin(4.0 * np.pi * t / seconds) * np.sin(2.0 * t))[:, None]
+    places, _, tips, parents = still(len(t), bones)
+    return rotation.rotate(turned, places), np.repeat(turned, bones, axis=1), tips, parents
+
+
+def floor(height: float, friction: float = 0.0) -> Colliders:
+    return Colliders.made([[0.0, 0.0, height]], [[0.0, 0.0, height + 1.0]], 0.0, friction, True)
+
+
+def sphere(center: Array, radius: float = 0.1, friction: float = 0.0) -> Colliders:
+    return Colliders.made(center, center, radius, friction)
+
+
+def joints(places: Array, found: SpringMotion) -> Array:
+    return np.concatenate((places[:, :1], found.tips[:, :-1]), axis=1)
+
+
+def test_a_tail_that_hangs_down_lies_on_the_floor() -> None:
+    places, turned, tips, parents = still(96, 6)
+    free = springs.solve(places, turned, tips, parents, 1 / 24, **SETTINGS, gravity=FALL)
+    assert free.tips[-1, -1, 2] < -0.1
+    found = springs.solve(
+        places, turned, tips, parents, 1 / 24, **SETTINGS, gravity=FALL, colliders=floor(-0.06), radius=RADIUS
+    )
+    assert found.stepped.all()
+    low = found.tips[:, :, 2].min(axis=1) - RADIUS + 0.06
+    assert np.abs(low[-24:]).max() < 0.02 * RADIUS
+    # It lies there from the first frame on.
+    assert largest_degrees(found.offsets, found.offsets[:1]) < 0.05
+
+
+def test_the_report_says_how_deep_and_in_what() -> None:
+    # The floor comes up past the root, and higher than the tail can bend.
+    places, turned, tips, parents = still(10, 3)
+    heights = np.linspace(-0.5, 0.5, 10)[:, None, None] * [0.0, 0.0, 1.0]
+    rising = Colliders.made(heights, heights + UP, 0.0, 0.0, True)
+    found = springs.solve(places, turned, tips, parents, 1 / 24, **SETTINGS, colliders=rising, radius=RADIUS)
+    assert np.all(found.depth[:4] == 0.0)
+    assert np.all(found.collider[:4] == -1)
+    assert np.all(found.collider[-1] == 0)
+    assert np.allclose(found.depth[-1], 0.5 + RADIUS - found.tips[-1, :, 2])
+
+
+def test_a_collider_out_of_reach_changes_nothing() -> None:
+    motion = swaying(24)
+    plain = springs.solve(*motion, 1 / 24, **SETTINGS)
+    far = springs.solve(*motion, 1 / 24, **SETTINGS, colliders=sphere([[0.0, 0.2, -0.9]]), radius=RADIUS)
+    assert np.array_equal(plain.offsets, far.offsets)
+    assert not far.stepped.any()
+
+
+@pytest.mark.parametrize("gravity", [(0.0, 0.0, 0.0), (0.0, 0.0, -4.0)])
+def test_a_collider_that_is_near_but_not_touched_changes_next_to_nothing(gravity) -> None:
+    motion = swaying(24)
+    plain = springs.solve(*motion, 1 / 24, **SETTINGS, gravity=gravity)
+    low = plain.tips[..., 2].min()
+    near = springs.solve(*motion, 1 / 24, **SETTINGS, gravity=gravity, colliders=floor(low - 0.03), radius=RADIUS)
+    assert near.stepped.all()
+    assert largest_degrees(near.offsets, plain.offsets) < 0.3
+
+
+@pytest.mark.parametrize("shape", ["sphere", "capsule", "plane"])
+def test_what_moves_into_a_tail_pushes_it_aside(shape) -> None:
+    places, turned, tips, parents = still(73, 4)
+    away = np.array([-0.4, 0.25, 0.0]) + np.linspace(0.0, 0.35, 49).repeat([1] * 48 + [25])[:, None] * [1.0, 0.0, 0.0]
+    ahead = {"sphere": 0.0, "capsule": np.array([0.0, 0.0, 0.3]), "plane": np.array([1.0, 0.0, 0.0])}[shape]
+    begins, ends = away[:, None] - (ahead if shape == "capsule" else 0.0), away[:, None] + ahead
+    if shape == "plane":
+        begins, ends = begins + 0.1 * ASIDE, ends + 0.1 * ASIDE
+    colliders = Colliders.made(begins, ends, 0.1, 0.0, shape == "plane")
+    found = springs.solve(places, turned, tips, parents, 1 / 24, **SETTINGS, colliders=colliders, radius=RADIUS)
+    assert largest_degrees(found.offsets[:5], rotation.identity(5, 4)) < 1e-6
+    assert found.tips[-1, -1, 0] > 0.05
+    assert found.depth.max() < 0.02 * RADIUS
+    # All of the chain gives way, not just the bone that is touched.
+    bends = np.degrees(rotation.angle(found.swings[-1]))
+    assert bends.min() > 3.0
+    assert largest_degrees(found.offsets[-1:], found.offsets[-2:-1]) < 0.05
+
+
+def test_frame_rates_agree_among_colliders() -> None:
+    def at(rate: int, **among) -> Array:
+        return springs.solve(*swaying(rate), 1 / rate, **SETTINGS, gravity=FALL, **among).offsets
+
+    among = {"colliders": floor(-0.05, friction=0.3), "radius": RADIUS}
+    finest = at(120, **among)
+    assert largest_degrees(finest, at(120)) > 5.0
+    for rate in (24, 60):
+        assert largest_degrees(at(rate, **among), finest[:: 120 // rate]) < 1.0
+
+
+def test_friction_takes_along_what_lies_on_it() -> None:
+    places, turned, tips, parents = still(49, 2, (0.0, 0.15, 0.0))
+    shift = 0.1 * np.linspace(0.0, 1.0, 49)[:, None, None] * ASIDE
+    moved = []
+    for friction in (0.0, 0.2, 2.0):
+        begins = shift - 0.03 * UP
+        under = Colliders.made(begins, begins + UP, 0.0, friction, True)
+        found = springs.solve(
+            places, turned, tips, parents, 1 / 24, **SETTINGS, gravity=FALL, colliders=under, radius=RADIUS
+        )
+        moved.append(float(found.tips[-1, -1, 0]))
+    assert abs(moved[0]) < 1e-4
+    assert moved[0] < moved[1] < moved[2] < 0.1
+    assert moved[2] > 0.03
+
+
+def test_a_cycle_among_colliders_returns_to_its_beginning() -> None:
+    motion = swaying(24, seconds=2.0)
+    motion = [values[:-1] if n < 2 else values for n, values in enumerate(motion)]
+    t = np.arange(49) / 24
+    turned = rotation.about([0.0, 0.0, 1.0], 0.6 * np.sin(np.pi * t))[:, None]
+    places = rotation.rotate(turned, still(49, 4)[0])
+    found = springs.solve(
+        places,
+        np.repeat(turned, 4, axis=1),
+        *motion[2:],
+        1 / 24,
+        **SETTINGS,
+        gravity=FALL,
+        cyclic=True,
+        colliders=sphere([[0.15, 0.3, -0.05]], friction=0.3),
+        radius=RADIUS,
+    )
+    assert found.stepped.all()
+    assert found.seam < 1e-6
+    assert found.depth.max() < 0.02 * RADIUS
+
+
+def test_bones_that_are_animated_inside_a_collider_are_left_there() -> None:
+    places, turned, tips, parents = still(24, 4)
+    head = sphere([[0.0, 0.0, 0.0]], radius=0.13)
+    found = springs.solve(places, turned, tips, parents, 1 / 24, **SETTINGS, colliders=head, radius=RADIUS)
+    assert largest_degrees(found.offsets, rotation.identity(24, 4)) < 1e-6
+    assert found.depth.max() == 0.0
+
+
+def test_what_collides_does_not_change_with_other_chains_beside_it() -> None:
+    one = swaying(24)
+    both = [np.concatenate((values, values), axis=1) for values in one[:2]]
+    tips, parents = np.concatenate((one[2], one[2])), np.concatenate((one[3], np.where(one[3] < 0, -1, one[3] + 4)))
+    ball = sphere([[-0.15, 0.3, 0.0]])
+    found = springs.solve(*both, tips, parents, 1 / 24, **SETTINGS, colliders=ball, radius=RADIUS)
+    alone = springs.solve(*one, 1 / 24, **SETTINGS, colliders=ball, radius=RADIUS)
+    assert largest_degrees(found.offsets[:, :4], alone.offsets) < 1e-4
+    assert largest_degrees(found.offsets[:, 4:], alone.offsets) < 1e-4
+
+
+def test_in_settled_contact_nothing_is_deeper_than_two_percent_of_the_radius() -> None:
+    """Chains that are pressed onto a solid each by gravity in any direction."""
+    random, count, links, frames = np.random.default_rng(3), 6, 3, 49
+    deep = []
+    for kind in ("sphere", "capsule", "plane"):
+        for _ in range(count):
+            pull = random.normal(size=3)
+            pull *= random.uniform(2.0, 15.0) / np.linalg.norm(pull)
+            places, turned, tips, parents = still(frames, links)
+            middle = np.array([0.0, random.uniform(0.1, 0.3), 0.0]) + pull / np.linalg.norm(pull) * 0.13
+            line = {"sphere": np.zeros(3), "capsule": random.normal(size=3) * 0.1, "plane": -pull}[kind]
+            size = random.uniform(0.05, 0.1)
+            solids = Colliders.made([middle], [middle + line], size, random.choice([0.0, 0.5]), kind == "plane")
+            found = springs.solve(
+                places,
+                turned,
+                tips,
+                parents,
+                1 / 24,
+                settle_time=random.uniform(0.2, 1.5),
+                damping_ratio=random.uniform(0.2, 1.0),
+                gravity=pull,
+                colliders=solids,
+                radius=RADIUS,
+            )
+            deep.append(found.depth[24:].max())
+    assert max(deep) < 0.02 * RADIUS
+
+
+@pytest.mark.parametrize(("dt", "count", "frames"), [(1.0, 15, 3), (1 / 24, 60, 8), (1 / 120, 60, 8)])
+def test_whatever_the_settings_it_stays_finite_and_bounded(dt, count, frames) -> None:
+    """Spins, jumps, zero lengths, pushes of any strength, solids anywhere."""
+    random, links = np.random.default_rng(11), 3
+    parents = np.where(np.arange(count) % links, np.arange(count) - 1, -1)
+    places = np.cumsum(random.normal(size=(frames, count, 3)) * 10.0 ** random.uniform(-4, 1, count)[:, None], axis=0)
+    turned = rotation.normalize(random.normal(size=(frames, count, 4)))
+    tips = random.normal(size=(count, 3)) * 10.0 ** random.uniform(-3, 0, count)[:, None]
+    tips[random.random(count) < 0.1] = 0.0
+    begins = np.cumsum(random.normal(size=(frames, 6, 3)), axis=0)
+    ends = begins + random.normal(size=(frames, 6, 3)) * [[0.0], [0.0], [1.0], [1.0], [1.0], [1.0]]
+    solids = Colliders.made(begins, ends, random.uniform(0.0, 2.0, 6), random.uniform(0.0, 2.0, 6), np.arange(6) > 3)
+    found = springs.solve(
+        places,
+        turned,
+        tips,
+        parents,
+        dt,
+        settle_time=10.0 ** random.uniform(-1.5, 1.0, count),
+        damping_ratio=random.choice([0.0, 0.1, 0.5, 1.0, 5.0], count),
+        inertia=np.repeat(random.random(count // links), links),
+        center=(places[:, 0], turned[:, 0]),
+        gravity=random.normal(size=(count, 3)) * 10.0,
+        drag=random.choice([0.0, 1.0, 20.0], count),
+        colliders=solids,
+        radius=random.uniform(0.0, 0.1, count),
+    )
+    assert found.stepped.mean() > 0.2
+    assert np.isfinite(found.offsets).all()
+    assert np.isfinite(found.tips).all()
+    assert np.isfinite(found.depth).all()
+    assert np.abs(np.linalg.norm(found.offsets, axis=-1) - 1.0).max() < 1e-9
+
+
+def test_what_is_wrong_with_colliders_is_said() -> None:
+    with pytest.raises(InvalidArgument, match="radius of a collider"):
+        sphere([[0.0, 0.0, 0.0]], radius=-1.0)
+    motion = still(5, 1)
+    with pytest.raises(InvalidArgument, match="colliders"):
+        springs.solve(*motion, 1 / 24, **SETTINGS, colliders=sphere(np.zeros((3, 1, 3))))
+    with pytest.raises(InvalidArgument, match="radius of a bone"):
+        springs.solve(*motion, 1 / 24, **SETTINGS, colliders=floor(0.0), radius=-0.1)
