@@ -21,6 +21,7 @@ def modules() -> tuple[ModuleType, ...]:
     from .rig.look_at.live import look_at_kind
     from .rig.pd_follow import follow_kind
     from .rig.pd_follow import settings as pd_follow_settings
+    from .rig.springs import collider_settings
     from .rig.springs import settings as springs_settings
     from .rig.springs import springs_kind
     from .rig.transitions import library_settings, travel_settings
@@ -42,6 +43,7 @@ def modules() -> tuple[ModuleType, ...]:
         hit_settings,
         pd_follow_settings,
         springs_settings,
+        collider_settings,
     )
     kinds = look_at_kind, springs_kind, follow_kind, visual_kind
     return translations, *settings, layer, live, *kinds, operators, panels, cli

@@ -41,7 +41,7 @@ class LOOKAT_PD_OT_springs_bake(job.Bake, bpy.types.Operator):
         assert item is not None, "otherwise why_not_now gives the reason"
         every = chains.to_bake(item)
         self.count = sum(len(chain.bones) for chain in every)
-        self.job = layer_bake.bake(context.scene, SpringKind, [instance_of(item, every)], options)
+        self.job = layer_bake.bake(context.scene, SpringKind, [instance_of(context.scene, item, every)], options)
 
     def finish(self, context: bpy.types.Context, result: object) -> None:
         summary = Message(

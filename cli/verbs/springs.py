@@ -151,7 +151,7 @@ def _bake(
         chain.settings.mute = False
     how = BakeOptions(first, last, baking.INTO[options.into], writer=key_arguments.writer(options))
     solved: list[LayerSolve] = []
-    steps = layer_bake.bake(scene, SpringKind, [instance_of(rig, every)], how, solved.extend)
+    steps = layer_bake.bake(scene, SpringKind, [instance_of(scene, rig, every)], how, solved.extend)
     action = baking.work(steps, console, "baking")[rig]
     if job.output.suffix.lower() == ".glb":
         baking.trim(action, extent, first, last)

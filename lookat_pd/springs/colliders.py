@@ -66,6 +66,10 @@ class Colliders:
         first, last = np.broadcast_to(self.begins, shape), np.broadcast_to(self.ends, shape)
         return Colliders(first, last, self.radii, self.friction, self.is_plane)
 
+    def at(self, frames: slice) -> "Colliders":
+        """The same at some of the frames."""
+        return Colliders(self.begins[frames], self.ends[frames], self.radii, self.friction, self.is_plane)
+
     def __len__(self) -> int:
         return len(self.radii)
 

@@ -213,9 +213,7 @@ class _Work:
         joints, tips = (places[frames] for places in r.placed(r.whole(self.swings), self.longer))
         joints, tips = joints[:, bones], tips[:, bones]
         borders, near = self.borders.of_bones(bones), np.zeros(joints.shape[:2], dtype=bool)
-        here = Colliders(
-            colliders.begins[frames], colliders.ends[frames], colliders.radii, colliders.friction, colliders.is_plane
-        )
+        here = colliders.at(frames)
         for n in range(len(here)):
             gap = gaps(here, borders, joints, tips, n)
             # As far as it comes nearer in a frame.

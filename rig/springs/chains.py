@@ -10,6 +10,7 @@ from ..animation import data_paths
 from ..animation.editable import check_bones, check_local
 from ..animation.stored_settings import read
 from ..sampling import own_data
+from . import colliders
 from .settings import NAME, SpringSettings
 
 
@@ -64,6 +65,13 @@ class SpringChain:
                     armature=self.armature.name,
                 )
         check_bones(self.armature, bones)
+        own = {collider.bone for collider in colliders.of_object(self.armature)}
+        for name in bones if self.settings.collide else ():
+            if name in own:
+                raise RigError(
+                    "Bone '{name}' swings and is a collider of its own chain; make it no collider, or turn off Collide.",
+                    name=name,
+                )
 
 
 def on(item: bpy.types.Object) -> Iterator[SpringChain]:

@@ -17,7 +17,8 @@ listeners: list[Callable[[], None]] = []
 """Called when other bones may have springs."""
 
 
-def _is_other(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+def is_other(settings: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """After a change of what swings or of what it collides with."""
     for listener in listeners:
         listener()
     changed(settings, context)
@@ -27,14 +28,14 @@ def _use_preset(settings: "SpringSettings", context: bpy.types.Context) -> None:
     use_preset(settings, settings.preset)
 
 
-_deciding = Properties(override=EDITABLE, update=_is_other, options=set())
+_deciding = Properties(override=EDITABLE, update=is_other, options=set())
 
 
 def _name_after_bone(item: "SpringBone", context: bpy.types.Context) -> None:
     """Library overrides identify the items of a collection by their names."""
     if item.id_data.override_library is None or not item.name:
         item.name = item.bone
-    _is_other(item, context)
+    is_other(item, context)
 
 
 class SpringBone(bpy.types.PropertyGroup):
@@ -95,6 +96,19 @@ class SpringSettings(bpy.types.PropertyGroup):
         subtype="ACCELERATION",
     )
     turbulence: setting.factor("Turbulence", "Largest change of the strength of the wind by gusts", 0.3)
+    collide: setting.switch(
+        "Collide", "Do not pass through the colliders of the scene and the floor, where there are any", True
+    )
+    radius: setting.number(
+        "Radius",
+        "Distance of the chain's surface from its bones, for collisions",
+        max=100.0,
+        soft_max=0.2,
+        subtype="DISTANCE",
+        step=1,
+        precision=3,
+    )
+    floor: setting.switch("Floor", "Do not pass through the floor, at the height Z = 0 of the world")
     influence: setting.factor("Influence", "Amount of the swing that is added to the animation", 1.0)
     cyclic: setting.switch(
         "Cyclic", "On a cyclic action end each cycle as it began, without a seam; otherwise begin at rest", True

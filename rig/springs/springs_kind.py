@@ -13,10 +13,11 @@ from ...lookat_pd.message import Message
 from ..layers import bone_chains, kinds, live
 from ..layers.kinds import SETTINGS, Instance, Kind, LayerSolve, LiveWork, SolveRange
 from ..sampling import sampler
-from . import chains, realized_swing, settings, springs_solve
+from . import chains, colliders, realized_swing, settings, springs_solve
 from .chains import SpringChain
+from .colliders import Collider
 from .springs_layer import SpringLayer
-from .springs_solve import SpringCycle, SpringRig
+from .springs_solve import Depth, SpringCycle, SpringRig
 
 NAME = "SPRINGS"
 _NUMBER = 1
@@ -24,6 +25,9 @@ _CYCLE = Message("Solved as a cycle from frame {first} to {last}, which returns 
 _HELD = Message(
     "Constraints hold bone '{name}' or others of its chain up to {angle:.1f}° from where they should swing; choose "
     "bones that are parent and child, such as FK controls."
+).template
+_DEEP = Message(
+    "Bone '{name}' is {size:.3g} m deep in '{other}' at frame {frame}; move the collider or make it smaller."
 ).template
 _AT_ONCE = 0.1
 """Seconds that solving may take for the window to wait for it at every step of a drag."""
@@ -35,13 +39,16 @@ class _Found:
 
     bones: tuple[str, ...]
     """The first bones of its chains."""
+    colliders: tuple[Collider, ...] = ()
+    """What they may collide with."""
 
 
-def instance_of(armature: bpy.types.Object, every: Sequence[SpringChain]) -> Instance:
+def instance_of(scene: bpy.types.Scene, armature: bpy.types.Object, every: Sequence[SpringChain]) -> Instance:
     """Chains of an armature as a layer."""
     bones = bone_chains.root_to_tip(armature, (bone for chain in every for bone in chain.bones))
     rows = tuple((bone, "ROTATION") for bone in bones)
-    return Instance(armature, "", _NUMBER, _Found(tuple(chain.bone for chain in every)), rows=rows)
+    met = tuple(colliders.on(scene)) if any(chain.settings.collide for chain in every) else ()
+    return Instance(armature, "", _NUMBER, _Found(tuple(chain.bone for chain in every), met), rows=rows)
 
 
 class SpringSolve(LayerSolve):
@@ -61,6 +68,9 @@ class SpringSolve(LayerSolve):
     seam: float | None = None
     """How far the end of a cycle is from its beginning [rad], None where nothing repeats."""
 
+    depths: tuple[Depth, ...] = ()
+    """How deep chains are in colliders, where they are."""
+
     @property
     def is_slow(self) -> bool:
         return self.seconds > _AT_ONCE
@@ -72,6 +82,9 @@ class SpringSolve(LayerSolve):
             notes.append(Message(_CYCLE, first=self.cycle.first, last=self.cycle.last))
         if self.loose and self.off:
             notes.append(Message(_HELD, name=self.loose[0], angle=np.degrees(self.off)))
+        if self.depths:
+            deep = max(self.depths, key=lambda depth: depth.parts)
+            notes.append(Message(_DEEP, name=deep.bone, size=deep.depth, other=deep.collider, frame=deep.frame))
         return tuple(notes)
 
     def restructured(self) -> None:
@@ -101,7 +114,7 @@ class SpringKind(Kind):
                 continue
             good, errors = chains.swinging(item)
             if good:
-                yield instance_of(item, good)
+                yield instance_of(scene, item, good)
             elif errors:
                 yield Instance(item, "", _NUMBER, error=next(iter(errors.values())))
 
@@ -115,10 +128,18 @@ class SpringKind(Kind):
         if instance.resolved is None:
             return ()
         every = [SpringChain(instance.owner, bone) for bone in instance.resolved.bones]
-        return tuple(settings.values(chain.settings) for chain in every), tuple(chain.bones for chain in every)
+        met = tuple((c.object.session_uid, c.bone, c.values()) for c in instance.resolved.colliders)
+        return tuple(settings.values(chain.settings) for chain in every), tuple(chain.bones for chain in every), met
+
+    def saved(self, instance: Instance, keyed: frozenset[str]) -> tuple:
+        if instance.resolved is None:
+            return ()
+        met = tuple((c.object.name, c.bone, c.values()) for c in instance.resolved.colliders)
+        return *self.settings(instance, keyed)[:2], met
 
     def inputs(self, instance: Instance) -> tuple[Sequence[bpy.types.ID | None], Sequence[bpy.types.ID | None]]:
-        return [instance.owner], []
+        met = () if instance.resolved is None else instance.resolved.colliders
+        return [instance.owner], [collider.object for collider in met if collider.object != instance.owner]
 
     def solve(self, solve: SpringSolve, over: SolveRange) -> Iterator[float]:
         begin = time.perf_counter()
@@ -129,7 +150,9 @@ class SpringKind(Kind):
         solve.loose = rig.loose
         cycle = solve.cycle if all(chain.settings.cyclic for chain in solve.every) else None
         gravity = np.array(over.scene.gravity if over.scene.use_gravity else (0.0, 0.0, 0.0))
-        swung = springs_solve.solve(rig, solve.wide, gravity, over.dt, cycle)
+        met = solve.instance.resolved.colliders
+        swung = springs_solve.solve(rig, solve.wide, gravity, over.dt, cycle, met)
+        solve.depths = swung.depths
         solve.seam, track = swung.seam, swung.track
         first, last = int(over.frames[0] - track.first), int(over.frames[-1] - track.first)
         track.offsets, track.first = track.offsets[first : last + 1], int(over.frames[0])
@@ -149,7 +172,8 @@ class SpringKind(Kind):
         if solve.cycle is not None:
             frames = np.arange(min(frames[0], solve.cycle.first), max(frames[-1], solve.cycle.last) + 1)
         bones = [bone for bone, _ in solve.instance.rows]
-        with over.sampler(solve.owner, bones) as work:
+        met = colliders.targets(solve.instance.resolved.colliders)
+        with over.sampler(solve.owner, bones, met) as work:
             wide = yield from sampler.sample_frames(work, frames)
         bad = ~np.isfinite(wide.positions).all(axis=(1, 2))
         if bad.any():

@@ -16,12 +16,16 @@ from ..layers import bone_chains
 from ..layers.track import Track, part
 from ..sampling import own_data
 from ..sampling.sampler import Samples
+from . import colliders
 from .chains import SpringChain
+from .colliders import Collider
 
 _APART = 1e-3
 """Least distance of two joints, by the size of the rig, for one to be where the bone of the other ends."""
 _AT_TAIL = 0.5
 """Distance of a tail from the next joint, as a part of that from joint to joint, up to which it says something."""
+_DEEP = 0.02
+"""Part of the radii from which on it is told how deep a bone is in a collider."""
 _SAME = 1e-3
 """How far poses may differ that a cycle repeats [rad, and parts of a chain's length]."""
 
@@ -112,6 +116,22 @@ def cycle_of(armature: bpy.types.Object) -> SpringCycle | None:
 
 
 @dataclass(frozen=True)
+class Depth:
+    """Where a chain is deepest in a collider."""
+
+    chain: str
+    """Its first bone."""
+    bone: str
+    frame: int
+    depth: float
+    """[m]"""
+    parts: float
+    """The same by the radii of both, by the length of the bone where they have none."""
+    collider: str
+    """The object or bone, or "floor"."""
+
+
+@dataclass(frozen=True)
 class Swung:
     """How bones swing over F frames."""
 
@@ -121,37 +141,54 @@ class Swung:
     """(F, n, 4) their orientations then, in the armature's space."""
     seam: float | None
     """How far a cycle's end is from its beginning [rad], None where nothing repeats."""
+    depths: tuple[Depth, ...] = ()
+    """How deep chains are in colliders, where that is more than a little."""
 
 
-def solve(rig: SpringRig, s: Samples, gravity: Array, dt: float, cycle: SpringCycle | None) -> Swung:
+def solve(
+    rig: SpringRig,
+    s: Samples,
+    gravity: Array,
+    dt: float,
+    cycle: SpringCycle | None,
+    met: Sequence[Collider] = (),
+) -> Swung:
     """How the bones swing.
 
-    s: of the bones, without springs, at consecutive frames that include the cycle. gravity: (3,) [m/s²]. dt: seconds a
+    s: of the bones and of what they may collide with, without springs, at consecutive frames that include the cycle.
+    gravity: (3,) [m/s²]. dt: seconds a
     frame. Raises LookAtError.
     """
     places, turns, tips = _in_world(rig, s)
     inputs = {**_settings(rig, gravity), "center": _center(s)}
     windy = any(any(chain.settings.wind) for chain in rig.chains)
+    among = _colliders(rig, s, met)
     first, seam = int(s.frames[0]), None
     rows = None if cycle is None else _repeats(cycle, s, places, turns, tips)
     if rows is not None:
         begin, end = rows
         if windy:
             inputs["wind"] = _wind(rig, end - begin + 1, dt, (end - begin) * dt)
+        if among is not None:
+            inputs |= {"colliders": among.at(slice(begin, end + 1)), "radius": _radii(rig, s)}
         found = springs.solve(
             places[begin : end + 1], turns[begin : end + 1], tips, rig.parents, dt, **inputs, cyclic=True
         )
         seam = found.seam
         again = (np.arange(len(places)) - begin) % (end - begin)
         offsets, swings = found.offsets[again], found.swings[again]
+        first_solved = int(s.frames[begin])
     else:
         if windy:
             inputs["wind"] = _wind(rig, len(places), dt, None)
+        if among is not None:
+            inputs |= {"colliders": among, "radius": _radii(rig, s)}
         restarts = springs.find_jumps(places, turns, rig.reach * _size(s))
         found = springs.solve(places, turns, tips, rig.parents, dt, **inputs, restarts=restarts)
-        offsets, swings = found.offsets, found.swings
+        offsets, swings, first_solved = found.offsets, found.swings, first
+    depths = () if among is None else _depths(rig, found, among, met, _radii(rig, s), first_solved)
     wanted = rotation.multiply(s.rotations, _mixed(rig, swings))
-    return Swung(Track(1, rig.bones, first, _mixed(rig, offsets), uneven=s.sheared), wanted, seam)
+    return Swung(Track(1, rig.bones, first, _mixed(rig, offsets), uneven=s.sheared), wanted, seam, depths)
 
 
 def _in_world(rig: SpringRig, s: Samples) -> tuple[Array, Array, Array]:
@@ -189,6 +226,43 @@ def _settings(rig: SpringRig, gravity: Array) -> dict[str, Any]:
         "inertia": inertia,
         "gravity": pulled[:, None] * gravity,
     }
+
+
+def _colliders(rig: SpringRig, s: Samples, met: Sequence[Collider]) -> springs.Colliders | None:
+    """What the chains collide with, None for nothing."""
+    colliding = [chain for chain in rig.chains if chain.settings.collide]
+    has_floor = any(chain.settings.floor for chain in colliding)
+    return colliders.placed(met, s, 0.0 if has_floor else None) if colliding else None
+
+
+def _radii(rig: SpringRig, s: Samples) -> Array:
+    """(n,) the radii of the bones in the world [m]."""
+    of = {bone: chain.settings.radius for chain in rig.chains for bone in chain.bones}
+    return np.array([of[bone] for bone in rig.bones]) * s.sizes[0] * _size(s)
+
+
+def _depths(
+    rig: SpringRig,
+    found: springs.SpringMotion,
+    among: springs.Colliders,
+    met: Sequence[Collider],
+    radii: Array,
+    first: int,
+) -> tuple[Depth, ...]:
+    """Where each chain is deepest in a collider, if it is by more than a little."""
+    labels = [*(collider.label for collider in met), colliders.FLOOR]
+    sizes = among.radii[found.collider] * (found.collider >= 0) + radii
+    parts = found.depth / np.where(sizes > 0.0, sizes, rig.reach)
+    deepest = []
+    for chain in rig.chains:
+        rows = [rig.bones.index(bone) for bone in chain.bones]
+        frame, n = np.unravel_index(int(np.argmax(parts[:, rows])), (len(parts), len(rows)))
+        row = rows[n]
+        if parts[frame, row] > _DEEP:
+            depth, label = float(found.depth[frame, row]), labels[found.collider[frame, row]]
+            part = float(parts[frame, row])
+            deepest.append(Depth(chain.bone, rig.bones[row], first + int(frame), depth, part, label))
+    return tuple(deepest)
 
 
 def _wind(rig: SpringRig, frames: int, dt: float, period: float | None) -> Array:

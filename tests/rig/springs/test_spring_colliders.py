@@ -1,0 +1,94 @@
+"""What springs collide with in a file: empties, bones, the floor; what is told."""
+
+import bpy
+import numpy as np
+import pytest
+
+from extension import load
+
+from .. import scenes
+from .tails import HAIR, LAST, TAIL, animal, live, seen, swing
+
+collider_settings = load("rig.springs.collider_settings")
+errors = load("lookat_pd.errors")
+
+
+def ball(place: tuple[float, float, float], shape: str = "SPHERE", size: float = 0.1) -> bpy.types.Object:
+    """An empty that is a collider."""
+    item = bpy.data.objects.new("Collider", None)
+    bpy.context.scene.collection.objects.link(item)
+    item.location, item.empty_display_size = place, size
+    own = item.lookat_pd_collider
+    own.shape, own.exists = shape, True
+    bpy.context.view_layer.update()
+    return item
+
+
+def tips(found: np.ndarray, length: float = 0.15) -> np.ndarray:
+    """(F, b, 3) where bones with these matrices end."""
+    return found[..., :3, 3] + length * found[..., :3, 1]
+
+
+def status(armature: bpy.types.Object):
+    return live.status(bpy.context.scene, armature, "", "SPRINGS")
+
+
+def test_a_tail_does_not_go_into_a_ball_and_frames_are_the_same_however_reached() -> None:
+    armature = animal()
+    swing(armature, radius=0.02)
+    free = seen(armature)
+    deep = np.linalg.norm(tips(free)[:, -1] - tips(free)[0, -1], axis=-1)
+    center = tips(free)[int(np.argmax(deep)), -1]
+    ball(tuple(center))
+    found = seen(armature)
+    assert status(armature).state == "SOLVED"
+    assert np.linalg.norm(tips(free)[:, -1] - center, axis=-1).min() < 0.05
+    assert np.linalg.norm(tips(found)[:, -1] - center, axis=-1).min() > 0.12 * 0.97
+    for frame in (25, 7, 40):
+        assert np.array_equal(seen(armature, frames=[frame])[0], found[frame - 1])
+
+
+def test_a_ball_that_is_moved_or_resized_is_followed() -> None:
+    armature = animal()
+    swing(armature, radius=0.02)
+    plain = seen(armature)
+    item = ball((5.0, 5.0, 5.0))
+    assert np.array_equal(seen(armature), plain)
+    item.location = tuple(tips(plain)[-1, -1])
+    bpy.context.view_layer.update()
+    pushed = seen(armature)
+    assert np.abs(pushed - plain).max() > 0.02
+    item.lookat_pd_collider.exists = False
+    assert np.array_equal(seen(armature), plain)
+
+
+def test_the_floor_and_a_bone_as_colliders() -> None:
+    armature = animal()
+    armature.location.z = -0.9
+    (chain,) = swing(armature, gravity=1.0, radius=0.02, settle_time=2.0)
+    low = (tips(seen(armature))[..., 2] - 0.9).min()
+    assert low < -0.1
+    chain.settings.floor = True
+    assert (tips(seen(armature))[LAST // 2 :, :, 2] - 0.9).min() > 0.02 * 0.97
+    chain.settings.floor = False
+    own = armature.pose.bones["head"].lookat_pd_collider
+    own.radius, own.exists = 0.1, True
+    seen(armature)
+    assert status(armature).state == "SOLVED"
+
+
+def test_a_chain_that_is_a_collider_of_itself_is_refused() -> None:
+    armature = animal()
+    swing(armature)
+    armature.pose.bones[TAIL[2]].lookat_pd_collider.exists = True
+    seen(armature)
+    assert "collider of its own chain" in str(status(armature).error)
+
+
+def test_what_cannot_be_kept_out_is_told() -> None:
+    armature = animal()
+    swing(armature, radius=0.02)
+    plane = ball((0.0, 0.0, 3.0), "PLANE")
+    scenes.keyed(plane, "location", [(1, (0.0, 0.0, -1.0)), (20, (0.0, 0.0, 3.0))])
+    seen(armature)
+    assert any("deep in" in str(note) for note in status(armature).notes)
