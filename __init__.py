@@ -21,9 +21,8 @@ def modules() -> tuple[ModuleType, ...]:
     from .rig.look_at.live import look_at_kind
     from .rig.pd_follow import follow_kind
     from .rig.pd_follow import settings as pd_follow_settings
-    from .rig.springs import collider_settings
+    from .rig.springs import collider_settings, springs_kind
     from .rig.springs import settings as springs_settings
-    from .rig.springs import springs_kind
     from .rig.transitions import library_settings, travel_settings
     from .rig.transitions import settings as transition_settings
     from .rig.transitions.visual import visual_kind

@@ -48,6 +48,7 @@ from . import (
     solve,
     springs,
     springs_bake,
+    springs_colliders,
     strip_transition,
     targets,
     travel,
@@ -95,7 +96,7 @@ TRANSITIONS = (
     blend_profile,
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)
-SPRINGS = (springs, springs_bake)
+SPRINGS = (springs, springs_colliders, springs_bake)
 IK = (ik_drag, ik_bake, ik_body, contacts, ik_pin, ik_switch)
 DYNAMICS = (measure_masses, interpolate_keys, reach, hit, hit_aim, clear_plots)
 MODULES = (*LOOK_AT, *PD_FOLLOW, *SPRINGS, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)

@@ -5,13 +5,15 @@ import bpy
 from ..lookat_pd.message import Message
 from ..operators import drawing, springs, springs_bake
 from ..rig.layers import live
-from ..rig.springs import chains, springs_kind
+from ..rig.springs import chains, colliders, springs_kind
 from ..rig.springs.chains import SpringChain
 from ..translations import messages
 from . import advanced, bake_row, status
 from .sidebar import ArmaturePanel
 
-_FURTHER = ("tip_factor", "drag", "inertia", "wind", "turbulence", "influence", "cyclic")
+_FURTHER = ("tip_factor", "drag", "inertia", "wind", "turbulence", "collide", "radius", "floor", "influence", "cyclic")
+_MOST = 12
+"""Colliders that are listed."""
 
 
 class LOOKAT_PD_PT_springs(ArmaturePanel, bpy.types.Panel):
@@ -24,6 +26,8 @@ class LOOKAT_PD_PT_springs(ArmaturePanel, bpy.types.Panel):
         if chain is None:
             return
         self._draw_chain(layout, context, chain)
+        if advanced.is_on(context):
+            self._draw_colliders(layout, context)
         self._draw_bake(layout, context, chain)
 
     @staticmethod
@@ -46,6 +50,30 @@ class LOOKAT_PD_PT_springs(ArmaturePanel, bpy.types.Panel):
             layout.operator("lookat_pd.springs_mirror", icon="MOD_MIRROR")
         if springs.why_no_copy(context) is None:
             layout.operator("lookat_pd.springs_copy", icon="COPYDOWN")
+
+    @staticmethod
+    def _draw_colliders(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+        column = layout.column(align=True)
+        column.label(text="Colliders")
+        column.operator_menu_enum("lookat_pd.add_spring_collider", "shape", icon="ADD")
+        column.operator("lookat_pd.spring_bone_colliders", icon="BONE_DATA")
+        column.operator("lookat_pd.spring_colliders_from_mesh", icon="OUTLINER_OB_MESH")
+        every = colliders.on(context.scene)
+        for collider in every[:_MOST]:
+            row = layout.row(align=True)
+            row.use_property_split = False
+            row.label(text=collider.label, icon="BONE_DATA" if collider.bone else "EMPTY_AXIS", translate=False)
+            if collider.bone:
+                row.prop(collider.settings, "radius", text="")
+            else:
+                row.prop(collider.settings, "shape", text="")
+                if collider.shape == "CAPSULE":
+                    row.prop(collider.settings, "length", text="")
+            remove = row.operator("lookat_pd.spring_collider_remove", text="", icon="X", emboss=False)
+            remove.object, remove.bone = collider.object.name, collider.bone
+        if len(every) > _MOST:
+            more = Message("{count} more colliders", count=len(every) - _MOST)
+            layout.label(text=messages.translate(more), translate=False)
 
     @staticmethod
     def _draw_bake(layout: bpy.types.UILayout, context: bpy.types.Context, chain: SpringChain) -> None:

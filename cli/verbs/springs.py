@@ -13,7 +13,7 @@ from ...lookat_pd.errors import RigError
 from ...rig.animation.bake_options import BakeOptions
 from ...rig.layers import layer_bake
 from ...rig.layers.kinds import LayerSolve
-from ...rig.springs import chains, find_chains, springs_edit, springs_solve
+from ...rig.springs import chains, find_chains, mesh_colliders, springs_edit, springs_solve
 from ...rig.springs.chains import SpringChain
 from ...rig.springs.settings import SpringSettings
 from ...rig.springs.springs_kind import SpringKind, SpringSolve, instance_of
@@ -32,7 +32,7 @@ EPILOG = (
     "have none: lines of bones that hang on each other are chains. A file without springs and without --bones gets "
     "those that are found by the names of its bones. On a cyclic action each cycle ends as it begins."
 )
-_SET = ("preset", "settle_time", "damping_ratio", "gravity", "tip_factor", "drag", "inertia", "influence")
+_SET = ("preset", "settle_time", "damping_ratio", "gravity", "tip_factor", "drag", "inertia", "influence", "radius")
 """Settings that have flags; the preset sets others, and comes first."""
 
 
@@ -55,6 +55,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     cycle.add_argument("--cyclic", action="store_const", const=True, default=None, help=help)
     help = "begin at rest, also on a cyclic action"
     cycle.add_argument("--no-cyclic", dest="cyclic", action="store_const", const=False, help=help)
+    help = (
+        "what springs do not pass through: names or patterns of bones of the rig, each as thick as its mesh, and of "
+        "empties, as large as they are displayed; 'mesh' for all bones of the body, 'floor' for the height Z = 0"
+    )
+    parser.add_argument("--collider", metavar="PATTERN", nargs="+", action="extend", help=help)
+    add("--radius", SpringSettings, "radius", "M")
     baking.add_into(parser)
 
 
@@ -85,6 +91,8 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row
         setting_flags.apply(options, chain.settings, _SET)
         if options.cyclic is not None:
             chain.settings.cyclic = options.cyclic
+    _collide(options.collider or (), scene, rig, every)
+    for chain in every:
         chain.check()
     task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(layer_bake.ending(SpringKind)))
     each_action.run(task, lambda own: _bake(options, scene, job, every, own, console))
@@ -115,18 +123,47 @@ def _named(patterns: Sequence[str], rig: bpy.types.Object, known: Sequence[Sprin
     names = [bone.name for bone in rig.pose.bones]
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in names):
-            raise RigError(
-                "No bone of '{armature}' matches '{pattern}' {others}.",
-                armature=rig.name,
-                pattern=pattern,
-                others=rigs.instead(pattern, names),
-            )
+            raise _unmatched(rig, pattern, names)
     wanted = {name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)}
     old = [chain for chain in known if wanted.intersection(chain.bones)]
     taken = {bone for chain in known for bone in chain.bones}
     new = chains.selected([rig.pose.bones[name] for name in names if name in wanted - taken])
     presets = [find_chains.preset_of(rig, bones[0]) for bones in new]
     return old + (springs_edit.add(rig, new, presets) if new else [])
+
+
+def _unmatched(rig: bpy.types.Object, pattern: str, names: Sequence[str]) -> RigError:
+    return RigError(
+        "No bone of '{armature}' matches '{pattern}' {others}.",
+        armature=rig.name,
+        pattern=pattern,
+        others=rigs.instead(pattern, names),
+    )
+
+
+def _collide(
+    patterns: Sequence[str], scene: bpy.types.Scene, rig: bpy.types.Object, every: Sequence[SpringChain]
+) -> None:
+    """Make colliders of what patterns name. Raises RigError."""
+    names = [bone.name for bone in rig.pose.bones]
+    empties = {item.name: item for item in scene.objects if item.type == "EMPTY"}
+    radii = mesh_colliders.measured(rig) if patterns else {}
+    for pattern in patterns:
+        if pattern == "floor":
+            for chain in every:
+                chain.settings.floor = True
+        elif pattern == "mesh":
+            mesh_colliders.make(rig)
+        else:
+            bones = [name for name in names if fnmatchcase(name, pattern)]
+            found = [empties[name] for name in empties if fnmatchcase(name, pattern)]
+            if not bones and not found:
+                raise _unmatched(rig, pattern, [*names, *empties])
+            for bone in bones:
+                own = rig.pose.bones[bone].lookat_pd_collider
+                own.radius, own.exists = radii.get(bone, own.radius), True
+            for item in found:
+                item.lookat_pd_collider.exists = True
 
 
 def _bake(
@@ -161,6 +198,10 @@ def _bake(
     return action
 
 
+def _penetration(depth: springs_solve.Depth) -> dict[str, object]:
+    return {"bone": depth.bone, "in": depth.collider, "frame": depth.frame, "depth_m": round(depth.depth, 6)}
+
+
 def _summary(chain: SpringChain, solve: LayerSolve) -> dict[str, object]:
     assert isinstance(solve, SpringSolve), "they are springs"
     s, track = chain.settings, solve.track
@@ -172,5 +213,6 @@ def _summary(chain: SpringChain, solve: LayerSolve) -> dict[str, object]:
         "settle_time": round(s.settle_time, 6),
         "peak_swing_deg": [round(float(peak), 3) for peak in peaks],
         "cycle": None if solve.seam is None else [solve.cycle.first, solve.cycle.last],
+        "penetration": next((_penetration(d) for d in solve.depths if d.chain == chain.bone), None),
         "seam_deg": None if solve.seam is None else round(float(np.degrees(solve.seam)), 6),
     }

@@ -43,7 +43,7 @@ _RETURNED = 1e-8
 
 
 @dataclass(frozen=True)
-class Scene:
+class Surroundings:
     """What c chains of s bones collide with: e colliders over S samples, in the bones' frames."""
 
     begins: Array
@@ -55,7 +55,7 @@ class Scene:
 
 
 @dataclass(frozen=True)
-class Inputs:
+class DrivenChains:
     """What moves c chains of s bones at S fine samples."""
 
     driven: Array
@@ -74,14 +74,14 @@ class Inputs:
     """(S, c, s, 3) from the end of what a bone hangs on to its joint, if they are apart, in the frame of directions
     across and along the former."""
 
-    def at_first(self, samples: int, drive: Drive, driven: Array) -> "Inputs":
+    def at_first(self, samples: int, drive: Drive, driven: Array) -> "DrivenChains":
         """The first sample as long as that."""
 
         def still(values: Array, count: int = samples) -> Array:
             return np.broadcast_to(values[:1], (count, *values.shape[1:]))
 
         offsets = None if self.offsets is None else still(self.offsets)
-        return Inputs(
+        return DrivenChains(
             still(driven, samples - 1),
             drive,
             still(self.roots),
@@ -103,7 +103,7 @@ class Met:
     """How far the end of the last cycle was from its beginning [rad]; 0 for a motion that does not repeat itself."""
 
 
-def solve(animated: Animated, tuning: SpringTuning, scene: Scene, start: tuple[int, Array, Array] | None) -> Met:
+def solve(animated: Animated, tuning: SpringTuning, scene: Surroundings, start: tuple[int, Array, Array] | None) -> Met:
     """Swings of chains that all have the same number of bones, chain by chain.
 
     start: a sample with swings and rates (m,) in the bones' frames, before which nothing touches.
@@ -132,7 +132,7 @@ def solve(animated: Animated, tuning: SpringTuning, scene: Scene, start: tuple[i
 class _Run:
     """Chains on their way among colliders. A state (c, 2 s, 2) has swings, then rates."""
 
-    def __init__(self, fine: Animated, tuning: SpringTuning, scene: Scene, parts: int) -> None:
+    def __init__(self, fine: Animated, tuning: SpringTuning, scene: Surroundings, parts: int) -> None:
         self.scene, self.parts, self.dt = scene, parts, fine.step
         drive, self.still = swing.drive(fine, tuning)
         self.system = swing.ModeSystem(fine, tuning, drive)
@@ -149,7 +149,7 @@ class _Run:
         """(c, s, s) tips from directions."""
         self.inputs = self._inputs(fine, drive)
 
-    def _inputs(self, fine: Animated, drive: Drive) -> Inputs:
+    def _inputs(self, fine: Animated, drive: Drive) -> DrivenChains:
         shape = len(fine.turns), self.chains, self.size
         first, second, own = (rotation.rotate(fine.turns, fine.axes[:, n]) for n in range(3))
         real, imaginary = np.real(drive.phase)[..., None], np.imag(drive.phase)[..., None]
@@ -169,7 +169,7 @@ class _Run:
             offsets = seen.reshape(*shape, 3)
         begins, ends = (self._refined(values) for values in (self.scene.begins, self.scene.ends))
         self.above = np.where(parents >= 0, parents % self.size, 0).reshape(self.chains, self.size)
-        return Inputs(
+        return DrivenChains(
             driven,
             drive,
             roots,
@@ -219,7 +219,7 @@ class _Run:
         pairs = self._near(self.inputs, 0, state)
         return len(pairs) > 0 and bool((self._seen(self.inputs, 0, state, pairs)[1] < 0.0).any())
 
-    def through(self, inputs: Inputs, state: Array, first: int, *, calm: bool = False) -> tuple[Array, Array]:
+    def through(self, inputs: DrivenChains, state: Array, first: int, *, calm: bool = False) -> tuple[Array, Array]:
         """Swings (S, m) at frames, and the last state, from the one at a fine sample. calm: until it is at rest."""
         last, listed, most = len(inputs.own) - 1, first, 0.0
         seen = np.zeros((last // self.parts + 1, self.chains * self.size), dtype=complex)
@@ -246,7 +246,7 @@ class _Run:
         state[:, self.size :] = 0.0
         return state
 
-    def _advanced(self, inputs: Inputs, k: int, count: int, state: Array, known: "_Known | None") -> Array:
+    def _advanced(self, inputs: DrivenChains, k: int, count: int, state: Array, known: "_Known | None") -> Array:
         z, rate = self.complex(state)
         drive = inputs.drive.row(k)
         torques = drive.at(z, rate) - drive.whole + self.system.hold * z
@@ -281,7 +281,7 @@ class _Run:
         """(2, 2 c s) swings and rates."""
         return np.swapaxes(state.reshape(self.chains, 2, -1), 0, 1).reshape(2, -1)
 
-    def _placed(self, inputs: Inputs, k: int, state: Array) -> "_Place":
+    def _placed(self, inputs: DrivenChains, k: int, state: Array) -> "_Place":
         """Where the bones are."""
         z = state[:, : self.size]
         angle = np.sqrt((z**2).sum(axis=-1, keepdims=True))
@@ -299,7 +299,7 @@ class _Run:
         place.joints = place.tips - self.lengths[..., None] * place.directions
         return place
 
-    def _near(self, inputs: Inputs, k: int, state: Array) -> Array:
+    def _near(self, inputs: DrivenChains, k: int, state: Array) -> Array:
         """Bones and colliders (p, 3), by chain, bone and collider, that may touch before they are listed anew."""
         place = self._placed(inputs, k, state)
         later = min(k + _LISTED * self.parts, len(inputs.own) - 1)
@@ -332,7 +332,7 @@ class _Run:
         bones = pairs[:, 0] * self.size + pairs[:, 1] if len(values) > 1 else np.zeros(len(pairs), dtype=int)
         return values[bones, pairs[:, 2]]
 
-    def _seen(self, inputs: Inputs, k: int, state: Array, pairs: Array) -> tuple["_Known", Array]:
+    def _seen(self, inputs: DrivenChains, k: int, state: Array, pairs: Array) -> tuple["_Known", Array]:
         """The geometry of pairs, and how far each is from touching (p,)."""
         place = self._placed(inputs, k, state)
         chain, bone, solid = pairs.T
@@ -354,7 +354,7 @@ class _Run:
         known.axes = begins, ends
         return known, known.gaps
 
-    def _pushed_out(self, inputs: Inputs, k: int, state: Array, pairs: Array) -> tuple[Array, "_Known | None"]:
+    def _pushed_out(self, inputs: DrivenChains, k: int, state: Array, pairs: Array) -> tuple[Array, "_Known | None"]:
         """The state with all bones out of colliders, and what is near."""
         if not len(pairs):
             return state, None
@@ -376,7 +376,7 @@ class _Run:
             state[:, : self.size] += out.reshape(self.chains, self.size, 2)
         return state, known
 
-    def _contacts(self, inputs: Inputs, k: int, count: int, state: Array, known: "_Known") -> Contacts | None:
+    def _contacts(self, inputs: DrivenChains, k: int, count: int, state: Array, known: "_Known") -> Contacts | None:
         """What may touch within some steps; with no step what touches now."""
         drift = self._drift(inputs, k, count, state, known)
         room = known.gaps + np.minimum(count * rotation.dot(drift, known.normals), 0.0)
@@ -404,7 +404,7 @@ class _Run:
             self.dt,
         )
 
-    def _drift(self, inputs: Inputs, k: int, count: int, state: Array, known: "_Known") -> Array:
+    def _drift(self, inputs: DrivenChains, k: int, count: int, state: Array, known: "_Known") -> Array:
         """(p, 3) how the points that are nearest move away from the colliders in a step, without the swing [m]."""
         if not count:
             return np.zeros(known.points.shape)

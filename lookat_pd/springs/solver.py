@@ -170,10 +170,10 @@ class _Work:
 
     def _collide(self, colliders: Colliders, bones: Array, frames: slice, found: swing.Swing) -> None:
         """Step the chains among these bones that may touch a collider, from shortly before they do."""
-        near = np.asarray(self._near(colliders, bones, frames))
+        near = self._near(colliders, bones, frames)
         bodies = self._bodies(bones)
         for rows in bodies.chains():
-            touching = near[:, rows].any(axis=2)
+            touching: Array = np.any(near[:, rows], axis=2)
             meets = np.flatnonzero(touching.any(axis=0))
             most = max(1, _AT_ONCE // rows.shape[1])
             for some in np.split(meets, range(most, len(meets), most)):
@@ -195,7 +195,7 @@ class _Work:
             frame = felt.over(frames, own)
             begins, ends = frame.seen(begins), frame.seen(ends)
         assert self.borders is not None, "they come with the colliders"
-        scene = colliding.Scene(begins, ends, colliders, self.borders.of_bones(own))
+        scene = colliding.Surroundings(begins, ends, colliders, self.borders.of_bones(own))
         before = None
         if first > 0 and not self.cyclic and closed.found[rows].all():
             before = first, closed.z[first, rows], closed.rate[first, rows]

@@ -69,7 +69,7 @@ class SpringChain:
         for name in bones if self.settings.collide else ():
             if name in own:
                 raise RigError(
-                    "Bone '{name}' swings and is a collider of its own chain; make it no collider, or turn off Collide.",
+                    "Bone '{name}' is a collider of its own chain; remove it as a collider, or turn off Collide.",
                     name=name,
                 )
 

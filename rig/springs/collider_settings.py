@@ -29,7 +29,12 @@ class ColliderSettings(bpy.types.PropertyGroup):
         "Radius", "Radius of the collider along a bone", 0.05, max=1000.0, soft_max=0.5, subtype="DISTANCE", step=1
     )
     length: _deciding.number(
-        "Length", "Length of a capsule between the centers of its ends", 0.3, max=1000.0, soft_max=2.0, subtype="DISTANCE"
+        "Length",
+        "Length of a capsule between the centers of its ends",
+        0.3,
+        max=1000.0,
+        soft_max=2.0,
+        subtype="DISTANCE",
     )
     friction: _deciding.number("Friction", "Coefficient of friction of what touches it", 0.3, max=10.0, soft_max=1.0)
 

@@ -95,7 +95,7 @@ def placed(every: Sequence[Collider], s: Samples, floor: float | None) -> Collid
     friction = [collider.settings.friction for collider in every]
     if floor is not None:
         low = np.broadcast_to([0.0, 0.0, floor], (1, frames, 3))
-        begins, ends = np.concatenate((begins, low)), np.concatenate((ends, low + [0.0, 0.0, 1.0]))
+        begins, ends = np.concatenate((begins, low)), np.concatenate((ends, low + np.array([0.0, 0.0, 1.0])))
         radii, planes, friction = np.append(radii, 0.0), [*planes, True], [*friction, _FLOOR_FRICTION]
     return Colliders.made(np.swapaxes(begins, 0, 1), np.swapaxes(ends, 0, 1), radii, friction, planes)
 

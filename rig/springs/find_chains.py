@@ -50,6 +50,21 @@ def preset_of(armature: bpy.types.Object, bone: str) -> str:
     return _kinds(armature, frozenset()).get(bone, "")
 
 
+def called(armature: bpy.types.Object) -> set[str]:
+    """Bones that are called what swings, those that deform for controls, too."""
+    every = armature.data.bones.keys()
+    read = names.read_names(every)
+    return {name for name, words in zip(every, read, strict=True) if _swings(name, words)}
+
+
+def _swings(name: str, read: BoneName) -> str:
+    """What a bone is that is called what swings, else ""."""
+    for preset, words, signs in vocabulary.SWINGING:
+        if read.has(words) or any(sign in name for sign in signs):
+            return preset
+    return ""
+
+
 def _kinds(armature: bpy.types.Object, taken: set[str] | frozenset[str]) -> dict[str, str]:
     """Presets by the names of the bones that may swing."""
     every = armature.data.bones.keys()
@@ -64,10 +79,7 @@ def _kinds(armature: bpy.types.Object, taken: set[str] | frozenset[str]) -> dict
 def _preset(name: str, read: BoneName) -> str:
     if name.startswith(tuple(vocabulary.RIGIFY_LAYERS)) or read.has(vocabulary.LEAF, vocabulary.NO_SWING):
         return ""
-    for preset, words, signs in vocabulary.SWINGING:
-        if read.has(words) or any(sign in name for sign in signs):
-            return preset
-    return ""
+    return _swings(name, read)
 
 
 def _is_free(bone: bpy.types.PoseBone) -> bool:

@@ -5,9 +5,12 @@ from collections.abc import Sequence
 import bpy
 
 from ..animation import actions
-from . import chains, settings
+from . import chains, collider_settings, settings
 from .chains import SpringChain
 from .springs_layer import SpringLayer
+
+_SIZE = 0.1
+"""Radius of a new collider [m]."""
 
 
 def add(armature: bpy.types.Object, every: Sequence[Sequence[str]], presets: Sequence[str] = ()) -> list[SpringChain]:
@@ -51,3 +54,21 @@ def copy(source: SpringChain, other: SpringChain) -> None:
     for name in other.settings.bl_rna.properties.keys():
         if name not in ("rna_type", "name", "exists", "mute", "bones"):
             setattr(other.settings, name, getattr(source.settings, name))
+
+
+def add_collider(scene: bpy.types.Scene, shape: str) -> bpy.types.Object:
+    """A new empty at the 3D cursor that is a collider."""
+    item = bpy.data.objects.new("Collider", None)
+    scene.collection.objects.link(item)
+    item.empty_display_size = _SIZE
+    item.empty_display_type = "SPHERE" if shape == "SPHERE" else "SINGLE_ARROW"
+    item.location = scene.cursor.location
+    own = getattr(item, collider_settings.NAME)
+    own.shape, own.exists = shape, True
+    return item
+
+
+def make_colliders(bones: Sequence[bpy.types.PoseBone]) -> None:
+    """Make bones colliders."""
+    for bone in bones:
+        getattr(bone, collider_settings.NAME).exists = True

@@ -70,3 +70,16 @@ def test_a_cycle_has_no_seam_and_no_other_action_is_one(shot, call, tools, tmp_p
 def test_what_cannot_be_done_is_said(shot, call, tmp_path) -> None:
     outcome = call("springs", shot, "--bones", "wing*", "--output", tmp_path / "out.blend")
     assert outcome.code != 0 and "matches 'wing*'" in outcome.row["error"]
+
+
+def test_colliders_are_chosen(shot, call, tools, tmp_path) -> None:
+    output = tmp_path / "out.blend"
+    words = ("springs", shot, "--bones", "tail*", "--gravity", 1, "--radius", 0.02, "--range", 1, LAST)
+    outcome = call(*words, "--collider", "floor", "head", "--output", output)
+    assert outcome.code == 0, outcome.errors
+    (found,) = outcome.row["springs"]
+    assert found["penetration"] is None
+    tools.reopen(output)
+    assert bpy.data.objects["Hero"].pose.bones["head"].lookat_pd_collider.exists
+    outcome = call(*words, "--collider", "wing*", "--output", output)
+    assert outcome.code != 0 and "matches 'wing*'" in outcome.row["error"]

@@ -104,3 +104,23 @@ def test_a_chain_that_forks_goes_on_with_its_longest_branch() -> None:
     armature = scenes.figure(rows=rows)
     found = {chain.bones for chain in find_chains.find(armature)}
     assert found == {("tail", "tail.b", "tail.b2"), ("tail.a",)}
+
+
+def test_colliders_are_added_and_removed() -> None:
+    armature = animal()
+    colliders = load("rig.springs.colliders")
+    assert "FINISHED" in bpy.ops.lookat_pd.add_spring_collider(shape="CAPSULE")
+    (made,) = colliders.on(bpy.context.scene)
+    assert made.shape == "CAPSULE" and colliders.rings(made).shape[1:] == (2, 3)
+    bpy.context.view_layer.objects.active = armature
+    with pytest.raises(RuntimeError, match="No mesh hangs"):
+        bpy.ops.lookat_pd.spring_colliders_from_mesh()
+    bpy.ops.object.mode_set(mode="POSE")
+    scenes.select(armature, "hips", "head")
+    assert "FINISHED" in bpy.ops.lookat_pd.spring_bone_colliders()
+    assert {collider.label for collider in colliders.on(bpy.context.scene)} == {made.object.name, "hips", "head"}
+    assert "FINISHED" in bpy.ops.lookat_pd.spring_collider_remove(object=armature.name, bone="head")
+    assert {collider.label for collider in colliders.on(bpy.context.scene)} == {made.object.name, "hips"}
+    assert "FINISHED" in bpy.ops.lookat_pd.spring_collider_remove()
+    assert not colliders.on(bpy.context.scene)
+    assert made.object.name in bpy.data.objects

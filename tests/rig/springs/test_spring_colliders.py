@@ -7,7 +7,7 @@ import pytest
 from extension import load
 
 from .. import scenes
-from .tails import HAIR, LAST, TAIL, animal, live, seen, swing
+from .tails import LAST, TAIL, animal, live, seen, swing
 
 collider_settings = load("rig.springs.collider_settings")
 errors = load("lookat_pd.errors")
@@ -92,3 +92,34 @@ def test_what_cannot_be_kept_out_is_told() -> None:
     scenes.keyed(plane, "location", [(1, (0.0, 0.0, -1.0)), (20, (0.0, 0.0, 3.0))])
     seen(armature)
     assert any("deep in" in str(note) for note in status(armature).notes)
+
+
+def body(armature: bpy.types.Object, radius: float = 0.12) -> bpy.types.Object:
+    """A pipe around the hips' bone, which deforms it."""
+    bone = armature.data.bones["hips"]
+    turn = np.linspace(0.0, 2.0 * np.pi, 16, endpoint=False)
+    ring = radius * np.stack((np.cos(turn), 0.0 * turn, np.sin(turn)), axis=-1)
+    along = np.linspace(0.1, 0.9, 4)[:, None, None] * [0.0, bone.length, 0.0]
+    matrix = np.array(bone.matrix_local)
+    points = (ring + along).reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
+    mesh = bpy.data.meshes.new("Body")
+    mesh.from_pydata(points.tolist(), [], [])
+    item = bpy.data.objects.new("Body", mesh)
+    bpy.context.scene.collection.objects.link(item)
+    item.modifiers.new("Armature", "ARMATURE").object = armature
+    for name in ("hips", TAIL[0]):
+        group = item.vertex_groups.new(name=name)
+        group.add(list(range(len(points))), 1.0 if name == "hips" else 0.2, "REPLACE")
+    return item
+
+
+def test_bones_become_as_thick_as_the_mesh_around_them() -> None:
+    armature = animal()
+    mesh_colliders = load("rig.springs.mesh_colliders")
+    with pytest.raises(errors.RigError, match="parent its mesh"):
+        mesh_colliders.make(armature)
+    body(armature)
+    assert mesh_colliders.make(armature) == ["hips"]
+    own = armature.pose.bones["hips"].lookat_pd_collider
+    assert own.exists
+    assert own.radius == pytest.approx(0.12, rel=0.01)

@@ -1,0 +1,95 @@
+"""What springs collide with: add empties, make bones colliders, take them from the mesh, remove them.
+
+No postponed annotations: Blender reads them.
+"""
+
+import bpy
+
+from ..lookat_pd.errors import RigError
+from ..lookat_pd.message import Message
+from ..rig.settings import choice, text
+from ..rig.springs import collider_settings, colliders, mesh_colliders, springs_edit
+from . import polling, reporting, selection
+
+
+class LOOKAT_PD_OT_add_spring_collider(bpy.types.Operator):
+    """Add an empty at the 3D cursor that springs do not pass through. Scale it, parent it to a bone or animate it"""
+
+    bl_idname = "lookat_pd.add_spring_collider"
+    bl_label = "Add Collider"
+    bl_options = {"REGISTER", "UNDO"}
+
+    shape: choice("Shape", "Shape of the collider", collider_settings.SHAPES)
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.scene is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        springs_edit.add_collider(context.scene, self.shape)
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_spring_bone_colliders(polling.Explained, bpy.types.Operator):
+    """Make the selected bones colliders: springs do not pass through them. Their radius is set in the panel"""
+
+    bl_idname = "lookat_pd.spring_bone_colliders"
+    bl_label = "Selected Bones as Colliders"
+    bl_options = {"REGISTER", "UNDO"}
+    why_not = staticmethod(polling.why_no_armature)
+
+    @reporting.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        bones = selection.selected_bones(context)
+        if not bones:
+            raise RigError("Select bones in pose mode first.")
+        springs_edit.make_colliders(bones)
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_spring_colliders_from_mesh(polling.Explained, bpy.types.Operator):
+    """Make the bones of the body colliders, each as thick as the mesh around it. Bones that swing are left out"""
+
+    bl_idname = "lookat_pd.spring_colliders_from_mesh"
+    bl_label = "Colliders from Mesh"
+    bl_options = {"REGISTER", "UNDO"}
+    why_not = staticmethod(polling.why_no_armature)
+
+    @reporting.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        armature = selection.armature(context)
+        assert armature is not None, "otherwise why_not gives the reason"
+        made = mesh_colliders.make(armature)
+        reporting.report_info(self, Message("Made colliders of {count} bones.", count=len(made)))
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_spring_collider_remove(bpy.types.Operator):
+    """Let springs pass through it again; an empty is kept"""
+
+    bl_idname = "lookat_pd.spring_collider_remove"
+    bl_label = "Remove Collider"
+    bl_options = {"REGISTER", "UNDO"}
+
+    object: text("Object", "Object that is a collider, or whose bones are; nothing for all colliders of the scene")
+    bone: text("Bone", "Bone that is a collider; nothing for all of the object")
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return context.scene is not None
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        for collider in colliders.on(context.scene):
+            if self.object in ("", collider.object.name) and self.bone in ("", collider.bone):
+                collider.settings.exists = False
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        LOOKAT_PD_OT_add_spring_collider,
+        LOOKAT_PD_OT_spring_bone_colliders,
+        LOOKAT_PD_OT_spring_colliders_from_mesh,
+        LOOKAT_PD_OT_spring_collider_remove,
+    )
+)
