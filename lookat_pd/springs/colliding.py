@@ -21,10 +21,10 @@ from .tuning import SpringTuning
 
 _LISTED = 3
 """Frames after which it is seen anew what is near."""
-_TURN = 0.06
+_TURN = 0.1
 """Angle [rad] by which a bone may swing before the geometry is seen anew."""
-_ROOM = 0.15
-"""Angle [rad] by which a whole chain does not swing until the geometry is seen anew."""
+_ROOM = 0.02
+"""Angle [rad] by which a whole chain may swing more, until the geometry is seen anew, than its rates say."""
 _SHORT = 0.2
 """Part of a bone from its joint on within which contacts are soft."""
 _PUSHES = 8
@@ -285,11 +285,14 @@ class _Run:
         """Where the bones are."""
         z = state[:, : self.size]
         angle = np.sqrt((z**2).sum(axis=-1, keepdims=True))
-        safe = np.maximum(angle, 1e-9)
-        unit, cosine, sine = z / safe, np.cos(angle), np.sin(angle)
+        sine, safe = np.sin(angle), np.maximum(angle, 1e-9)
+        return self._at(inputs, k, z / safe, np.cos(angle), sine, np.where(angle > 1e-9, sine / safe, 1.0))
+
+    def _at(self, inputs: DrivenChains, k: int, unit: Array, cosine: Array, sine: Array, slope: Array) -> "_Place":
+        """Where bones are with swings of these directions, and with these cosines and sines."""
         own, across = inputs.own[k], inputs.across[k]
         outward = (unit[..., None, :] @ across)[..., 0, :]
-        place = _Place(own * cosine + outward * sine, unit, cosine, np.sinc(angle / np.pi), outward)
+        place = _Place(own * cosine + outward * sine, unit, cosine, sine, slope, outward)
         place.tips = inputs.roots[k][:, None] + self.to_tips @ place.directions
         if inputs.offsets is not None:
             axes = np.concatenate((place.carried(own, across), place.directions[..., None, :]), axis=-2)
@@ -303,7 +306,7 @@ class _Run:
         """Bones and colliders (p, 3), by chain, bone and collider, that may touch before they are listed anew."""
         place = self._placed(inputs, k, state)
         later = min(k + _LISTED * self.parts, len(inputs.own) - 1)
-        here = self._placed(inputs, later, state) if later > k else place
+        here = self._at(inputs, later, place.unit, place.cosine, place.sine, place.slope)
         solids, borders = self.scene.solids, self.scene.borders
         shape = self.chains, self.size, len(solids)
         speed = np.abs(self.to_tips) @ np.sqrt((state[:, self.size :] ** 2).sum(axis=-1, keepdims=True))
@@ -378,10 +381,13 @@ class _Run:
 
     def _contacts(self, inputs: DrivenChains, k: int, count: int, state: Array, known: "_Known") -> Contacts | None:
         """What may touch within some steps; with no step what touches now."""
-        drift = self._drift(inputs, k, count, state, known)
+        drift = self._drift(inputs, k, count, known)
         room = known.gaps + np.minimum(count * rotation.dot(drift, known.normals), 0.0)
         chain, bone, solid = known.pairs.T
-        near = np.flatnonzero(room < (_ROOM * self.to_tips[chain, bone].sum(axis=1) if count else 0.0))
+        if count:
+            swung = _ROOM + 1.5 * count * self.dt * np.sqrt((state[:, self.size :] ** 2).sum(axis=-1))
+            room = room - (self.to_tips[chain, bone] * swung[chain]).sum(axis=1)
+        near = np.flatnonzero(room < 0.0)
         if not len(near):
             return None
         chain, bone, solid = known.pairs[near].T
@@ -404,12 +410,13 @@ class _Run:
             self.dt,
         )
 
-    def _drift(self, inputs: DrivenChains, k: int, count: int, state: Array, known: "_Known") -> Array:
+    def _drift(self, inputs: DrivenChains, k: int, count: int, known: "_Known") -> Array:
         """(p, 3) how the points that are nearest move away from the colliders in a step, without the swing [m]."""
         if not count:
             return np.zeros(known.points.shape)
         chain, bone, _ = known.pairs.T
-        later = self._placed(inputs, k + count, state)
+        here = known.place
+        later = self._at(inputs, k + count, here.unit, here.cosine, here.sine, here.slope)
         joints, tips = later.joints[chain, bone], later.tips[chain, bone]
         point = joints + known.along[:, None] * (tips - joints)
         begins, ends = known.axes
@@ -428,6 +435,7 @@ class _Place:
     """(c, s, 2) directions of the swings."""
     cosine: Array
     """(c, s, 1)"""
+    sine: Array
     slope: Array
     """(c, s, 1) sine by angle."""
     outward: Array
@@ -437,14 +445,12 @@ class _Place:
 
     def turned(self, own: Array, across: Array) -> Array:
         """(c, s, 2, 3) how the directions change with the swings."""
-        sine = np.sqrt(np.maximum(1.0 - self.cosine**2, 0.0))
-        more = (self.cosine - self.slope) * self.outward - sine * own
+        more = (self.cosine - self.slope) * self.outward - self.sine * own
         return self.slope[..., None] * across + self.unit[..., None] * more[..., None, :]
 
     def carried(self, own: Array, across: Array) -> Array:
         """(c, s, 2, 3) directions across, turned with the bones."""
-        sine = np.sqrt(np.maximum(1.0 - self.cosine**2, 0.0))
-        more = (self.cosine - 1.0) * self.outward - sine * own
+        more = (self.cosine - 1.0) * self.outward - self.sine * own
         return across + self.unit[..., None] * more[..., None, :]
 
 

@@ -66,6 +66,8 @@ class Contacts:
 
     def _spread(self, values: Array) -> Array:
         """Values (p, 2 s) for the bones of a chain as those for all, (p, 2 c s)."""
+        if self._whole == values.shape[1]:
+            return values
         result = np.zeros((len(values), self._whole))
         result[self._place] = values
         return result
