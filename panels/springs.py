@@ -11,7 +11,20 @@ from ..translations import messages
 from . import advanced, bake_row, status
 from .sidebar import ArmaturePanel
 
-_FURTHER = ("tip_factor", "drag", "inertia", "wind", "turbulence", "collide", "radius", "floor", "influence", "cyclic")
+_FURTHER = (
+    "tip_factor",
+    "drag",
+    "inertia",
+    "limit",
+    "stretch",
+    "wind",
+    "turbulence",
+    "collide",
+    "radius",
+    "floor",
+    "influence",
+    "cyclic",
+)
 _MOST = 12
 """Colliders that are listed."""
 

@@ -56,6 +56,11 @@ class Colliders:
             )
         return cls(first, last, sizes, rough, planes)
 
+    @classmethod
+    def none(cls) -> "Colliders":
+        nothing = np.zeros(0)
+        return cls(np.zeros((1, 0, 3)), np.zeros((1, 0, 3)), nothing, nothing, nothing != 0.0)
+
     def over(self, frames: int) -> "Colliders":
         """The same at so many frames. Raises InvalidArgument."""
         if len(self.begins) == frames:

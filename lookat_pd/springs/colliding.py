@@ -25,6 +25,8 @@ _TURN = 0.1
 """Angle [rad] by which a bone may swing before the geometry is seen anew."""
 _ROOM = 0.02
 """Angle [rad] by which a whole chain may swing more, until the geometry is seen anew, than its rates say."""
+_BESIDE = 0.1
+"""Angle [rad] by which a bone that is pushed out of a collider may come into another one."""
 _SHORT = 0.2
 """Part of a bone from its joint on within which contacts are soft."""
 _PUSHES = 8
@@ -33,9 +35,12 @@ _BETTER = 0.8
 """Part of the depth that is left after a push that was of use."""
 _LIFT, _DEEP = 5e-4, 2e-3
 """How far bones are pushed out, and the depth that is left, in radii."""
-_SETTLING, _REST, _CALM = 1.5, 1e-3, 0.9
-"""Seconds in which bones come to rest on colliders before the first frame, the rate [rad/s] that is rest, and what is
-left of the rates after each look at the geometry then."""
+_CONE = 0.25
+"""Part of its cone by which a bone may swing before that is seen anew."""
+_SETTLING, _SETTLE_TIMES, _LONGEST = 1.5, 2.5, 6.0
+"""Seconds in which bones come to rest on colliders before the first frame: at least, in settle times, and at most."""
+_REST, _CALM = 1e-3, 0.9
+"""The rate [rad/s] that is rest, and what is left of the rates after each look at the geometry until then."""
 _MOST_CYCLES = 24
 """Cycles after which a motion that is to repeat itself is left as it is."""
 _RETURNED = 1e-8
@@ -147,6 +152,14 @@ class _Run:
         beyond = fine.bodies.beyond[rows[:, :, None], rows[:, None]]
         self.to_tips = np.swapaxes(beyond, 1, 2) * self.lengths[:, None]
         """(c, s, s) tips from directions."""
+        parents = fine.bodies.parents
+        self.above = np.where(parents >= 0, parents % self.size, 0).reshape(self.chains, self.size)
+        self.hangs = (parents >= 0).reshape(self.chains, self.size)
+        """Which bones hang on another one of the chain, and on which."""
+        limits = tuning.limit.reshape(self.chains, self.size)
+        self.limits = limits if (limits < np.pi).any() else None
+        self.turn = _TURN if self.limits is None else min(_TURN, _CONE * float(self.limits.min()))
+        self.settling = min(max(_SETTLING, _SETTLE_TIMES * float(tuning.settle_time.max())), _LONGEST)
         self.inputs = self._inputs(fine, drive)
 
     def _inputs(self, fine: Animated, drive: Drive) -> DrivenChains:
@@ -168,7 +181,6 @@ class _Run:
             seen[:, below] = (axes @ apart[..., None])[..., 0]
             offsets = seen.reshape(*shape, 3)
         begins, ends = (self._refined(values) for values in (self.scene.begins, self.scene.ends))
-        self.above = np.where(parents >= 0, parents % self.size, 0).reshape(self.chains, self.size)
         return DrivenChains(
             driven,
             drive,
@@ -203,7 +215,7 @@ class _Run:
             return state
         across, along = self.still
         here = self.inputs.drive
-        samples = ceil(_SETTLING / self.dt / self.parts) * self.parts + 1
+        samples = ceil(self.settling / self.dt / self.parts) * self.parts + 1
 
         def still(values: Array) -> Array:
             return np.broadcast_to(values, (samples, len(values)))
@@ -216,6 +228,8 @@ class _Run:
         return self.through(inputs, state, 0, calm=True)[1]
 
     def _touches(self, state: Array) -> bool:
+        if self._widest(state) > 0.0:
+            return True
         pairs = self._near(self.inputs, 0, state)
         return len(pairs) > 0 and bool((self._seen(self.inputs, 0, state, pairs)[1] < 0.0).any())
 
@@ -234,7 +248,7 @@ class _Run:
                 seen[k // self.parts] = self.complex(state)[0]
             if k == last:
                 return seen, state
-            count = int(min(self.parts - k % self.parts, max(1.0, _TURN / (self.dt * max(fastest, 1e-9)))))
+            count = int(min(self.parts - k % self.parts, max(1.0, self.turn / (self.dt * max(fastest, 1e-9)))))
             state = self._advanced(inputs, k, count, state, known)
             k += count
             if calm:
@@ -252,7 +266,7 @@ class _Run:
         torques = drive.at(z, rate) - drive.whole + self.system.hold * z
         pushed = (self.takes[0] + self.takes[1]) @ _pairs(torques.reshape(self.chains, self.size))
         driven = inputs.driven[k : k + count] + pushed
-        found = None if known is None else self._contacts(inputs, k, count, state, known)
+        found = self._contacts(inputs, k, count, state, known)
         if found is None:
             for n in range(count):
                 state = self.transition @ state + driven[n]
@@ -358,38 +372,66 @@ class _Run:
         return known, known.gaps
 
     def _pushed_out(self, inputs: DrivenChains, k: int, state: Array, pairs: Array) -> tuple[Array, "_Known | None"]:
-        """The state with all bones out of colliders, and what is near."""
-        if not len(pairs):
-            return state, None
+        """The state with all bones out of colliders and within their cones, and what is near."""
+        known, deepest, lift = None, 0.0, _LIFT
         before, most = np.inf, _PUSHES if k % self.parts == 0 else 1
         for push in range(most + 1):
-            known, gaps = self._seen(inputs, k, state, pairs)
-            chain, bone, solid = pairs.T
-            radii = self.scene.borders.reach[chain * self.size + bone, solid]
-            radii = np.where(radii > 0.0, radii, self.lengths[chain, bone])
-            deepest = float((-gaps / radii).max())
+            if len(pairs):
+                known, gaps = self._seen(inputs, k, state, pairs)
+                chain, bone, solid = pairs.T
+                radii = self.scene.borders.reach[chain * self.size + bone, solid]
+                radii = np.where(radii > 0.0, radii, self.lengths[chain, bone])
+                deepest, lift = float((-gaps / radii).max()), _LIFT * float(radii.min())
+            elif self.limits is None:
+                break
+            deepest = max(deepest, self._widest(state))
             # What is held inside by its joint does not come out.
             if deepest < _DEEP or push == most or deepest > _BETTER * before:
                 break
-            before = deepest
+            before, deepest = deepest, 0.0
             state = state.copy()
             touching = self._contacts(inputs, k, 0, state, known)
             assert touching is not None, "something is too deep"
-            out = touching.push_out(_LIFT * float(radii.min()))
-            state[:, : self.size] += out.reshape(self.chains, self.size, 2)
+            state[:, : self.size] += touching.push_out(lift).reshape(self.chains, self.size, 2)
+        if self._widest(state) > 0.0:
+            state = self._within_cones(state)
         return state, known
 
-    def _contacts(self, inputs: DrivenChains, k: int, count: int, state: Array, known: "_Known") -> Contacts | None:
-        """What may touch within some steps; with no step what touches now."""
+    def _within_cones(self, state: Array) -> Array:
+        """The state with bones that are beyond their cones at their ends, from root to tip."""
+        assert self.limits is not None, "the caller has asked"
+        state, rows = state.copy(), np.arange(self.chains)
+        for bone in range(self.size):
+            above = state[rows, self.above[:, bone]] * self.hangs[:, bone, None]
+            bend = state[:, bone] - above
+            angle = np.sqrt((bend**2).sum(axis=-1))
+            state[:, bone] = above + bend * np.minimum(1.0, self.limits[:, bone] / np.maximum(angle, 1e-12))[:, None]
+        return state
+
+    def _contacts(
+        self, inputs: DrivenChains, k: int, count: int, state: Array, known: "_Known | None"
+    ) -> Contacts | None:
+        """What may touch within some steps; with no step what bones may be pushed into."""
+        rates = np.sqrt((state[:, self.size :] ** 2).sum(axis=-1))
+        swung = _ROOM + 1.5 * count * self.dt * rates if count else np.full(rates.shape, _BESIDE)
+        rows = [] if known is None else self._solid_rows(inputs, k, count, swung, known)
+        if self.limits is not None:
+            rows = [*rows, *self._cone_rows(state, swung)]
+        if not rows:
+            return None
+        together = [np.concatenate(column) for column in zip(*rows, strict=True)]
+        return Contacts(*together, self.inverse_mass, self.dt)
+
+    def _solid_rows(
+        self, inputs: DrivenChains, k: int, count: int, swung: Array, known: "_Known"
+    ) -> list[tuple[Array, ...]]:
+        """What may touch colliders, as `Contacts` has it. swung: (c, s) angles by which bones may swing."""
         drift = self._drift(inputs, k, count, known)
         room = known.gaps + np.minimum(count * rotation.dot(drift, known.normals), 0.0)
         chain, bone, solid = known.pairs.T
-        if count:
-            swung = _ROOM + 1.5 * count * self.dt * np.sqrt((state[:, self.size :] ** 2).sum(axis=-1))
-            room = room - (self.to_tips[chain, bone] * swung[chain]).sum(axis=1)
-        near = np.flatnonzero(room < 0.0)
+        near = np.flatnonzero(room < (self.to_tips[chain, bone] * swung[chain]).sum(axis=1))
         if not len(near):
-            return None
+            return []
         chain, bone, solid = known.pairs[near].T
         weights = self.to_tips[chain, bone]
         weights[np.arange(len(chain)), bone] *= known.along[near]
@@ -398,17 +440,39 @@ class _Run:
         softness = self.inverse_mass[chain, bone, bone] * short**2
         turned = known.place.turned(inputs.own[k], inputs.across[k])[chain]
         moves = (weights[..., None, None] * turned).reshape(len(chain), -1, 3)
-        return Contacts(
-            chain,
-            known.gaps[near],
-            known.normals[near],
-            moves,
-            drift[near],
-            self.scene.solids.friction[solid],
-            softness,
-            self.inverse_mass,
-            self.dt,
-        )
+        friction = self.scene.solids.friction[solid]
+        return [(chain, known.gaps[near], known.normals[near], moves, drift[near], friction, softness)]
+
+    def _bends(self, state: Array) -> Array:
+        """(c, s, 2) how bones are swung from what they hang on."""
+        z = state[:, : self.size]
+        return z - np.take_along_axis(z, self.above[..., None], axis=1) * self.hangs[..., None]
+
+    def _widest(self, state: Array) -> float:
+        """How far a bone is beyond its cone [rad]."""
+        if self.limits is None:
+            return 0.0
+        return float((np.sqrt((self._bends(state) ** 2).sum(axis=-1)) - self.limits).max())
+
+    def _cone_rows(self, state: Array, swung: Array) -> list[tuple[Array, ...]]:
+        """Bones at the ends of their cones, as contacts along one axis whose distances are angles."""
+        assert self.limits is not None, "the caller has asked"
+        bends = self._bends(state)
+        angles = np.sqrt((bends**2).sum(axis=-1))
+        gaps = self.limits - angles
+        room = swung + np.take_along_axis(swung, self.above, axis=1) * self.hangs
+        chain, bone = np.nonzero(gaps < room)
+        if not len(chain):
+            return []
+        rows = np.arange(len(chain))
+        outward = bends[chain, bone] / np.maximum(angles[chain, bone], 1e-9)[:, None]
+        moves = np.zeros((len(chain), self.size, 2, 3))
+        moves[rows, bone, :, 0] = -outward
+        below = np.flatnonzero(self.hangs[chain, bone])
+        moves[below, self.above[chain, bone][below], :, 0] = outward[below]
+        none, normals = np.zeros(len(chain)), np.tile([1.0, 0.0, 0.0], (len(chain), 1))
+        moves = moves.reshape(len(chain), -1, 3)
+        return [(chain, gaps[chain, bone], normals, moves, np.zeros((len(chain), 3)), none, none)]
 
     def _drift(self, inputs: DrivenChains, k: int, count: int, known: "_Known") -> Array:
         """(p, 3) how the points that are nearest move away from the colliders in a step, without the swing [m]."""

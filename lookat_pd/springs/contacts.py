@@ -12,6 +12,8 @@ from ..rotation import Array
 
 _SOFT = 1e-6
 """Part by which contacts that act alike are softened, so that their forces are known."""
+_ROUNDS = 4
+"""Most times that it is seen what else is touched by what is pushed out."""
 _MOST_TURN = 0.4
 """Largest angle [rad] by which a bone is pushed out at once."""
 
@@ -104,7 +106,15 @@ class Contacts:
 
     def push_out(self, lift: float) -> Array:
         """(2 c s,) changes of swings that bring all out of the colliders, by `lift` [m] more than that."""
-        change = (self._forces((lift - self.gaps)[None], self.gaps < 0.0) @ self._pushes)[0]
+        active = self.gaps < 0.0
+        for _ in range(_ROUNDS):
+            forces = self._forces((lift - self.gaps)[None], active)
+            # What is pushed out of one collider may be pushed into another, or out of its cone.
+            left = (forces @ self._mass)[0] + self.gaps < -lift
+            if not np.any(left & ~active):
+                break
+            active = active | left
+        change = (forces @ self._pushes)[0]
         return change * min(1.0, _MOST_TURN / max(float(np.abs(change).max()), 1e-12))
 
     def stop(self, gaps: Array, state: Array, last: Array) -> None:

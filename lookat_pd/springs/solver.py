@@ -25,6 +25,8 @@ from .tuning import SpringTuning
 
 _NEAR = 0.25
 """Distance from a collider, in lengths of a bone, within which it is stepped."""
+_WIDE = 0.9
+"""Part of its cone from which on a bone is stepped."""
 _AT_ONCE = 60
 """Bones that are stepped at once, at most."""
 
@@ -67,6 +69,7 @@ def solve(
     wind: ArrayLike = (0.0, 0.0, 0.0),
     drag: ArrayLike = 0.0,
     stretch: ArrayLike = 0.0,
+    limit: ArrayLike = np.pi,
     cyclic: bool = False,
     restarts: ArrayLike | None = None,
     colliders: Colliders | None = None,
@@ -80,6 +83,7 @@ def solve(
 
     Numbers for all bones or (n,): settle_time [s] and damping_ratio, those of the slowest mode of a chain whose bones
     have the same; drag [1/s] against still air; stretch, the part of the swing along the bone that makes it longer;
+    limit, the largest angle [rad] from what a bone hangs on, as animated, where chains that come to it are stepped;
     inertia, the part of the motion of the center that is felt, and center, its positions (F, 3) and rotations (F, 4).
     gravity (3,) or (n, 3) [m/s²]; wind, an acceleration (3,), (F, 1, 3) or (F, n, 3) [m/s²]. cyclic: the last frame is
     the first one again, displaced by the same for all bones, and so is the motion. restarts: (F,) or (F, n) true where
@@ -91,10 +95,11 @@ def solve(
     """
     rig = Rig.checked(positions, rotations, tips, parents, dt)
     frames, count = rig.turns.shape[:2]
-    settings = tuning.checked(count, settle_time, damping_ratio, inertia, gravity, drag, stretch)
+    settings = tuning.checked(count, settle_time, damping_ratio, inertia, gravity, drag, stretch, limit)
     work = _Work(rig, settings, _pull(settings, wind, frames), Felt.checked(center, settings.inertia, frames))
     work.cyclic = bool(cyclic) and frames > 1
-    if colliders is not None and len(colliders):
+    if (colliders is not None and len(colliders)) or (settings.limit < np.pi).any():
+        colliders = colliders or Colliders.none()
         work.meet(colliders.over(frames), checks.like("radius", radius, count))
     if work.cyclic:
         rig.check_cycle()
@@ -170,7 +175,7 @@ class _Work:
 
     def _collide(self, colliders: Colliders, bones: Array, frames: slice, found: swing.Swing) -> None:
         """Step the chains among these bones that may touch a collider, from shortly before they do."""
-        near = self._near(colliders, bones, frames)
+        near = self._near(colliders, bones, frames) | self._wide(bones, found)
         bodies = self._bodies(bones)
         for rows in bodies.chains():
             touching: Array = np.any(near[:, rows], axis=2)
@@ -205,6 +210,12 @@ class _Work:
         self.longer[frames, own] = 0.0
         self.stepped[own] = True
         self.returned = max(self.returned, met.returned)
+
+    def _wide(self, bones: Array, found: swing.Swing) -> Array:
+        """(S, m) where bones come near the end of their cones."""
+        parents, z = self._bodies(bones).parents, found.z
+        bends = np.abs(z - np.where(parents >= 0, z[:, parents], 0.0))
+        return (bends > _WIDE * self.settings.limit[bones]) | (~found.found & (self.settings.limit[bones] < np.pi))
 
     def _near(self, colliders: Colliders, bones: Array, frames: slice) -> Array:
         """(S, m) where bones come near a collider."""

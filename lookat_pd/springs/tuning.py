@@ -31,6 +31,8 @@ class SpringTuning:
     """Damping against the air [1/s]."""
     stretch: Array
     """Part of the swing along the bone that makes it longer, from 0 to 1."""
+    limit: Array
+    """Largest angle [rad] from what it hangs on, as animated; pi for none."""
 
     @property
     def omega(self) -> Array:
@@ -55,6 +57,7 @@ def checked(
     gravity: ArrayLike,
     drag: ArrayLike,
     stretch: ArrayLike,
+    limit: ArrayLike,
 ) -> SpringTuning:
     """The settings of so many bones. Raises InvalidArgument."""
     check_tuning(settle_time, damping_ratio)
@@ -65,7 +68,13 @@ def checked(
         checks.like("gravity", gravity, count, 3),
         checks.like("drag", drag, count),
         checks.like("stretch", stretch, count),
+        checks.like("limit", limit, count),
     )
+    if not np.all((known.limit > 0.0) & (known.limit <= np.pi)):
+        raise InvalidArgument(
+            "The limit of spring bones must be above 0 and at most 180 degrees, not {value}.",
+            value=checks.shown(np.degrees(known.limit)),
+        )
     for value, most in ((known.inertia, 1.0), (known.stretch, MOST_STRETCH), (known.drag, MOST_DRAG)):
         if not np.all((value >= 0.0) & (value <= most)):
             raise InvalidArgument(

@@ -87,6 +87,9 @@ class SpringSettings(bpy.types.PropertyGroup):
         "Part of the motion of the armature object that is felt; at 0 only the animation of the bones swings the chain",
         1.0,
     )
+    limit: setting.angle(
+        "Limit", "Largest angle by which each bone swings from the one on which it hangs", 180.0, max=180.0, min=1.0
+    )
     wind: setting.vector(
         "Wind",
         "Acceleration by which wind pushes the chain, along the axes of the world",

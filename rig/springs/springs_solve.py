@@ -217,13 +217,14 @@ def _settings(rig: SpringRig, gravity: Array) -> dict[str, Any]:
         along = np.linspace(0.0, 1.0, len(chain.bones)) if len(chain.bones) > 1 else np.zeros(1)
         for bone, at in zip(chain.bones, along.tolist(), strict=True):
             factor = s.tip_factor**at
-            rows[bone] = (s.settle_time * factor, s.damping_ratio, s.drag, s.inertia, s.gravity)
-    settle_time, damping_ratio, drag, inertia, pulled = np.array([rows[bone] for bone in rig.bones]).T
+            rows[bone] = (s.settle_time * factor, s.damping_ratio, s.drag, s.inertia, s.gravity, s.limit)
+    settle_time, damping_ratio, drag, inertia, pulled, limit = np.array([rows[bone] for bone in rig.bones]).T
     return {
         "settle_time": settle_time,
         "damping_ratio": damping_ratio,
         "drag": drag,
         "inertia": inertia,
+        "limit": np.minimum(limit, np.pi),
         "gravity": pulled[:, None] * gravity,
     }
 

@@ -243,3 +243,33 @@ def test_what_is_wrong_with_colliders_is_said() -> None:
         springs.solve(*motion, 1 / 24, **SETTINGS, colliders=sphere(np.zeros((3, 1, 3))))
     with pytest.raises(InvalidArgument, match="radius of a bone"):
         springs.solve(*motion, 1 / 24, **SETTINGS, colliders=floor(0.0), radius=-0.1)
+
+
+@pytest.mark.parametrize("degrees", [10.0, 25.0])
+def test_no_bone_bends_further_than_its_cone(degrees) -> None:
+    places, turned, tips, parents = still(72, 5)
+    limit = np.radians(degrees)
+    free = springs.solve(places, turned, tips, parents, 1 / 24, settle_time=2.0, gravity=FALL)
+    assert np.degrees(rotation.angle(free.offsets)).max() > degrees + 2.0
+    found = springs.solve(places, turned, tips, parents, 1 / 24, settle_time=2.0, gravity=FALL, limit=limit)
+    bends = np.degrees(rotation.angle(found.offsets))
+    assert bends.max() < degrees + 0.2
+    assert bends[-1].max() > degrees - 0.2
+    assert largest_degrees(found.offsets, found.offsets[:1]) < 0.05
+
+
+def test_a_cone_that_is_wide_enough_changes_nothing_and_one_may_touch_as_well() -> None:
+    motion = swaying(24)
+    plain = springs.solve(*motion, 1 / 24, **SETTINGS)
+    widest = rotation.angle(plain.offsets).max()
+    wide = springs.solve(*motion, 1 / 24, **SETTINGS, limit=min(1.3 * widest, np.pi))
+    assert np.array_equal(wide.offsets, plain.offsets)
+    narrow = springs.solve(*motion, 1 / 24, **SETTINGS, limit=0.5 * widest)
+    assert rotation.angle(narrow.offsets).max() < 0.5 * widest + 0.01
+    both = springs.solve(
+        *motion, 1 / 24, **SETTINGS, limit=0.5 * widest, gravity=FALL, colliders=floor(-0.05), radius=RADIUS
+    )
+    assert rotation.angle(both.offsets).max() < 0.5 * widest + 0.01
+    assert both.depth.max() < 0.02 * RADIUS
+    with pytest.raises(InvalidArgument, match="at most 180 degrees"):
+        springs.solve(*motion, 1 / 24, **SETTINGS, limit=0.0)

@@ -7,7 +7,7 @@ import pytest
 from extension import load
 
 from .. import scenes
-from .tails import LAST, TAIL, animal, live, seen, swing
+from .tails import LAST, TAIL, animal, bends, live, seen, swing
 
 collider_settings = load("rig.springs.collider_settings")
 errors = load("lookat_pd.errors")
@@ -123,3 +123,14 @@ def test_bones_become_as_thick_as_the_mesh_around_them() -> None:
     own = armature.pose.bones["hips"].lookat_pd_collider
     assert own.exists
     assert own.radius == pytest.approx(0.12, rel=0.01)
+
+
+def test_no_bone_swings_further_than_its_limit() -> None:
+    armature = animal()
+    plain = bends(seen(armature))
+    (chain,) = swing(armature)
+    free = np.abs(bends(seen(armature)) - plain)
+    chain.settings.limit = np.radians(5.0)
+    found = np.diff(bends(seen(armature)) - plain, axis=1, prepend=0.0)
+    assert np.abs(np.diff(free, axis=1)).max() > np.radians(6.0)
+    assert np.abs(found).max() < np.radians(5.05)
