@@ -17,6 +17,7 @@ _FURTHER = (
     "inertia",
     "limit",
     "stretch",
+    "stretch",
     "wind",
     "turbulence",
     "collide",

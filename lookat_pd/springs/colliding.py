@@ -419,8 +419,8 @@ class _Run:
             rows = [*rows, *self._cone_rows(state, swung)]
         if not rows:
             return None
-        together = [np.concatenate(column) for column in zip(*rows, strict=True)]
-        return Contacts(*together, self.inverse_mass, self.dt)
+        chain, gaps, normals, moves, drift, friction, softness = map(np.concatenate, zip(*rows, strict=True))
+        return Contacts(chain, gaps, normals, moves, drift, friction, softness, self.inverse_mass, self.dt)
 
     def _solid_rows(
         self, inputs: DrivenChains, k: int, count: int, swung: Array, known: "_Known"

@@ -35,6 +35,11 @@ class SpringChain:
         return tuple(item.bone for item in read(self.item, NAME).bones) or (self.bone,)
 
     @property
+    def moved(self) -> tuple[str, ...]:
+        """Its bones that move away from their parents."""
+        return self.bones[1:] if self.settings.stretch > 0.0 else ()
+
+    @property
     def settings_path(self) -> str:
         """Data path from the armature object to the settings, with the dot behind it."""
         return f"{data_paths.bone_path(self.bone)}.{NAME}."
@@ -65,6 +70,14 @@ class SpringChain:
                     armature=self.armature.name,
                 )
         check_bones(self.armature, bones)
+        for name in self.moved:
+            bone = self.armature.data.bones[name]
+            if bone.use_connect:
+                raise RigError(
+                    "Bone '{name}' is connected to its parent and cannot move away from it; turn off Connected in edit "
+                    "mode, or set Stretch to 0.",
+                    name=name,
+                )
         own = {collider.bone for collider in colliders.of_object(self.armature)}
         for name in bones if self.settings.collide else ():
             if name in own:

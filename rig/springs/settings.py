@@ -90,6 +90,9 @@ class SpringSettings(bpy.types.PropertyGroup):
     limit: setting.angle(
         "Limit", "Largest angle by which each bone swings from the one on which it hangs", 180.0, max=180.0, min=1.0
     )
+    stretch: _deciding.factor(
+        "Stretch", "Part of the swing along a bone by which the next joint moves away; the bones must not be connected"
+    )
     wind: setting.vector(
         "Wind",
         "Acceleration by which wind pushes the chain, along the axes of the world",

@@ -1,7 +1,7 @@
 """Springs as a kind of layer: all chains of an armature are sampled at once and solved together, after look-ats."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,7 +46,7 @@ class _Found:
 def instance_of(scene: bpy.types.Scene, armature: bpy.types.Object, every: Sequence[SpringChain]) -> Instance:
     """Chains of an armature as a layer."""
     bones = bone_chains.root_to_tip(armature, (bone for chain in every for bone in chain.bones))
-    rows = tuple((bone, "ROTATION") for bone in bones)
+    rows = *((bone, "ROTATION") for bone in bones), *((bone, "LOCATION") for chain in every for bone in chain.moved)
     met = tuple(colliders.on(scene)) if any(chain.settings.collide for chain in every) else ()
     return Instance(armature, "", _NUMBER, _Found(tuple(chain.bone for chain in every), met), rows=rows)
 
@@ -131,6 +131,10 @@ class SpringKind(Kind):
         met = tuple((c.object.session_uid, c.bone, c.values()) for c in instance.resolved.colliders)
         return tuple(settings.values(chain.settings) for chain in every), tuple(chain.bones for chain in every), met
 
+    def place(self, instance: Instance) -> Hashable:
+        met = () if instance.resolved is None else instance.resolved.colliders
+        return *self.places(instance), *((c.object.session_uid, c.bone, c.line()) for c in met)
+
     def saved(self, instance: Instance, keyed: frozenset[str]) -> tuple:
         if instance.resolved is None:
             return ()
@@ -155,7 +159,8 @@ class SpringKind(Kind):
         solve.depths = swung.depths
         solve.seam, track = swung.seam, swung.track
         first, last = int(over.frames[0] - track.first), int(over.frames[-1] - track.first)
-        track.offsets, track.first = track.offsets[first : last + 1], int(over.frames[0])
+        track.offsets, track.moves = track.offsets[first : last + 1], track.moves[first : last + 1]
+        track.first = int(over.frames[0])
         solve.off = 0.0
         if rig.loose:
             wanted = swung.wanted[first : last + 1]
@@ -171,9 +176,10 @@ class SpringKind(Kind):
         frames = over.frames
         if solve.cycle is not None:
             frames = np.arange(min(frames[0], solve.cycle.first), max(frames[-1], solve.cycle.last) + 1)
-        bones = [bone for bone, _ in solve.instance.rows]
+        bones = [bone for bone, what in solve.instance.rows if what == "ROTATION"]
         met = colliders.targets(solve.instance.resolved.colliders)
-        with over.sampler(solve.owner, bones, met) as work:
+        stretches = any(what == "LOCATION" for _, what in solve.instance.rows)
+        with over.sampler(solve.owner, bones, met, located=stretches) as work:
             wide = yield from sampler.sample_frames(work, frames)
         bad = ~np.isfinite(wide.positions).all(axis=(1, 2))
         if bad.any():

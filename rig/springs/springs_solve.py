@@ -176,7 +176,7 @@ def solve(
         )
         seam = found.seam
         again = (np.arange(len(places)) - begin) % (end - begin)
-        offsets, swings = found.offsets[again], found.swings[again]
+        offsets, swings, longer = found.offsets[again], found.swings[again], found.longer[again]
         first_solved = int(s.frames[begin])
     else:
         if windy:
@@ -185,10 +185,13 @@ def solve(
             inputs |= {"colliders": among, "radius": _radii(rig, s)}
         restarts = springs.find_jumps(places, turns, rig.reach * _size(s))
         found = springs.solve(places, turns, tips, rig.parents, dt, **inputs, restarts=restarts)
-        offsets, swings, first_solved = found.offsets, found.swings, first
+        offsets, swings, longer, first_solved = found.offsets, found.swings, found.longer, first
     depths = () if among is None else _depths(rig, found, among, met, _radii(rig, s), first_solved)
     wanted = rotation.multiply(s.rotations, _mixed(rig, swings))
-    return Swung(Track(1, rig.bones, first, _mixed(rig, offsets), uneven=s.sheared), wanted, seam, depths)
+    moved = [bone for chain in rig.chains for bone in chain.moved]
+    moves = _moves(rig, moved, longer)
+    track = Track(1, rig.bones, first, _mixed(rig, offsets), moved, moves, uneven=s.sheared)
+    return Swung(track, wanted, seam, depths)
 
 
 def _in_world(rig: SpringRig, s: Samples) -> tuple[Array, Array, Array]:
@@ -217,14 +220,15 @@ def _settings(rig: SpringRig, gravity: Array) -> dict[str, Any]:
         along = np.linspace(0.0, 1.0, len(chain.bones)) if len(chain.bones) > 1 else np.zeros(1)
         for bone, at in zip(chain.bones, along.tolist(), strict=True):
             factor = s.tip_factor**at
-            rows[bone] = (s.settle_time * factor, s.damping_ratio, s.drag, s.inertia, s.gravity, s.limit)
-    settle_time, damping_ratio, drag, inertia, pulled, limit = np.array([rows[bone] for bone in rig.bones]).T
+            rows[bone] = (s.settle_time * factor, s.damping_ratio, s.drag, s.inertia, s.gravity, s.limit, s.stretch)
+    settle_time, damping_ratio, drag, inertia, pulled, limit, stretch = np.array([rows[bone] for bone in rig.bones]).T
     return {
         "settle_time": settle_time,
         "damping_ratio": damping_ratio,
         "drag": drag,
         "inertia": inertia,
         "limit": np.minimum(limit, np.pi),
+        "stretch": stretch,
         "gravity": pulled[:, None] * gravity,
     }
 
@@ -284,6 +288,20 @@ def _mixed(rig: SpringRig, offsets: Array) -> Array:
                 row = rig.bones.index(bone)
                 offsets[:, row] = part(offsets[:, row], np.full(len(offsets), influence))
     return offsets
+
+
+def _moves(rig: SpringRig, moved: Sequence[str], longer: Array) -> Array:
+    """(F, m, 3) how far joints move away from what they hang on, in their own frames. longer: (F, n) parts by which
+    bones are longer."""
+    result = np.zeros((len(longer), len(moved), 3))
+    influence = {bone: chain.settings.influence for chain in rig.chains for bone in chain.bones}
+    bones = rig.armature.data.bones
+    for n, bone in enumerate(moved):
+        above = rig.parents[rig.bones.index(bone)]
+        between = bones[rig.bones[above]].matrix_local.to_3x3().inverted() @ bones[bone].matrix_local.to_3x3()
+        along = np.array(between.transposed()) @ rig.tips[above]
+        result[:, n] = influence[bone] * longer[:, above, None] * along
+    return result
 
 
 def _repeats(cycle: SpringCycle, s: Samples, places: Array, turns: Array, tips: Array) -> tuple[int, int] | None:

@@ -58,6 +58,11 @@ def test_a_ball_that_is_moved_or_resized_is_followed() -> None:
     bpy.context.view_layer.update()
     pushed = seen(armature)
     assert np.abs(pushed - plain).max() > 0.02
+    item.lookat_pd_collider.shape = "CAPSULE"
+    item.location.z -= 0.4
+    short = seen(armature)
+    item.lookat_pd_collider.length = 2.0
+    assert np.abs(seen(armature) - short).max() > 0.02
     item.lookat_pd_collider.exists = False
     assert np.array_equal(seen(armature), plain)
 
