@@ -13,13 +13,12 @@ def _draw(context: bpy.types.Context) -> None:
     view, item = context.space_data, context.active_object
     if item is None or not view.overlay.show_overlays or not view.overlay.show_bones or context.mode.startswith("EDIT"):
         return
-    every = colliders.on(context.scene)
     armature = selection.armature(context)
     swings = armature is not None and armature.pose is not None and any(True for _ in chains.on(armature))
-    if not swings and not any(collider.object == item for collider in every):
+    if not swings and not any(True for _ in colliders.of_object(item)):
         return
     colours, lines = context.preferences.themes[0].view_3d, Batch()
-    for collider in every:
+    for collider in colliders.on(context.scene):
         if collider.object.visible_get(view_layer=context.view_layer):
             active = collider.object == item and collider.bone in ("", getattr(context.active_pose_bone, "name", None))
             colour = colours.bone_pose_active if active else colours.bone_pose

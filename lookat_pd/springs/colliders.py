@@ -145,6 +145,8 @@ class Borders:
     """(n, c) whether a bone is animated inside a collider, from its root on, and left there."""
     at_tip: Array
     """(n, c) whether a bone comes out of a collider, so that only its tip counts."""
+    is_first: Array
+    """(n,) whether a bone hangs on the animation, which may have its joint in a collider."""
 
     @classmethod
     def of(cls, colliders: Colliders, radius: Array, joints: Array, tips: Array, parents: Array) -> "Borders":
@@ -162,10 +164,10 @@ class Borders:
         for bone, above in enumerate(parents.tolist()):
             begun = joint_in[bone] if above < 0 else left[above]
             left[bone], at_tip[bone] = begun & tip_in[bone], begun & ~tip_in[bone]
-        return cls(reach, left, at_tip)
+        return cls(reach, left, at_tip, parents < 0)
 
     def of_bones(self, bones: Array) -> "Borders":
-        return Borders(self.reach[bones], self.left[bones], self.at_tip[bones])
+        return Borders(self.reach[bones], self.left[bones], self.at_tip[bones], self.is_first[bones])
 
 
 def depths(colliders: Colliders, borders: Borders, joints: Array, tips: Array) -> tuple[Array, Array]:
@@ -182,7 +184,7 @@ def depths(colliders: Colliders, borders: Borders, joints: Array, tips: Array) -
 def gaps(colliders: Colliders, borders: Borders, joints: Array, tips: Array, n: int) -> Array:
     """(F, n) how far bones (F, n, 3) are from a collider [m]."""
     begins, ends = colliders.begins[:, None, n], colliders.ends[:, None, n]
-    shape = joints.shape[:2]
-    plane = np.full(shape, colliders.is_plane[n])
-    found = nearest(joints, tips, begins, ends, plane, np.broadcast_to(borders.at_tip[:, n], shape))
-    return found.distance - borders.reach[:, n]
+    reach, plane = borders.reach[:, n], np.full(joints.shape[:2], colliders.is_plane[n])
+    every = np.ones(plane.shape, dtype=bool)
+    held = borders.is_first & (nearest(joints, joints, begins, ends, plane, every).distance < reach)
+    return nearest(joints, tips, begins, ends, plane, borders.at_tip[:, n] | held).distance - reach

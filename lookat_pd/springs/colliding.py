@@ -98,18 +98,10 @@ class DrivenChains:
         )
 
 
-@dataclass(frozen=True)
-class Met:
-    """How m bones swing among colliders."""
-
-    z: Array
-    """(S, m) in their own frames."""
-    returned: float
-    """How far the end of the last cycle was from its beginning [rad]; 0 for a motion that does not repeat itself."""
-
-
-def solve(animated: Animated, tuning: SpringTuning, scene: Surroundings, start: tuple[int, Array, Array] | None) -> Met:
-    """Swings of chains that all have the same number of bones, chain by chain.
+def solve(
+    animated: Animated, tuning: SpringTuning, scene: Surroundings, start: tuple[int, Array, Array] | None
+) -> Array:
+    """Swings (S, m) in their own frames of bones of chains that all have the same number, chain by chain.
 
     start: a sample with swings and rates (m,) in the bones' frames, before which nothing touches.
     """
@@ -122,16 +114,15 @@ def solve(animated: Animated, tuning: SpringTuning, scene: Surroundings, start: 
         phase = run.inputs.drive.phase[first * parts]
         state = run.state(z * phase, rate * phase)
     found, state = run.through(run.inputs, state, first * parts)
-    returned = 0.0
     if animated.cycle is not None:
         turned = run.inputs.drive.phase[-1].conj()
         for _ in range(_MOST_CYCLES):
             z, rate = run.complex(state)
             again, state = run.through(run.inputs, run.state(z * turned, rate * turned), 0)
-            returned, found = float(np.abs(again - found).max(initial=0.0)), again
-            if returned < _RETURNED:
+            change, found = float(np.abs(again - found).max(initial=0.0)), again
+            if change < _RETURNED:
                 break
-    return Met(found * run.inputs.drive.phase[::parts].conj(), returned)
+    return found * run.inputs.drive.phase[::parts].conj()
 
 
 class _Run:

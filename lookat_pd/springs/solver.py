@@ -143,7 +143,7 @@ class _Work:
         frames, count = rig.turns.shape[:2]
         self.swings, self.longer = rotation.identity(frames, count), np.zeros((frames, count))
         """From where the animation alone has the bones."""
-        self.stepped, self.returned = np.zeros(count, dtype=bool), 0.0
+        self.stepped = np.zeros(count, dtype=bool)
         self.colliders: Colliders | None = None
         self.borders: Borders | None = None
 
@@ -204,12 +204,11 @@ class _Work:
         before = None
         if first > 0 and not self.cyclic and closed.found[rows].all():
             before = first, closed.z[first, rows], closed.rate[first, rows]
-        met = colliding.solve(animated, self.settings.of(own), scene, before)
+        z = colliding.solve(animated, self.settings.of(own), scene, before)
         begin = frames.start + (first if before is not None else 0)
-        self.swings[begin : frames.stop, own] = swing.turns_of(met.z, animated.axes)[begin - frames.start :]
+        self.swings[begin : frames.stop, own] = swing.turns_of(z, animated.axes)[begin - frames.start :]
         self.longer[frames, own] = 0.0
         self.stepped[own] = True
-        self.returned = max(self.returned, met.returned)
 
     def _wide(self, bones: Array, found: swing.Swing) -> Array:
         """(S, m) where bones come near the end of their cones."""
