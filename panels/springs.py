@@ -13,6 +13,8 @@ from .sidebar import ArmaturePanel
 
 _FURTHER = (
     "tip_factor",
+    "tip_damping",
+    "tip_gravity",
     "drag",
     "inertia",
     "limit",
@@ -22,6 +24,7 @@ _FURTHER = (
     "turbulence",
     "collide",
     "radius",
+    "tip_radius",
     "floor",
     "influence",
     "cyclic",

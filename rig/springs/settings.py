@@ -4,6 +4,7 @@ Every setting is an input; nothing here is simulation state. No postponed annota
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import bpy
 
@@ -36,6 +37,12 @@ def _name_after_bone(item: "SpringBone", context: bpy.types.Context) -> None:
     if item.id_data.override_library is None or not item.name:
         item.name = item.bone
     is_other(item, context)
+
+
+def _at_tip(name: str, what: str) -> Any:
+    return setting.number(
+        name, f"{what} of the last bone as a factor of that of the first one", 1.0, max=10.0, soft_max=2.0
+    )
 
 
 class SpringBone(bpy.types.PropertyGroup):
@@ -81,6 +88,9 @@ class SpringSettings(bpy.types.PropertyGroup):
         soft_min=0.5,
         soft_max=4.0,
     )
+    tip_damping: _at_tip("Tip Damping", "Damping")
+    tip_gravity: _at_tip("Tip Gravity", "Gravity")
+    tip_radius: _at_tip("Tip Radius", "Radius")
     drag: setting.number("Drag", "Resistance of still air: the chain trails behind", 0.5, max=100.0, soft_max=10.0)
     inertia: setting.factor(
         "Inertia",

@@ -1,6 +1,6 @@
 """Sampling chains of bones with springs, and solving how they swing."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -212,15 +212,26 @@ def _center(s: Samples) -> tuple[Array, Array]:
     return s.worlds[:, :3, 3], rotation.from_matrix(s.worlds[:, :3, :3])
 
 
+def _along(chain: SpringChain) -> Iterator[tuple[str, float]]:
+    """The bones of a chain, and where they are on it, from 0 for the first to 1 for the last one."""
+    last = max(len(chain.bones) - 1, 1)
+    return ((bone, n / last) for n, bone in enumerate(chain.bones))
+
+
+def _part(factor: float, at: float) -> float:
+    """What a value is multiplied with on the way to the tip, where that is this factor."""
+    return 1.0 + (factor - 1.0) * at
+
+
 def _settings(rig: SpringRig, gravity: Array) -> dict[str, Any]:
     """The settings of the bones, those of chains along them."""
     rows: dict[str, tuple[float, ...]] = {}
     for chain in rig.chains:
         s = chain.settings
-        along = np.linspace(0.0, 1.0, len(chain.bones)) if len(chain.bones) > 1 else np.zeros(1)
-        for bone, at in zip(chain.bones, along.tolist(), strict=True):
-            factor = s.tip_factor**at
-            rows[bone] = (s.settle_time * factor, s.damping_ratio, s.drag, s.inertia, s.gravity, s.limit, s.stretch)
+        for bone, at in _along(chain):
+            factor, damping = s.tip_factor**at, s.damping_ratio * _part(s.tip_damping, at)
+            weight = s.gravity * _part(s.tip_gravity, at)
+            rows[bone] = (s.settle_time * factor, damping, s.drag, s.inertia, weight, s.limit, s.stretch)
     settle_time, damping_ratio, drag, inertia, pulled, limit, stretch = np.array([rows[bone] for bone in rig.bones]).T
     return {
         "settle_time": settle_time,
@@ -242,7 +253,11 @@ def _colliders(rig: SpringRig, s: Samples, met: Sequence[Collider]) -> springs.C
 
 def _radii(rig: SpringRig, s: Samples) -> Array:
     """(n,) the radii of the bones in the world [m]."""
-    of = {bone: chain.settings.radius for chain in rig.chains for bone in chain.bones}
+    of = {
+        bone: chain.settings.radius * _part(chain.settings.tip_radius, at)
+        for chain in rig.chains
+        for bone, at in _along(chain)
+    }
     return np.array([of[bone] for bone in rig.bones]) * s.sizes[0] * _size(s)
 
 

@@ -139,3 +139,16 @@ def test_no_bone_swings_further_than_its_limit() -> None:
     found = np.diff(bends(seen(armature)) - plain, axis=1, prepend=0.0)
     assert np.abs(np.diff(free, axis=1)).max() > np.radians(6.0)
     assert np.abs(found).max() < np.radians(5.05)
+
+
+def test_a_tail_that_becomes_thinner_comes_nearer_to_the_floor_with_its_tip() -> None:
+    armature = animal()
+    armature.location.z = -0.9
+    (chain,) = swing(armature, gravity=1.0, radius=0.04, settle_time=2.0, floor=True)
+    thick = tips(seen(armature))[-1, -1, 2] - 0.9
+    chain.settings.tip_radius = 0.25
+    thin = tips(seen(armature))[-1, -1, 2] - 0.9
+    assert thick == pytest.approx(0.04, abs=1e-3)
+    assert thin == pytest.approx(0.01, abs=1e-3)
+    chain.settings.tip_gravity = 0.0
+    assert tips(seen(armature))[-1, -1, 2] - 0.9 > thin
