@@ -21,7 +21,7 @@ from .tuning import SpringTuning
 
 _LISTED = 3
 """Frames after which it is seen anew what is near."""
-_TURN = 0.1
+_TURN = 0.2
 """Angle [rad] by which a bone may swing before the geometry is seen anew."""
 _ROOM = 0.02
 """Angle [rad] by which a whole chain may swing more, until the geometry is seen anew, than its rates say."""

@@ -353,6 +353,8 @@ FLAGS = {
     "--gravity": [*NUMBERS, "0.5"],
     "--tip-factor": [*NUMBERS, "1.5"],
     "--drag": [*NUMBERS, "2"],
+    "--radius": [*NUMBERS, "0.05"],
+    "--collider": ["floor", "mesh", "spine*", "nobody", "", "["],
 }
 BARE = [
     *(
