@@ -201,7 +201,7 @@ def test_in_settled_contact_nothing_is_deeper_than_two_percent_of_the_radius() -
     assert max(deep) < 0.02 * RADIUS
 
 
-@pytest.mark.parametrize(("dt", "count", "frames"), [(1.0, 15, 3), (1 / 24, 60, 8), (1 / 120, 60, 8)])
+@pytest.mark.parametrize(("dt", "count", "frames"), [(1.0, 6, 3), (1 / 24, 24, 5), (1 / 120, 24, 5)])
 def test_whatever_the_settings_it_stays_finite_and_bounded(dt, count, frames) -> None:
     """Spins, jumps, zero lengths, pushes of any strength, solids anywhere."""
     random, links = np.random.default_rng(11), 3
@@ -225,6 +225,7 @@ def test_whatever_the_settings_it_stays_finite_and_bounded(dt, count, frames) ->
         center=(places[:, 0], turned[:, 0]),
         gravity=random.normal(size=(count, 3)) * 10.0,
         drag=random.choice([0.0, 1.0, 20.0], count),
+        limit=random.choice([0.02, 0.5, np.pi], count),
         colliders=solids,
         radius=random.uniform(0.0, 0.1, count),
     )
