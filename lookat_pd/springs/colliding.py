@@ -41,6 +41,8 @@ _SETTLING, _SETTLE_TIMES, _LONGEST = 1.5, 2.5, 6.0
 """Seconds in which bones come to rest on colliders before the first frame: at least, in settle times, and at most."""
 _REST, _CALM = 1e-3, 0.9
 """The rate [rad/s] that is rest, and what is left of the rates after each look at the geometry until then."""
+_MOST_LOOKS = 200
+"""How often the geometry is seen until they count as being at rest."""
 _MOST_CYCLES = 24
 """Cycles after which a motion that is to repeat itself is left as it is."""
 _RETURNED = 1e-8
@@ -226,7 +228,7 @@ class _Run:
 
     def through(self, inputs: DrivenChains, state: Array, first: int, *, calm: bool = False) -> tuple[Array, Array]:
         """Swings (S, m) at frames, and the last state, from the one at a fine sample. calm: until it is at rest."""
-        last, listed, most = len(inputs.own) - 1, first, 0.0
+        last, listed, most, looks = len(inputs.own) - 1, first, 0.0, 0
         seen = np.zeros((last // self.parts + 1, self.chains * self.size), dtype=complex)
         k, pairs = first, np.empty((0, 3), dtype=int)
         while True:
@@ -244,7 +246,8 @@ class _Run:
             k += count
             if calm:
                 state[:, self.size :] *= _CALM
-                if fastest < _REST and k > self.parts:
+                looks += 1
+                if looks == _MOST_LOOKS or (fastest < _REST and k > self.parts):
                     return seen, self._stopped(state)
 
     def _stopped(self, state: Array) -> Array:
