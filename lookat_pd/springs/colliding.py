@@ -5,7 +5,7 @@ faster anything swings, contacts are linear in the swings and what is not linear
 is no randomness, and no step depends on where playback begins.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -33,12 +33,19 @@ _PUSHES = 8
 """Most times that bones are pushed out of colliders at a frame."""
 _BETTER = 0.8
 """Part of the depth that is left after a push that was of use."""
+_MOST_TURN = 0.4
+"""Largest angle [rad] by which a bone is pushed out at once."""
 _LIFT, _DEEP = 5e-4, 2e-3
 """How far bones are pushed out, and the depth that is left, in radii."""
 _CONE = 0.25
 """Part of its cone by which a bone may swing before that is seen anew."""
 _SETTLING, _SETTLE_TIMES, _LONGEST = 1.5, 2.5, 6.0
 """Seconds in which bones come to rest on colliders before the first frame: at least, in settle times, and at most."""
+_MOST_ROUNDS, _WHOLE, _LIES = 60, 20, 1e-7
+"""Rounds in which it is found how bones lie on colliders, after how many of them changes are halved, and the change
+[rad] of the last one."""
+_LEAST = 1e-3
+"""Least part of what a free body yields to a torque, for stiff modes."""
 _REST, _CALM = 1e-3, 0.9
 """The rate [rad/s] that is rest, and what is left of the rates after each look at the geometry until then."""
 _MOST_LOOKS = 200
@@ -77,6 +84,8 @@ class DrivenChains:
     begins: Array
     """(S, c s or 1, e, 3) the colliders."""
     ends: Array
+    move: bool
+    """Whether colliders move."""
     offsets: Array | None = None
     """(S, c, s, 3) from the end of what a bone hangs on to its joint, if they are apart, in the frame of directions
     across and along the former."""
@@ -96,6 +105,7 @@ class DrivenChains:
             still(self.across),
             still(self.begins),
             still(self.ends),
+            False,
             offsets,
         )
 
@@ -108,7 +118,7 @@ def solve(
     start: a sample with swings and rates (m,) in the bones' frames, before which nothing touches.
     """
     parts = max(1, ceil(animated.step / CLAMPED_STEP - 1e-9))
-    run = _Run(stepping.finer(animated, parts), tuning, scene, parts)
+    run = _Run(animated, tuning, scene, parts)
     if start is None:
         first, state = 0, run.at_rest()
     else:
@@ -130,22 +140,27 @@ def solve(
 class _Run:
     """Chains on their way among colliders. A state (c, 2 s, 2) has swings, then rates."""
 
-    def __init__(self, fine: Animated, tuning: SpringTuning, scene: Surroundings, parts: int) -> None:
-        self.scene, self.parts, self.dt = scene, parts, fine.step
-        drive, self.still = swing.drive(fine, tuning)
+    def __init__(self, a: Animated, tuning: SpringTuning, scene: Surroundings, parts: int) -> None:
+        self.scene, self.parts, self.dt = scene, parts, a.step / parts
+        fine = replace(a, turns=splines.refined_turns(a.turns, parts, a.cycle), step=self.dt)
+        drive, self.still = swing.drive(a, tuning)
+        drive = drive.between(fine, parts)
         self.system = swing.ModeSystem(fine, tuning, drive)
         shapes, back = self.system.modes.one_size()
         self.chains, self.size = shapes.shape[:2]
-        self.lengths = fine.bodies.lengths.reshape(self.chains, self.size)
+        self.lengths = a.bodies.lengths.reshape(self.chains, self.size)
         self.transition = _blocks(shapes, back, self.system.transition)
         taps = self.system.taps
         self.takes = [_column(shapes, taps[:, :, n]) for n in range(2)]
-        self.inverse_mass = shapes @ np.swapaxes(shapes, 1, 2)
-        rows = np.arange(len(fine.bodies.lengths)).reshape(self.chains, self.size)
-        beyond = fine.bodies.beyond[rows[:, :, None], rows[:, None]]
+        self.yields = self._yields(shapes, taps)
+        stiffness = self.system.modes.stiffness.reshape(self.chains, 1, self.size)
+        self.compliance = ((shapes / stiffness) @ np.swapaxes(shapes, 1, 2))[None]
+        """(1, c, s, s) by how much springs yield to torques in the end."""
+        rows = np.arange(len(a.bodies.lengths)).reshape(self.chains, self.size)
+        beyond = a.bodies.beyond[rows[:, :, None], rows[:, None]]
         self.to_tips = np.swapaxes(beyond, 1, 2) * self.lengths[:, None]
         """(c, s, s) tips from directions."""
-        parents = fine.bodies.parents
+        parents = a.bodies.parents
         self.above = np.where(parents >= 0, parents % self.size, 0).reshape(self.chains, self.size)
         self.hangs = (parents >= 0).reshape(self.chains, self.size)
         """Which bones hang on another one of the chain, and on which."""
@@ -153,41 +168,59 @@ class _Run:
         self.limits = limits if (limits < np.pi).any() else None
         self.turn = _TURN if self.limits is None else min(_TURN, _CONE * float(self.limits.min()))
         self.settling = min(max(_SETTLING, _SETTLE_TIMES * float(tuning.settle_time.max())), _LONGEST)
-        self.inputs = self._inputs(fine, drive)
+        self.inputs = self._inputs(a, fine.turns, drive)
 
-    def _inputs(self, fine: Animated, drive: Drive) -> DrivenChains:
-        shape = len(fine.turns), self.chains, self.size
-        first, second, own = (rotation.rotate(fine.turns, fine.axes[:, n]) for n in range(3))
+    def _yields(self, shapes: Array, taps: Array) -> Array:
+        """(2, c, s, s) by how much swings and rates yield to torques that act during a step. With these a chain that
+        lies on something in balance stays as it is."""
+        response = taps.sum(axis=2).reshape(self.chains, self.size, 2)
+        # A stiff mode may swing back within a step, but must not pull at what it lies on.
+        response = np.maximum(response, [_LEAST * self.dt**2, _LEAST * self.dt])
+        return np.stack([(shapes * response[:, None, :, n]) @ np.swapaxes(shapes, 1, 2) for n in range(2)])
+
+    def _inputs(self, a: Animated, turns: Array, drive: Drive) -> DrivenChains:
+        shape = len(turns), self.chains, self.size
+        first, second, own = (rotation.rotate(turns, a.axes[:, n]) for n in range(3))
         real, imaginary = np.real(drive.phase)[..., None], np.imag(drive.phase)[..., None]
         across = np.stack((first * real - second * imaginary, first * imaginary + second * real), axis=-2)
         whole = _pairs(drive.whole.reshape(shape))
         driven = self.takes[0] @ whole[:-1] + self.takes[1] @ whole[1:]
-        parents = fine.bodies.parents
-        roots = fine.places.reshape(*shape, 3)[:, :, 0]
-        offsets, below = None, np.flatnonzero(parents >= 0)
-        above = parents[below]
-        ends = fine.places[:, above] + own[:, above] * fine.bodies.lengths[above][:, None]
-        apart = fine.places[:, below] - ends
-        if np.abs(apart).max(initial=0.0) > 1e-4 * fine.bodies.lengths.max():
-            seen = np.zeros((*drive.whole.shape, 3))
-            axes = np.concatenate((across, own[..., None, :]), axis=-2)[:, above]
-            seen[:, below] = (axes @ apart[..., None])[..., 0]
-            offsets = seen.reshape(*shape, 3)
         begins, ends = (self._refined(values) for values in (self.scene.begins, self.scene.ends))
         return DrivenChains(
             driven,
             drive,
-            roots,
+            self._places(a, slice(None, None, self.size)),
             own.reshape(*shape, 3),
             across.reshape(*shape, 2, 3),
             begins,
             ends,
-            offsets,
+            any(not _is_still(values) for values in (self.scene.begins, self.scene.ends)),
+            self._offsets(a, own, across),
         )
 
+    def _places(self, a: Animated, bones: slice | Array) -> Array:
+        """Joints of bones (S, k, 3) at fine samples."""
+        places, cycle = a.places[:, bones], a.cycle
+        if cycle is not None:
+            cycle = splines.Cycle(cycle.turn[bones], cycle.shift[bones])
+        return splines.refined(places, self.parts, splines.padded(places, cycle))
+
+    def _offsets(self, a: Animated, own: Array, across: Array) -> Array | None:
+        """See `DrivenChains.offsets`."""
+        below = np.flatnonzero(a.bodies.parents >= 0)
+        above, lengths = a.bodies.parents[below], a.bodies.lengths
+        ends = a.places[:, above] + own[:: self.parts, above] * lengths[above][:, None]
+        if np.abs(a.places[:, below] - ends).max(initial=0.0) <= 1e-4 * lengths.max():
+            return None
+        places = self._places(a, np.arange(len(lengths)))
+        apart = places[:, below] - places[:, above] - own[:, above] * lengths[above][:, None]
+        seen = np.zeros(own.shape)
+        axes = np.concatenate((across, own[..., None, :]), axis=-2)[:, above]
+        seen[:, below] = (axes @ apart[..., None])[..., 0]
+        return seen.reshape(len(own), self.chains, self.size, 3)
+
     def _refined(self, values: Array) -> Array:
-        still = len(values) == 1 or not np.any(values[1:] != values[:1])
-        if still:
+        if _is_still(values):
             return np.broadcast_to(values[:1], ((len(values) - 1) * self.parts + 1, *values.shape[1:]))
         return splines.refined(values, self.parts, splines.padded(values))
 
@@ -206,6 +239,37 @@ class _Run:
         state = self.state(z, np.zeros_like(z))
         if not self._touches(state):
             return state
+        lying, lies = self._lying(state)
+        if lies.all():
+            return lying
+        return np.where(lies[:, None, None], lying, self._settling(state))
+
+    def _lying(self, state: Array) -> tuple[Array, Array]:
+        """The state of chains that lie on the colliders in balance, by Newton's method, and for which (c,) that came
+        to an end."""
+        lies = np.zeros(self.chains, dtype=bool)
+        for n in range(_MOST_ROUNDS):
+            z = self.complex(state)[0]
+            free = self.system.modes.swings(swing.settled(self.system, self.still, z))
+            move = _pairs((free - z).reshape(self.chains, self.size)).ravel()
+            pairs = self._near(self.inputs, 0, state)
+            known = self._seen(self.inputs, 0, state, pairs) if len(pairs) else None
+            touching = self._contacts(self.inputs, 0, 0, state, known, self.compliance, np.pi)
+            if touching is not None:
+                move = touching.carried(move)
+            move = move.reshape(self.chains, self.size, 2)
+            most = np.abs(move).max(axis=(1, 2))
+            lies = most < _LIES
+            state = state.copy()
+            # Where gravity is much stronger than the springs, whole changes swing to and fro.
+            part = np.minimum(0.5 ** (n // _WHOLE), _MOST_TURN / np.maximum(most, 1e-12))
+            state[:, : self.size] += move * part[:, None, None]
+            if lies.all():
+                break
+        return state, lies
+
+    def _settling(self, state: Array) -> Array:
+        """The state in which chains come to rest on the colliders."""
         across, along = self.still
         here = self.inputs.drive
         samples = ceil(self.settling / self.dt / self.parts) * self.parts + 1
@@ -224,17 +288,17 @@ class _Run:
         if self._widest(state) > 0.0:
             return True
         pairs = self._near(self.inputs, 0, state)
-        return len(pairs) > 0 and bool((self._seen(self.inputs, 0, state, pairs)[1] < 0.0).any())
+        return len(pairs) > 0 and bool((self._seen(self.inputs, 0, state, pairs).gaps < 0.0).any())
 
     def through(self, inputs: DrivenChains, state: Array, first: int, *, calm: bool = False) -> tuple[Array, Array]:
         """Swings (S, m) at frames, and the last state, from the one at a fine sample. calm: until it is at rest."""
         last, listed, most, looks = len(inputs.own) - 1, first, 0.0, 0
         seen = np.zeros((last // self.parts + 1, self.chains * self.size), dtype=complex)
-        k, pairs = first, np.empty((0, 3), dtype=int)
+        k, pairs = first, self._near(inputs, first, state)
         while True:
             at_frame = k % self.parts == 0
             fastest = float(np.abs(state[:, self.size :]).max())
-            if k == first or k >= listed + _LISTED * self.parts or fastest > most:
+            if k >= listed + _LISTED * self.parts or fastest > most:
                 pairs, listed, most = self._near(inputs, k, state), k, 1.5 * fastest + 1.0
             state, known = self._pushed_out(inputs, k, state, pairs)
             if at_frame:
@@ -257,7 +321,7 @@ class _Run:
     def _advanced(self, inputs: DrivenChains, k: int, count: int, state: Array, known: "_Known | None") -> Array:
         z, rate = self.complex(state)
         drive = inputs.drive.row(k)
-        torques = drive.at(z, rate) - drive.whole + self.system.hold * z
+        torques = drive.bent(z, rate) + self.system.hold * z
         pushed = (self.takes[0] + self.takes[1]) @ _pairs(torques.reshape(self.chains, self.size))
         driven = inputs.driven[k : k + count] + pushed
         found = self._contacts(inputs, k, count, state, known)
@@ -273,28 +337,26 @@ class _Run:
 
     def _touching(self, found: Contacts, driven: Array, state: Array) -> Array:
         """The state after steps with contacts."""
-        last = self._flat(state)[0]
-        begun = found.begun(last, len(driven))
-        for n in range(len(driven)):
-            state = self.transition @ state + driven[n]
+        shape, flat = state.shape, self._flat(state)
+        found.begin(flat[0], len(driven))
+        for n, added in enumerate(driven):
+            state = self.transition @ state
+            state += added
             flat = self._flat(state)
-            gaps = begun[n] + found.added(flat)
-            if gaps[0].min() < 0.0:
-                found.stop(gaps, flat, last)
-                state = np.swapaxes(flat.reshape(2, self.chains, -1), 0, 1).reshape(state.shape)
-            last = flat[0]
+            if found.stop(n, flat) and self.chains > 1:
+                state = flat.reshape(2, self.chains, -1).swapaxes(0, 1).reshape(shape)
         return state
 
     def _flat(self, state: Array) -> Array:
         """(2, 2 c s) swings and rates."""
-        return np.swapaxes(state.reshape(self.chains, 2, -1), 0, 1).reshape(2, -1)
+        return state.reshape(self.chains, 2, -1).swapaxes(0, 1).reshape(2, -1)
 
     def _placed(self, inputs: DrivenChains, k: int, state: Array) -> "_Place":
         """Where the bones are."""
         z = state[:, : self.size]
-        angle = np.sqrt((z**2).sum(axis=-1, keepdims=True))
-        sine, safe = np.sin(angle), np.maximum(angle, 1e-9)
-        return self._at(inputs, k, z / safe, np.cos(angle), sine, np.where(angle > 1e-9, sine / safe, 1.0))
+        angle = np.maximum(np.hypot(z[..., 0], z[..., 1]), 1e-9)[..., None]
+        sine = np.sin(angle)
+        return self._at(inputs, k, z / angle, np.cos(angle), sine, sine / angle)
 
     def _at(self, inputs: DrivenChains, k: int, unit: Array, cosine: Array, sine: Array, slope: Array) -> "_Place":
         """Where bones are with swings of these directions, and with these cosines and sines."""
@@ -306,76 +368,80 @@ class _Run:
             axes = np.concatenate((place.carried(own, across), place.directions[..., None, :]), axis=-2)
             axes = np.take_along_axis(axes, self.above[..., None, None], axis=1)
             apart = (inputs.offsets[k][..., None, :] @ axes)[..., 0, :]
-            place.tips = place.tips + (self.to_tips != 0.0) @ apart
+            place.tips += (self.to_tips != 0.0) @ apart
         place.joints = place.tips - self.lengths[..., None] * place.directions
         return place
 
-    def _near(self, inputs: DrivenChains, k: int, state: Array) -> Array:
-        """Bones and colliders (p, 3), by chain, bone and collider, that may touch before they are listed anew."""
+    def _near(self, inputs: DrivenChains, k: int, state: Array) -> "_Pairs":
+        """Bones and colliders that may touch before they are listed anew."""
         place = self._placed(inputs, k, state)
         later = min(k + _LISTED * self.parts, len(inputs.own) - 1)
         here = self._at(inputs, later, place.unit, place.cosine, place.sine, place.slope)
         solids, borders = self.scene.solids, self.scene.borders
         shape = self.chains, self.size, len(solids)
-        speed = np.abs(self.to_tips) @ np.sqrt((state[:, self.size :] ** 2).sum(axis=-1, keepdims=True))
-        drift = np.sqrt(rotation.dot(here.tips - place.tips, here.tips - place.tips))
+        rates = state[:, self.size :]
+        speed = self.to_tips @ np.hypot(rates[..., 0], rates[..., 1])[..., None]
+        margin = _LISTED * self.parts * self.dt * (speed[..., 0] + self.lengths)
+        margin += 2.0 * rotation.length(here.tips - place.tips) + 0.3 * self.lengths
+        margin = margin[..., None]
+        if inputs.move:
+            moved = rotation.length(inputs.begins[later] - inputs.begins[k])
+            moved += rotation.length(inputs.ends[later] - inputs.ends[k])
+            margin = margin + (moved if len(moved) == 1 else moved.reshape(shape))
         begins, ends = (self._of_bones(values[k], shape) for values in (inputs.begins, inputs.ends))
-        moved = np.abs(inputs.begins[later] - inputs.begins[k]).sum(axis=-1)
-        moved = moved + np.abs(inputs.ends[later] - inputs.ends[k]).sum(axis=-1)
-        margin = _LISTED * self.parts * self.dt * (speed[..., 0] + self.lengths) + 2.0 * drift + 0.3 * self.lengths
-        margin = margin[..., None] + (moved if len(moved) == 1 else moved.reshape(shape))
-        found = nearest(
-            place.joints[:, :, None],
-            place.tips[:, :, None],
-            begins,
-            ends,
-            np.broadcast_to(solids.is_plane, shape),
-            borders.at_tip.reshape(shape),
+        at_tip = borders.at_tip.reshape(shape)
+        found = nearest(place.joints[:, :, None], place.tips[:, :, None], begins, ends, solids.is_plane, at_tip)
+        near = (found.distance - borders.reach.reshape(shape) < margin) & ~borders.left.reshape(shape)
+        return self._listed(*np.nonzero(near))
+
+    def _listed(self, chain: Array, bone: Array, solid: Array) -> "_Pairs":
+        row, borders = chain * self.size + bone, self.scene.borders
+        reach, lengths = borders.reach[row, solid], self.lengths.ravel()[row]
+        return _Pairs(
+            chain,
+            bone,
+            solid,
+            row if len(self.scene.begins[0]) > 1 else 0 * row,
+            reach,
+            np.where(reach > 0.0, reach, lengths),
+            lengths,
+            borders.at_tip[row, solid],
+            self.scene.solids.is_plane[solid],
+            self.scene.solids.friction[solid],
+            self.to_tips[chain, bone],
         )
-        gap = found.distance - borders.reach.reshape(shape)
-        return np.argwhere((gap < margin) & ~borders.left.reshape(shape))
 
     def _of_bones(self, values: Array, shape: tuple[int, int, int]) -> Array:
         return values[None] if len(values) == 1 else values.reshape(*shape, 3)
 
-    def _pairs_at(self, values: Array, pairs: Array) -> Array:
-        """(p, 3) ends of colliders at one sample."""
-        bones = pairs[:, 0] * self.size + pairs[:, 1] if len(values) > 1 else np.zeros(len(pairs), dtype=int)
-        return values[bones, pairs[:, 2]]
-
-    def _seen(self, inputs: DrivenChains, k: int, state: Array, pairs: Array) -> tuple["_Known", Array]:
-        """The geometry of pairs, and how far each is from touching (p,)."""
+    def _seen(self, inputs: DrivenChains, k: int, state: Array, pairs: "_Pairs") -> "_Known":
+        """The geometry of pairs."""
         place = self._placed(inputs, k, state)
-        chain, bone, solid = pairs.T
-        begins, ends = self._pairs_at(inputs.begins[k], pairs), self._pairs_at(inputs.ends[k], pairs)
-        joints, tips = place.joints[chain, bone], place.tips[chain, bone]
-        is_plane = self.scene.solids.is_plane[solid]
-        row = chain * self.size + bone
-        reach, at_tip = self.scene.borders.reach[row, solid], self.scene.borders.at_tip[row, solid]
+        begins, ends = pairs.solids_of(inputs.begins[k]), pairs.solids_of(inputs.ends[k])
+        joints, tips = pairs.bones_of(place.joints), pairs.bones_of(place.tips)
+        at_tip = pairs.at_tip
         # The joint of a first bone is where the animation has it, be it inside a collider.
-        found = nearest(joints, tips, begins, ends, is_plane, at_tip)
-        firsts = np.flatnonzero((bone == 0) & ~is_plane & ~at_tip & (found.distance < reach))
-        if len(firsts):
-            all_of = joints[firsts], joints[firsts], begins[firsts], ends[firsts]
-            own = nearest(*all_of, is_plane[firsts], np.ones(len(firsts), dtype=bool))
-            at_tip[firsts] = own.distance < reach[firsts]
-            found = nearest(joints, tips, begins, ends, is_plane, at_tip)
-        points = joints + found.along[:, None] * (tips - joints)
-        known = _Known(pairs, place, found.along, found.across, found.normal, found.distance - reach, points)
-        known.axes = begins, ends
-        return known, known.gaps
+        found = nearest(joints, tips, begins, ends, pairs.is_plane, at_tip)
+        gaps = found.distance - pairs.reach
+        if gaps.min() < 0.0:
+            firsts = np.flatnonzero((pairs.bone == 0) & ~pairs.is_plane & ~at_tip & (gaps < 0.0))
+            if len(firsts):
+                all_of = joints[firsts], joints[firsts], begins[firsts], ends[firsts]
+                own = nearest(*all_of, pairs.is_plane[firsts], np.ones(len(firsts), dtype=bool))
+                at_tip = at_tip.copy()
+                at_tip[firsts] = own.distance < pairs.reach[firsts]
+                found = nearest(joints, tips, begins, ends, pairs.is_plane, at_tip)
+                gaps = found.distance - pairs.reach
+        return _Known(pairs, place, found.along, found.across, found.normal, gaps, begins, ends)
 
-    def _pushed_out(self, inputs: DrivenChains, k: int, state: Array, pairs: Array) -> tuple[Array, "_Known | None"]:
+    def _pushed_out(self, inputs: DrivenChains, k: int, state: Array, pairs: "_Pairs") -> tuple[Array, "_Known | None"]:
         """The state with all bones out of colliders and within their cones, and what is near."""
         known, deepest, lift = None, 0.0, _LIFT
         before, most = np.inf, _PUSHES if k % self.parts == 0 else 1
         for push in range(most + 1):
             if len(pairs):
-                known, gaps = self._seen(inputs, k, state, pairs)
-                chain, bone, solid = pairs.T
-                radii = self.scene.borders.reach[chain * self.size + bone, solid]
-                radii = np.where(radii > 0.0, radii, self.lengths[chain, bone])
-                deepest, lift = float((-gaps / radii).max()), _LIFT * float(radii.min())
+                known = self._seen(inputs, k, state, pairs)
+                deepest, lift = -float((known.gaps / pairs.radii).min()), _LIFT * float(pairs.radii.min())
             elif self.limits is None:
                 break
             deepest = max(deepest, self._widest(state))
@@ -384,9 +450,11 @@ class _Run:
                 break
             before, deepest = deepest, 0.0
             state = state.copy()
-            touching = self._contacts(inputs, k, 0, state, known)
+            touching = self._contacts(inputs, k, 0, state, known, self.yields[:1])
             assert touching is not None, "something is too deep"
-            state[:, : self.size] += touching.push_out(lift).reshape(self.chains, self.size, 2)
+            change = touching.push_out(lift)
+            change *= min(1.0, _MOST_TURN / max(float(np.abs(change).max()), 1e-12))
+            state[:, : self.size] += change.reshape(self.chains, self.size, 2)
         if self._widest(state) > 0.0:
             state = self._within_cones(state)
         return state, known
@@ -403,39 +471,49 @@ class _Run:
         return state
 
     def _contacts(
-        self, inputs: DrivenChains, k: int, count: int, state: Array, known: "_Known | None"
+        self,
+        inputs: DrivenChains,
+        k: int,
+        count: int,
+        state: Array,
+        known: "_Known | None",
+        yields: Array | None = None,
+        beside: float = _BESIDE,
     ) -> Contacts | None:
-        """What may touch within some steps; with no step what bones may be pushed into."""
+        """What may touch within some steps; with no step what bones may be pushed into, by this angle. yields: see
+        `Contacts`; those of a step if None."""
+        yields = self.yields if yields is None else yields
         rates = np.sqrt((state[:, self.size :] ** 2).sum(axis=-1))
-        swung = _ROOM + 1.5 * count * self.dt * rates if count else np.full(rates.shape, _BESIDE)
-        rows = [] if known is None else self._solid_rows(inputs, k, count, swung, known)
+        swung = _ROOM + 1.5 * count * self.dt * rates if count else np.full(rates.shape, beside)
+        rows = [] if known is None else self._solid_rows(inputs, k, count, swung, known, yields)
         if self.limits is not None:
-            rows = [*rows, *self._cone_rows(state, swung)]
+            rows = [*rows, *self._cone_rows(state, swung, len(yields))]
         if not rows:
             return None
         chain, gaps, normals, moves, drift, friction, softness = map(np.concatenate, zip(*rows, strict=True))
-        return Contacts(chain, gaps, normals, moves, drift, friction, softness, self.inverse_mass, self.dt)
+        return Contacts(chain, gaps, normals, moves, drift, friction, softness, yields, self.dt)
 
     def _solid_rows(
-        self, inputs: DrivenChains, k: int, count: int, swung: Array, known: "_Known"
+        self, inputs: DrivenChains, k: int, count: int, swung: Array, known: "_Known", yields: Array
     ) -> list[tuple[Array, ...]]:
         """What may touch colliders, as `Contacts` has it. swung: (c, s) angles by which bones may swing."""
-        drift = self._drift(inputs, k, count, known)
-        room = known.gaps + np.minimum(count * rotation.dot(drift, known.normals), 0.0)
-        chain, bone, solid = known.pairs.T
-        near = np.flatnonzero(room < (self.to_tips[chain, bone] * swung[chain]).sum(axis=1))
+        pairs, own = known.pairs, np.arange(len(known.gaps))
+        weights = pairs.to_tips.copy()
+        weights[own, pairs.bone] *= known.along
+        drift = self._drift(inputs, k, count, known, weights)
+        room = known.gaps + np.minimum(count * np.add.reduce(drift * known.normals, axis=1), 0.0)
+        reached = np.add.reduce(pairs.to_tips * (swung[pairs.chain] if self.chains > 1 else swung), axis=1)
+        near = np.flatnonzero(room < reached)
         if not len(near):
             return []
-        chain, bone, solid = known.pairs[near].T
-        weights = self.to_tips[chain, bone]
-        weights[np.arange(len(chain)), bone] *= known.along[near]
+        chain, bone, along = pairs.chain[near], pairs.bone[near], known.along[near]
         # What touches next to a joint hardly turns the bone; that is left to the one that ends there.
-        short = np.maximum(_SHORT - known.along[near], 0.0) * self.lengths[chain, bone]
-        softness = self.inverse_mass[chain, bone, bone] * short**2
-        turned = known.place.turned(inputs.own[k], inputs.across[k])[chain]
-        moves = (weights[..., None, None] * turned).reshape(len(chain), -1, 3)
-        friction = self.scene.solids.friction[solid]
-        return [(chain, known.gaps[near], known.normals[near], moves, drift[near], friction, softness)]
+        short = np.maximum(_SHORT - along, 0.0) * pairs.lengths[near]
+        softness = (yields[:, chain, bone, bone] * short**2).T
+        turned = known.place.turned(inputs.own[k], inputs.across[k])
+        moves = weights[near][..., None, None] * (turned[chain] if self.chains > 1 else turned)
+        moves = moves.reshape(len(chain), -1, 3)
+        return [(chain, known.gaps[near], known.normals[near], moves, drift[near], pairs.friction[near], softness)]
 
     def _bends(self, state: Array) -> Array:
         """(c, s, 2) how bones are swung from what they hang on."""
@@ -448,7 +526,7 @@ class _Run:
             return 0.0
         return float((np.sqrt((self._bends(state) ** 2).sum(axis=-1)) - self.limits).max())
 
-    def _cone_rows(self, state: Array, swung: Array) -> list[tuple[Array, ...]]:
+    def _cone_rows(self, state: Array, swung: Array, levels: int) -> list[tuple[Array, ...]]:
         """Bones at the ends of their cones, as contacts along one axis whose distances are angles."""
         assert self.limits is not None, "the caller has asked"
         bends = self._bends(state)
@@ -464,23 +542,34 @@ class _Run:
         moves[rows, bone, :, 0] = -outward
         below = np.flatnonzero(self.hangs[chain, bone])
         moves[below, self.above[chain, bone][below], :, 0] = outward[below]
-        none, normals = np.zeros(len(chain)), np.tile([1.0, 0.0, 0.0], (len(chain), 1))
+        none, normals = np.zeros((len(chain), levels)), np.tile([1.0, 0.0, 0.0], (len(chain), 1))
         moves = moves.reshape(len(chain), -1, 3)
-        return [(chain, gaps[chain, bone], normals, moves, np.zeros((len(chain), 3)), none, none)]
+        return [(chain, gaps[chain, bone], normals, moves, np.zeros((len(chain), 3)), none[:, 0], none)]
 
-    def _drift(self, inputs: DrivenChains, k: int, count: int, known: "_Known") -> Array:
-        """(p, 3) how the points that are nearest move away from the colliders in a step, without the swing [m]."""
+    def _drift(self, inputs: DrivenChains, k: int, count: int, known: "_Known", weights: Array) -> Array:
+        """(p, 3) how the points that are nearest move away from the colliders in a step, without the swing [m].
+
+        weights: (p, s) of directions for these points.
+        """
+        here, pairs, later = known.place, known.pairs, k + count
         if not count:
-            return np.zeros(known.points.shape)
-        chain, bone, _ = known.pairs.T
-        here = known.place
-        later = self._at(inputs, k + count, here.unit, here.cosine, here.sine, here.slope)
-        joints, tips = later.joints[chain, bone], later.tips[chain, bone]
-        point = joints + known.along[:, None] * (tips - joints)
-        begins, ends = known.axes
-        first, last = (self._pairs_at(v[k + count], known.pairs) for v in (inputs.begins, inputs.ends))
-        carried = (first - begins) + known.across[:, None] * ((last - ends) - (first - begins))
-        return (point - known.points - carried) / count
+            return np.zeros(known.normals.shape)
+        if inputs.offsets is None:
+            turned = here.later(inputs.own[later], inputs.across[later]) - here.directions
+            moved = inputs.roots[later] - inputs.roots[k]
+            if self.chains == 1:
+                point = weights @ turned[0] + moved
+            else:
+                point = (weights[:, None] @ turned[pairs.chain])[:, 0] + moved[pairs.chain]
+        else:
+            there = self._at(inputs, later, here.unit, here.cosine, here.sine, here.slope)
+            first, last = pairs.bones_of(there.joints - here.joints), pairs.bones_of(there.tips - here.tips)
+            point = first + known.along[:, None] * (last - first)
+        if inputs.move:
+            first = pairs.solids_of(inputs.begins[later]) - known.begins
+            last = pairs.solids_of(inputs.ends[later]) - known.ends
+            point = point - first - known.across[:, None] * (last - first)
+        return point / count
 
 
 @dataclass
@@ -501,6 +590,10 @@ class _Place:
     tips: Array = None  # type: ignore[assignment]
     joints: Array = None  # type: ignore[assignment]
 
+    def later(self, own: Array, across: Array) -> Array:
+        """(c, s, 3) the directions with the same swings when the animation has turned."""
+        return own * self.cosine + (self.unit[..., None, :] @ across)[..., 0, :] * self.sine
+
     def turned(self, own: Array, across: Array) -> Array:
         """(c, s, 2, 3) how the directions change with the swings."""
         more = (self.cosine - self.slope) * self.outward - self.sine * own
@@ -513,17 +606,54 @@ class _Place:
 
 
 @dataclass
+class _Pairs:
+    """p pairs of bones and colliders."""
+
+    chain: Array
+    """(p,) numbers of the chains, of the bones in them, and of the colliders."""
+    bone: Array
+    solid: Array
+    of_bone: Array
+    """(p,) which of the bones' colliders it is; 0 if these are the same for all."""
+    reach: Array
+    radii: Array
+    """(p,) sum of the radii, the length of the bone where they have none [m]."""
+    lengths: Array
+    at_tip: Array
+    is_plane: Array
+    friction: Array
+    to_tips: Array
+    """(p, s)"""
+
+    def __len__(self) -> int:
+        return len(self.chain)
+
+    def bones_of(self, values: Array) -> Array:
+        """(p, 3) values of bones (c, s, 3)."""
+        return values[self.chain, self.bone]
+
+    def solids_of(self, values: Array) -> Array:
+        """(p, 3) values of colliders (c s or 1, e, 3)."""
+        return values[self.of_bone, self.solid]
+
+
+@dataclass
 class _Known:
     """The geometry of p pairs of bones and colliders."""
 
-    pairs: Array
+    pairs: _Pairs
     place: _Place
     along: Array
     across: Array
     normals: Array
     gaps: Array
-    points: Array
-    axes: tuple[Array, Array] = None  # type: ignore[assignment]
+    begins: Array
+    """(p, 3) the lines of the colliders."""
+    ends: Array
+
+
+def _is_still(values: Array) -> bool:
+    return len(values) == 1 or not np.any(values[1:] != values[:1])
 
 
 def _pairs(values: Array) -> Array:

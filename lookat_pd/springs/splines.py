@@ -107,6 +107,13 @@ def _inverted(values: Array) -> Array:
     return (windows @ _KERNEL).T.reshape(-1, *values.shape[1:])
 
 
+def linear(values: Array, parts: int) -> Array:
+    """Values (S, ...) at `parts` times as many steps, (parts (S - 1) + 1, ...), on straight lines."""
+    at = (np.arange(parts) / parts).reshape(parts, *[1] * (values.ndim - 1))
+    between = values[:-1, None] + at * (values[1:] - values[:-1])[:, None]
+    return np.concatenate((between.reshape(-1, *values.shape[1:]), values[-1:]))
+
+
 def refined(values: Array, parts: int, padding: Array) -> Array:
     """Values (S, ...) at `parts` times as many steps, (parts (S - 1) + 1, ...). padding: `padded` values."""
     if parts == 1:

@@ -96,8 +96,23 @@ class Drive:
 
     def at(self, z: Array, rate: Array) -> Array:
         """Torques (S, m) at swings z with these rates."""
-        torques = self.whole + _pushed(self.across, self.along, z) - self.across
+        return self.whole + self.bent(z, rate)
+
+    def bent(self, z: Array, rate: Array) -> Array:
+        """What swings z with these rates add to the torques (S, m)."""
+        torques = _bent(self.across, self.along, z)
         return torques + self._curved(z, rate) if self.alone.any() else torques
+
+    def between(self, fine: Animated, parts: int) -> "Drive":
+        """The same at `parts` times as many samples, those of `fine`: torques are linear between samples."""
+        phase = _phase(fine)
+        back = phase[::parts] * self.phase.conj()
+
+        def refined(values: Array) -> Array:
+            return splines.linear(values, parts)
+
+        across, whole = refined(self.across * back), refined(self.whole * back)
+        return Drive(whole, across, refined(self.along), phase, self.alone, refined(self.spin))
 
     def _curved(self, z: Array, rate: Array) -> Array:
         """What the curvature of the sphere adds where the swing is not in one plane."""
@@ -116,11 +131,15 @@ class Drive:
 
 def _pushed(across: Array, along: Array, z: Array) -> Array:
     """What a push does to a swing z: its part across the bone as that stands, carried back to the tangent plane."""
+    return across + _bent(across, along, z)
+
+
+def _bent(across: Array, along: Array, z: Array) -> Array:
+    """The difference between what a push does to a swing z and what it does to none."""
     angle = np.abs(z)
-    safe = np.maximum(angle, 1e-9)
-    unit = z / safe
-    outward = np.real(across * unit.conj())
-    return across - unit * ((1.0 - np.cos(angle)) * outward + np.sin(angle) * along)
+    unit = z / np.maximum(angle, 1e-9)
+    outward = (across * unit.conj()).real
+    return -unit * ((1.0 - np.cos(angle)) * outward + np.sin(angle) * along)
 
 
 def solve(animated: Animated, tuning: SpringTuning) -> Swing:
@@ -246,8 +265,13 @@ def at_rest(system: ModeSystem, still: tuple[Array, Array]) -> Array:
     for _ in range(_ROUNDS):
         z = system.modes.swings(amounts)
         z = z * np.minimum(1.0, WIDEST / np.maximum(np.abs(z), WIDEST))
-        amounts = system.settled(_pushed(*still, z) + system.hold * z)
+        amounts = settled(system, still, z)
     return amounts
+
+
+def settled(system: ModeSystem, still: tuple[Array, Array], z: Array) -> Array:
+    """Swings (m,) of modes to which springs yield under the torques of gravity and wind at swings z."""
+    return system.settled(_pushed(*still, z) + system.hold * z)
 
 
 def _relaxed(system: ModeSystem, drive: Drive, start: Array) -> tuple[Array, Array, Array]:
