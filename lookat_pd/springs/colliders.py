@@ -101,21 +101,25 @@ def nearest(joints: Array, tips: Array, begins: Array, ends: Array, is_plane: Ar
     bone, line, apart = tips - joints, ends - begins, joints - begins
     long, ahead = np.maximum(rotation.dot(bone, bone), 1e-30), rotation.dot(bone, apart)
     only, thick = at_tip | is_plane, rotation.dot(line, line)
+    across = None
     if (is_plane | (thick <= 1e-24)).all():
-        across = np.zeros(only.shape)
-        along = np.where(only, 1.0, np.clip(-ahead / long, 0.0, 1.0))
+        along = np.minimum(np.maximum(ahead / -long, 0.0), 1.0)
+        along[only] = 1.0
+        away = apart + along[..., None] * bone
     else:
         along, across = _of_lines(long, thick, rotation.dot(bone, line), ahead, rotation.dot(line, apart), only)
         across = np.where(is_plane, 0.0, across)
-    away = apart + along[..., None] * bone - across[..., None] * line
-    distance = np.sqrt(rotation.dot(away, away))
+        away = apart + along[..., None] * bone - across[..., None] * line
+    distance = rotation.length(away)
     out = away / np.maximum(distance, 1e-12)[..., None]
-    out[distance <= 1e-12] = _UP
+    on_axis = distance <= 1e-12
+    if on_axis.any():
+        out[on_axis] = _UP
     if is_plane.any():
         front = line / np.sqrt(np.maximum(thick, 1e-30))[..., None]
         distance = np.where(is_plane, rotation.dot(away, front), distance)
         out = np.where(is_plane[..., None], front, out)
-    return Nearest(along, across, out, distance)
+    return Nearest(along, np.zeros(along.shape) if across is None else across, out, distance)
 
 
 def _of_lines(

@@ -5,7 +5,7 @@ faster anything swings, contacts are linear in the swings and what is not linear
 is no randomness, and no step depends on where playback begins.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 
 import numpy as np
@@ -14,12 +14,13 @@ from .. import rotation
 from ..pd.second_order import CLAMPED_STEP
 from ..rotation import Array
 from . import splines, stepping, swing
-from .colliders import Borders, Colliders, nearest
+from .chain_places import ChainPlace, DrivenChains, NearPairs, SeenPairs, Surroundings
+from .colliders import nearest
 from .contacts import Contacts
 from .swing import Animated, Drive
 from .tuning import SpringTuning
 
-_LISTED = 3
+_LISTED = 6
 """Frames after which it is seen anew what is near."""
 _TURN = 0.2
 """Angle [rad] by which a bone may swing before the geometry is seen anew."""
@@ -48,66 +49,16 @@ _LEAST = 1e-3
 """Least part of what a free body yields to a torque, for stiff modes."""
 _REST, _CALM = 1e-3, 0.9
 """The rate [rad/s] that is rest, and what is left of the rates after each look at the geometry until then."""
+_CLEAR = 0.01
+"""Distance from colliders, in lengths of a bone, from which on it is seen first when anything touches."""
+_ALONE = 0.5
+"""Part of the times in which it can touch nothing for which a chain is not looked at."""
 _MOST_LOOKS = 200
 """How often the geometry is seen until they count as being at rest."""
 _MOST_CYCLES = 24
 """Cycles after which a motion that is to repeat itself is left as it is."""
 _RETURNED = 1e-8
 """Change [rad] from one cycle to the next below which it has returned."""
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What c chains of s bones collide with: e colliders over S samples, in the bones' frames."""
-
-    begins: Array
-    """(S, c s or 1, e, 3)"""
-    ends: Array
-    solids: Colliders
-    borders: Borders
-    """Of the c s bones."""
-
-
-@dataclass(frozen=True)
-class DrivenChains:
-    """What moves c chains of s bones at S fine samples."""
-
-    driven: Array
-    """(S - 1, c, 2 s, 2) what a step adds to swings and rates."""
-    drive: Drive
-    roots: Array
-    """(S, c, 3) joints of the chains [m]."""
-    own: Array
-    """(S, c, s, 3) animated directions."""
-    across: Array
-    """(S, c, s, 2, 3) directions of the two parts of a swing."""
-    begins: Array
-    """(S, c s or 1, e, 3) the colliders."""
-    ends: Array
-    move: bool
-    """Whether colliders move."""
-    offsets: Array | None = None
-    """(S, c, s, 3) from the end of what a bone hangs on to its joint, if they are apart, in the frame of directions
-    across and along the former."""
-
-    def at_first(self, samples: int, drive: Drive, driven: Array) -> "DrivenChains":
-        """The first sample as long as that."""
-
-        def still(values: Array, count: int = samples) -> Array:
-            return np.broadcast_to(values[:1], (count, *values.shape[1:]))
-
-        offsets = None if self.offsets is None else still(self.offsets)
-        return DrivenChains(
-            still(driven, samples - 1),
-            drive,
-            still(self.roots),
-            still(self.own),
-            still(self.across),
-            still(self.begins),
-            still(self.ends),
-            False,
-            offsets,
-        )
 
 
 def solve(
@@ -148,9 +99,15 @@ class _Run:
         self.system = swing.ModeSystem(fine, tuning, drive)
         shapes, back = self.system.modes.one_size()
         self.chains, self.size = shapes.shape[:2]
+        nothing = np.zeros(0, dtype=int)
         self.lengths = a.bodies.lengths.reshape(self.chains, self.size)
+        self.shortest = float(self.lengths.min())
         self.transition = _blocks(shapes, back, self.system.transition)
         taps = self.system.taps
+        self.over_frame = np.linalg.matrix_power(self.transition, parts)
+        powers = [np.linalg.matrix_power(self.transition, n) for n in range(parts)]
+        self.held_over_frame = np.add.reduce(powers)
+        """(c, 2 s, 2 s) what a frame makes of a state, and of what each of its steps adds."""
         self.takes = [_column(shapes, taps[:, :, n]) for n in range(2)]
         self.yields = self._yields(shapes, taps)
         stiffness = self.system.modes.stiffness.reshape(self.chains, 1, self.size)
@@ -164,6 +121,7 @@ class _Run:
         self.above = np.where(parents >= 0, parents % self.size, 0).reshape(self.chains, self.size)
         self.hangs = (parents >= 0).reshape(self.chains, self.size)
         """Which bones hang on another one of the chain, and on which."""
+        self.none = self._listed(nothing, nothing, nothing)
         limits = tuning.limit.reshape(self.chains, self.size)
         self.limits = limits if (limits < np.pi).any() else None
         self.turn = _TURN if self.limits is None else min(_TURN, _CONE * float(self.limits.min()))
@@ -184,10 +142,12 @@ class _Run:
         real, imaginary = np.real(drive.phase)[..., None], np.imag(drive.phase)[..., None]
         across = np.stack((first * real - second * imaginary, first * imaginary + second * real), axis=-2)
         whole = _pairs(drive.whole.reshape(shape))
-        driven = self.takes[0] @ whole[:-1] + self.takes[1] @ whole[1:]
+        driven = _mapped(self.takes[0], whole[:-1]) + _mapped(self.takes[1], whole[1:])
+        frames = self._over_frames(driven)
         begins, ends = (self._refined(values) for values in (self.scene.begins, self.scene.ends))
         return DrivenChains(
             driven,
+            frames,
             drive,
             self._places(a, slice(None, None, self.size)),
             own.reshape(*shape, 3),
@@ -204,6 +164,14 @@ class _Run:
         if cycle is not None:
             cycle = splines.Cycle(cycle.turn[bones], cycle.shift[bones])
         return splines.refined(places, self.parts, splines.padded(places, cycle))
+
+    def _over_frames(self, driven: Array) -> Array:
+        """What steps (S - 1, c, 2 s, 2) add by the end of each frame."""
+        steps = driven.reshape(-1, self.parts, *driven.shape[1:])
+        result = steps[:, 0]
+        for n in range(1, self.parts):
+            result = _mapped(self.transition, result) + steps[:, n]
+        return result
 
     def _offsets(self, a: Animated, own: Array, across: Array) -> Array | None:
         """See `DrivenChains.offsets`."""
@@ -281,7 +249,8 @@ class _Run:
             still(across), still(across), still(along), still(here.phase[0]), here.alone, still(0.0 * here.spin[0])
         )
         driven = (self.takes[0] + self.takes[1]) @ _pairs(across.reshape(self.chains, self.size))
-        inputs = self.inputs.at_first(samples, drive, driven[None])
+        frames = self._over_frames(np.broadcast_to(driven, (self.parts, *driven.shape)))
+        inputs = self.inputs.at_first(samples, drive, driven[None], frames)
         return self.through(inputs, state, 0, calm=True)[1]
 
     def _touches(self, state: Array) -> bool:
@@ -292,15 +261,15 @@ class _Run:
 
     def through(self, inputs: DrivenChains, state: Array, first: int, *, calm: bool = False) -> tuple[Array, Array]:
         """Swings (S, m) at frames, and the last state, from the one at a fine sample. calm: until it is at rest."""
-        last, listed, most, looks = len(inputs.own) - 1, first, 0.0, 0
+        last, listed, most, looks = len(inputs.own) - 1, -1, 0.0, 0
         seen = np.zeros((last // self.parts + 1, self.chains * self.size), dtype=complex)
-        k, pairs = first, self._near(inputs, first, state)
+        k, pairs, alone = first, self.none, first
         while True:
             at_frame = k % self.parts == 0
             fastest = float(np.abs(state[:, self.size :]).max())
-            if k >= listed + _LISTED * self.parts or fastest > most:
-                pairs, listed, most = self._near(inputs, k, state), k, 1.5 * fastest + 1.0
-            state, known = self._pushed_out(inputs, k, state, pairs)
+            if listed < 0 or k >= listed + _LISTED * self.parts or fastest > most:
+                pairs, listed, most, alone = self._near(inputs, k, state), k, 1.5 * fastest + 1.0, k
+            state, known = self._pushed_out(inputs, k, state, self.none if k < alone else pairs)
             if at_frame:
                 seen[k // self.parts] = self.complex(state)[0]
             if k == last:
@@ -308,6 +277,8 @@ class _Run:
             count = int(min(self.parts - k % self.parts, max(1.0, self.turn / (self.dt * max(fastest, 1e-9)))))
             state = self._advanced(inputs, k, count, state, known)
             k += count
+            if known is not None:
+                alone = k + count * int(_ALONE * known.apart)
             if calm:
                 state[:, self.size :] *= _CALM
                 looks += 1
@@ -318,18 +289,19 @@ class _Run:
         state[:, self.size :] = 0.0
         return state
 
-    def _advanced(self, inputs: DrivenChains, k: int, count: int, state: Array, known: "_Known | None") -> Array:
+    def _advanced(self, inputs: DrivenChains, k: int, count: int, state: Array, known: SeenPairs | None) -> Array:
         z, rate = self.complex(state)
         drive = inputs.drive.row(k)
         torques = drive.bent(z, rate) + self.system.hold * z
         pushed = (self.takes[0] + self.takes[1]) @ _pairs(torques.reshape(self.chains, self.size))
-        driven = inputs.driven[k : k + count] + pushed
         found = self._contacts(inputs, k, count, state, known)
-        if found is None:
-            for n in range(count):
-                state = self.transition @ state + driven[n]
+        if found is not None:
+            state = self._touching(found, inputs.driven[k : k + count] + pushed, state)
+        elif count == self.parts:
+            state = self.over_frame @ state + self.held_over_frame @ pushed + inputs.frames[k // count]
         else:
-            state = self._touching(found, driven, state)
+            for driven in inputs.driven[k : k + count]:
+                state = self.transition @ state + driven + pushed
         z, rate = self.complex(state)
         if np.abs(z).max() > swing.WIDEST or np.abs(rate).max() > stepping.FASTEST:
             return self.state(*stepping.within(z, rate))
@@ -337,32 +309,36 @@ class _Run:
 
     def _touching(self, found: Contacts, driven: Array, state: Array) -> Array:
         """The state after steps with contacts."""
-        shape, flat = state.shape, self._flat(state)
-        found.begin(flat[0], len(driven))
-        for n, added in enumerate(driven):
+        free = [state]
+        if found.gaps.min() > _CLEAR * self.shortest:
+            for added in driven:
+                free.append(self.transition @ free[-1] + added)
+        begin = found.begin(np.array([self._flat(one) for one in free]), len(driven))
+        state = free[begin]
+        for n in range(begin, len(driven)):
             state = self.transition @ state
-            state += added
+            state += driven[n]
             flat = self._flat(state)
             if found.stop(n, flat) and self.chains > 1:
-                state = flat.reshape(2, self.chains, -1).swapaxes(0, 1).reshape(shape)
+                state = flat.reshape(2, self.chains, -1).swapaxes(0, 1).reshape(state.shape)
         return state
 
     def _flat(self, state: Array) -> Array:
         """(2, 2 c s) swings and rates."""
         return state.reshape(self.chains, 2, -1).swapaxes(0, 1).reshape(2, -1)
 
-    def _placed(self, inputs: DrivenChains, k: int, state: Array) -> "_Place":
+    def _placed(self, inputs: DrivenChains, k: int, state: Array) -> ChainPlace:
         """Where the bones are."""
         z = state[:, : self.size]
         angle = np.maximum(np.hypot(z[..., 0], z[..., 1]), 1e-9)[..., None]
         sine = np.sin(angle)
         return self._at(inputs, k, z / angle, np.cos(angle), sine, sine / angle)
 
-    def _at(self, inputs: DrivenChains, k: int, unit: Array, cosine: Array, sine: Array, slope: Array) -> "_Place":
+    def _at(self, inputs: DrivenChains, k: int, unit: Array, cosine: Array, sine: Array, slope: Array) -> ChainPlace:
         """Where bones are with swings of these directions, and with these cosines and sines."""
         own, across = inputs.own[k], inputs.across[k]
         outward = (unit[..., None, :] @ across)[..., 0, :]
-        place = _Place(own * cosine + outward * sine, unit, cosine, sine, slope, outward)
+        place = ChainPlace(own * cosine + outward * sine, unit, cosine, sine, slope, outward)
         place.tips = inputs.roots[k][:, None] + self.to_tips @ place.directions
         if inputs.offsets is not None:
             axes = np.concatenate((place.carried(own, across), place.directions[..., None, :]), axis=-2)
@@ -372,7 +348,7 @@ class _Run:
         place.joints = place.tips - self.lengths[..., None] * place.directions
         return place
 
-    def _near(self, inputs: DrivenChains, k: int, state: Array) -> "_Pairs":
+    def _near(self, inputs: DrivenChains, k: int, state: Array) -> NearPairs:
         """Bones and colliders that may touch before they are listed anew."""
         place = self._placed(inputs, k, state)
         later = min(k + _LISTED * self.parts, len(inputs.own) - 1)
@@ -394,10 +370,10 @@ class _Run:
         near = (found.distance - borders.reach.reshape(shape) < margin) & ~borders.left.reshape(shape)
         return self._listed(*np.nonzero(near))
 
-    def _listed(self, chain: Array, bone: Array, solid: Array) -> "_Pairs":
+    def _listed(self, chain: Array, bone: Array, solid: Array) -> NearPairs:
         row, borders = chain * self.size + bone, self.scene.borders
         reach, lengths = borders.reach[row, solid], self.lengths.ravel()[row]
-        return _Pairs(
+        return NearPairs(
             chain,
             bone,
             solid,
@@ -414,7 +390,7 @@ class _Run:
     def _of_bones(self, values: Array, shape: tuple[int, int, int]) -> Array:
         return values[None] if len(values) == 1 else values.reshape(*shape, 3)
 
-    def _seen(self, inputs: DrivenChains, k: int, state: Array, pairs: "_Pairs") -> "_Known":
+    def _seen(self, inputs: DrivenChains, k: int, state: Array, pairs: NearPairs) -> SeenPairs:
         """The geometry of pairs."""
         place = self._placed(inputs, k, state)
         begins, ends = pairs.solids_of(inputs.begins[k]), pairs.solids_of(inputs.ends[k])
@@ -432,9 +408,11 @@ class _Run:
                 at_tip[firsts] = own.distance < pairs.reach[firsts]
                 found = nearest(joints, tips, begins, ends, pairs.is_plane, at_tip)
                 gaps = found.distance - pairs.reach
-        return _Known(pairs, place, found.along, found.across, found.normal, gaps, begins, ends)
+        return SeenPairs(pairs, place, found.along, found.across, found.normal, gaps, begins, ends)
 
-    def _pushed_out(self, inputs: DrivenChains, k: int, state: Array, pairs: "_Pairs") -> tuple[Array, "_Known | None"]:
+    def _pushed_out(
+        self, inputs: DrivenChains, k: int, state: Array, pairs: NearPairs
+    ) -> tuple[Array, SeenPairs | None]:
         """The state with all bones out of colliders and within their cones, and what is near."""
         known, deepest, lift = None, 0.0, _LIFT
         before, most = np.inf, _PUSHES if k % self.parts == 0 else 1
@@ -476,7 +454,7 @@ class _Run:
         k: int,
         count: int,
         state: Array,
-        known: "_Known | None",
+        known: SeenPairs | None,
         yields: Array | None = None,
         beside: float = _BESIDE,
     ) -> Contacts | None:
@@ -494,7 +472,7 @@ class _Run:
         return Contacts(chain, gaps, normals, moves, drift, friction, softness, yields, self.dt)
 
     def _solid_rows(
-        self, inputs: DrivenChains, k: int, count: int, swung: Array, known: "_Known", yields: Array
+        self, inputs: DrivenChains, k: int, count: int, swung: Array, known: SeenPairs, yields: Array
     ) -> list[tuple[Array, ...]]:
         """What may touch colliders, as `Contacts` has it. swung: (c, s) angles by which bones may swing."""
         pairs, own = known.pairs, np.arange(len(known.gaps))
@@ -505,6 +483,7 @@ class _Run:
         reached = np.add.reduce(pairs.to_tips * (swung[pairs.chain] if self.chains > 1 else swung), axis=1)
         near = np.flatnonzero(room < reached)
         if not len(near):
+            known.apart = float((known.gaps / (reached + known.gaps - room)).min())
             return []
         chain, bone, along = pairs.chain[near], pairs.bone[near], known.along[near]
         # What touches next to a joint hardly turns the bone; that is left to the one that ends there.
@@ -546,7 +525,7 @@ class _Run:
         moves = moves.reshape(len(chain), -1, 3)
         return [(chain, gaps[chain, bone], normals, moves, np.zeros((len(chain), 3)), none[:, 0], none)]
 
-    def _drift(self, inputs: DrivenChains, k: int, count: int, known: "_Known", weights: Array) -> Array:
+    def _drift(self, inputs: DrivenChains, k: int, count: int, known: SeenPairs, weights: Array) -> Array:
         """(p, 3) how the points that are nearest move away from the colliders in a step, without the swing [m].
 
         weights: (p, s) of directions for these points.
@@ -572,84 +551,11 @@ class _Run:
         return point / count
 
 
-@dataclass
-class _Place:
-    """Where the c chains of s bones are."""
-
-    directions: Array
-    """(c, s, 3)"""
-    unit: Array
-    """(c, s, 2) directions of the swings."""
-    cosine: Array
-    """(c, s, 1)"""
-    sine: Array
-    slope: Array
-    """(c, s, 1) sine by angle."""
-    outward: Array
-    """(c, s, 3) where each swings to from its animated direction."""
-    tips: Array = None  # type: ignore[assignment]
-    joints: Array = None  # type: ignore[assignment]
-
-    def later(self, own: Array, across: Array) -> Array:
-        """(c, s, 3) the directions with the same swings when the animation has turned."""
-        return own * self.cosine + (self.unit[..., None, :] @ across)[..., 0, :] * self.sine
-
-    def turned(self, own: Array, across: Array) -> Array:
-        """(c, s, 2, 3) how the directions change with the swings."""
-        more = (self.cosine - self.slope) * self.outward - self.sine * own
-        return self.slope[..., None] * across + self.unit[..., None] * more[..., None, :]
-
-    def carried(self, own: Array, across: Array) -> Array:
-        """(c, s, 2, 3) directions across, turned with the bones."""
-        more = (self.cosine - 1.0) * self.outward - self.sine * own
-        return across + self.unit[..., None] * more[..., None, :]
-
-
-@dataclass
-class _Pairs:
-    """p pairs of bones and colliders."""
-
-    chain: Array
-    """(p,) numbers of the chains, of the bones in them, and of the colliders."""
-    bone: Array
-    solid: Array
-    of_bone: Array
-    """(p,) which of the bones' colliders it is; 0 if these are the same for all."""
-    reach: Array
-    radii: Array
-    """(p,) sum of the radii, the length of the bone where they have none [m]."""
-    lengths: Array
-    at_tip: Array
-    is_plane: Array
-    friction: Array
-    to_tips: Array
-    """(p, s)"""
-
-    def __len__(self) -> int:
-        return len(self.chain)
-
-    def bones_of(self, values: Array) -> Array:
-        """(p, 3) values of bones (c, s, 3)."""
-        return values[self.chain, self.bone]
-
-    def solids_of(self, values: Array) -> Array:
-        """(p, 3) values of colliders (c s or 1, e, 3)."""
-        return values[self.of_bone, self.solid]
-
-
-@dataclass
-class _Known:
-    """The geometry of p pairs of bones and colliders."""
-
-    pairs: _Pairs
-    place: _Place
-    along: Array
-    across: Array
-    normals: Array
-    gaps: Array
-    begins: Array
-    """(p, 3) the lines of the colliders."""
-    ends: Array
+def _mapped(matrices: Array, values: Array) -> Array:
+    """Matrices (c, j, i) by values (S, c, i, 2): (S, c, j, 2)."""
+    samples, count, size, parts = values.shape
+    flat = values.transpose(1, 2, 0, 3).reshape(count, size, samples * parts)
+    return (matrices @ flat).reshape(count, -1, samples, parts).transpose(2, 0, 1, 3)
 
 
 def _is_still(values: Array) -> bool:

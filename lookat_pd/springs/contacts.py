@@ -5,10 +5,15 @@ that what touches with its tip lifts the bones on which it hangs, too. What goes
 bouncing; friction takes away no more of the slip than the contact's force allows.
 """
 
+from math import sqrt
+
 import numpy as np
 
 from ..rotation import Array
 
+_TOUCHING = b"\x01"
+"""What is among the bytes of truth values of which one is true."""
+_EVERY_WAY = np.eye(3)
 _SOFT = 1e-6
 """Part by which contacts that act alike are softened, so that their forces are known."""
 _CLOSED = 1e-9
@@ -54,6 +59,7 @@ class Contacts:
         diagonal *= 1.0 + _SOFT
         diagonal += softness.T + 1e-30
         self._solved: dict[bytes, Array] = {}
+        self._single: dict[int, tuple] = {}
         # By the bones of all chains.
         self._place = np.arange(count)[:, None], chains[:, None] * size + np.arange(size)
         self._whole = size * every
@@ -61,7 +67,7 @@ class Contacts:
         own = [fall]
         self._slips = bool(friction.any())
         if self._slips:
-            across = np.eye(3) - normals[:, :, None] * normals[:, None]
+            across = _EVERY_WAY - normals[:, :, None] * normals[:, None]
             self._slide = 1.0 / np.add.reduce(np.abs(self._mass), axis=2)[..., None]
             heavy = (yields @ moves.reshape(count, -1, 6)).reshape(levels, *moves.shape)
             slips = self._spread((moves @ across)[None])[0].transpose(1, 0, 2).reshape(self._whole, -1)
@@ -71,7 +77,7 @@ class Contacts:
             self._pushes = np.concatenate((self._pushes, -drags), axis=1)
             own.append((across @ drift[..., None])[..., 0].reshape(-1))
         carried = np.concatenate(own)
-        self._carried = np.stack((carried, carried / dt))
+        self._carried = np.array((carried, carried / dt))
         self._begun = self._carried[None]
         self._last = np.zeros(0)
 
@@ -83,14 +89,20 @@ class Contacts:
         result[:, *self._place] = values
         return result
 
-    def begin(self, swings: Array, steps: int) -> None:
-        """Take some steps from these swings (2 c s,)."""
-        count = self._count
-        self._begun = np.tile(self._carried, (steps, 1, 1))
-        first = self.gaps - swings @ self._sees[:, :count]
-        self._begun[:, 0, :count] = first + np.arange(1.0, steps + 1.0)[:, None] * self._carried[0, :count]
+    def begin(self, free: Array, steps: int) -> int:
+        """How many of some steps are taken before anything touches. free: (k + 1, 2, 2 c s) the states after the first
+        k of them without contacts."""
+        count, begin, carried = self._count, len(free) - 1, self._carried
+        self._begun = np.empty((steps, *carried.shape))
+        self._begun[:] = carried
+        seen = free[:, 0] @ self._sees[:, :count]
+        self._begun[:, 0, :count] = self.gaps - seen[0] + np.arange(1.0, steps + 1.0)[:, None] * carried[0, :count]
+        if begin:
+            touches = (seen[1:] + self._begun[:begin, 0, :count] < 0.0).any(axis=1)
+            begin = int(touches.argmax()) if touches.any() else begin
         if self._slips:
-            self._last = swings @ self._slides
+            self._last = free[begin, 0] @ self._slides
+        return begin
 
     def stop(self, step: int, state: Array) -> bool:
         """Change a state, as it is after this of the steps, by the contacts; whether there is any."""
@@ -99,9 +111,18 @@ class Contacts:
         slid = seen[0, count:].copy() if self._slips else self._last
         seen += self._begun[step]
         gaps = seen[:, :count]
-        if gaps[0].min() >= 0.0:
+        active = (gaps[0] < 0.0).tobytes()
+        touching = active.count(_TOUCHING)
+        if touching == 0:
             self._last = slid
             return False
+        if touching == 1:
+            change = self._stopped(active.index(_TOUCHING), seen)
+            state += change
+            if self._slips:
+                slid += change[0] @ self._slides
+                self._last = slid
+            return True
         forces = self._forces(np.minimum(gaps, 0.0), gaps[0] < 0.0)
         if not self._slips:
             state += (forces[:, None] @ self._pushes)[:, 0]
@@ -112,35 +133,66 @@ class Contacts:
         slips *= self._slide
         size = np.sqrt(np.add.reduce(slips * slips, axis=2))
         size += 1e-30
-        slips *= np.minimum(1.0, self.friction * forces / size)[..., None]
+        np.divide(self.friction * forces, size, out=size)
+        slips *= np.minimum(size, 1.0, out=size)[..., None]
         gaps[:] = forces
         change = (seen[:, None] @ self._pushes)[:, 0]
         state += change
-        self._last = slid + change[0] @ self._slides
+        slid += change[0] @ self._slides
+        self._last = slid
         return True
+
+    def _stopped(self, one: int, seen: Array) -> Array:
+        """(2, 2 c s) what the only contact that touches changes, without arrays that are so small."""
+        if one not in self._single:
+            rows = [one]
+            if self._slips:
+                rows += range(self._count + 3 * one, self._count + 3 * one + 3)
+            slide = self._slide[:, one, 0].tolist() if self._slips else (0.0, 0.0)
+            masses = self._mass[:, one, one].tolist()
+            self._single[one] = masses, slide, float(self.friction[one]), self._pushes[:, rows], rows
+        masses, slide, friction, pushes, rows = self._single[one]
+        parts = seen[:, rows].tolist()
+        if self._slips:
+            first = 3 * one
+            for n, last in enumerate(self._last[first : first + 3].tolist()):
+                parts[0][n + 1] -= last
+        for level in (0, 1):
+            gap, *slips = parts[level]
+            force = max(-gap, 0.0) / masses[level]
+            if slips:
+                x, y, z = slips
+                size = slide[level] * sqrt(x * x + y * y + z * z) + 1e-30
+                kept = slide[level] * min(1.0, friction * force / size)
+                parts[level] = [force, kept * x, kept * y, kept * z]
+            else:
+                parts[level] = [force]
+        return (np.array(parts)[:, None] @ pushes)[:, 0]
 
     def _forces(self, gaps: Array, active: Array) -> Array:
         """(k, p) pushes that close gaps (k, p) below 0 where active; none pulls."""
         gaps = gaps[:, None]
         found = (gaps @ self._inverse(active))[:, 0]
-        if found[0].min() < 0.0:
-            rest = active & (found[0] >= 0.0)
+        pulls = found[0] < 0.0
+        if _TOUCHING in pulls.tobytes():
+            rest = active & ~pulls
             if rest.any():
                 found = (gaps @ self._inverse(rest))[:, 0]
-        return np.maximum(found, 0.0)
+        return np.maximum(found, 0.0, out=found)
 
     def _inverse(self, active: Array) -> Array:
         """(k, p, p) minus the inverse of the active rows of the masses, 0 elsewhere."""
         key = active.tobytes()
-        if key not in self._solved:
+        found = self._solved.get(key)
+        if found is None:
             rows = np.flatnonzero(active)
-            result = np.zeros(self._mass.shape)
+            found = np.zeros(self._mass.shape)
             if len(rows) == 1:
-                result[:, rows, rows] = -1.0 / self._mass[:, rows, rows]
+                found[:, rows, rows] = -1.0 / self._mass[:, rows, rows]
             else:
-                result[:, rows[:, None], rows] = -_inverted(self._mass, self.chains, rows)
-            self._solved[key] = result
-        return self._solved[key]
+                found[:, rows[:, None], rows] = -_inverted(self._mass, self.chains, rows)
+            self._solved[key] = found
+        return found
 
     def push_out(self, lift: float) -> Array:
         """(2 c s,) changes of swings that bring all out of the colliders, by `lift` [m] more than that."""

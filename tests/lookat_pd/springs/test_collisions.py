@@ -274,3 +274,36 @@ def test_a_cone_that_is_wide_enough_changes_nothing_and_one_may_touch_as_well() 
     assert both.depth.max() < 0.02 * RADIUS
     with pytest.raises(InvalidArgument, match="at most 180 degrees"):
         springs.solve(*motion, 1 / 24, **SETTINGS, limit=0.0)
+
+
+def test_what_a_ball_holds_up_bends_as_by_a_force_at_its_tip() -> None:
+    places, turned, tips, parents = still(24, 6)
+    ball = sphere([[0.0, 0.602, 0.004 - RADIUS - 0.02]], radius=0.02)
+    held = springs.solve(places, turned, tips, parents, 1 / 24, **SETTINGS, colliders=ball, radius=RADIUS).tips[..., 2]
+    pushed = np.zeros((1, 6, 3))
+    pushed[0, -1, 2] = 0.1
+    blown = springs.solve(places, turned, tips, parents, 1 / 24, **SETTINGS, wind=pushed).tips[0, :, 2]
+    assert held[0, -1] > 0.003
+    assert np.abs(held - blown * held[0, -1] / blown[-1]).max() < 0.01 * held[0, -1]
+
+
+def test_how_a_chain_lies_on_something_does_not_depend_on_its_damping() -> None:
+    places, turned, tips, parents = still(48, 9)
+    ball = sphere([[0.01, 0.4, -0.05]])
+    lie = [
+        springs.solve(
+            places,
+            turned,
+            tips,
+            parents,
+            1 / 24,
+            settle_time=0.6,
+            damping_ratio=ratio,
+            gravity=(0.0, 0.0, -3.0),
+            colliders=ball,
+            radius=RADIUS,
+        ).offsets
+        for ratio in (0.2, 1.0)
+    ]
+    assert largest_degrees(lie[0], lie[0][:1]) < 0.02
+    assert largest_degrees(lie[0][0], lie[1][0]) < 1e-3
