@@ -6,12 +6,10 @@ show progress and stop at any step: it yields the completed fraction. Either all
 """
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from ...lookat_pd import rotation
 from ...lookat_pd.body import foot_lock, legs
@@ -19,17 +17,14 @@ from ...lookat_pd.body.contacts import runs
 from ...lookat_pd.body.foot_lock import FootStance
 from ...lookat_pd.curves import cubic_step
 from ...lookat_pd.errors import RigError
-from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation import actions, bake_options
 from ..animation.bake_options import BakeOptions
-from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION
-from ..controls.changes import AnimatedChannels, Changes, in_channels
-from ..controls.realize import Correction, Realization, Tolerance, realize
-from ..sampling import suspend
-from ..sampling.sampler import Sampler, Samples, sample_frames
+from ..controls.changes import Changes
+from ..sampling.sampler import Samples
 from ..sampling.scene_time import seconds_per_frame
+from . import limb_goals
 from .contact_report import ContactReport
 from .foot_bones import Footing
 
@@ -41,8 +36,6 @@ _CALM = 0.5
 """Acceleration [lengths of a leg/s²] of the hips that is calm, as that of a shift of weight."""
 _STRAIGHTENED = 0.2
 """Time [s] in which a knee that is bent backwards at the first frame that may change is bent forwards."""
-_TOLERANCE = Tolerance(1e-4, corrections=5)
-"""Of the length of a leg."""
 _MISSED = 0.02
 """Of the length of a leg: with a larger error the feet do not go where their bones are turned."""
 
@@ -80,62 +73,14 @@ def lock(
     bones = armature.pose.bones
     actions.check_curves(armature, {name: bones[name].rotation_mode for name in footing.turned}, options.into)
     actions.check_curves(armature, dict.fromkeys(footing.moved, LOCATION), options.into)
-    work = _Work(scene, armature, footing, plan, options, called, begin)
-    with suspend.suspend_live():
-        return (yield from work.steps())
+    planned: list[Sequence[FootPlan]] = []
 
+    def goal_of(samples: Samples) -> LegGoal:
+        planned.append(plan(samples))
+        return LegGoal(samples, footing, planned[0], seconds_per_frame(scene), begin)
 
-@dataclass
-class _Work(Realization[Changes, Samples]):
-    """The legs of a goal on the controls of a rig."""
-
-    scene: bpy.types.Scene
-    armature: bpy.types.Object
-    footing: Footing
-    plan: Plan
-    options: BakeOptions
-    called: str
-    begin: int
-
-    def steps(self) -> Generator[float, None, ContactReport]:
-        frames = np.arange(self.options.first, self.options.last + 1)
-        armature, footing, into = self.armature, self.footing, self.options.into
-        with ExitStack() as baking, Sampler(self.scene, armature, footing.sampled, located=True) as self._sampler:
-            self._first = self._best = first = yield from subrange(sample_frames(self._sampler, frames), 0.0, 0.4)
-            plans = self.plan(first)
-            self._goal = goal = LegGoal(first, footing, plans, seconds_per_frame(self.scene), self.begin)
-            self._channels = AnimatedChannels(first, size=float(goal.size.max()))
-            self._work = baking.enter_context(BakeTransaction(armature))
-            if goal.changes:
-                done = yield from subrange(realize(self, in_channels(first, goal.pose()), _TOLERANCE), 0.4, 1.0)
-                if done.error[0] > _MISSED:
-                    raise RigError(
-                        "The foot '{foot}' does not follow its leg, because constraints hold it; mute the constraints, "
-                        "or disable Lock Feet.",
-                        foot=footing.feet[0].bones[2],
-                    )
-            name = self.options.name or actions.baked_name(armature, into, self.called)
-            action = self._work.commit(into, name, self.options.writer)
-        return report(action, goal, plans, first, self._best)
-
-    def write(self, values: Changes) -> None:
-        changed = np.flatnonzero(self._goal.changing)
-        part = slice(max(int(changed[0]) - 1, 0), min(int(changed[-1]) + 2, len(self._first.frames)))
-        self._channels.write(self._work, values, part)
-
-    def evaluate(self) -> Generator[float, None, Samples]:
-        return (yield from sample_frames(self._sampler, self._first.frames))
-
-    def compare(self, seen: Samples) -> Array:
-        return np.array([self._goal.missed(seen)])
-
-    def note(self, seen: Samples, better: NDArray[np.bool_]) -> None:
-        self._best = seen if better.all() else self._best
-
-    def correct(self, values: Changes, seen: Samples) -> Generator[float, None, Correction[Changes]]:
-        yield 1.0
-        self._goal.correct(seen)
-        return Correction(in_channels(self._first, self._goal.pose()))
+    done = yield from limb_goals.put(scene, armature, footing.sampled, goal_of, options, called=called)
+    return report(done.action, done.goal, planned[0], done.first, done.best)
 
 
 class LegGoal:
@@ -175,10 +120,6 @@ class LegGoal:
         if footing.hips:
             self.moves[footing.hips] = body
         self._turn(now.shifted(body))
-
-    @property
-    def changes(self) -> bool:
-        return bool(self.changing.any())
 
     def _lowered(self, wanted: legs.Leg, moved: legs.Leg, up: Array, dt: float, begin: int) -> Array:
         """How far (F,) the hips are lowered for legs that are too short, as slowly as that allows."""
@@ -231,6 +172,15 @@ class LegGoal:
                 missing = self.wanted.ankle[:, n] - there.ankle[:, n]
                 self.moves[foot.control] = self.moves[foot.control] + np.where(self.changing[:, None], missing, 0.0)
         self._turn(there)
+
+    def check(self, error: float) -> None:
+        """Raise RigError if so much is missed at the end that constraints must hold the feet."""
+        if error > _MISSED:
+            raise RigError(
+                "The foot '{foot}' does not follow its leg, because constraints hold it; mute the constraints, "
+                "or disable Lock Feet.",
+                foot=self.footing.feet[0].bones[2],
+            )
 
     def pose(self) -> Changes:
         """The turns, and the displacements in armature space."""

@@ -16,7 +16,7 @@ from ..animation import actions, editable, key_writer
 from ..animation.key_writer import KeyWriter
 from ..feet.contact_report import ContactReport
 from ..sampling import scene_time
-from . import clips, kept_clips, locking_feet, pose_markers, sequence, splice
+from . import clips, kept_clips, limb_swing, locking_feet, pose_markers, sequence, splice
 from . import lock_feet as feet
 from .clips import Clip
 from .lock_feet import PlayedClip
@@ -168,6 +168,7 @@ def _chain(
     clip = played.play()
     called = name or " > ".join(dict.fromkeys(s.clip.action.name for s in steps))
     action, slot = make(armature, called, clip, pose_markers.of_sequence(played))
+    _with_soft_limbs(scene, armature, action, slot, played)
     locked = None
     if lock_feet and len(steps) > 1:
         locked = _with_locked_feet(scene, armature, action, slot, _clips(played))
@@ -208,6 +209,22 @@ def with_keys(
     play unchanged; it is removed again if that fails. is_cycle: all curves have keys at its ends."""
     try:
         kept_clips.thin(armature, action, slot, clips, writer or key_writer.keeping(), is_cycle=is_cycle)
+    except BaseException:
+        bpy.data.actions.remove(action)
+        raise
+
+
+def _with_soft_limbs(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    action: bpy.types.Action,
+    slot: bpy.types.ActionSlot,
+    played: ClipSequence,
+) -> None:
+    """Let limbs that inverse kinematics bends become straight gradually in the transitions of a new action; it is
+    removed again if that fails."""
+    try:
+        drain(limb_swing.soften(scene, armature, action, slot, _clips(played), played.swings))
     except BaseException:
         bpy.data.actions.remove(action)
         raise

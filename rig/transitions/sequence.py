@@ -259,7 +259,7 @@ def check_lengths(steps: Sequence[ClipStep], used: Sequence[Used], dt: float) ->
 
 class ClipSequence:
     """Playback of clips one after another. placements: of each clip; blends, methods: length [s] and method of each
-    transition."""
+    transition; swings: whether what is moved in it swings out."""
 
     def __init__(
         self, armature: bpy.types.Object, steps: Sequence[ClipStep], used: Sequence[Used], root: str, dt: float
@@ -268,6 +268,7 @@ class ClipSequence:
         self.placements: list[Placement] = []
         self.blends: list[float] = []
         self.methods: list[str] = []
+        self.swings: list[bool] = []
         self.ground: Ground | None = None
         keyed = (channel for item in used for channel in item.channels(armature))
         self.animated: list[Channel] = list(dict.fromkeys(keyed))
@@ -354,6 +355,7 @@ class ClipSequence:
         blend = self._timed(step.blend, before, clip, item.last - item.first)
         self.blends.append(blend.seconds or 0.0)
         self.methods.append(blend.how.id)
+        self.swings.append(blend.how_of("vector").swings and not blend.hard)
         if self.ground is not None:
             onwards = self._turn_onwards(self.ground, clip, blend, speed)
             clip = self.ground.place(clip, onwards)

@@ -83,36 +83,9 @@ def test_controls_of_a_rigify_rig(held) -> None:
     assert result.before > 0.005 and result.drift < 5e-4
 
 
-def in_ik(roll: bool) -> bpy.types.Object:
-    """A person whose legs follow handles on the ground. roll: with a bone between a handle and what IK reaches for."""
-    armature = walking.person()
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
-    edits = armature.data.edit_bones
-    root = edits.new("controls")
-    root.head, root.tail = (0.0, 0.0, 0.0), (0.0, 0.3, 0.0)
-    for side in "LR":
-        ankle = edits[f"foot.{side}"].head.copy()
-        names = (f"foot_ctrl.{side}", f"goal.{side}") if roll else (f"foot_ctrl.{side}",)
-        parent = root
-        for name in names:
-            edit = edits.new(name)
-            edit.head, edit.tail, edit.parent = ankle, ankle + edits[f"foot.{side}"].vector, parent
-            edit.use_deform = False
-            parent = edit
-    bpy.ops.object.mode_set(mode="OBJECT")
-    for side in "LR":
-        constraint = armature.pose.bones[f"shin.{side}"].constraints.new("IK")
-        constraint.target, constraint.subtarget = armature, f"{'goal' if roll else 'foot_ctrl'}.{side}"
-        constraint.chain_count = 2
-        level = armature.pose.bones[f"foot.{side}"].constraints.new("COPY_ROTATION")
-        level.target, level.subtarget = armature, f"foot_ctrl.{side}"
-    return armature
-
-
 @pytest.mark.parametrize("roll", [False, True])
 def test_the_handle_of_a_rig_made_by_hand_is_moved(roll: bool) -> None:
-    armature = in_ik(roll)
+    armature = walking.in_ik(roll)
     assert [foot.control for foot in foot_bones.find(armature).feet] == ["foot_ctrl.L", "foot_ctrl.R"]
     for side in "LR":
         handle = armature.pose.bones[f"foot_ctrl.{side}"]
@@ -124,7 +97,7 @@ def test_the_handle_of_a_rig_made_by_hand_is_moved(roll: bool) -> None:
 
 
 def test_feet_that_nothing_moves_alone_are_named() -> None:
-    armature = in_ik(roll=False)
+    armature = walking.in_ik(roll=False)
     for side in "LR":
         armature.pose.bones[f"foot_ctrl.{side}"].constraints.new("COPY_LOCATION").target = armature
         armature.pose.bones[f"foot_ctrl.{side}"].constraints[0].subtarget = "controls"
@@ -135,7 +108,7 @@ def test_feet_that_nothing_moves_alone_are_named() -> None:
 
 def test_feet_that_turn_with_the_chain_of_the_ik_are_refused() -> None:
     """They do not stand where the handle does, and would slide more than before."""
-    armature = in_ik(roll=False)
+    armature = walking.in_ik(roll=False)
     for side in "LR":
         bones = armature.pose.bones
         for name in (f"shin.{side}", f"foot.{side}"):

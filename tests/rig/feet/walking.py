@@ -27,6 +27,33 @@ def person() -> bpy.types.Object:
     return bodies.person(moving=False)
 
 
+def in_ik(roll: bool) -> bpy.types.Object:
+    """A person whose legs follow handles on the ground. roll: with a bone between a handle and what IK reaches for."""
+    armature = person()
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="EDIT")
+    edits = armature.data.edit_bones
+    root = edits.new("controls")
+    root.head, root.tail = (0.0, 0.0, 0.0), (0.0, 0.3, 0.0)
+    for side in "LR":
+        ankle = edits[f"foot.{side}"].head.copy()
+        names = (f"foot_ctrl.{side}", f"goal.{side}") if roll else (f"foot_ctrl.{side}",)
+        parent = root
+        for name in names:
+            edit = edits.new(name)
+            edit.head, edit.tail, edit.parent = ankle, ankle + edits[f"foot.{side}"].vector, parent
+            edit.use_deform = False
+            parent = edit
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for side in "LR":
+        constraint = armature.pose.bones[f"shin.{side}"].constraints.new("IK")
+        constraint.target, constraint.subtarget = armature, f"{'goal' if roll else 'foot_ctrl'}.{side}"
+        constraint.chain_count = 2
+        level = armature.pose.bones[f"foot.{side}"].constraints.new("COPY_ROTATION")
+        level.target, level.subtarget = armature, f"foot_ctrl.{side}"
+    return armature
+
+
 def walk(armature, name: str, *, speed: float = 0.9, phase: float = 0.0, slide: float = 0.0):
     """A clip in which each foot is on the ground for two thirds of a cycle. speed: [m/s]; phase: of the cycle; slide:
     [m] by which feet on the ground slide to and fro."""
