@@ -17,6 +17,19 @@ ON_THE_WAY = {
 }
 
 
+def test_every_package_is_counted() -> None:
+    """Of the product: those at the root, and `rig`, which only gathers packages."""
+    run = [
+        sys.executable,
+        "-c",
+        "import measure; print(*measure.PACKAGES, *measure.OTHERS); measure.print_imports(measure.Path('..'))",
+    ]
+    printed = subprocess.run(run, capture_output=True, text=True, cwd=ROOT / "tools", check=True).stdout
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")}
+    assert packages <= set(printed.splitlines()[0].split())
+    assert "longest chain of imports" in printed
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ON_THE_WAY)
 def test_a_walk_arrives(name: str) -> None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-PACKAGES = ("lookat_pd", "rig", "operators", "panels", "translations", "cli")
+PACKAGES = ("lookat_pd", "lookat_pd_batch", "rig", "operators", "panels", "translations", "cli")
 """The product. Packages that import each other relatively."""
 OTHERS = ("tests", "benchmarks", "docs", "tools", "assets", "farm")
 SMALL = 70

@@ -15,9 +15,9 @@ from typing import Any
 
 import bpy
 from mathutils import Euler
+from measure import PACKAGES
 
 MARK = "@walk"
-PACKAGES = ("lookat_pd", "rig", "operators", "panels", "translations", "cli")
 LAST = 40
 _BODY = (
     ("hips", None, (0, 0, 1.0), (0, 0, 1.2)),
