@@ -1,6 +1,8 @@
 """Which keys are written is a choice of every operator that bakes or joins, and of the command line; what it became is
 said, and undone with the bake."""
 
+from pathlib import Path
+
 import bpy
 import numpy as np
 import pytest
@@ -38,7 +40,8 @@ def test_every_operator_with_a_destination_has_the_choice() -> None:
             assert all(setting in properties for setting in key_settings.NAMES)
 
 
-def test_scenes_of_earlier_files_keep_a_key_at_every_frame() -> None:
+def test_scenes_of_earlier_files_keep_a_key_at_every_frame(tmp_path: Path) -> None:
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "file.blend"))
     settings = bpy.context.scene.lookat_pd_transition
     assert settings.key_mode == key_writer.KEEP
     settings.version = 1
