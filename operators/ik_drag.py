@@ -18,6 +18,7 @@ from ..lookat_pd.rotation import Array
 from ..rig.ik import body_settings, clicked, control_drag
 from ..rig.ik import handle as ik_handle
 from ..rig.ik import setup as ik_setup
+from ..rig.ik.drag_session import DragSession
 from ..rig.settings import switch
 from ..translations import messages
 from . import bone_selection, ik_switch, polling, reporting, selection, viewports
@@ -62,7 +63,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         if context.window is None:
             return reporting.report_error(self, "The IK drag needs a window; run it from the 3D viewport.")
         self._window, self._workspace = context.window, context.workspace
-        self._session: control_drag.Session | None = None
+        self._session: DragSession | None = None
         self._handle: ik_handle.Handle | None = None
         self._selected = bone_selection.selected(selection.armature(context))
         self._armature = selection.armature(context)
@@ -196,7 +197,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         self._handle = ik_handle.Handle(self._session.place, normal, step)
         self._lead(event)
 
-    def _begun(self, context: bpy.types.Context, bone: str) -> control_drag.Session:
+    def _begun(self, context: bpy.types.Context, bone: str) -> DragSession:
         """The drag of a bone from the shown pose. Raises LookAtError."""
         settings = context.scene.lookat_pd_ik
         at_tip = settings.point == "TIP"
@@ -471,7 +472,7 @@ def _pop_up(window: bpy.types.Window, text: str) -> None:
     window.id_data.popup_menu(draw, title=iface_(ik_switch.LOOKAT_PD_OT_ik_switch.bl_label, "Operator"), icon="ERROR")
 
 
-def press(handle: ik_handle.Handle, session: control_drag.Session, kind: str, *, shift: bool = False) -> bool:
+def press(handle: ik_handle.Handle, session: DragSession, kind: str, *, shift: bool = False) -> bool:
     """Apply a key to the drag; returns whether it moves the bone. Digits of the number row and of the numpad are a
     number if an axis is set, otherwise they select a solver."""
     sign = _SIGNS.get(kind)
@@ -514,7 +515,7 @@ def hovered() -> Array:
     return np.zeros((0, 2, 3)) if operator is None or operator._session is not None else operator._hovered.lines
 
 
-def dragged() -> control_drag.Session | None:
+def dragged() -> DragSession | None:
     """The running drag; None if there is none or no bone is taken yet."""
     return _running[0]._session if _running else None
 

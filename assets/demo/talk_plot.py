@@ -17,7 +17,6 @@ from ...rig.sampling import sampler as sample
 _SPEAKS, _AWAY = "#3a3a3a", "#d9d9d9"
 _SEEN = {"Anna": "#d1495b", "Bo": "#00798c", "Bird": "#edae49"}
 _BONES = ("#d1495b", "#30638e", "#6a994e")
-_SIDE, _UP = np.array([1.0, 0.0, 0.0]), np.array([0.0, 0.0, 1.0])
 
 
 @dataclass(frozen=True)

@@ -50,9 +50,3 @@ def _inside(points: Array, places: Array) -> Array:
     angles = np.sort(np.arctan2(away[..., 1], away[..., 0]), axis=-1)
     gaps = np.diff(np.concatenate((angles, angles[:, :1] + 2.0 * np.pi), axis=-1), axis=-1)
     return gaps.max(axis=-1) <= np.pi
-
-
-def shrunk(points: Array, part: float) -> Array:
-    """Points (m, k, 3), each moved by a part of its distance to their mean."""
-    middle = points.mean(axis=-2, keepdims=True)
-    return points + part * (middle - points)

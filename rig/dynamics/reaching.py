@@ -39,7 +39,6 @@ from .reach_solving import AROUND, BEFORE, TOUCHED, ReachSolving
 REACHED = " reach"
 _WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.2, 0.9
 """Completed fractions after measuring masses, sampling and solving."""
-_FAR = 1e12
 _MISSED = 1e-3
 """Distance [m] from its goal at which it is said that a hand misses it."""
 
@@ -302,7 +301,7 @@ def _bones(hands: Sequence[ReachingHand]) -> tuple[str, ...]:
 def _check_goal(chain: JointChain, goal: Target) -> None:
     item = goal.object
     if item is None:
-        if not np.all(np.abs(goal.point or np.nan) < _FAR):
+        if not np.all(np.abs(goal.point or np.nan) < targets.FARTHEST):
             raise RigError("The goal {point} is not finite; enter three numbers.", point=goal.point)
         return
     targets.check_exists(chain.armature, item, goal.bone)

@@ -24,7 +24,6 @@ from .settings import EffectorFollowing
 
 PRIORITIES = {"HIGH": HIGH, "NORMAL": NORMAL, "LOW": LOW}
 ORIENTATIONS = ("FREE", "KEEP", "TARGET", "AIM")
-_FAR = 1e12
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,7 @@
 Each solve starts from the initial pose, so that the result does not depend on the path of the mouse.
 """
 
-from collections.abc import Generator
-from contextlib import ExitStack
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -15,7 +14,6 @@ import numpy as np
 from ...lookat_pd import ik, rotation
 from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
-from ..animation import auto_keying
 from ..animation.bake_options import BakeOptions
 from ..animation.outside_controls import OutsideControl
 from ..controls.changes import AnimatedChannels, Changes
@@ -24,11 +22,10 @@ from ..controls.pose_writer import PoseWriter
 from ..controls.realize import Tolerance, realize
 from ..detection import limb_controls
 from ..layers import layer
-from ..sampling import suspend
 from ..sampling.outside_samples import OutsideRecord
 from ..sampling.sampler import Samples, ShownPose, seen_from
 from ..sampling.targets import Target, world_matrix
-from . import body_errors, body_settings, body_work, drag
+from . import body_errors, body_settings, body_work
 from .body import BodyEffector
 from .body_controls import BodyControls
 from .body_errors import Objectives
@@ -37,13 +34,13 @@ from .body_on_controls import BodyOnControls
 from .body_pose import SolvedBody
 from .chain_bake import axes_of, from_armature
 from .chain_solve import IKTuning
+from .drag_session import DragSession, checked_place
 
 _CORRECTIONS, _CORRECTIONS_OF_HEELS = 1, 5
 """How often the pose of controls is corrected at most at each step of the mouse, and where there are heels."""
 _MOST_ITERATIONS = 18
 """Of the solver at each step of the mouse. In reach it needs about ten; near the end of the reach, the rest changes
 millimetres and is solved at the end of the drag."""
-_FAR = 1e12
 
 
 @dataclass(frozen=True)
@@ -82,8 +79,8 @@ def effectors_of(
     return DraggedBody((dragged, *held), aim)
 
 
-class BodyDrag(drag.GivenChain):
-    """A bone that is dragged while other effectors are held; as `DragSession`. held_error: the largest distance of
+class BodyDrag(DragSession):
+    """A bone that is dragged while other effectors are held. held_error: the largest distance of
     those with their whole weight from where they should be, in the world. unbalanced: distance of the centre of mass
     from the support polygon in the world, 0 without a balance."""
 
@@ -98,8 +95,8 @@ class BodyDrag(drag.GivenChain):
         body_tuning: BodyTuning,
     ) -> None:
         """Raises LookAtError."""
-        self.scene, self.view_layer, self.armature, self.tuning = scene, view_layer, armature, tuning
-        self.error, self.iterations, self.seconds, self.held_error, self.unbalanced = 0.0, 0, 0.0, 0.0, 0.0
+        super().__init__(scene, view_layer, armature, tuning)
+        self.held_error, self.unbalanced = 0.0, 0.0
         frame = scene.frame_current
         body_tuning = replace(body_tuning, ease=0.0, iterations=tuning.iterations)
         work = body_work.prepared(scene, armature, dragged.effectors, body_tuning, BakeOptions(frame, frame, "NEW"))
@@ -108,16 +105,10 @@ class BodyDrag(drag.GivenChain):
             work.body = replace(work.body, plain=False)
         self._work, self.held = work, len(work.effectors) - 1
         self.asked, self._aim = dragged.effectors[0].bone, dragged.aim
-        self._open = ExitStack()
-        self._open.enter_context(suspend.suspend_live())
         self._writer = PoseWriter(armature, work.body.outside)
         self._target: Array | None = None
-        try:
+        with self._opened():
             self._begin()
-        except BaseException:
-            self._writer.restore()
-            self._open.close()
-            raise
 
     def _begin(self) -> None:
         work, joint = self._work, self._work.body.effectors[0]
@@ -183,10 +174,6 @@ class BodyDrag(drag.GivenChain):
         return samples
 
     @property
-    def _scale(self) -> float:
-        return float(abs(np.linalg.det(self._world[:3, :3])) ** (1.0 / 3.0))
-
-    @property
     def outside(self) -> dict[str, OutsideControl]:
         """By name the controls that are no bones of the armature."""
         return self._work.body.outside
@@ -211,7 +198,7 @@ class BodyDrag(drag.GivenChain):
 
     def move(self, target: Any, *, iterations: int = _MOST_ITERATIONS) -> None:
         """Pose the body so that the effector comes to this point of the world. Raises RigError."""
-        self._target = target = drag.checked_place(target)
+        self._target = target = checked_place(target)
         began = perf_counter()
         objectives, balance = self._objectives(target)
         solved = self._work.solve(self._pose, objectives, balance, slice(0, 1), iterations)
@@ -263,22 +250,15 @@ class BodyDrag(drag.GivenChain):
 
     # The end
 
-    def restore(self) -> None:
-        """Restore the initial pose."""
+    def _put_back(self) -> None:
         self._writer.restore()
-        self.view_layer.update()
-        self.release()
 
     def keep(self) -> bool:
-        """Keep the pose, as `DragSession.keep`. Raises RigError."""
-        drag.check_keyable(self)
         self.settle()
-        for item, *_ in self._writer.changed():
-            drag.check_keyable(self, item)
-        for item, turned, moved in self._writer.changed():
-            auto_keying.key(self.scene, item, turned, moved)
-        self._open.close()
-        return auto_keying.is_on(self.scene)
+        return super().keep()
+
+    def _keyed(self) -> Iterator[tuple[bpy.types.Object, list[str], list[str]]]:
+        return self._writer.changed()
 
 
 class _DraggedBody(BodyOnControls):

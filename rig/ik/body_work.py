@@ -29,7 +29,6 @@ from .chain_solve import in_channels
 Sliced = TypeVar("Sliced", ik.BodyObjective, ik.Balance)
 _SLICE = 128
 """Frames that are solved together between two checks of the keyboard."""
-_FAR = 1e12
 _ALL = 1_000_000
 NEARLY_NOTHING = 1e-7
 """An angle [rad] or a distance, as a fraction of the body's size, that is none."""

@@ -26,7 +26,7 @@ from ..detection.joint_chain import JointChain
 from ..sampling import bone_response, suspend
 from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
-from ..sampling.targets import Target, world_matrix
+from ..sampling.targets import FARTHEST, Target, world_matrix
 from . import chain_solve, soft_goals
 from .chain_on_controls import ChainOnControls, ShownChain, solve_chosen
 from .chain_solve import IKTuning, Objectives, Turns
@@ -37,7 +37,6 @@ BAKED = " IK"
 _TURNED = np.radians(1.0)
 _MISSES = 1e-2
 """As a fraction of the chain's length: a larger error on a reachable target means that the chain does not respond."""
-_FAR = 1e12
 NOTICED = 1e-5
 """Distance [m] by which a soft reach leaves an effector before its target, from which on that is said."""
 
@@ -223,7 +222,7 @@ class _Work:
 def check_near(followed: Sequence[Target], samples: Samples) -> None:
     """Raise RigError where a target that was sampled is infinitely far away."""
     for target, points in zip(followed, samples.targets, strict=True):
-        far = np.abs(points).max(axis=-1) > _FAR
+        far = np.abs(points).max(axis=-1) > FARTHEST
         if far.any():
             raise RigError(
                 "The position of target '{target}' is infinite at frame {frame}; fix its animation.",

@@ -5,7 +5,7 @@ the limb.
 """
 
 from collections.abc import Generator
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from time import perf_counter
 from typing import Any
 
@@ -16,14 +16,13 @@ from ...lookat_pd import ik
 from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
-from ..animation import auto_keying
 from ..controls.realize import Correction, Realization, Tolerance, realize
 from ..detection import limb_controls, limbs, other_ik
 from ..detection.limb_controls import LimbControls
-from ..sampling import suspend
 from . import body_drag, drag
 from .body_drag import BodyDrag
 from .chain_solve import IKTuning
+from .drag_session import DragSession, checked_place
 from .grip import Grip
 
 _CORRECTIONS = 2
@@ -126,22 +125,22 @@ def _nearest_end(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bo
 
 def begin(
     scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str, **settings: Any
-) -> "Session":
-    """The drag of what moves `bone`. settings: as for `DragSession`, but with a function `extent` that gives the
+) -> DragSession:
+    """The drag of what moves `bone`. settings: as for `ChainDrag`, but with a function `extent` that gives the
     arguments for the chain of a bone, and `body`, the settings of a body whose other effectors are held, or None.
     Raises LookAtError."""
     extent, body = settings.pop("extent"), settings.pop("body", None)
     name, limb = moved_by(view_layer, armature, bone)
     frame, at_tip = scene.frame_current_final, settings["at_tip"]
     dragged = body_drag.effectors_of(armature, bone, frame, at_tip=at_tip, keeps=settings["keeps"])
-    session: Session
+    session: DragSession
     if dragged is not None and body is not None:
         session = BodyDrag(scene, view_layer, armature, dragged, tuning=settings["tuning"], body_tuning=body)
     elif (grip := _grip(view_layer, armature, name, limb)) is not None:
         session = ControlDrag(scene, view_layer, armature, grip, tuning=settings["tuning"])
     else:
         bones = _free(armature, name, extent(name), at_tip=at_tip)
-        session = drag.DragSession(scene, view_layer, armature, name, **bones, **settings)
+        session = drag.ChainDrag(scene, view_layer, armature, name, **bones, **settings)
     session.asked = bone
     return session
 
@@ -189,10 +188,8 @@ def _free(armature: bpy.types.Object, bone: str, extent: dict[str, Any], *, at_t
     return {"length": count}
 
 
-class ControlDrag(drag.GivenChain):
-    """The target of inverse kinematics that is dragged; as `DragSession`. chain: not there, since no bone is turned."""
-
-    held = 0
+class ControlDrag(DragSession):
+    """The target of inverse kinematics that is dragged; no bone is turned."""
 
     def __init__(
         self,
@@ -204,16 +201,13 @@ class ControlDrag(drag.GivenChain):
         tuning: IKTuning,
     ) -> None:
         """Raises LookAtError."""
-        self.scene, self.view_layer, self.armature, self.tuning = scene, view_layer, armature, tuning
+        super().__init__(scene, view_layer, armature, tuning)
         self.grip, self.bone, self.asked = grip, grip.label, grip.label
         self.bones = (grip.bone,) if grip.bone else ()
-        self.error, self.iterations, self.seconds = 0.0, 0, 0.0
         grip.check()
-        self._open = ExitStack()
-        self._open.enter_context(suspend.suspend_live())
-        try:
+        self._before = tuple(grip.item.location)
+        with self._opened():
             view_layer.update()
-            self._before = tuple(grip.item.location)
             self.place: Any = self._seen(grip.end)
             heads = [self._seen(name, at_tip=False) for name in grip.line]
             heads += [self.place] if grip.at_tip else []
@@ -221,9 +215,6 @@ class ControlDrag(drag.GivenChain):
             self._base, self._moved_before = heads[0], self._seen(grip.moved)
             self._length_before = self._bone_length()
             self._stretches: bool | None = None
-        except BaseException:
-            self._open.close()
-            raise
 
     def _seen(self, bone: str, *, at_tip: bool | None = None) -> Array:
         """The head (3,) of an evaluated bone in the world, or its tip."""
@@ -239,7 +230,7 @@ class ControlDrag(drag.GivenChain):
 
     def move(self, target: Any) -> None:
         """Move the control so that the end of the limb comes to this point of the world. Raises RigError."""
-        target, began = drag.checked_place(target), perf_counter()
+        target, began = checked_place(target), perf_counter()
         self.iterations = self._put(self._softened(target))
         self.error = float(np.linalg.norm(target - self._seen(self.grip.end)))
         self.seconds = perf_counter() - began
@@ -278,18 +269,11 @@ class ControlDrag(drag.GivenChain):
             self._stretches = self._bone_length() > _LONGER * self._length_before
         return target if self._stretches else soft
 
-    def restore(self) -> None:
-        """Restore the initial pose."""
+    def _put_back(self) -> None:
         self.grip.item.location = self._before
-        self.view_layer.update()
-        self.release()
 
-    def keep(self) -> bool:
-        """Keep the pose, as `DragSession.keep`. Raises RigError."""
-        drag.check_keyable(self, self.grip.owner)
-        self.grip.key(self.scene)
-        self._open.close()
-        return auto_keying.is_on(self.scene)
+    def _keyed(self) -> list[tuple[bpy.types.Object, list[str], list[str]]]:
+        return [(self.grip.owner, [], [self.grip.bone])]
 
 
 class _DraggedControl(Realization[Array, Array]):
@@ -320,11 +304,7 @@ class _DraggedControl(Realization[Array, Array]):
         return Correction(self.nearer(values, seen))
 
 
-Session = drag.DragSession | ControlDrag | BodyDrag
-"""A drag, whatever moves the bone."""
-
-
-def moved_item(session: Session) -> tuple[bpy.types.Object, str]:
+def moved_item(session: DragSession) -> tuple[bpy.types.Object, str]:
     """The object and its bone that a drag moves, "" for the object itself."""
     if isinstance(session, ControlDrag):
         return session.grip.owner, session.grip.bone

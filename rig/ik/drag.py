@@ -4,8 +4,7 @@ Each solve starts from the initial pose, so that the result does not depend on t
 Nothing is kept until `keep`; `restore` restores the initial pose.
 """
 
-from collections.abc import Generator, Iterable, Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -15,43 +14,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lookat_pd import rotation
-from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
-from ..animation import actions, auto_keying, channels
+from ..animation import actions, channels
 from ..controls.changes import Changes
 from ..controls.pose_writer import PoseWriter
 from ..controls.realize import realize
 from ..detection.joint_chain import WHOLE, JointChain, is_mechanism, longest, resolve
 from ..layers import layer
-from ..sampling import sampler, suspend
+from ..sampling import sampler
 from . import method_ghosts, soft_goals
 from .chain_on_controls import ChainOnControls, ShownChain
 from .chain_solve import IKTuning, Objectives, Turns, solve
+from .drag_session import DragSession, checked_place
 from .method_ghosts import MethodGhost
 from .pose import Seen, evaluated, raw_channel
 
 _CORRECTIONS = 3
-_FAR = 1e12
 
 
-def checked_place(target: Any) -> Array:
-    """The point (3,) to which something is dragged. Raises RigError if it is not finite."""
-    target = np.array(target, dtype=float)
-    if not np.all(np.abs(target) < _FAR):
-        raise RigError("The drag position is not finite; move the mouse back.")
-    return target
-
-
-class DragSession:
-    """A bone that is dragged; asked: the bone that it is dragged for.
-
-    chain: the bones that rotate. error: distance of the effector from the point in the world, iterations, and seconds
-    of the solver, of the last `move`. place: (3,) initial position of the effector in the world. held: number of other
-    effectors that are held.
-    """
-
-    held = 0
+class ChainDrag(DragSession):
+    """A bone that is dragged with its chain: the bones that rotate."""
 
     def __init__(
         self,
@@ -68,10 +51,9 @@ class DragSession:
         pole: bpy.types.Object | None = None,
     ) -> None:
         """length, base: as for `resolve`. keeps: whether the effector keeps its orientation. Raises LookAtError."""
-        self.scene, self.view_layer, self.armature, self.bone = scene, view_layer, armature, bone
-        self.asked = bone
-        self.tuning, self.pole, self._at_tip, self._keeps = tuning, pole, at_tip, keeps
-        self.error, self.iterations, self.seconds, self.length_changed = 0.0, 0, 0.0, False
+        super().__init__(scene, view_layer, armature, tuning)
+        self.bone = self.asked = bone
+        self.pole, self._at_tip, self._keeps = pole, at_tip, keeps
         self._writer = PoseWriter(armature)
         self._target: Array | None = None
         self._objectives: Objectives | None = None
@@ -80,13 +62,8 @@ class DragSession:
         self._ghosts: dict[tuple[str, ...], list[MethodGhost]] = {}
         self.chain = self._resolve(length, base)
         self._pins: list[tuple[JointChain, Objectives]] = []
-        self._open = ExitStack()
-        self._open.enter_context(suspend.suspend_live())
-        try:
+        with self._opened():
             self._begin()
-        except BaseException:
-            self._open.close()
-            raise
         self.place = self._world[:3, :3] @ self._seen.end[0] + self._world[:3, 3]
 
     # The chain
@@ -124,8 +101,7 @@ class DragSession:
         return True
 
     def use(self, method: str) -> None:
-        """Change the solver."""
-        self.tuning = replace(self.tuning, method=method)
+        super().use(method)
         self._shown = None
         self._again()
 
@@ -141,6 +117,7 @@ class DragSession:
         turned = set(self.chain.bones)
         self._is_plain = self.chain.plain and turned.isdisjoint(layer.adding(self.armature))
         self._pins = self._find_pins()
+        self.reachable_distance = float(self._seen.reachable_distance[0]) * self._scale
 
     def _find_pins(self) -> list[tuple[JointChain, Objectives]]:
         """Limbs that branch off the chain and end in a pinned bone, with its position."""
@@ -218,15 +195,6 @@ class DragSession:
         return (np.linalg.inv(self._world) @ (*point, 1.0))[:3]
 
     @property
-    def _scale(self) -> float:
-        return float(abs(np.linalg.det(self._world[:3, :3])) ** (1.0 / 3.0))
-
-    @property
-    def reachable_distance(self) -> float:
-        """The length of the chain in the world."""
-        return float(self._seen.reachable_distance[0]) * self._scale
-
-    @property
     def axes(self) -> Array:
         """(3, 3), the local axes of the effector in the world."""
         return rotation.to_matrix(
@@ -243,23 +211,11 @@ class DragSession:
 
     # The end
 
-    def restore(self) -> None:
-        """Restore the initial pose."""
+    def _put_back(self) -> None:
         self._writer.restore()
-        self.view_layer.update()
-        self.release()
 
-    def release(self) -> None:
-        """Release the rig without changes, because the file is about to be replaced."""
-        self._open.close()
-
-    def keep(self) -> bool:
-        """Keep the pose, with keys if auto keying is enabled; returns whether there are any. Raises RigError after
-        restoring the initial pose."""
-        check_keyable(self)
-        auto_keying.key(self.scene, self.armature, self._writer.bones)
-        self._open.close()
-        return auto_keying.is_on(self.scene)
+    def _keyed(self) -> Iterator[tuple[bpy.types.Object, list[str], list[str]]]:
+        return self._writer.changed()
 
 
 class _DraggedChain(ChainOnControls):
@@ -269,7 +225,7 @@ class _DraggedChain(ChainOnControls):
     # With so few corrections, whole steps come nearer.
     damped = False
 
-    def __init__(self, session: DragSession, objectives: Objectives) -> None:
+    def __init__(self, session: ChainDrag, objectives: Objectives) -> None:
         super().__init__(session.chain, session.tuning)
         self._session, self._objectives, self.missing = session, objectives, 0.0
 
@@ -284,40 +240,3 @@ class _DraggedChain(ChainOnControls):
     def note(self, seen: ShownChain, better: NDArray[np.bool_]) -> None:
         if better[0]:
             self.missing = float(np.linalg.norm(seen.objectives.wanted[0] - seen.seen.end[0]))
-
-
-class GivenChain:
-    """What drags have in common whose chain and solver are given: nothing of them can be chosen while dragging."""
-
-    length_changed = False
-    length = 0
-    tuning: IKTuning
-    _open: ExitStack
-
-    def use(self, method: str) -> None:
-        """Change the solver of the next drag of a chain."""
-        self.tuning = replace(self.tuning, method=method)
-
-    def lengthen(self, by: int) -> bool:
-        """Returns False: what is dragged decides about the chain."""
-        return False
-
-    def ghosts(self, names: Sequence[str]) -> list[MethodGhost]:
-        """None: there is one solver."""
-        return []
-
-    def release(self) -> None:
-        """Release the rig without changes, because the file is about to be replaced."""
-        self._open.close()
-
-
-def check_keyable(session: Any, owner: bpy.types.Object | None = None) -> None:
-    """Raise RigError after restoring the initial pose if auto keying cannot write to the action of the armature, or of
-    the owner of what is moved."""
-    linked = auto_keying.linked_action(session.scene, owner or session.armature)
-    if linked is not None:
-        session.restore()
-        raise RigError(
-            "Action '{action}' is linked from a library; make a copy of it before keying the pose.",
-            action=linked.name,
-        )

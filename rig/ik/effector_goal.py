@@ -18,8 +18,6 @@ from .chain_solve import IKTuning, Objectives
 from .pose import Seen
 from .settings import GoalFollowing
 
-_FAR = 1e12
-
 
 @dataclass(frozen=True)
 class Goal(plain(GoalFollowing)):
@@ -47,7 +45,7 @@ def check(chain: JointChain, goal: Goal) -> None:
         raise no_target()
     if goal.path is not None:
         frames, points = goal.path
-        if not len(frames) or not np.all(np.isfinite(frames)) or not np.all(np.abs(points) < _FAR):
+        if not len(frames) or not np.all(np.isfinite(frames)) or not np.all(np.abs(points) < targets.FARTHEST):
             raise RigError("The path has no points, or a point that is not finite; record the path again.")
         if goal.orientation == "TARGET" and goal.target is None:
             raise RigError("A path has no orientation; set the orientation to that of the effector.")
@@ -58,7 +56,7 @@ def check(chain: JointChain, goal: Goal) -> None:
 
 def check_point(target: Target) -> None:
     """Raise RigError if a target without an object has no finite point."""
-    if not np.all(np.abs(target.point or np.nan) < _FAR):
+    if not np.all(np.abs(target.point or np.nan) < targets.FARTHEST):
         raise RigError(
             "The target point {point} of the effector is not finite; enter three numbers.", point=target.point
         )

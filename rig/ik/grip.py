@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import bpy
 
 from ...lookat_pd.rotation import Array
-from ..animation import actions, auto_keying, channels
+from ..animation import actions, channels
 from ..animation.outside_controls import OutsideControl
 from ..detection import limb_controls, other_ik
 from ..detection.limb_controls import LimbControls
@@ -66,7 +66,3 @@ class Grip:
     def frame(self, depsgraph: bpy.types.Depsgraph) -> Array:
         """(3, 3), the axes of its location in the world, with their scale."""
         return world_axes(self.owner.evaluated_get(depsgraph), self.bone)
-
-    def key(self, scene: bpy.types.Scene) -> None:
-        """Key its location if auto keying is enabled."""
-        auto_keying.key(scene, self.owner, (), (self.bone,))

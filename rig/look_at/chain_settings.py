@@ -1,14 +1,10 @@
 """The settings of one bone of a look-at's chain. No postponed annotations: Blender reads them."""
 
-from math import radians
-
 import bpy
 
 from ..animation.stored_settings import read
 from ..layers.controller_settings import EDITABLE, changed
 from ..settings import Properties
-
-_WIDEST = radians(170.0)
 
 
 def _name_after_bone(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:

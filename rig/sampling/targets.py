@@ -15,6 +15,8 @@ from ..animation import actions, data_paths
 
 Place = tuple[bpy.types.Object | None, str]
 """An object and a bone of it, "" for the object itself."""
+FARTHEST = 1e12
+"""Coordinates that are not less are not finite or a slip."""
 _CARRIERS = ("CHILD_OF", "ARMATURE", "COPY_TRANSFORMS", "COPY_LOCATION")
 """Constraints with which a bone moves with their target."""
 _PLACE_PATHS = ("location", "delta_location", "matrix", "head", "tail")

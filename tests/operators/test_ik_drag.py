@@ -60,7 +60,7 @@ def digits(request) -> tuple[str, ...]:
 def dragged(hero):  # noqa: F811
     """The hand, held by the mouse somewhere off its place: handle and session."""
     settings = bpy.context.scene.lookat_pd_ik
-    session = drag.DragSession(
+    session = drag.ChainDrag(
         bpy.context.scene,
         bpy.context.view_layer,
         hero,

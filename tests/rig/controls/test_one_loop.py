@@ -11,7 +11,7 @@ EVALUATES = {"sample", "sample_frames", "sample_turned", "step", "frame_set", "r
 WRITES = {"write", "show", "put"}
 OTHERWISE = {
     "dynamics/hit_controls.py HitControls.follow": "goals of limbs, each once, one on the other",
-    "ik/drag.py DragSession.move": "pinned limbs, each once, one on the other",
+    "ik/drag.py ChainDrag.move": "pinned limbs, each once, one on the other",
     "look_at/circle_solve.py steps": "characters who look at each other, each solved once, then measured together",
     "look_at/circle_solve.py _rounds": "rounds of who looks at whom; each is realized by the one loop",
     "pd_follow/follow_kind.py FollowKind.steps": "bones of a chain, each once, on the result of the one before",

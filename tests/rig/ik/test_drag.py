@@ -25,7 +25,7 @@ errors = load("lookat_pd.errors")
 
 def session(armature: bpy.types.Object, bone: str = "palm.L", **options: Any) -> Any:
     settings = {"length": 2, "at_tip": False, "keeps": False, "tuning": solving.IKTuning(), **options}
-    return ik_drag.DragSession(bpy.context.scene, bpy.context.view_layer, armature, bone, **settings)
+    return ik_drag.ChainDrag(bpy.context.scene, bpy.context.view_layer, armature, bone, **settings)
 
 
 def place(armature: bpy.types.Object, bone: str = "palm.L", end: str = "head") -> np.ndarray:
