@@ -25,6 +25,11 @@ _ASTRAY = 1e-2
 """The error, as a fraction of the chain's length, of chains that these start with their first pose."""
 _IN_REACH = 1.0 - 5e-6
 """Targets beyond this fraction of the chain's length are moved back to it: beyond, no rotation reduces the residual."""
+_USUAL = 4
+"""The number of iterations that most chains need."""
+_ALMOST_STRAIGHT = 0.995
+"""Beyond this fraction of its length a chain is so near its singular pose that what dampens the iterations there keeps
+it from its target."""
 _RELAXATION = "gain", "back", "fixed"
 """The names of the parts of a `Relaxation` in the data of a task."""
 
@@ -53,7 +58,7 @@ def step(task: Task, pose: Pose) -> Pose:
     )  # fmt: skip
     task.data["held"] = body_step.held
     task.data.update(_saved(relaxation))
-    return unpacked(body_step.pose.transpose(1, 0, 2), task.single)
+    return unpacked(_closed(task, body_step.pose.transpose(1, 0, 2)), task.single)
 
 
 def _saved(relaxation: Relaxation) -> dict[str, Array]:
@@ -101,6 +106,45 @@ def _restarted(task: Task, pose: Pose) -> Pose:
         return pose
     far = np.atleast_1d(task.cost(pose)) > _ASTRAY * np.broadcast_to(sum(task.lengths), (task.count,))
     return unpacked(np.where(far, task.data["first"], packed(pose, task.count)), task.single)
+
+
+def _closed(task: Task, here: Array) -> Array:
+    """Poses (n, 4, m), those of almost straight chains with the hinge bent so that they end at their targets."""
+    if task.iteration <= _USUAL or task.posture is None or not task.posture.is_hinge[1:].any():
+        return here
+    far, reach = np.linalg.norm(task.data["target"], axis=0), sum(task.lengths)
+    almost = (far > _ALMOST_STRAIGHT * reach) & (far <= reach)
+    if not almost.any():
+        return here
+    poses, offsets = batch_front(here), batch_front(packed(task.offsets, task.count))
+    bent = batch_back(_bent(task.posture, poses, offsets, batch_front(task.data["target"])))
+    bent = packed(task.finished(unpacked(bent, task.single), unpacked(here, task.single)), task.count)
+    cost = (np.atleast_1d(task.cost(unpacked(pose, task.single))) for pose in (bent, here))
+    return np.where(almost & np.less(*cost), bent, here)
+
+
+def _bent(posture: Posture, pose: Array, offsets: Array, target: Array) -> Array:
+    """Poses (m, n, 4) with the effector at the target: one hinge bent about its axis, and aside as far as that does not
+    suffice, and the base turned."""
+    pose, far = pose.copy(), np.sum(target * target, axis=-1)
+    orientations, places = bend.forward(pose, offsets)
+    ends = np.cumsum(np.linalg.norm(offsets[0], axis=-1))
+    hinge = 1 + int(np.argmax(np.where(posture.is_hinge[1:], np.minimum(ends[:-1], ends[-1] - ends[:-1]), -1.0)))
+    own = np.broadcast_to(np.asarray(posture.hinges)[hinge], target.shape)
+    for aside in (False, True):
+        turn, before, after = orientations[:, hinge], places[:, hinge], places[:, -1] - places[:, hinge]
+        axis = rotation.normalize(rotation.cross(before, after)) if aside else rotation.rotate(turn, own)
+        along = np.sum(before * axis, axis=-1) * np.sum(after * axis, axis=-1)
+        cosine = np.sum(before * after, axis=-1) - along
+        sine = np.sum(before * rotation.cross(axis, after), axis=-1)
+        wanted = 0.5 * (far - np.sum(before**2, axis=-1) - np.sum(after**2, axis=-1)) - along
+        straight = np.arctan2(sine, cosine)
+        bent = np.arccos(np.clip(wanted / np.maximum(np.hypot(sine, cosine), 1e-300), -1.0, 1.0))
+        change = (straight - np.copysign(bent, straight))[:, None] * rotation.rotate(rotation.inverse(turn), axis)
+        pose[:, hinge] = rotation.multiply(pose[:, hinge], rotation.exp(change))
+        orientations, places = bend.forward(pose, offsets)
+    pose[:, 0] = rotation.multiply(rotation.shortest_arc(places[:, -1], target), pose[:, 0])
+    return pose
 
 
 def _predicted(posture: Posture, start: Array, offsets: Array, target: Array) -> Array:

@@ -189,3 +189,20 @@ def test_without_softness_elbows_snap() -> None:
     for fps, least in ((240, 1.5), (2400, 4.0)):
         limb = Limb("two bones", 0, fps)
         assert largest(limb.solved("nearest_pose", 0.0)) > least * limb.needed
+
+
+def test_an_almost_straight_arm_comes_to_rest_in_few_iterations_and_does_not_turn_by_leaps() -> None:
+    """Whose elbow is bent a little to the side as well: the damping of the singular pose held it from its target."""
+    random, count = np.random.default_rng(3), 200
+    elbow = np.stack((random.uniform(0.1, 1.2, count), *random.normal(scale=0.05, size=(2, count))), axis=-1)
+    start = rotation.exp(np.stack((random.normal(scale=0.3, size=(count, 3)), elbow), axis=1))
+    posture = ik.Posture([0.0, 0.0], [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]], [0.0, 0.0], [2.6, 2.6])
+    offsets = np.array([[0.0, 1.0, 0.0], [0.0, 0.9, 0.0]])
+    line = rotation.normalize(random.normal(size=(count, 3)) + np.array([0.0, 2.0, 0.0]))
+    for slack in (3e-4, 1e-4):
+        first, second = (
+            ik.solve(offsets, start, 1.9 * (1.0 - slack) * goal, method="nearest_pose", tolerance=2e-6, posture=posture)
+            for goal in (line, rotation.normalize(line + np.array([1e-4, 0.0, 0.0])))
+        )
+        assert np.median(first.iterations) <= 8
+        assert np.max(rotation.distance(first.rotations, second.rotations)) < 5e-3
