@@ -114,14 +114,15 @@ def _animated(here: KeptSamples, posed: ChainPose) -> Samples:
     return replace(samples, rotations=rotations, positions=positions)
 
 
-def aimed(solve: LookAtSolve, pose: SettledPose, depsgraph: bpy.types.Depsgraph) -> SettledPose:
-    """The same with the aiming bone turned by what is missing on the rig as it is evaluated with the pose."""
+def missed(solve: LookAtSolve, pose: SettledPose, depsgraph: bpy.types.Depsgraph) -> Array | None:
+    """The turn (4,) of the aiming bone by what is missing on the rig as it is evaluated with the pose; None where it
+    does not arrive."""
     look_at, place = solve.look_at, pose.place
     armature = look_at.armature.evaluated_get(depsgraph)
     head = np.array(armature.pose.bones[look_at.bone].matrix)
     world = np.array(armature.matrix_world)
     if place is None or not abs(np.linalg.det(world[:3, :3])) > 0.0:
-        return pose
+        return None
     local = (np.linalg.inv(world) @ (*place, 1.0))[:3] - head[:3, 3]
     wanted = rotation.rotate(rotation.inverse(rotation.from_matrix(head[:3, :3])), local)
     size = float(np.linalg.norm(head[:3, :3], axis=0).mean())
@@ -129,14 +130,31 @@ def aimed(solve: LookAtSolve, pose: SettledPose, depsgraph: bpy.types.Depsgraph)
     missing = rotation.log(rotation.shortest_arc(ahead, wanted))
     coupling = solve.kept.coupling
     response = 1.0 if coupling is None else control_coupling.own_response(coupling, 0)
-    every = pose.track.offsets.copy()
-    every[:, 0] = rotation.multiply(every[:, 0], rotation.exp(missing / response))
-    return SettledPose(_with(pose.track, pose.track.first, every, 0), None)
+    return rotation.exp(missing / response)
+
+
+def turned_further(track: Track, turn: Array) -> Track:
+    """A track whose aiming bone is turned further by `turn` (4,) at all times."""
+    offsets = track.offsets.copy()
+    offsets[:, 0] = rotation.multiply(offsets[:, 0], turn)
+    return Track(
+        track.number, track.turned, track.first, offsets, track.moved, track.moves, track.shapes, uneven=track.uneven
+    )
 
 
 def _with(track: Track, first: int, offsets: Array, k: int) -> Track:
     """A track that holds offsets (1, b, 4) at all times, and otherwise what it has at its frame number k."""
-    return Track(track.number, track.turned, first, offsets, track.moved, track.moves[k : k + 1], uneven=track.uneven)
+    one = slice(k, k + 1)
+    return Track(
+        track.number,
+        track.turned,
+        first,
+        offsets,
+        track.moved,
+        track.moves[one],
+        track.shapes[one],
+        uneven=track.uneven,
+    )
 
 
 def _at(kept: KeptSamples, k: int, seen: Array) -> KeptSamples:

@@ -1,11 +1,12 @@
 """Where looks settle at the frame that is shown, while targets or bones are moved to places that are not keyed yet."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
 
+from ....lookat_pd import rotation
 from ....lookat_pd.rotation import Array
 from ...animation.channels import TRANSFORM_SIZES
 from ...layers.kinds import Key
@@ -61,6 +62,21 @@ class _Preview:
     inputs: _Inputs
 
 
+@dataclass(frozen=True)
+class _Further:
+    """What a head that follows edits was seen to miss: previews that follow begin with it, and so does the solution
+    that is yet to be verified, which misses the same."""
+
+    turn: Array
+    """(4,) further turn of the aiming bone."""
+    known: Track | None
+    """The solution from which it was seen."""
+    to_verify: Track | None = None
+    """The first solution after that."""
+    turned: Track | None = None
+    """The same with the turn."""
+
+
 class LookAtPreviews:
     """What is shown of look-ats instead of their solution, as long as the frame and the solution stay the same.
 
@@ -73,6 +89,7 @@ class LookAtPreviews:
         self._context: SolveContext | None = None
         self._seen: dict[Key, _Seen] = {}
         self._previews: dict[Key, _Preview] = {}
+        self._further: dict[Key, _Further] = {}
 
     def __contains__(self, key: Key) -> bool:
         return key in self._previews
@@ -87,6 +104,7 @@ class LookAtPreviews:
     def end(self) -> bool:
         """Back to the solutions; whether anything else was shown."""
         self._seen.clear()
+        self._further.clear()
         shown, self._previews = bool(self._previews), {}
         return shown
 
@@ -95,7 +113,22 @@ class LookAtPreviews:
         seen = self._seen.get(key)
         if key in self._previews and seen is not None and seen.track is solve.track:
             return self._previews[key].pose.track
-        return self.first.track(solve)
+        first = self.first.track(solve)
+        return first if first is not solve.track else self._to_verify(key, solve)
+
+    def _to_verify(self, key: Key, solve: LookAtSolve) -> Track | None:
+        """The solution; while it is the first that is yet to be verified, with what was missed before it."""
+        further, track = self._further.get(key), solve.track
+        if further is None or track is None or track is further.known:
+            return track
+        if solve.rough and further.to_verify is None:
+            turned = settled_pose.turned_further(track, further.turn)
+            further = self._further[key] = replace(further, to_verify=track, turned=turned)
+        if solve.rough and track is further.to_verify:
+            return further.turned
+        # What comes after it has been corrected.
+        del self._further[key]
+        return track
 
     def follow(self, scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> bool:
         """See whether targets or poses were moved at the frame that is shown; whether something else is to be shown."""
@@ -125,8 +158,11 @@ class LookAtPreviews:
         inputs = _inputs(solve, depsgraph)
         if solve.track is None or inputs is None:
             self._seen.pop(key, None)
+            self._further.pop(key, None)
             return self._previews.pop(key, None) is not None
         seen = self._seen.get(key)
+        if seen is not None and seen.frame != frame:
+            self._further.pop(key, None)
         if seen is None or seen.frame != frame or seen.track is not solve.track:
             self._seen[key] = _Seen(frame, solve.track, inputs)
             return self._previews.pop(key, None) is not None
@@ -142,14 +178,23 @@ class LookAtPreviews:
         pose = settled_pose.settled(solve, context, frame, inputs.targets, posed)
         if pose is None:
             return False
+        if pose.place is None:
+            self._further.pop(key, None)
+        elif key in self._further:
+            pose = replace(pose, track=settled_pose.turned_further(pose.track, self._further[key].turn))
         self._previews[key], self.is_new = _Preview(pose, inputs), True
         return True
 
     def _aim(self, key: Key, solve: LookAtSolve, depsgraph: bpy.types.Depsgraph) -> None:
         """Turn the head by what it still misses, now that the rig is evaluated with the preview."""
         preview = self._previews.get(key)
-        if preview is not None and preview.pose.place is not None:
-            preview.pose = settled_pose.aimed(solve, preview.pose, depsgraph)
+        turn = None if preview is None else settled_pose.missed(solve, preview.pose, depsgraph)
+        if preview is None or turn is None:
+            return
+        before = self._further.get(key)
+        every = turn if before is None else rotation.multiply(before.turn, turn)
+        self._further[key] = _Further(every, solve.track)
+        preview.pose = SettledPose(settled_pose.turned_further(preview.pose.track, turn), None)
 
 
 def _inputs(solve: LookAtSolve, depsgraph: bpy.types.Depsgraph) -> _Inputs | None:
