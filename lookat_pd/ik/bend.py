@@ -18,6 +18,8 @@ from .posture import STEADY, Posture
 NEARLY_STRAIGHT = 0.3
 """Sine of the angle between two equal bones and their line, below which the axis counts."""
 
+_DIGITS = 4
+
 
 @dataclass(frozen=True)
 class BendAxis:
@@ -109,7 +111,8 @@ def beside(axis: Vector, v: Vector) -> Vector:
 
 
 def _widest(posture: Posture, places: Array) -> int:
-    """The hinge with the longest parts of the chain on both sides."""
-    hinges = np.flatnonzero(posture.is_hinge[1:]) + 1
-    shorter = [min(np.linalg.norm(places[0, n]), np.linalg.norm(places[0, -1] - places[0, n])) for n in hinges.tolist()]
-    return int(hinges[int(np.argmax(shorter))])
+    """The hinge with the longest parts of the chain on both sides, when it is straight: the same in all poses."""
+    ends = np.cumsum(np.linalg.norm(np.diff(places[0], axis=0), axis=-1))
+    shorter = np.minimum(ends, ends[-1] - ends)[:-1] / max(ends[-1], 1e-300)
+    # Of parts that are as long, rounding decides nothing.
+    return 1 + int(np.argmax(np.where(posture.is_hinge[1:], np.round(shorter, _DIGITS), -1.0)))

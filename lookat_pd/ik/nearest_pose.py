@@ -128,8 +128,7 @@ def _bent(posture: Posture, pose: Array, offsets: Array, target: Array) -> Array
     suffice, and the base turned."""
     pose, far = pose.copy(), np.sum(target * target, axis=-1)
     orientations, places = bend.forward(pose, offsets)
-    ends = np.cumsum(np.linalg.norm(offsets[0], axis=-1))
-    hinge = 1 + int(np.argmax(np.where(posture.is_hinge[1:], np.minimum(ends[:-1], ends[-1] - ends[:-1]), -1.0)))
+    hinge, _ = bend.hinge_axis(posture, orientations, places)
     own = np.broadcast_to(np.asarray(posture.hinges)[hinge], target.shape)
     for aside in (False, True):
         turn, before, after = orientations[:, hinge], places[:, hinge], places[:, -1] - places[:, hinge]

@@ -206,3 +206,17 @@ def test_an_almost_straight_arm_comes_to_rest_in_few_iterations_and_does_not_tur
         )
         assert np.median(first.iterations) <= 8
         assert np.max(rotation.distance(first.rotations, second.rotations)) < 5e-3
+
+
+def test_which_of_two_hinges_bends_does_not_depend_on_the_other_poses_of_a_batch() -> None:
+    random, count = np.random.default_rng(1), 24
+    turns = random.normal(scale=0.3, size=(count, 3, 3))
+    turns[:, 1:] = random.uniform(0.1, 2.5, size=(count, 2, 1)) * np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
+    hinges = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]
+    posture = ik.Posture(np.zeros(3), hinges, np.zeros(3), np.full(3, 2.6))
+    offsets, start = np.array([[0.0, 1.0, 0.0], [0.0, 0.5, 0.0], [0.0, 1.2, 0.0]]), rotation.exp(turns)
+    target = rotation.normalize(random.normal(size=(count, 3))) * random.uniform(1.0, 2.7, size=(count, 1))
+    together = ik.solve(offsets, start, target, method="nearest_pose", posture=posture).rotations
+    for k in range(count):
+        alone = ik.solve(offsets, start[k], target[k], method="nearest_pose", posture=posture).rotations
+        assert rotation.distance(alone, together[k]).max() < 1e-9
