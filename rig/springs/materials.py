@@ -25,7 +25,7 @@ class Material:
 MATERIALS = (
     Material("CAT_TAIL", "Cat Tail", "A light tail that follows softly", 0.6, 0.5, 0.0, 0.5, 1.6),
     Material("HEAVY_TAIL", "Heavy Tail", "A heavy tail, as of a crocodile or a dragon", 1.1, 0.6, 0.0, 0.2, 1.3),
-    Material("LONG_HAIR", "Long Hair", "Hair that hangs down and swings with the head", 0.5, 0.7, 0.3, 1.5, 1.5),
+    Material("LONG_HAIR", "Long Hair", "Hair that hangs down and swings with the head", 0.65, 0.7, 0.3, 1.5, 1.5),
     Material("SHORT_HAIR", "Short Hair", "Bangs and short hair that hold their shape", 0.25, 0.6, 0.0, 1.0, 1.3),
     Material("EAR", "Ear", "Ears that twitch after each step", 0.25, 0.4, 0.0, 0.5, 1.3),
     Material("ANTENNA", "Antenna", "A thin, springy rod that swings for a while", 0.35, 0.15, 0.0, 0.2, 1.2),
