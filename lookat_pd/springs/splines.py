@@ -18,7 +18,7 @@ REACH = 14
 _RATIO = np.sqrt(3.0) - 2.0
 _KERNEL = np.sqrt(3.0) * _RATIO ** np.abs(np.arange(1 - REACH, REACH))
 """The inverse of the weights (1, 4, 1) / 6, by which the second derivatives of a spline give its second differences."""
-_ORDER = 3
+_ORDER = 2
 """Of the polynomial by which a motion goes on before its first and after its last sample."""
 
 

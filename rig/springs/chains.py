@@ -13,6 +13,9 @@ from ..sampling import own_data
 from . import colliders
 from .settings import NAME, SpringSettings
 
+_LEAST = 1e-6
+"""Shortest length of a bone that can swing."""
+
 
 @dataclass(frozen=True)
 class SpringChain:
@@ -63,7 +66,7 @@ class SpringChain:
                     name=name,
                     armature=self.armature.name,
                 )
-            if self.armature.pose.bones[name].bone.length < 1e-6:
+            if self.armature.pose.bones[name].bone.length < _LEAST:
                 raise RigError(
                     "Bone '{name}' of '{armature}' has no length and cannot swing; make it longer in edit mode.",
                     name=name,

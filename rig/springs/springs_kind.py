@@ -22,6 +22,10 @@ from .springs_solve import Depth, SpringCycle, SpringRig
 NAME = "SPRINGS"
 _NUMBER = 1
 _CYCLE = Message("Solved as a cycle from frame {first} to {last}, which returns to where it begins.").template
+_TORN = Message(
+    "The cyclic action is not the same at the frames {first} and {last}, so the springs begin at rest; make these "
+    "poses the same, or disable Cyclic."
+).template
 _HELD = Message(
     "Constraints hold bone '{name}' or others of its chain up to {angle:.1f}° from where they should swing; choose "
     "bones that are parent and child, such as FK controls."
@@ -70,6 +74,8 @@ class SpringSolve(LayerSolve):
 
     depths: tuple[Depth, ...] = ()
     """How deep chains are in colliders, where they are."""
+    is_torn = False
+    """Whether an action that is set to repeat does not end as it begins."""
 
     @property
     def is_slow(self) -> bool:
@@ -80,6 +86,8 @@ class SpringSolve(LayerSolve):
         notes = []
         if self.seam is not None and self.cycle is not None:
             notes.append(Message(_CYCLE, first=self.cycle.first, last=self.cycle.last))
+        if self.is_torn and self.cycle is not None:
+            notes.append(Message(_TORN, first=self.cycle.first, last=self.cycle.last))
         if self.loose and self.off:
             notes.append(Message(_HELD, name=self.loose[0], angle=np.degrees(self.off)))
         if self.depths:
@@ -156,7 +164,7 @@ class SpringKind(Kind):
         gravity = np.array(over.scene.gravity if over.scene.use_gravity else (0.0, 0.0, 0.0))
         met = solve.instance.resolved.colliders
         swung = springs_solve.solve(rig, solve.wide, gravity, over.dt, cycle, met)
-        solve.depths = swung.depths
+        solve.depths, solve.is_torn = swung.depths, swung.is_torn
         solve.seam, track = swung.seam, swung.track
         first, last = int(over.frames[0] - track.first), int(over.frames[-1] - track.first)
         track.offsets, track.moves = track.offsets[first : last + 1], track.moves[first : last + 1]

@@ -36,6 +36,8 @@ class SpringCycle:
 
     first: int
     last: int
+    is_marked: bool = False
+    """Whether the action is set to repeat; otherwise its ends are alike."""
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,9 @@ def cycle_of(armature: bpy.types.Object) -> SpringCycle | None:
     if last - first < 2:
         return None
     slot = data.action_slot
-    is_cycle = cycles.is_marked(action, slot) or cycles.ends_meet(action, slot, first, last)
-    return SpringCycle(first, last) if is_cycle else None
+    marked = cycles.is_marked(action, slot)
+    is_cycle = marked or cycles.ends_meet(action, slot, first, last)
+    return SpringCycle(first, last, marked) if is_cycle else None
 
 
 @dataclass(frozen=True)
@@ -143,6 +146,8 @@ class Swung:
     """How far a cycle's end is from its beginning [rad], None where nothing repeats."""
     depths: tuple[Depth, ...] = ()
     """How deep chains are in colliders, where that is more than a little."""
+    is_torn: bool = False
+    """Whether the action is set to repeat, but its ends differ."""
 
 
 def solve(
@@ -191,7 +196,8 @@ def solve(
     moved = [bone for chain in rig.chains for bone in chain.moved]
     moves = _moves(rig, moved, longer)
     track = Track(1, rig.bones, first, _mixed(rig, offsets), moved, moves, uneven=s.sheared)
-    return Swung(track, wanted, seam, depths)
+    is_torn = cycle is not None and cycle.is_marked and _differ(cycle, s, places, turns, tips)
+    return Swung(track, wanted, seam, depths, is_torn)
 
 
 def _in_world(rig: SpringRig, s: Samples) -> tuple[Array, Array, Array]:
@@ -319,15 +325,29 @@ def _moves(rig: SpringRig, moved: Sequence[str], longer: Array) -> Array:
     return result
 
 
+def _rows(cycle: SpringCycle, s: Samples) -> tuple[int, int] | None:
+    """The rows of a cycle's ends, None if they are not among the samples."""
+    begin, end = cycle.first - int(s.frames[0]), cycle.last - int(s.frames[0])
+    return None if begin < 0 or end >= len(s.frames) else (begin, end)
+
+
+def _differ(cycle: SpringCycle, s: Samples, places: Array, turns: Array, tips: Array) -> bool:
+    """Whether the ends of a cycle are not the same, but for where the bones are together."""
+    if (rows := _rows(cycle, s)) is None:
+        return False
+    begin, end = rows
+    along = places[end] - places[begin]
+    far = np.abs(along - along[:1]).max() > _SAME * float(np.linalg.norm(tips, axis=1).max())
+    return bool(far or rotation.distance(turns[end], turns[begin]).max() > _SAME)
+
+
 def _repeats(cycle: SpringCycle, s: Samples, places: Array, turns: Array, tips: Array) -> tuple[int, int] | None:
     """The rows of a cycle's ends, if the bones repeat it at all frames; None if not."""
-    begin, end = cycle.first - int(s.frames[0]), cycle.last - int(s.frames[0])
-    if begin < 0 or end >= len(places):
+    if (rows := _rows(cycle, s)) is None or _differ(cycle, s, places, turns, tips):
         return None
+    begin, end = rows
     period, least = end - begin, _SAME * float(np.linalg.norm(tips, axis=1).max())
     along = places[end] - places[begin]
-    if np.abs(along - along[:1]).max() > least:
-        return None
     rows = np.arange(len(places))
     later = begin + (rows - begin) % period
     count = (rows - begin) // period
