@@ -47,9 +47,9 @@ class Felt:
     """A center over F frames, and the part of its motion that each of n bones feels."""
 
     places: Array
-    """(F, 3)"""
+    """(F, 1 or n, 3)"""
     turns: Array
-    """(F, 4)"""
+    """(F, 1 or n, 4)"""
     inertia: Array
     """(n,)"""
 
@@ -67,13 +67,18 @@ class Felt:
                 "The center of spring bones is a pair: its positions and its rotations; give both."
             ) from None
         found = checks.quaternions("rotations of the center", turns)
-        if found.shape != (frames, 4):
-            raise checks.shape_error("rotations of the center", (frames, 4), found.shape)
-        return cls(checks.exactly("positions of the center", places, frames, 3), found, inertia)
+        one = np.ndim(places) == 2
+        own = (frames,) if one else (frames, len(inertia))
+        if found.shape != (*own, 4):
+            raise checks.shape_error("rotations of the center", (*own, 4), found.shape)
+        where = checks.exactly("positions of the center", places, *own, 3)
+        return cls(where[:, None], found[:, None], inertia) if one else cls(where, found, inertia)
 
     def over(self, frames: slice, bones: Array) -> Frame:
         """The frame of each of some bones, which has that part of the center's motion that they do not feel."""
-        places, turns = self.places[frames, None], self.turns[frames, None]
+        places, turns = self.places[frames], self.turns[frames]
+        if places.shape[1] > 1:
+            places, turns = places[:, bones], turns[:, bones]
         part = 1.0 - self.inertia[bones]
         steps = rotation.log(rotation.multiply(turns[1:], rotation.inverse(turns[:-1])))
         steps = rotation.exp(part[:, None] * steps)

@@ -74,6 +74,7 @@ def solve(
     restarts: ArrayLike | None = None,
     colliders: Colliders | None = None,
     radius: ArrayLike = 0.0,
+    meets: ArrayLike | None = None,
 ) -> SpringMotion:
     """Let n bones swing over F frames, dt seconds apart.
 
@@ -84,11 +85,13 @@ def solve(
     Numbers for all bones or (n,): settle_time [s] and damping_ratio, those of the slowest mode of a chain whose bones
     have the same; drag [1/s] against still air; stretch, the part of the swing along the bone that makes it longer;
     limit, the largest angle [rad] from what a bone hangs on, as animated, where chains that come to it are stepped;
-    inertia, the part of the motion of the center that is felt, and center, its positions (F, 3) and rotations (F, 4).
+    inertia, the part of the motion of the center that is felt, and center, its positions (F, 3) and rotations (F, 4),
+    or those of each bone's (F, n, 3 and 4).
     gravity (3,) or (n, 3) [m/s²]; wind, an acceleration (3,), (F, 1, 3) or (F, n, 3) [m/s²]. cyclic: the last frame is
     the first one again, displaced by the same for all bones, and so is the motion. restarts: (F,) or (F, n) true where
     a bone that hangs on the animation starts at rest, as after a jump. colliders: what bones of this radius [m] do not
-    go into; chains that may touch one are stepped, and do not stretch.
+    go into; chains that may touch one are stepped, and do not stretch. meets: (n, c) which bones collide with which of
+    them, None for all with all.
 
     Raises InvalidArgument. Source: the forces are those of VRM's springBone; coupled pendulums instead of its bones
     that do not pull at their parents, and the closed form of `lookat_pd.pd` instead of its steps.
@@ -100,7 +103,7 @@ def solve(
     work.cyclic = bool(cyclic) and frames > 1
     if (colliders is not None and len(colliders)) or (settings.limit < np.pi).any():
         colliders = colliders or Colliders.none()
-        work.meet(colliders.over(frames), checks.like("radius", radius, count))
+        work.meet(colliders.over(frames), checks.like("radius", radius, count), meets)
     if work.cyclic:
         rig.check_cycle()
     for bones, first, last in _pieces(rig, None if work.cyclic else restarts):
@@ -147,13 +150,16 @@ class _Work:
         self.colliders: Colliders | None = None
         self.borders: Borders | None = None
 
-    def meet(self, colliders: Colliders, radius: Array) -> None:
+    def meet(self, colliders: Colliders, radius: Array, meets: ArrayLike | None) -> None:
         """Let bones collide. Raises InvalidArgument."""
         if np.any(radius < 0.0):
             raise InvalidArgument("The radius of a bone must be 0 or more, not {value}.", value=checks.shown(radius))
         r = self.rig
         tips = r.places[0] + rotation.rotate(r.turns[0], r.axes[:, 2] * r.lengths[:, None])
         self.colliders, self.borders = colliders, Borders.of(colliders, radius, r.places[0], tips, r.parents)
+        if meets is not None:
+            wanted = checks.like("colliders that bones meet", np.asarray(meets, dtype=float), *self.borders.left.shape)
+            self.borders.left[wanted == 0.0] = True
 
     def solve(self, bones: Array, frames: slice) -> None:
         """Find the motion of these bones at these frames."""
