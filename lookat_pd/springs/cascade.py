@@ -1,9 +1,9 @@
 """Bones that swing as in VRM's springBone and in game engines, on the result of what they hang on.
 
-Such a bone does not pull at its parent. It begins a body of its own (`solver`), on a base that is the solved bone before
-it, and bodies are solved in the order in which they hang on each other. It is held by a pull of constant strength along
-its animated direction, as a pendulum is by gravity, instead of a torsion spring: the same for small swings, softer for
-large ones.
+Such a bone does not pull at its parent. It begins a body of its own (`solver`), on a base that is the solved bone
+before it, and bodies are solved in the order in which they hang on each other. It is held by a pull of constant
+strength along its animated direction, as a pendulum is by gravity, instead of a torsion spring: the same for small
+swings, softer for large ones.
 """
 
 from dataclasses import dataclass

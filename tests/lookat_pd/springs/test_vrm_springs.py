@@ -126,7 +126,7 @@ def test_a_center_takes_its_motion_away_as_in_vrm() -> None:
 
 def test_a_sphere_under_a_hanging_tail_stops_it_as_in_vrm() -> None:
     places, turns = (values[:54] for values in walker(60))
-    middle, radius, own = places[0, 3] - [0.0, 0.0, 0.12], 0.06, 0.01
+    middle, radius, own = places[0, 3] - [0.0, 0.0, 0.56], 0.5, 0.01
     joints = [Joint(n, n + 1, 0.6, 0.4, 0.3, radius=own) for n in range(BONES)]
     stepped = vrm_stepper.run(joints, [-1, 0, 1, 2, 3], places, turns, 60.0, np.array([[*middle, radius]]))
     solid = springs.Colliders.made([middle], [middle], [radius], friction=0.0)
