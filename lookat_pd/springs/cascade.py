@@ -6,7 +6,7 @@ strength along its animated direction, as a pendulum is by gravity, instead of a
 swings, softer for large ones.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from .. import checks, rotation
 from ..pd.second_order import check_tuning
 from ..rotation import Array
 from . import solver
+from .colliders import Borders, Colliders
 from .solver import SpringMotion
 
 _SLACK = 100.0
@@ -56,6 +57,7 @@ def solve(
         roots[bone] = roots[int(above[bone])]
     every = _Settings.checked(settings, *places.shape[:2], roots)
     cascade = _Cascade(places, turns, ends, above.astype(int), every.held(flags, np.linalg.norm(ends, axis=1)))
+    cascade.meet(settings.get("colliders"), every.bones.get("radius", 0.0))
     for stage in range(int(stages.max()) + 1):
         cascade.solve(np.flatnonzero(stages == stage), dt, every)
     return cascade.result()
@@ -117,10 +119,12 @@ class _Cascade:
     """Bones over F frames, on the way from root to tip."""
 
     def __init__(self, places: Array, turns: Array, tips: Array, parents: Array, pulls: Array) -> None:
-        self.tips, self.parents, self.turns = tips, parents, turns
+        self.tips, self.parents, self.turns, self.places = tips, parents, turns, places
         length = np.linalg.norm(tips, axis=1)
         self.pulls = tips * (pulls / np.maximum(length, 1e-300))[:, None]
         """(n, 3) in the frames of the bones."""
+        self.borders: Borders | None = None
+        """As animated: the root of a chain decides what is left in a collider, not that of a body."""
         self.solved = turns.copy(), places.copy()
         """Orientations (F, n, 4) and places (F, n, 3) with the swing."""
         self.longer = np.zeros(places.shape[:2])
@@ -130,6 +134,13 @@ class _Cascade:
         self.hung_turns, self.hung_places = turns.copy(), places.copy()
         self.hung_turns[:, below] = rotation.multiply(back, turns[:, below])
         self.hung_places[:, below] = rotation.rotate(back, places[:, below] - places[:, parents[below]])
+
+    def meet(self, colliders: Colliders | None, radius: ArrayLike) -> None:
+        """What bones collide with. Raises InvalidArgument."""
+        if colliders is not None and len(colliders):
+            ends = self.places[0] + rotation.rotate(self.turns[0], self.tips)
+            own = checks.like("radius", radius, len(self.parents))
+            self.borders = Borders.of(colliders, own, self.places[0], ends, self.parents)
 
     def _hang(self, bone: int, turns: Array, places: Array) -> None:
         """Place a bone on the one that it hangs on, where these are."""
@@ -148,6 +159,8 @@ class _Cascade:
             self._hang(bone, turns, places)
         own = [number.get(int(self.parents[bone]), -1) for bone in rows]
         given = settings.of(rows)
+        if self.borders is not None:
+            given["borders"] = replace(self.borders.of_bones(rows), is_first=np.array(own) < 0)
         if self.pulls[rows].any():
             given["wind"] = np.asarray(given.get("wind", 0.0)) + rotation.rotate(turns[:, rows], self.pulls[rows])
         found = solver.solve(places[:, rows], turns[:, rows], self.tips[rows], own, dt, **given)

@@ -75,6 +75,7 @@ def solve(
     colliders: Colliders | None = None,
     radius: ArrayLike = 0.0,
     meets: ArrayLike | None = None,
+    borders: Borders | None = None,
 ) -> SpringMotion:
     """Let n bones swing over F frames, dt seconds apart.
 
@@ -91,7 +92,7 @@ def solve(
     the first one again, displaced by the same for all bones, and so is the motion. restarts: (F,) or (F, n) true where
     a bone that hangs on the animation starts at rest, as after a jump. colliders: what bones of this radius [m] do not
     go into; chains that may touch one are stepped, and do not stretch. meets: (n, c) which bones collide with which of
-    them, None for all with all.
+    them, None for all with all. borders: how near each comes to each, None for what `Borders.of` finds.
 
     Raises InvalidArgument. Source: the forces are those of VRM's springBone; coupled pendulums instead of its bones
     that do not pull at their parents, and the closed form of `lookat_pd.pd` instead of its steps.
@@ -103,7 +104,7 @@ def solve(
     work.cyclic = bool(cyclic) and frames > 1
     if (colliders is not None and len(colliders)) or (settings.limit < np.pi).any():
         colliders = colliders or Colliders.none()
-        work.meet(colliders.over(frames), checks.like("radius", radius, count), meets)
+        work.meet(colliders.over(frames), checks.like("radius", radius, count), meets, borders)
     if work.cyclic:
         rig.check_cycle()
     for bones, first, last in _pieces(rig, None if work.cyclic else restarts):
@@ -150,13 +151,14 @@ class _Work:
         self.colliders: Colliders | None = None
         self.borders: Borders | None = None
 
-    def meet(self, colliders: Colliders, radius: Array, meets: ArrayLike | None) -> None:
+    def meet(self, colliders: Colliders, radius: Array, meets: ArrayLike | None, borders: Borders | None) -> None:
         """Let bones collide. Raises InvalidArgument."""
         if np.any(radius < 0.0):
             raise InvalidArgument("The radius of a bone must be 0 or more, not {value}.", value=checks.shown(radius))
         r = self.rig
         tips = r.places[0] + rotation.rotate(r.turns[0], r.axes[:, 2] * r.lengths[:, None])
-        self.colliders, self.borders = colliders, Borders.of(colliders, radius, r.places[0], tips, r.parents)
+        self.colliders = colliders
+        self.borders = borders or Borders.of(colliders, radius, r.places[0], tips, r.parents)
         if meets is not None:
             wanted = checks.like("colliders that bones meet", np.asarray(meets, dtype=float), *self.borders.left.shape)
             self.borders.left[wanted == 0.0] = True
