@@ -55,7 +55,7 @@ def solve(
     for bone in np.flatnonzero(above >= 0):
         stages[bone] = stages[int(above[bone])] + flags[bone]
         roots[bone] = roots[int(above[bone])]
-    every = _Settings.checked(settings, *places.shape[:2], roots)
+    every = _Settings.checked(settings, len(places), len(above), roots)
     cascade = _Cascade(places, turns, ends, above.astype(int), every.held(flags, np.linalg.norm(ends, axis=1)))
     cascade.meet(settings.get("colliders"), every.bones.get("radius", 0.0))
     for stage in range(int(stages.max()) + 1):

@@ -11,7 +11,7 @@ from ..animation.editable import check_bones, check_local
 from ..animation.stored_settings import read
 from ..sampling import own_data
 from . import colliders
-from .settings import NAME, SpringSettings
+from .settings import NAME, SpringBone, SpringSettings
 
 _LEAST = 1e-6
 """Shortest length of a bone that can swing."""
@@ -41,6 +41,11 @@ class SpringChain:
     def moved(self) -> tuple[str, ...]:
         """Its bones that move away from their parents."""
         return self.bones[1:] if self.settings.stretch > 0.0 else ()
+
+    @property
+    def items(self) -> list[SpringBone]:
+        """What each bone has of its own."""
+        return list(read(self.item, NAME).bones)
 
     @property
     def settings_path(self) -> str:

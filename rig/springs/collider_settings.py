@@ -36,6 +36,7 @@ class ColliderSettings(bpy.types.PropertyGroup):
         soft_max=2.0,
         subtype="DISTANCE",
     )
+    groups: _deciding.text("Groups", "Names of groups that chains can choose to collide with, divided by commas")
     friction: _deciding.number("Friction", "Coefficient of friction of what touches it", 0.3, max=10.0, soft_max=1.0)
 
 

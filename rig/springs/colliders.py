@@ -55,7 +55,7 @@ class Collider:
 
     def values(self) -> tuple:
         """All that decides about it besides where it is."""
-        return self.shape, self.line(), self.thickness, self.settings.friction
+        return self.shape, self.line(), self.thickness, self.settings.friction, self.settings.groups
 
 
 def of_object(item: bpy.types.Object) -> Iterator[Collider]:
@@ -82,7 +82,7 @@ def placed(every: Sequence[Collider], s: Samples, floor: float | None) -> Collid
     if not every and floor is None:
         return None
     frames, scale = len(s.worlds), s.worlds[:, :3, :3]
-    points = np.einsum("fij,nfj->nfi", scale, s.targets) + s.worlds[:, :3, 3]
+    points = np.einsum("fij,nfj->nfi", scale, s.targets[: 2 * len(every)]) + s.worlds[:, :3, 3]
     begins, ends = points[0::2].copy(), points[1::2].copy()
     radii = np.zeros(len(every))
     for n, collider in enumerate(every):
@@ -98,6 +98,17 @@ def placed(every: Sequence[Collider], s: Samples, floor: float | None) -> Collid
         begins, ends = np.concatenate((begins, low)), np.concatenate((ends, low + np.array([0.0, 0.0, 1.0])))
         radii, planes, friction = np.append(radii, 0.0), [*planes, True], [*friction, _FLOOR_FRICTION]
     return Colliders.made(np.swapaxes(begins, 0, 1), np.swapaxes(ends, 0, 1), radii, friction, planes)
+
+
+def names_of(text: str) -> set[str]:
+    """Names that are divided by commas."""
+    return {name.strip() for name in text.split(",")} - {""}
+
+
+def meets(every: Sequence[Collider], groups: str) -> list[bool]:
+    """Whether a chain with these groups collides with each."""
+    wanted = names_of(groups)
+    return [not wanted or bool(wanted & names_of(collider.settings.groups)) for collider in every]
 
 
 def rings(collider: Collider, steps: int = 24) -> Array:

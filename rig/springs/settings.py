@@ -45,10 +45,21 @@ def _at_tip(name: str, what: str) -> Any:
     )
 
 
+def _of_bone(name: str, what: str) -> Any:
+    return setting.number(
+        name, f"Factor of this bone's {what}, besides that of the settings along the chain", 1.0, max=1e4, soft_max=4.0
+    )
+
+
 class SpringBone(bpy.types.PropertyGroup):
     """One bone of a chain."""
 
     bone: _deciding.text("Bone", "Bone of the chain", update=_name_after_bone)
+    settle_factor: _of_bone("Settle Time", "settle time")
+    damping_factor: _of_bone("Damping", "damping")
+    drag_factor: _of_bone("Drag", "drag")
+    gravity_factor: _of_bone("Gravity", "gravity")
+    radius_factor: _of_bone("Radius", "radius")
 
 
 class SpringSettings(bpy.types.PropertyGroup):
@@ -74,8 +85,8 @@ class SpringSettings(bpy.types.PropertyGroup):
     gravity: setting.number(
         "Gravity",
         "Part of the gravity of the scene that pulls the chain down from its animated pose",
-        max=10.0,
-        min=-10.0,
+        max=100.0,
+        min=-100.0,
         soft_min=0.0,
         soft_max=1.0,
     )
@@ -91,10 +102,32 @@ class SpringSettings(bpy.types.PropertyGroup):
     tip_damping: _at_tip("Tip Damping", "Damping")
     tip_gravity: _at_tip("Tip Gravity", "Gravity")
     tip_radius: _at_tip("Tip Radius", "Radius")
-    drag: setting.number("Drag", "Resistance of still air: the chain trails behind", 0.5, max=100.0, soft_max=10.0)
+    tip_drag: _at_tip("Tip Drag", "Drag")
+    falloff: setting.number(
+        "Falloff",
+        "Where along the chain the tip factors come in: at 1 evenly, above near the tip, below near the root",
+        1.0,
+        max=20.0,
+        min=0.05,
+        soft_min=0.25,
+        soft_max=4.0,
+    )
+    drag: setting.number("Drag", "Resistance of still air: the chain trails behind", 0.5, max=1000.0, soft_max=10.0)
+    one_way: setting.switch(
+        "One Way",
+        "Each bone swings on the result of the one before without pulling at it, held with the same strength at every "
+        "angle, as in VRM and game engines",
+    )
+    center: _deciding.text(
+        "Center", "Bone of whose motion only that part is felt that Inertia says; nothing for the armature object"
+    )
+    collider_groups: _deciding.text(
+        "Collider Groups", "Groups of the colliders that the chain collides with, divided by commas; nothing for all"
+    )
     inertia: setting.factor(
         "Inertia",
-        "Part of the motion of the armature object that is felt; at 0 only the animation of the bones swings the chain",
+        "Part of the motion of the center that is felt, which is the armature object or a bone; at 0 only the "
+        "animation within it swings the chain",
         1.0,
     )
     limit: setting.angle(
@@ -112,6 +145,7 @@ class SpringSettings(bpy.types.PropertyGroup):
         subtype="ACCELERATION",
     )
     turbulence: setting.factor("Turbulence", "Largest change of the strength of the wind by gusts", 0.3)
+    fields: _deciding.switch("Force Fields", "Force fields of the scene of the type Wind push the chain", True)
     collide: setting.switch(
         "Collide", "Do not pass through the colliders of the scene and the floor, where there are any", True
     )
@@ -131,6 +165,8 @@ class SpringSettings(bpy.types.PropertyGroup):
     )
 
 
+OF_BONE = ("settle_factor", "damping_factor", "drag_factor", "gravity_factor", "radius_factor")
+"""What each bone has of its own."""
 NOT_TUNING = ("rna_type", "name", "exists", "mute", "bones", "preset")
 
 
@@ -144,7 +180,8 @@ def values(settings: SpringSettings) -> tuple:
     """All that decides about the motion of given bones, to tell whether it has changed."""
     names = [name for name in settings.bl_rna.properties.keys() if name not in NOT_TUNING]
     every = (getattr(settings, name) for name in names)
-    return tuple(tuple(value) if hasattr(value, "__len__") else value for value in every)
+    chain = tuple(tuple(value) if hasattr(value, "__len__") else value for value in every)
+    return *chain, *(tuple(getattr(item, name) for name in OF_BONE) for item in settings.bones)
 
 
 def register() -> None:

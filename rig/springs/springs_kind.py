@@ -1,5 +1,6 @@
 """Springs as a kind of layer: all chains of an armature are sampled at once and solved together, after look-ats."""
 
+import dataclasses
 import time
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,11 +14,10 @@ from ...lookat_pd.message import Message
 from ..layers import bone_chains, kinds, live
 from ..layers.kinds import SETTINGS, Instance, Kind, LayerSolve, LiveWork, SolveRange
 from ..sampling import sampler
-from . import chains, colliders, realized_swing, settings, springs_solve
+from . import centers, chains, colliders, fields, realized_swing, settings, springs_solve
 from .chains import SpringChain
-from .colliders import Collider
 from .springs_layer import SpringLayer
-from .springs_solve import Depth, SpringCycle, SpringRig
+from .springs_solve import Depth, Met, SpringCycle, SpringRig
 
 NAME = "SPRINGS"
 _NUMBER = 1
@@ -43,15 +43,28 @@ class _Found:
 
     bones: tuple[str, ...]
     """The first bones of its chains."""
-    colliders: tuple[Collider, ...] = ()
-    """What they may collide with."""
+    met: Met = dataclasses.field(default_factory=Met)
+    """What acts on them."""
+
+    @property
+    def objects(self) -> list[bpy.types.Object]:
+        """Objects that act on them."""
+        return [item.object for item in (*self.met.colliders, *self.met.fields)]
+
+    def values(self) -> tuple:
+        """All that decides about what acts on them, besides where it is."""
+        return tuple(item.values() for item in (*self.met.colliders, *self.met.fields)), self.met.centers
 
 
 def instance_of(scene: bpy.types.Scene, armature: bpy.types.Object, every: Sequence[SpringChain]) -> Instance:
     """Chains of an armature as a layer."""
     bones = bone_chains.root_to_tip(armature, (bone for chain in every for bone in chain.bones))
     rows = *((bone, "ROTATION") for bone in bones), *((bone, "LOCATION") for chain in every for bone in chain.moved)
-    met = tuple(colliders.on(scene)) if any(chain.settings.collide for chain in every) else ()
+    met = Met(
+        tuple(colliders.on(scene)) if any(chain.settings.collide for chain in every) else (),
+        tuple(fields.on(scene)) if any(chain.settings.fields for chain in every) else (),
+        tuple(centers.of(every)),
+    )
     return Instance(armature, "", _NUMBER, _Found(tuple(chain.bone for chain in every), met), rows=rows)
 
 
@@ -77,6 +90,9 @@ class SpringSolve(LayerSolve):
     is_torn = False
     """Whether an action that is set to repeat does not end as it begins."""
 
+    fields: tuple[Message, ...] = ()
+    """What is said of force fields that have no effect."""
+
     @property
     def is_slow(self) -> bool:
         return self.seconds > _AT_ONCE
@@ -93,7 +109,7 @@ class SpringSolve(LayerSolve):
         if self.depths:
             deep = max(self.depths, key=lambda depth: depth.parts)
             notes.append(Message(_DEEP, name=deep.bone, size=deep.depth, other=deep.collider, frame=deep.frame))
-        return tuple(notes)
+        return (*notes, *self.fields)
 
     def restructured(self) -> None:
         self.rig = None
@@ -136,22 +152,29 @@ class SpringKind(Kind):
         if instance.resolved is None:
             return ()
         every = [SpringChain(instance.owner, bone) for bone in instance.resolved.bones]
-        met = tuple((c.object.session_uid, c.bone, c.values()) for c in instance.resolved.colliders)
+        found = instance.resolved
+        bones = tuple(collider.bone for collider in found.met.colliders)
+        met = tuple(item.session_uid for item in found.objects), bones, found.values()
         return tuple(settings.values(chain.settings) for chain in every), tuple(chain.bones for chain in every), met
 
     def place(self, instance: Instance) -> Hashable:
-        met = () if instance.resolved is None else instance.resolved.colliders
-        return *self.places(instance), *((c.object.session_uid, c.bone, c.line()) for c in met)
+        if instance.resolved is None:
+            return tuple(self.places(instance))
+        met = instance.resolved.met
+        placed = ((c.object.session_uid, c.bone, c.line()) for c in met.colliders)
+        return *self.places(instance), *placed, *(field.object.session_uid for field in met.fields), met.centers
 
     def saved(self, instance: Instance, keyed: frozenset[str]) -> tuple:
         if instance.resolved is None:
             return ()
-        met = tuple((c.object.name, c.bone, c.values()) for c in instance.resolved.colliders)
+        found = instance.resolved
+        bones = tuple(collider.bone for collider in found.met.colliders)
+        met = tuple(item.name for item in found.objects), bones, found.values()
         return *self.settings(instance, keyed)[:2], met
 
     def inputs(self, instance: Instance) -> tuple[Sequence[bpy.types.ID | None], Sequence[bpy.types.ID | None]]:
-        met = () if instance.resolved is None else instance.resolved.colliders
-        return [instance.owner], [collider.object for collider in met if collider.object != instance.owner]
+        met = () if instance.resolved is None else instance.resolved.objects
+        return [instance.owner], [item for item in met if item != instance.owner]
 
     def solve(self, solve: SpringSolve, over: SolveRange) -> Iterator[float]:
         begin = time.perf_counter()
@@ -162,7 +185,8 @@ class SpringKind(Kind):
         solve.loose = rig.loose
         cycle = solve.cycle if all(chain.settings.cyclic for chain in solve.every) else None
         gravity = np.array(over.scene.gravity if over.scene.use_gravity else (0.0, 0.0, 0.0))
-        met = solve.instance.resolved.colliders
+        met = solve.instance.resolved.met
+        solve.fields = fields.notes(met.fields)
         swung = springs_solve.solve(rig, solve.wide, gravity, over.dt, cycle, met)
         solve.depths, solve.is_torn = swung.depths, swung.is_torn
         solve.seam, track = swung.seam, swung.track
@@ -185,7 +209,7 @@ class SpringKind(Kind):
         if solve.cycle is not None:
             frames = np.arange(min(frames[0], solve.cycle.first), max(frames[-1], solve.cycle.last) + 1)
         bones = [bone for bone, what in solve.instance.rows if what == "ROTATION"]
-        met = colliders.targets(solve.instance.resolved.colliders)
+        met = solve.instance.resolved.met.targets(solve.owner)
         stretches = any(what == "LOCATION" for _, what in solve.instance.rows)
         with over.sampler(solve.owner, bones, met, located=stretches) as work:
             wide = yield from sampler.sample_frames(work, frames)

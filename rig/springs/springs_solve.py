@@ -1,6 +1,6 @@
 """Sampling chains of bones with springs, and solving how they swing."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,9 +16,11 @@ from ..layers import bone_chains
 from ..layers.track import Track, part
 from ..sampling import own_data
 from ..sampling.sampler import Samples
-from . import colliders
+from ..sampling.targets import Target
+from . import along_chain, centers, colliders, fields
 from .chains import SpringChain
 from .colliders import Collider
+from .fields import Field
 
 _APART = 1e-3
 """Least distance of two joints, by the size of the rig, for one to be where the bone of the other ends."""
@@ -135,6 +137,21 @@ class Depth:
 
 
 @dataclass(frozen=True)
+class Met:
+    """What acts on chains besides their own motion, in the order in which it is sampled."""
+
+    colliders: tuple[Collider, ...] = ()
+    fields: tuple[Field, ...] = ()
+    centers: tuple[str, ...] = ()
+    """Bones of the armature."""
+
+    def targets(self, armature: bpy.types.Object) -> list[Target]:
+        """The points of all of them. Raises RigError."""
+        of_fields = fields.targets(self.fields)
+        return [*colliders.targets(self.colliders), *of_fields, *centers.targets(armature, self.centers)]
+
+
+@dataclass(frozen=True)
 class Swung:
     """How bones swing over F frames."""
 
@@ -156,26 +173,29 @@ def solve(
     gravity: Array,
     dt: float,
     cycle: SpringCycle | None,
-    met: Sequence[Collider] = (),
+    met: Met | None = None,
 ) -> Swung:
     """How the bones swing.
 
-    s: of the bones and of what they may collide with, without springs, at consecutive frames that include the cycle.
-    gravity: (3,) [m/s²]. dt: seconds a
-    frame. Raises LookAtError.
+    s: of the bones and of what acts on them, without springs, at consecutive frames that include the cycle. gravity:
+    (3,) [m/s²]. dt: seconds a frame. Raises LookAtError.
     """
+    met = met or Met()
     places, turns, tips = _in_world(rig, s)
-    inputs = {**_settings(rig, gravity), "center": _center(s)}
-    windy = any(any(chain.settings.wind) for chain in rig.chains)
-    among = _colliders(rig, s, met)
+    inputs = _settings(rig, gravity)
+    among = _colliders(rig, s, met.colliders)
+    if among is not None:
+        inputs |= {"radius": _radii(rig, s), "meets": _meets(rig, met.colliders, among)}
+    seen = _Seen.of(rig, s, met)
+    inputs["drag"] = inputs["drag"] + seen.drag
     first, seam = int(s.frames[0]), None
     rows = None if cycle is None else _repeats(cycle, s, places, turns, tips)
     if rows is not None:
         begin, end = rows
-        if windy:
-            inputs["wind"] = _wind(rig, end - begin + 1, dt, (end - begin) * dt)
+        over = slice(begin, end + 1)
+        inputs |= seen.inputs(over, _wind(rig, end - begin + 1, dt, (end - begin) * dt))
         if among is not None:
-            inputs |= {"colliders": among.at(slice(begin, end + 1)), "radius": _radii(rig, s)}
+            inputs["colliders"] = among.at(over)
         found = springs.solve(
             places[begin : end + 1], turns[begin : end + 1], tips, rig.parents, dt, **inputs, cyclic=True
         )
@@ -184,14 +204,13 @@ def solve(
         offsets, swings, longer = found.offsets[again], found.swings[again], found.longer[again]
         first_solved = int(s.frames[begin])
     else:
-        if windy:
-            inputs["wind"] = _wind(rig, len(places), dt, None)
+        inputs |= seen.inputs(slice(None), _wind(rig, len(places), dt, None))
         if among is not None:
-            inputs |= {"colliders": among, "radius": _radii(rig, s)}
+            inputs["colliders"] = among
         restarts = springs.find_jumps(places, turns, rig.reach * _size(s))
         found = springs.solve(places, turns, tips, rig.parents, dt, **inputs, restarts=restarts)
         offsets, swings, longer, first_solved = found.offsets, found.swings, found.longer, first
-    depths = () if among is None else _depths(rig, found, among, met, _radii(rig, s), first_solved)
+    depths = () if among is None else _depths(rig, found, among, met.colliders, _radii(rig, s), first_solved)
     wanted = rotation.multiply(s.rotations, _mixed(rig, swings))
     moved = [bone for chain in rig.chains for bone in chain.moved]
     moves = _moves(rig, moved, longer)
@@ -213,20 +232,34 @@ def _size(s: Samples) -> float:
     return float(np.cbrt(np.abs(np.linalg.det(s.worlds[0, :3, :3]))))
 
 
-def _center(s: Samples) -> tuple[Array, Array]:
-    """Places (F, 3) and orientations (F, 4) of the armature object."""
-    return s.worlds[:, :3, 3], rotation.from_matrix(s.worlds[:, :3, :3])
+@dataclass(frozen=True)
+class _Seen:
+    """What acts on all bones, over the frames of samples."""
 
+    center: tuple[Array, Array]
+    """Places (F, n, 3) and orientations (F, n, 4) of the centers of the bones."""
+    pushed: Array
+    """(F, n, 3) accelerations by force fields [m/s²]."""
+    drag: Array
+    """(n,) the drag by them [1/s]."""
 
-def _along(chain: SpringChain) -> Iterator[tuple[str, float]]:
-    """The bones of a chain, and where they are on it, from 0 for the first to 1 for the last one."""
-    last = max(len(chain.bones) - 1, 1)
-    return ((bone, n / last) for n, bone in enumerate(chain.bones))
+    @classmethod
+    def of(cls, rig: SpringRig, s: Samples, met: Met) -> "_Seen":
+        first = 2 * len(met.colliders)
+        last = first + 2 * len(met.fields)
+        known = centers.placed(s.targets[last:], s, met.centers)
+        of_bone = {bone: chain.settings for chain in rig.chains for bone in chain.bones}
+        every = [known[of_bone[bone].center if of_bone[bone].center in met.centers else ""] for bone in rig.bones]
+        center = np.stack([place for place, _ in every], axis=1), np.stack([turn for _, turn in every], axis=1)
+        push, drag = fields.pushed(s.targets[first:last], s, met.fields)
+        felt = np.array([float(of_bone[bone].fields) for bone in rig.bones])
+        return cls(center, push[:, None] * felt[:, None], drag * felt)
 
-
-def _part(factor: float, at: float) -> float:
-    """What a value is multiplied with on the way to the tip, where that is this factor."""
-    return 1.0 + (factor - 1.0) * at
+    def inputs(self, frames: slice, wind: Array) -> dict[str, Any]:
+        """Those of some frames. wind: (F, n, 3) of the chains' own."""
+        center = self.center[0][frames], self.center[1][frames]
+        whole = wind + self.pushed[frames]
+        return {"center": center, **({"wind": whole} if whole.any() else {})}
 
 
 def _settings(rig: SpringRig, gravity: Array) -> dict[str, Any]:
@@ -234,11 +267,11 @@ def _settings(rig: SpringRig, gravity: Array) -> dict[str, Any]:
     rows: dict[str, tuple[float, ...]] = {}
     for chain in rig.chains:
         s = chain.settings
-        for bone, at in _along(chain):
-            factor, damping = s.tip_factor**at, s.damping_ratio * _part(s.tip_damping, at)
-            weight = s.gravity * _part(s.tip_gravity, at)
-            rows[bone] = (s.settle_time * factor, damping, s.drag, s.inertia, weight, s.limit, s.stretch)
-    settle_time, damping_ratio, drag, inertia, pulled, limit, stretch = np.array([rows[bone] for bone in rig.bones]).T
+        for own in along_chain.of(chain):
+            common = s.inertia, s.limit, s.stretch, float(s.one_way)
+            rows[own.bone] = own.settle_time, own.damping_ratio, own.drag, own.gravity, *common
+    found = np.array([rows[bone] for bone in rig.bones]).T
+    settle_time, damping_ratio, drag, pulled, inertia, limit, stretch, one_way = found
     return {
         "settle_time": settle_time,
         "damping_ratio": damping_ratio,
@@ -247,6 +280,7 @@ def _settings(rig: SpringRig, gravity: Array) -> dict[str, Any]:
         "limit": np.minimum(limit, np.pi),
         "stretch": stretch,
         "gravity": pulled[:, None] * gravity,
+        "one_way": one_way,
     }
 
 
@@ -257,13 +291,20 @@ def _colliders(rig: SpringRig, s: Samples, met: Sequence[Collider]) -> springs.C
     return colliders.placed(met, s, 0.0 if has_floor else None) if colliding else None
 
 
+def _meets(rig: SpringRig, met: Sequence[Collider], among: springs.Colliders) -> Array:
+    """(n, c) which bones collide with which, the floor as the last one."""
+    result = np.zeros((len(rig.bones), len(among)))
+    for chain in rig.chains:
+        if chain.settings.collide:
+            rows = [rig.bones.index(bone) for bone in chain.bones]
+            wanted = colliders.meets(met, chain.settings.collider_groups)
+            result[rows] = [*wanted, chain.settings.floor][: len(among)]
+    return result
+
+
 def _radii(rig: SpringRig, s: Samples) -> Array:
     """(n,) the radii of the bones in the world [m]."""
-    of = {
-        bone: chain.settings.radius * _part(chain.settings.tip_radius, at)
-        for chain in rig.chains
-        for bone, at in _along(chain)
-    }
+    of = {own.bone: own.radius for chain in rig.chains for own in along_chain.of(chain)}
     return np.array([of[bone] for bone in rig.bones]) * s.sizes[0] * _size(s)
 
 

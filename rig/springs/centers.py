@@ -1,0 +1,49 @@
+"""The bones of whose motion chains do not feel all: their centers, over the frames."""
+
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ..sampling.sampler import Samples
+from ..sampling.targets import Target
+from .chains import SpringChain
+
+_POINTS = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
+
+
+def of(chains: Sequence[SpringChain]) -> list[str]:
+    """The bones that are centers, each once."""
+    return sorted({chain.settings.center for chain in chains if chain.settings.center and chain.settings.inertia < 1.0})
+
+
+def targets(armature: bpy.types.Object, bones: Sequence[str]) -> list[Target]:
+    """Points of each bone, to be sampled. Raises RigError."""
+    for bone in bones:
+        if bone not in armature.pose.bones:
+            raise RigError(
+                "The center '{bone}' of the springs is no bone of '{armature}'; choose another center.",
+                bone=bone,
+                armature=armature.name,
+            )
+    return [Target(armature, bone, point) for bone in bones for point in _POINTS]
+
+
+def placed(points: Array, s: Samples, bones: Sequence[str]) -> dict[str, tuple[Array, Array]]:
+    """Places (F, 3) and orientations (F, 4) in the world of each center, "" for the armature object.
+
+    points: (3 b, F, 3) samples of their `targets` in the armature's space.
+    """
+    axes = s.worlds[:, :3, :3]
+    result = {"": (s.worlds[:, :3, 3], rotation.from_matrix(axes))}
+    seen = np.einsum("fij,nfj->nfi", axes, points) + s.worlds[:, :3, 3]
+    for n, bone in enumerate(bones):
+        origin, first, second = seen[3 * n : 3 * n + 3]
+        x = rotation.normalize(first - origin)
+        z = rotation.normalize(rotation.cross(x, second - origin))
+        frame = np.stack((x, rotation.cross(z, x), z), axis=-1)
+        result[bone] = origin, rotation.from_matrix(frame)
+    return result
