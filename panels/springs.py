@@ -5,7 +5,7 @@ import bpy
 from ..lookat_pd.message import Message
 from ..operators import drawing, springs, springs_bake
 from ..rig.layers import live
-from ..rig.springs import chains, colliders, springs_kind
+from ..rig.springs import chains, colliders, settings, springs_kind
 from ..rig.springs.chains import SpringChain
 from ..translations import messages
 from . import advanced, bake_row, status
@@ -15,14 +15,18 @@ _FURTHER = (
     "tip_factor",
     "tip_damping",
     "tip_gravity",
+    "tip_drag",
+    "falloff",
     "drag",
+    "one_way",
     "inertia",
     "limit",
     "stretch",
-    "stretch",
     "wind",
     "turbulence",
+    "fields",
     "collide",
+    "collider_groups",
     "radius",
     "tip_radius",
     "floor",
@@ -64,6 +68,9 @@ class LOOKAT_PD_PT_springs(ArmaturePanel, bpy.types.Panel):
         if advanced.is_on(context):
             for setting in _FURTHER:
                 column.prop(s, setting)
+                if setting == "inertia":
+                    column.prop_search(s, "center", chain.armature.data, "bones")
+            _draw_bone(layout, context, chain)
             layout.operator("lookat_pd.springs_mirror", icon="MOD_MIRROR")
         if springs.why_no_copy(context) is None:
             layout.operator("lookat_pd.springs_copy", icon="COPYDOWN")
@@ -82,8 +89,10 @@ class LOOKAT_PD_PT_springs(ArmaturePanel, bpy.types.Panel):
             row.label(text=collider.label, icon="BONE_DATA" if collider.bone else "EMPTY_AXIS", translate=False)
             if collider.bone:
                 row.prop(collider.settings, "radius", text="")
+                row.prop(collider.settings, "groups", text="")
             else:
                 row.prop(collider.settings, "shape", text="")
+                row.prop(collider.settings, "groups", text="")
                 if collider.shape == "CAPSULE":
                     row.prop(collider.settings, "length", text="")
             remove = row.operator("lookat_pd.spring_collider_remove", text="", icon="X", emboss=False)
@@ -104,6 +113,17 @@ class LOOKAT_PD_PT_springs(ArmaturePanel, bpy.types.Panel):
         if reason is not None:
             status.draw_reason(layout, context, reason)
         bake_row.draw(layout, "lookat_pd.springs_bake", reason)
+
+
+def _draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context, chain: SpringChain) -> None:
+    """What the active bone has of its own."""
+    active = context.active_pose_bone
+    item = next((item for item in chain.items if active is not None and item.bone == active.name), None)
+    if item is not None:
+        column = layout.column(align=True)
+        column.label(text=messages.translate(Message("Factors of {name}", name=item.bone)), translate=False)
+        for name in settings.OF_BONE:
+            column.prop(item, name)
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_springs,))
