@@ -135,11 +135,11 @@ def settled_frames(result: BakeResult) -> Array:
 
 def why_no_error(result: BakeResult) -> str:
     """Why a look-at has no settled error, as a sentence."""
-    solution, name = result.solution, result.look_at.bone
+    solution, name, code = result.solution, result.look_at.bone, "never-settled"
     if not (solution.looked_at >= 0).any():
-        reason = f"The look-at on '{name}' is off at every frame"
+        reason, code = f"The look-at on '{name}' is off at every frame", "always-off"
     elif not solution.reachable.any():
-        reason = f"The target is out of reach of the look-at on '{name}' at every frame"
+        reason, code = f"The target is out of reach of the look-at on '{name}' at every frame", "target-unreachable"
     elif not (solution.settled & solution.reachable).any():
         reason = (
             f"No frame of the look-at on '{name}' is settled with the target in reach, as is usual where the character "
@@ -149,7 +149,7 @@ def why_no_error(result: BakeResult) -> str:
         reason = f"The eyes of the look-at on '{name}' look away from the target at every settled frame"
     else:
         reason = f"The influence of the look-at on '{name}' is below 1 at every settled frame"
-    return Message("{reason}, so the settled aim error is not measured.", reason=reason)
+    return Message("{reason}, so the settled aim error is not measured.", code, reason=reason)
 
 
 def _targets(one: LookAt, looked_at: Array, seen: Samples) -> Array:

@@ -70,7 +70,9 @@ def check_output(into: str, job: FileJob) -> None:
     """Raises RigError where a file of that kind cannot hold what is baked."""
     if into == "LAYER" and job.output.suffix.lower() != ".blend":
         raise RigError(
-            "A {suffix} has no NLA layers; write to a .blend, or bake with --into new.", suffix=job.output.suffix
+            "A {suffix} has no NLA layers; write to a .blend, or bake with --into new.",
+            suffix=job.output.suffix,
+            code="format-cannot-hold",
         )
 
 

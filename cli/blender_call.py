@@ -4,8 +4,12 @@ import re
 from collections.abc import Callable
 
 from ..lookat_pd.errors import FileError
+from ..lookat_pd.message import Message
 
-BROKEN = "Blender cannot read it; it may be damaged, or newer than this Blender: save or export it again"
+BROKEN = Message(
+    "Blender cannot read it; it may be damaged, or newer than this Blender: save or export it again",
+    code="input-broken",
+)
 _EXCEPTION = re.compile(r"[\w.]*(Error|Exception|error)\b")
 
 

@@ -42,7 +42,7 @@ def _read(path: Path) -> tuple[list[str], Array]:
     with path.open(encoding="utf-8", errors="replace") as file:
         lines = (words for line in file if (words := line.split()))
         if next(lines, [""])[0].upper() != "HIERARCHY":
-            raise FileError("The content is not that of a BVH file; {cured}.", cured=_CURED)
+            raise FileError("The content is not that of a BVH file; {cured}.", cured=_CURED, code="input-broken")
         names, places, width = _hierarchy(lines)
         _check_motion(lines, width)
     return names, places

@@ -125,6 +125,7 @@ def people(scene: bpy.types.Scene, talk: Talk) -> dict[bpy.types.Object, str]:
                 "There is no armature for the speaker '{name}' {instead} with --speaker NAME=ARMATURE.",
                 name=shown(name),
                 instead=rigs.instead(name, [item.name for item in rigs_of_file]),
+                code="rig-missing",
             )
         if armature in result:
             raise RigError(

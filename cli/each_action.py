@@ -144,7 +144,9 @@ def chosen(
     if options.all_actions:
         names = own
         if not names:
-            raise RigError("No action of the file moves '{rig}'; leave --all-actions out.", rig=rig.name)
+            raise RigError(
+                "No action of the file moves '{rig}'; leave --all-actions out.", rig=rig.name, code="no-actions"
+            )
         return [*names]
     if options.action:
         return [*matching(rig, options.action)]
@@ -156,6 +158,7 @@ def chosen(
             "Several actions of the file move '{rig}': {names}; choose with --action, or take all with --all-actions.",
             rig=rig.name,
             names=", ".join(f"'{name}'" for name in candidates),
+            code="several-actions",
         )
     plays = data is not None and data.action is not None
     return [candidates[0] if candidates and not plays and job.input.suffix.lower() != ".blend" else None]
@@ -169,6 +172,7 @@ def only(options: argparse.Namespace, rig: bpy.types.Object, job: FileJob, other
             "--action stands for {count} actions: {names}; choose one of them.",
             count=len(names),
             names=", ".join(f"'{name}'" for name in names),
+            code="several-actions",
         )
     return names[0]
 

@@ -15,12 +15,15 @@ def is_kept(job: FileJob, row: Row, arguments: argparse.Namespace, console: Cons
     if not job.output.exists():
         return False
     if arguments.no_clobber:
-        row["warnings"].append(Message("{output} exists already and is left as it is.", output=job.output))
+        row["warnings"].append(
+            Message("{output} exists already and is left as it is.", output=job.output, code="output-kept")
+        )
         row["output"], row["skipped"] = str(job.output), True
         return True
     if not arguments.overwrite and not provenance.is_ours(job.output, console):
         raise FileError(
             "{output} exists and was not written by Look-at PD; choose another name, or replace it with --overwrite.",
             output=job.output,
+            code="output-not-ours",
         )
     return False

@@ -29,10 +29,10 @@ def parts(path: Path) -> tuple[str, bytes]:
     content = path.read_bytes()
     if content[:4] == _MAGIC:
         text, binary = _chunks(content)
-        broken = FileError("The file's JSON part is broken; {cured}.", cured=CURED)
+        broken = FileError("The file's JSON part is broken; {cured}.", cured=CURED, code="input-broken")
     else:
         text, binary = content, b""
-        broken = FileError("The content is not that of a glTF file; {cured}.", cured=CURED)
+        broken = FileError("The content is not that of a glTF file; {cured}.", cured=CURED, code="input-broken")
     try:
         decoded = text.decode("utf-8-sig")
         document = json.loads(decoded)
@@ -53,14 +53,22 @@ def _check_references(document: dict[str, Any], folder: Path) -> None:
             if isinstance(uri, str) and not uri.startswith("data:"):
                 place = folder / unquote(uri)
                 if place.exists() and not place.is_file():
-                    raise FileError("The glTF refers to {uri}, which is not a file; {cured}.", uri=uri, cured=CURED)
+                    raise FileError(
+                        "The glTF refers to {uri}, which is not a file; {cured}.",
+                        uri=uri,
+                        cured=CURED,
+                        code="input-broken",
+                    )
 
 
 def _chunks(content: bytes) -> tuple[bytes, bytes]:
     _, version, length = struct.unpack_from("<4sII", content.ljust(12, b"\0"))
     if version != 2:
         raise FileError(
-            "This is glTF of version {version}, and only version 2 can be read; {cured}.", version=version, cured=CURED
+            "This is glTF of version {version}, and only version 2 can be read; {cured}.",
+            version=version,
+            cured=CURED,
+            code="input-broken",
         )
     if len(content) < length or length < 20:
         raise FileError(
@@ -68,13 +76,16 @@ def _chunks(content: bytes) -> tuple[bytes, bytes]:
             content_count=len(content),
             length=length,
             cured=CURED,
+            code="input-broken",
         )
     document, binary, place = b"", b"", 12
     while place + 8 <= length:
         size, kind = struct.unpack_from("<II", content, place)
         chunk = content[place + 8 : place + 8 + size]
         if len(chunk) < size:
-            raise FileError("The file is truncated within a part of it; copy or {cured}.", cured=CURED)
+            raise FileError(
+                "The file is truncated within a part of it; copy or {cured}.", cured=CURED, code="input-broken"
+            )
         if kind == _JSON and not document:
             document = chunk
         elif kind == _BINARY and not binary:
@@ -111,6 +122,7 @@ def content_of(uri: str, folder: Path) -> bytes:
             "The file {uri} of the glTF cannot be read ({reason}); place it in the same folder.",
             uri=uri,
             reason=error.strerror,
+            code="input-part-missing",
         ) from None
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from ..lookat_pd.errors import FileError
+from ..lookat_pd.message import Message
 from ..lookat_pd_batch import inputs, manifest, naming
 from ..lookat_pd_batch.errors import BatchError
 from . import report, whole_file
@@ -35,10 +36,11 @@ class FileJob:
     """The newest version of the output that there is."""
 
     @property
-    def losses(self) -> tuple[str, ...]:
+    def losses(self) -> tuple[Message, ...]:
         """What the output lacks of the input, as sentences."""
         is_plain = self.input.suffix.lower() == ".vrm" and self.output.suffix.lower() == ".glb" and self.source is None
-        return ("The output is plain glTF: what VRM adds to it is lost.",) if is_plain else ()
+        lost = Message("The output is plain glTF: what VRM adds to it is lost.", code="vrm-lost")
+        return (lost,) if is_plain else ()
 
 
 def expand(options: argparse.Namespace, console: Console) -> None:
@@ -164,19 +166,23 @@ def _suffix(path: Path, options: argparse.Namespace) -> str:
 def check_input(path: Path) -> None:
     """Raise FileError unless `path` is a file of a kind that can be read."""
     if path.is_dir():
-        raise FileError("This is a folder; name the files in it.")
+        raise FileError("This is a folder; name the files in it.", code="input-is-folder")
     if not path.exists():
-        raise FileError("There is no such file; check the path.")
+        raise FileError("There is no such file; check the path.", code="input-missing")
     if path.suffix.lower() not in INPUTS:
         kind = f"Files of the kind {path.suffix}" if path.suffix else "Files without a suffix"
-        raise FileError("{kind} cannot be read; give one of {inputs}.", kind=kind, inputs=" ".join(INPUTS))
+        raise FileError(
+            "{kind} cannot be read; give one of {inputs}.", kind=kind, inputs=" ".join(INPUTS), code="input-kind"
+        )
     try:
         with path.open("rb") as file:
             empty = not file.read(1)
     except OSError as error:
-        raise FileError("The file cannot be read ({reason}); check its permissions.", reason=error.strerror) from None
+        raise FileError(
+            "The file cannot be read ({reason}); check its permissions.", reason=error.strerror, code="unreadable"
+        ) from None
     if empty:
-        raise FileError("The file is empty; save or export it again.")
+        raise FileError("The file is empty; save or export it again.", code="input-empty")
 
 
 class FilesRead:
@@ -212,7 +218,12 @@ def check_output(job: FileJob, read: FilesRead) -> None:
     path = read.at(job.output)
     if path is not None:
         what = "the input itself" if path == job.input else f"the input {path}"
-        raise FileError("The output {output} is {what}; write to another file.", output=job.output, what=what)
+        raise FileError(
+            "The output {output} is {what}; write to another file.",
+            output=job.output,
+            what=what,
+            code="output-is-input",
+        )
     whole_file.check_writable(job.output)
 
 

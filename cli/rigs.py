@@ -29,7 +29,7 @@ def choose(scene: bpy.types.Scene, names: Sequence[str] | None, notes: list[str]
     if names:
         return named(scene, names)[0]
     if not candidates:
-        raise RigError("There is no armature in the file's scene; export it with its skeleton.")
+        raise RigError("There is no armature in the file's scene; export it with its skeleton.", code="no-armature")
     if len(candidates) == 1:
         # Detection takes a fifth of the time of a small file.
         return candidates[0]
@@ -43,6 +43,7 @@ def _choice(found: Sequence[bpy.types.Object], others: Sequence[bpy.types.Object
         "Worked on {best} of the armatures {value}; choose with --rig.",
         best=_listed(item.name for item in found),
         value=_listed(item.name for item in others),
+        code="one-of-several-rigs",
     )
 
 
@@ -52,20 +53,22 @@ def chosen(
     notes: list[str],
     bones: Sequence[str] = (),
     besides: Sequence[bpy.types.Object] = (),
+    among: Sequence[bpy.types.Object] | None = None,
 ) -> list[bpy.types.Object]:
     """The armatures to work on: those of --rig, else all characters that have the bones and play what --action names.
 
-    Raises RigError.
+    among: these, if any, in place of all characters. Raises RigError.
     """
     candidates = armatures(scene)
     if options.rig:
         return named(scene, options.rig)
     if len(candidates) < 2:
         return [choose(scene, None, notes)]
-    found = [one for one in characters(candidates) if one not in besides and _suits(one, options, bones)]
+    others = without_sources(candidates)
+    here = characters(candidates) if among is None else [one for one in others if one in among]
+    found = [one for one in here if one not in besides and _suits(one, options, bones)]
     if not found:
         return [choose(scene, None, notes)]
-    others = without_sources(candidates)
     if len(found) < len(others):
         notes.append(_choice(found, others))
     return found
@@ -84,6 +87,7 @@ def named(scene: bpy.types.Scene, patterns: Sequence[str]) -> list[bpy.types.Obj
                 "There is no armature '{name}' {name_2}.",
                 name=pattern,
                 name_2=instead(pattern, [one.name for one in candidates]),
+                code="rig-missing",
             )
         found |= dict.fromkeys(alike)
     return [*found]
@@ -158,6 +162,7 @@ def no_action(armature: bpy.types.Object, name: str) -> RigError:
         "There is no action '{name}' {name_2}.",
         name=name,
         name_2=instead(name, moving(armature) or bpy.data.actions.keys()),
+        code="action-missing",
     )
 
 
@@ -177,6 +182,7 @@ def check_moves(armature: bpy.types.Object, action: bpy.types.Action) -> None:
             action=action.name,
             armature=armature.name,
             instead=instead(action.name, moving(armature)),
+            code="action-moves-nothing",
         )
 
 
@@ -215,10 +221,17 @@ def find_target(scene: bpy.types.Scene, name: str) -> tuple[bpy.types.Object, st
         owner, bone = owners[-1]
         bones = objects[owner].pose.bones.keys() if objects[owner].type == "ARMATURE" else []
         raise RigError(
-            "The target '{owner}' has no bone '{bone}' {bone_2}.", owner=owner, bone=bone, bone_2=instead(bone, bones)
+            "The target '{owner}' has no bone '{bone}' {bone_2}.",
+            owner=owner,
+            bone=bone,
+            bone_2=instead(bone, bones),
+            code="target-missing",
         )
     raise RigError(
-        "There is no target '{name}' in the scene {name_2}.", name=name, name_2=instead(name, objects.keys())
+        "There is no target '{name}' in the scene {name_2}.",
+        name=name,
+        name_2=instead(name, objects.keys()),
+        code="target-missing",
     )
 
 
@@ -239,6 +252,7 @@ def check_bones(rig: bpy.types.Object, names: Iterable[str]) -> None:
                 armature=rig.name,
                 name=name,
                 name_2=instead(name, rig.pose.bones.keys()),
+                code="bone-missing",
             )
 
 

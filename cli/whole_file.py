@@ -23,7 +23,11 @@ def check_writable(path: Path) -> None:
     check_regular(path)
     folder = _nearest_folder(path.parent)
     if path.exists() and not os.access(path, os.W_OK):
-        raise FileError("{path} is write-protected; lift the protection or write to another file.", path=path)
+        raise FileError(
+            "{path} is write-protected; lift the protection or write to another file.",
+            path=path,
+            code="write-protected",
+        )
     probe = folder / _temporary_name(path)
     try:
         # Permissions, quotas and read-only disks show only when a write is tried.
@@ -37,6 +41,7 @@ def check_writable(path: Path) -> None:
             "Nothing can be written in {folder} ({reason}); choose another folder.",
             folder=folder,
             reason=error.strerror,
+            code="unwritable",
         ) from None
 
 
@@ -106,9 +111,16 @@ def unwritable(path: Path, error: OSError) -> FileError:
     """The complaint about a file that the system does not let us write."""
     if error.errno in _FULL:
         return FileError(
-            "{path} cannot be written because the disk is full; free some space, or choose another folder.", path=path
+            "{path} cannot be written because the disk is full; free some space, or choose another folder.",
+            path=path,
+            code="disk-full",
         )
-    return FileError("{path} cannot be written ({reason}); choose another folder.", path=path, reason=error.strerror)
+    return FileError(
+        "{path} cannot be written ({reason}); choose another folder.",
+        path=path,
+        reason=error.strerror,
+        code="unwritable",
+    )
 
 
 def obstacle(folder: Path, size: int) -> OSError | None:
@@ -200,5 +212,6 @@ def _make_folder(folder: Path) -> list[Path]:
             "The folder {folder} cannot be created ({reason}); choose another folder.",
             folder=folder,
             reason=error.strerror,
+            code="unwritable",
         ) from None
     return missing

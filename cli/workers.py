@@ -150,15 +150,14 @@ class _Run:
     def _ended(self, worker: Worker) -> None:
         reason = _why_ended(worker)
         if worker.index is not None:
-            error = f"The process that worked on the file ended {reason}."
+            error, code = f"The process that worked on the file ended {reason}.", "process-ended"
             if worker.is_late:
-                error = (
-                    f"The file took longer than {self.batch.arguments.timeout:g} s; raise --timeout, or simplify it."
-                )
+                limit = self.batch.arguments.timeout
+                error, code = f"The file took longer than {limit:g} s; raise --timeout, or simplify it.", "timeout"
             job = self.batch.places[worker.index]
             if job is not None:
                 whole_file.remove_abandoned(job.parent)
-            row = {"error": error, "code": codes.of_error(error), "ok": False}
+            row = {"error": error, "code": code, "ok": False}
             self._done(worker, row)
         elif worker.connection is None:
             raise LookAtError("A process cannot be started, it ended {reason}; try --jobs 1.", reason=reason)

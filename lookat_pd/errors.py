@@ -8,7 +8,7 @@ from .message import Message
 class LookAtError(Exception):
     """Root of everything this project raises on purpose; the message is meant for the user.
 
-    Takes a template and its values, or a finished Message; `str` gives the Message.
+    Takes a template, its values and a code, or a finished Message; `str` gives the Message.
     """
 
     def __init__(self, template: str = "", /, **values: Any) -> None:

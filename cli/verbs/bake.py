@@ -287,12 +287,17 @@ def _places(request: _Request, scene: bpy.types.Scene, row: Row) -> list[tuple[b
     if awake:
         return awake
     if stored:
-        raise RigError("All look-ats of the file are muted; unmute them, or use --target, --point or --gaze.")
+        raise RigError(
+            "All look-ats of the file are muted; unmute them, or use --target, --point or --gaze.",
+            code="look-ats-muted",
+        )
     for rig in chosen[:1]:
         row["rig"] = rig.name
         editable.check_armature(rig)
     where = f"on the bone '{request.options.bone}'" if request.options.bone is not None else "in the file"
-    raise RigError("There is no look-at {where}; choose a target with --target, --point or --gaze.", where=where)
+    raise RigError(
+        "There is no look-at {where}; choose a target with --target, --point or --gaze.", where=where, code="no-look-at"
+    )
 
 
 def _only_look_at(rig: bpy.types.Object) -> str | None:

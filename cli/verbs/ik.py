@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.ik import methods
+from ...lookat_pd.message import Message
 from ...rig.animation.bake_options import BakeOptions
 from ...rig.controls import limb_switch
 from ...rig.detection.joint_chain import UNDETECTED, WHOLE, JointChain, limb, resolve
@@ -264,4 +265,5 @@ def _fill(row: Row, result: chain_bake.IKBakeResult) -> None:
     row["frames_in_reach"] = int(result.in_reach.sum())
     row["soft_reach"] = {"frames": result.soft_frames, "largest": result.largest_softened}
     if not result.in_reach.any():
-        row["warnings"].append("The target is out of reach at every frame; the chain is stretched towards it.")
+        said = "The target is out of reach at every frame; the chain is stretched towards it."
+        row["warnings"].append(Message(said, code="target-unreachable"))

@@ -10,12 +10,16 @@ from ...lookat_pd.errors import RigError
 def check_armature(armature: bpy.types.Object | None) -> bpy.types.Object:
     """Raise RigError unless this is an armature whose pose can be changed."""
     if armature is None:
-        raise RigError("There is no armature; select one and try again.")
+        raise RigError("There is no armature; select one and try again.", code="rig-missing")
     if armature.type != "ARMATURE":
         raise RigError("'{armature}' is not an armature; select the character's armature.", armature=armature.name)
     check_local(armature)
     if not armature.pose or not len(armature.pose.bones):
-        raise RigError("Armature '{armature}' has no bones; add bones, or reload its library.", armature=armature.name)
+        raise RigError(
+            "Armature '{armature}' has no bones; add bones, or reload its library.",
+            armature=armature.name,
+            code="bone-missing",
+        )
     return armature
 
 
@@ -45,7 +49,10 @@ def check_exists(armature: bpy.types.Object, bone: str) -> None:
     """Raise RigError unless the armature has a bone of that name."""
     if bone not in armature.pose.bones:
         raise RigError(
-            "Armature '{armature}' has no bone '{name}'; choose one that exists.", armature=armature.name, name=bone
+            "Armature '{armature}' has no bone '{name}'; choose one that exists.",
+            armature=armature.name,
+            name=bone,
+            code="bone-missing",
         )
 
 

@@ -72,7 +72,7 @@ def bake(
     """
     check_range(options.first, options.last)
     if not look_ats:
-        raise RigError("There is no look-at to bake; add a look-at to the head bone first.")
+        raise RigError("There is no look-at to bake; add a look-at to the head bone first.", code="no-look-at")
     armatures = list(dict.fromkeys(item.armature for item in look_ats))
     for armature in armatures:
         actions.check(armature, options.into)

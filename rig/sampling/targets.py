@@ -53,7 +53,7 @@ def check(armature: bpy.types.Object, bones: Sequence[str], target: Target) -> N
             raise RigError("The target point {point} is not finite; enter three numbers.", point=target.point)
         return
     if target.object is None:
-        raise RigError("There is no target; choose an object or a point.")
+        raise RigError("There is no target; choose an object or a point.", code="target-missing")
     check_exists(armature, target.object, target.bone)
     if rides_on(target.object, target.bone, armature, bones):
         raise RigError(

@@ -416,7 +416,7 @@ def untranslated(source: Source) -> Iterator[str]:
             names = {name for text in templates for name, _, conversion in holes(text) if conversion}
             names = names.union(*(quoted(text) for text in templates))
             for keyword in call.keywords:
-                if keyword.arg not in names:
+                if keyword.arg not in {*names, "code"}:
                     found = source.words(keyword.value)
                     yield from (f"{source.path.name}:{call.lineno} {keyword.arg}: {text}" for text in found)
 

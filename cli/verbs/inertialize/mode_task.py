@@ -132,7 +132,7 @@ class ModeTask:
     def warn_unlocked(self, unlocked: RigError | None) -> None:
         """Say why feet are not locked."""
         if unlocked is not None:
-            self.warnings.append(Message("Feet are not locked: {reason}", reason=unlocked))
+            self.warnings.append(Message("Feet are not locked: {reason}", reason=unlocked, code="feet-unreachable"))
 
     def write(self, *, is_new: bool = False) -> list[str] | None:
         """Write what was made of the visual pose where it shall be, and return the bones that have keys; None where it

@@ -171,6 +171,7 @@ class BodyRequest:
                     "Armature '{armature}' has no bone '{bone}' for the hips; choose another bone.",
                     armature=self.armature.name,
                     bone=chosen,
+                    code="bone-missing",
                 )
             return chosen
         control = limbs.find_hips_control(self.armature, self.chain, list(self.handled))
@@ -405,6 +406,7 @@ def check_eye(armature: bpy.types.Object, bone: str) -> None:
             "Armature '{armature}' has no bone '{bone}' for an eye; choose another bone.",
             armature=armature.name,
             bone=bone,
+            code="bone-missing",
         )
 
 
