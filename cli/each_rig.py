@@ -26,13 +26,14 @@ def run(
     work: Callable[[Row], None],
     bones: Sequence[str] = (),
     besides: Sequence[bpy.types.Object] = (),
+    among: Sequence[bpy.types.Object] | None = None,
 ) -> None:
     """Let `work` fill a row for each character, which is the only one that `options.rig` names meanwhile.
 
     bones: those that a character must have to be one of them, where none is named. besides: who is none of them then.
-    Raises RigError.
+    among: who may be one, if not all characters. Raises RigError.
     """
-    chosen = rigs.chosen(scene, options, row["warnings"], bones, besides)
+    chosen = rigs.chosen(scene, options, row["warnings"], bones, besides, among)
     if len(chosen) > 1 and job.source is not None:
         raise WholeFileNeeded("Several characters are animated.")
     asked, rows = options.rig, []

@@ -71,11 +71,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
         def one(own: Row) -> None:
             _work(options, scene, job, own, console)
 
-        if options.rig:
-            each_rig.run(options, scene, job, row, console, one)
-        else:
-            # Not every character has something that swings.
-            one(row)
+        each_rig.run(options, scene, job, row, console, one, among=_swinging(options, scene))
 
     return each_file.convert(options, console, work, FIELDS)
 
@@ -96,6 +92,23 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row
         chain.check()
     task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(layer_bake.ending(SpringKind)))
     each_action.run(task, lambda own: _bake(options, scene, job, every, own, console))
+
+
+def _swinging(options: argparse.Namespace, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+    """Not every character has something that swings: those with springs that are not muted, or bones to get some."""
+    every = rigs.armatures(scene)
+    if options.bones is not None:
+        return [rig for rig in every if all(_matching(pattern, rig) for pattern in options.bones)]
+    known = {rig: list(chains.on(rig)) for rig in every}
+    for has in (lambda chain: not chain.settings.mute, lambda chain: True):
+        if any(has(chain) for own in known.values() for chain in own):
+            return [rig for rig, own in known.items() if any(map(has, own))]
+    return [rig for rig in rigs.characters(every) if any(chain.is_likely for chain in find_chains.find(rig))]
+
+
+def _matching(pattern: str, rig: bpy.types.Object) -> list[str]:
+    """Names of the bones that match a pattern."""
+    return [bone.name for bone in rig.pose.bones if fnmatchcase(bone.name, pattern)]
 
 
 def _chains(options: argparse.Namespace, rig: bpy.types.Object) -> list[SpringChain]:
@@ -122,9 +135,9 @@ def _named(patterns: Sequence[str], rig: bpy.types.Object, known: Sequence[Sprin
     """The chains with bones that match patterns, those that have springs and new ones. Raises RigError."""
     names = [bone.name for bone in rig.pose.bones]
     for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in names):
+        if not _matching(pattern, rig):
             raise _unmatched(rig, pattern, names)
-    wanted = {name for name in names if any(fnmatchcase(name, pattern) for pattern in patterns)}
+    wanted = {name for pattern in patterns for name in _matching(pattern, rig)}
     old = [chain for chain in known if wanted.intersection(chain.bones)]
     taken = {bone for chain in known for bone in chain.bones}
     new = chains.selected([rig.pose.bones[name] for name in names if name in wanted - taken])

@@ -83,3 +83,28 @@ def test_colliders_are_chosen(shot, call, tools, tmp_path) -> None:
     assert bpy.data.objects["Hero"].pose.bones["head"].lookat_pd_collider.exists
     outcome = call(*words, "--collider", "wing*", "--output", output)
     assert outcome.code != 0 and "matches 'wing*'" in outcome.row["error"]
+
+
+def test_all_who_have_something_that_swings_are_baked(call, tools, tmp_path) -> None:
+    for name in ("Anna", "Bo", "Cleo"):
+        armature = animal()
+        armature.name = name
+        armature.animation_data.action.name = f"{name} turns"
+    bare = bpy.data.objects["Cleo"]
+    for bone in bare.data.bones:
+        if bone.name in {*TAIL, *HAIR}:
+            bare.data.bones[bone.name].name = f"spare {bone.name[-3:]}"
+    several = tools.save(tmp_path / "several.blend")
+    outcome = call("springs", several, "--range", 1, LAST, "--output", tmp_path / "out.blend")
+    assert outcome.code == 0, outcome.errors
+    assert [own["rig"] for own in outcome.row["characters"]] == ["Anna", "Bo"]
+    (note,) = [note for note in outcome.row["warnings"] if "choose with --rig" in note]
+    assert "'Anna', 'Bo' of the armatures" in note
+    tools.reopen(several)
+    swing(bpy.data.objects["Bo"], TAIL)
+    tools.save(several)
+    outcome = call("springs", several, "--range", 1, LAST, "--output", tmp_path / "out.blend")
+    assert outcome.code == 0, outcome.errors
+    assert outcome.row["rig"] == "Bo" and not outcome.row.get("characters")
+    outcome = call("springs", several, "--bones", "tail*", "--range", 1, LAST, "--output", tmp_path / "out.blend")
+    assert [own["rig"] for own in outcome.row["characters"]] == ["Anna", "Bo"]
