@@ -70,6 +70,7 @@ def complete(options: argparse.Namespace, arguments: Sequence[str], pool: Pool |
     # Inputs and command of a whole job, and the list that takes the rows of all its sections.
     options.dry_run = getattr(options, "dry_run", None)
     options.everything = options.of_command = options.collected = None
+    options.checking = False
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -25,9 +25,11 @@ class Template:
     def __post_init__(self) -> None:
         """Raises BatchError."""
         try:
-            for _, name, form, _ in string.Formatter().parse(self.text):
+            for _, name, form, conversion in string.Formatter().parse(self.text):
                 if name is None:
                     continue
+                if conversion is not None:
+                    raise BatchError(f"{{{name}!{conversion[:20]}}} has a conversion; write {{{name}}}")
                 if name not in FIELDS:
                     raise BatchError(f"{{{name}}} is unknown; there are {', '.join(f'{{{one}}}' for one in FIELDS)}")
                 if form and (name != "version" or not _DIGITS.fullmatch(form)):
@@ -39,7 +41,7 @@ class Template:
             raise
         except ValueError:
             raise BatchError(f"{self.text!r} is not a name with fields such as {{stem}}_v{{version:03}}") from None
-        if not self.text.strip() or "/" in self.text or "\\" in self.text:
+        if not self.text.strip() or self.text.startswith(".") or "/" in self.text or "\\" in self.text:
             raise BatchError(f"{self.text!r} is not the name of a file; folders are those of the inputs")
 
     def has(self, name: str) -> bool:

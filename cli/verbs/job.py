@@ -8,10 +8,11 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from ...lookat_pd.errors import LookAtError
 from ...lookat_pd_batch.errors import BatchError
 from ...lookat_pd_batch.job_file import Job, Section
 from .. import arguments as words
-from .. import jobs, report, whole_file
+from .. import baking, jobs, report, whole_file
 from ..arguments import Misuse
 from ..console import Console
 from ..report import Row
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace, console: Console) -> int:
-    parts = _parts(options)
+    parts = _parts(options, console)
     jobs.check_report(
         argparse.Namespace(report=options.report, inputs=[path for part in parts for path in part.inputs])
     )
@@ -69,7 +70,7 @@ def run(options: argparse.Namespace, console: Console) -> int:
     return code if not options.tolerate_failures.holds(failed, len(rows)) else 0
 
 
-def _parts(options: argparse.Namespace) -> list[argparse.Namespace]:
+def _parts(options: argparse.Namespace, console: Console) -> list[argparse.Namespace]:
     """The options of the verbs of all sections, checked. Raises Misuse."""
     try:
         job = Job.read(options.file)
@@ -78,6 +79,8 @@ def _parts(options: argparse.Namespace) -> list[argparse.Namespace]:
         sections = job.sections()
         parts = [_options(job, section, options) for section in sections]
         _check_outputs(job, sections, parts)
+        for section, part in zip(sections, parts, strict=True):
+            _check(job, section, part, console)
     except BatchError as error:
         raise Misuse(str(error)) from None
     everything = [path for section in sections for path in section.paths]
@@ -93,6 +96,21 @@ def _beside(path: Path | None, name: str) -> Path | None:
     if path is None or path == report.STANDARD_OUTPUT or whole_file.is_stream(path):
         return None
     return path.with_name(f"{path.stem}-{name}.json")
+
+
+def _check(job: Job, section: Section, part: argparse.Namespace, console: Console) -> None:
+    """Let the verb of a section look at its options: nothing is done where a later section is wrong. Raises
+    BatchError."""
+    try:
+        if hasattr(part, "into"):
+            for one in jobs.plan(part):
+                baking.check_output(baking.INTO[part.into], one)
+        part.checking = True
+        part.run(part, console)
+    except (Misuse, LookAtError) as error:
+        raise BatchError(f"{job.place(section.name)}: {str(error).rstrip('.')}") from None
+    finally:
+        part.checking = False
 
 
 def _check_outputs(job: Job, sections: list[Section], parts: list[argparse.Namespace]) -> None:
