@@ -89,24 +89,29 @@ def produce(
             Message(
                 "Another run has written {output} meanwhile; give each run a shard of its own, or another folder.",
                 output=job.output,
+                code="written-by-another-run",
             )
         )
         return
     _check_notes(row, arguments, console)
     with console.interruption.held():
         note = provenance.mark() if made_from is None else provenance.note(job, made_from, row, began)
-        scene_files.save(job, console, note, content, _exported(job, arguments), [*_made(row)])
+        scene_files.save(job, console, note, content, _exported(job, arguments, note), [*_made(row)])
         row["output"], row["skipped"] = str(job.output), False
         console.say(result(row))
         row["ok"] = True
 
 
-def _exported(job: FileJob, arguments: argparse.Namespace) -> argparse.Namespace:
-    """The arguments, with what of a character is exported: of a file that had it all, all."""
+def _exported(job: FileJob, arguments: argparse.Namespace, note: provenance.Note) -> argparse.Namespace:
+    """The arguments, with what of a character is exported: of a file that had it all, all. And which earlier output has
+    the same character, if it was made from the same."""
     is_whole = job.input.suffix.lower() in GLTF
     bones, actions = ("all", "all") if is_whole else (exporters.BONES[0], exporters.ACTIONS[0])
     return argparse.Namespace(
-        export_bones=arguments.export_bones or bones, export_actions=arguments.export_actions or actions
+        export_bones=arguments.export_bones or bones,
+        export_actions=arguments.export_actions or actions,
+        made_from=provenance.character(job, note, arguments),
+        former=job.former or job.output,
     )
 
 
@@ -127,7 +132,9 @@ def _check_notes(row: Row, arguments: argparse.Namespace, console: Console) -> N
     """Raise LookAtError where a note is an error."""
     notes = [*row["warnings"], *(str(warning.message) for warning in console.caught)]
     if arguments.warnings_as_errors and notes:
-        raise LookAtError("With --warnings-as-errors, this note is an error: {note}", note=notes[0])
+        raise LookAtError(
+            "With --warnings-as-errors, this note is an error: {note}", note=notes[0], code="note-as-error"
+        )
 
 
 def _edited(job: FileJob, row: Row, make: Callable[[FileJob, Row], None]) -> bytes | None:
@@ -169,8 +176,10 @@ def run(
     """Do the work for each item, complain of those that fail, write the report. Returns exit code and rows.
 
     With several jobs, or limits for a file, processes with the same arguments do the work, and this one hands out the
-    files.
+    files. Where the arguments are only checked, they are by now.
     """
+    if arguments.checking:
+        return DONE, []
     everything = arguments.everything or [*map(path_of, items)]
     command = arguments.of_command or provenance.command(arguments)
     shard = None if arguments.shard is None else str(arguments.shard)
@@ -193,8 +202,7 @@ def run(
     except KeyboardInterrupt:
         for row in rows:
             if not row["ok"] and row["error"] is None:
-                row["error"] = "Interrupted before it was done; run it again."
-                row["code"] = codes.of_error(row["error"])
+                row["error"], row["code"] = "Interrupted before it was done; run it again.", "interrupted"
         raise
     finally:
         batch.end()
@@ -244,15 +252,16 @@ def _attempt(work: Callable[[Row], None], row: Row, path: Path, console: Console
     except LookAtError as error:
         _fail(row, str(error))
     except MemoryError:
-        _fail(row, "There is not enough memory for the file; close other programs, or give fewer --jobs.")
+        said = "There is not enough memory for the file; close other programs, or give fewer --jobs."
+        _fail(row, Message(said, code="out-of-memory"))
     except UnicodeEncodeError:
-        _fail(row, "Blender cannot use this name, which is not UTF-8; rename the file.")
+        _fail(row, Message("Blender cannot use this name, which is not UTF-8; rename the file.", code="input-name"))
     except Exception as error:
         console.traceback()
         if console.interruption.number is not None:
             # Within an operator written in Python, Blender makes another exception of it.
             raise KeyboardInterrupt from None
-        _fail(row, crash(error))
+        _fail(row, Message(crash(error), code="unexpected"))
     finally:
         row["seconds"] = round(time.perf_counter() - began, 3)
     row["note_codes"] = [codes.of_note(warning) for warning in row["warnings"]]

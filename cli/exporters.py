@@ -7,8 +7,9 @@ from pathlib import Path
 import bpy
 
 from ..lookat_pd.errors import FileError
+from ..lookat_pd.message import Message
 from ..rig.detection import moving_actions
-from . import blender_call, retime, still_pose
+from . import blender_call, gltf_clips, retime, still_pose
 
 BONES, ACTIONS = ("deform", "all"), ("new", "all")
 """What of a character a .glb has."""
@@ -19,15 +20,31 @@ def _gltf(path: Path, temporary: Path, options: argparse.Namespace, made: Collec
     if options.export_actions == "new":
         _leave_out_clips(made)
     _hold_poses()
+    only_deforming = options.export_bones == "deform" and _deforming_bones_suffice()
+    rate = retime.rate(bpy.context.scene)
+    clips = gltf_clips.take(bpy.context.scene) if only_deforming else []
+    made_from, content = options.made_from, None
+    if clips and made_from is not None:
+        made_from += gltf_clips.state(bpy.context.scene)
+        content = gltf_clips.base(options.former, made_from)
+    if content is None:
+        _export_gltf(path, temporary, only_deforming=only_deforming)
+    else:
+        temporary.write_bytes(content)
+    if clips:
+        gltf_clips.add(temporary, clips, rate, made_from)
+
+
+def _export_gltf(path: Path, temporary: Path, *, only_deforming: bool) -> None:
     with retime.for_gltf(bpy.context.scene):
         blender_call.call(
             bpy.ops.export_scene.gltf,
-            f"{path} cannot be exported",
+            _complaint(path),
             filepath=str(temporary),
             export_format="GLB",
             # Each action a clip, those on muted NLA tracks too: that is how the importer keeps the other clips.
             export_animation_mode="ACTIONS",
-            export_def_bones=options.export_bones == "deform" and _deforming_bones_suffice(),
+            export_def_bones=only_deforming,
             export_cameras=True,
             export_lights=True,
         )
@@ -38,7 +55,7 @@ def _fbx(path: Path, temporary: Path, options: argparse.Namespace, made: Collect
     _hold_poses()
     blender_call.call(
         bpy.ops.export_scene.fbx,
-        f"{path} cannot be exported",
+        _complaint(path),
         filepath=str(temporary),
         # A leaf bone is no bone of the character, and keys that are left out as needless do not come back.
         add_leaf_bones=False,
@@ -58,6 +75,7 @@ def _usd(path: Path, temporary: Path, options: argparse.Namespace, made: Collect
         raise FileError(
             "A .usd holds one motion of each character, and {count} were made; give one --action, or another --format.",
             count=len(set(made)),
+            code="format-cannot-hold",
         )
     before = scene.frame_start, scene.frame_end
     ranges = [
@@ -71,13 +89,17 @@ def _usd(path: Path, temporary: Path, options: argparse.Namespace, made: Collect
     try:
         blender_call.call(
             bpy.ops.wm.usd_export,
-            f"{path} cannot be exported",
+            _complaint(path),
             filepath=str(temporary),
             export_animation=True,
             export_armatures=True,
         )
     finally:
         scene.frame_start, scene.frame_end = before
+
+
+def _complaint(path: Path) -> Message:
+    return Message("{path} cannot be exported", path=path, code="not-exported")
 
 
 _Export = Callable[[Path, Path, argparse.Namespace, Collection[str]], None]

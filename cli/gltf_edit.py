@@ -5,7 +5,7 @@ parent, and only the root bones turn from Blender's axes to those of glTF.
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,21 +33,25 @@ _ALIKE = 1e-3
 
 def edited(source: GltfSource) -> bytes:
     """The content of a .glb with all that was written. Raises WholeFileNeeded where this is not possible."""
-    text = dict(source.text)
-    animations = list(gltf.items(text["animations"])) if "animations" in text else []
-    nodes = list(gltf.items(text.get("nodes", "[]")))
-    new = _New(source, len(source.document.get("accessors", ())), len(source.document.get("bufferViews", ())))
+    animations = list(gltf.items(source.text["animations"])) if "animations" in source.text else []
+    nodes = list(gltf.items(source.text.get("nodes", "[]")))
+    new = Additions.to(source)
     for written in source.written:
         animation = _animation(new, written)
         if written.in_place:
             animations[_index(source, written)] = gltf.dumped(animation)
         else:
             animations.append(gltf.dumped(animation))
-    for index in new.unlocked:
-        nodes[index] = gltf.dumped(_with_parts(source.document["nodes"][index]))
-    text["animations"] = f"[{','.join(animations)}]"
     if new.unlocked:
-        text["nodes"] = f"[{','.join(nodes)}]"
+        for index in new.unlocked:
+            nodes[index] = gltf.dumped(_with_parts(source.document["nodes"][index]))
+        source.text["nodes"] = f"[{','.join(nodes)}]"
+    return assembled(source, new, animations)
+
+
+def assembled(source: GltfSource, new: "Additions", animations: Sequence[str]) -> bytes:
+    """The content of a .glb with these animations, and with what they have added."""
+    text = {**source.text, "animations": f"[{','.join(animations)}]"}
     binary = source.binary + b"\0" * (-len(source.binary) % 4)
     if new.views:
         buffers = source.document.get("buffers") or [{}]
@@ -64,7 +68,7 @@ def _extended(text: str | None, more: list[dict[str, Any]]) -> str:
     return f"[{','.join([*(gltf.items(text) if text else ()), *map(gltf.dumped, more)])}]"
 
 
-class _New:
+class Additions:
     """Accessors that are added to a document, their views and content; offsets are those within `content`.
 
     unlocked: indices of nodes whose matrix becomes translation, rotation and scale, since they are animated.
@@ -77,6 +81,12 @@ class _New:
         self.content = b""
         self.unlocked: set[int] = set()
         self._first_accessor, self._first_view = accessors, views
+
+    @classmethod
+    def to(cls, source: GltfSource) -> "Additions":
+        """Nothing yet."""
+        document = source.document
+        return cls(source, len(document.get("accessors", ())), len(document.get("bufferViews", ())))
 
     def add(self, values: Array, kind: str) -> int:
         """Add an accessor of 32-bit floats; returns its index."""
@@ -116,7 +126,7 @@ class _Clip:
     base: dict[str, Any]
 
 
-def _animation(new: _New, written: Written) -> dict[str, Any]:
+def _animation(new: Additions, written: Written) -> dict[str, Any]:
     source = new.source
     clip = _clip(source, written)
     channels: list[dict[str, Any]] = []

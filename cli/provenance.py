@@ -29,7 +29,7 @@ _WHICH_FILES = (
 )
 _HOW = (
     *("verb", "run", "complain", "words", "worker", "parent", "pool", "everything", "of_command", "collected"),
-    *("jobs", "progress", "debug", "dry_run"),
+    *("jobs", "progress", "debug", "dry_run", "checking"),
     *("quiet", "verbose", "warnings_as_errors"),
 )
 """Arguments that change no output."""
@@ -76,6 +76,15 @@ def command(options: argparse.Namespace) -> str:
     if getattr(options, "profile", None) is not None:
         settings["profile"] = profile_file.read(options.profile)
     return _hashed(options.verb, settings)
+
+
+def character(job: FileJob, note: Note, options: argparse.Namespace) -> str | None:
+    """A digest of what all outputs of an input have, whatever is baked; None where it was not asked for. Raises
+    FileError."""
+    if note.digest is None or _CHANGED in note.files.values():
+        return None
+    how = [getattr(options, name) for name in ("trust_scripts", "export_bones", "export_actions")]
+    return _hashed(version(), bpy.app.version_string, _digest_of(job.input), note.files, how)
 
 
 def _hashed(*known: object) -> str:

@@ -1,7 +1,9 @@
 """Runs that a farm trusts: characters, names and formats of outputs, limits and failures, manifests, job files."""
 
+import copy
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -10,6 +12,7 @@ import time
 from pathlib import Path
 
 import bpy
+import numpy as np
 import pytest
 
 from extension import load
@@ -282,6 +285,8 @@ def test_names_of_outputs(three, call, tmp_path) -> None:
         ("same", "would both"),
         ("a/b", "folders"),
         ("{stem", "is not a name"),
+        ("{stem!r}", "write {stem}"),
+        ("..", "not the name of a file"),
         ("{version:99999999999}", "number of digits"),
     ):
         outcome = call("bake", three, "--output", tmp_path / "new", AIM, "--name", wrong)
@@ -359,8 +364,9 @@ def test_a_format_that_cannot_hold_it_is_refused(walk, call, tools, tmp_path) ->
     assert outcome.code == 2 and "--format usd" in outcome.errors[0]
 
 
-def test_a_glb_that_is_made_has_the_clips_that_were_made(call, tools, tmp_path) -> None:
-    """And of a skinned character the bones that deform."""
+@pytest.fixture
+def skinned(tools, tmp_path) -> Path:
+    """A character with a skin, a control and an eye that hangs on a foot, two clips, and a ball that moves."""
     hero = tools.make_character()
     other = tools.animate(hero, "Run")
     track = hero.animation_data.nla_tracks.new()
@@ -381,10 +387,14 @@ def test_a_glb_that_is_made_has_the_clips_that_were_made(call, tools, tmp_path) 
     mesh.parent = hero
     mesh.vertex_groups.new(name="head").add([0, 1, 2], 1.0, "REPLACE")
     mesh.modifiers.new("Skin", "ARMATURE").object = hero
-    source = tools.save(tmp_path / "in.blend")
+    return tools.save(tmp_path / "in.blend")
+
+
+def test_a_glb_that_is_made_has_the_clips_that_were_made(skinned, call, tmp_path) -> None:
+    """And of a skinned character the bones that deform."""
 
     def made(*words: str) -> tuple[set[str], set[str]]:
-        assert call("bake", source, "--output", tmp_path / "out.glb", AIM, *words).code == 0
+        assert call("bake", skinned, "--output", tmp_path / "out.glb", AIM, *words).code == 0
         document, _ = load("cli.gltf").read(tmp_path / "out.glb")
         return {clip["name"] for clip in document["animations"]}, {node["name"] for node in document["nodes"]}
 
@@ -393,6 +403,58 @@ def test_a_glb_that_is_made_has_the_clips_that_were_made(call, tools, tmp_path) 
     assert not bones & {"foot.R", "Shape"}
     clips, bones = made("--export-actions", "all", "--export-bones", "all")
     assert clips == {"Walk", "Run", "Walk look-at"} and {"foot.R", "Shape", "Eye"} <= bones
+
+
+def channels(path: Path) -> dict[tuple[str, str, str], np.ndarray]:
+    """Values of all channels of a .glb at every frame, by clip, node and kind."""
+    document, binary = load("cli.gltf").read(path)
+
+    def read(index: int) -> np.ndarray:
+        accessor = document["accessors"][index]
+        start = document["bufferViews"][accessor["bufferView"]].get("byteOffset", 0) + accessor.get("byteOffset", 0)
+        size = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[accessor["type"]]
+        return np.frombuffer(binary, "<f4", accessor["count"] * size, start).reshape(-1, size)
+
+    found = {}
+    for clip in document["animations"]:
+        for channel in clip["channels"]:
+            sampler, to = clip["samplers"][channel["sampler"]], channel["target"]
+            times, values = read(sampler["input"])[:, 0], read(sampler["output"])
+            at = np.arange(times[0], times[-1] + 1e-3, 1.0 / 24.0)
+            values = np.stack([np.interp(at, times, column) for column in values.T], axis=-1)
+            if to["path"] == "rotation":
+                values = values * np.sign(values[0, np.argmax(np.abs(values[0]))])
+            found[clip["name"], document["nodes"][to["node"]]["name"], to["path"]] = values
+    return found
+
+
+@pytest.mark.parametrize("words", [(), ("--all-actions",)])
+def test_clips_are_those_that_the_exporter_writes(words, skinned, call, tmp_path, monkeypatch) -> None:
+    assert call("bake", skinned, "--output", tmp_path / "ours.glb", AIM, *words).code == 0
+    monkeypatch.setattr(load("cli.gltf_clips"), "take", lambda scene: [])
+    assert call("bake", skinned, "--output", tmp_path / "its.glb", AIM, *words).code == 0
+    ours, its = channels(tmp_path / "ours.glb"), channels(tmp_path / "its.glb")
+    assert ours.keys() == its.keys() and any(name == "head" for _, name, _ in ours)
+    for key, values in its.items():
+        np.testing.assert_allclose(ours[key], values, atol=2e-4, err_msg=str(key))
+
+
+def test_an_earlier_glb_of_the_character_is_edited(skinned, call, tools, tmp_path, monkeypatch) -> None:
+    """What comes out is to the byte what comes out where there is none."""
+    exporters = load("cli.exporters")
+    export, exported = exporters._export_gltf, []
+    monkeypatch.setattr(
+        exporters, "_export_gltf", lambda path, *more, **how: exported.append(path) or export(path, *more, **how)
+    )
+    out, new = tmp_path / "out.glb", tmp_path / "new.glb"
+    for output, seconds in ((out, "0.5"), (new, "0.7"), (out, "0.7")):
+        assert call("bake", skinned, "--output", output, AIM, "--skip-done", "--settle-time", seconds).code == 0
+    assert exported == [out, new] and out.read_bytes() == new.read_bytes()
+    tools.reopen(skinned)
+    bpy.data.meshes["Skin"].vertices[0].co.x += 0.5
+    tools.save(skinned)
+    assert call("bake", skinned, "--output", out, AIM, "--skip-done", "--settle-time", "0.7").code == 0
+    assert exported == [out, new, out] and out.read_bytes() != new.read_bytes()
 
 
 @pytest.mark.parametrize("words", [(AIM,), ("--target", "Ball", "--settle-time", "0.2"), ("--gaze",)])
@@ -424,12 +486,22 @@ def test_notes_are_errors_where_that_is_asked_for(walk, call, tmp_path) -> None:
     assert any("begin" in line for line in call(*words, "--verbose").errors)
 
 
-def test_codes_are_those_of_sentences_that_there_are() -> None:
-    """A sentence that is worded anew keeps its code."""
-    text = "".join(path.read_text("utf-8") for path in (*(ROOT / "cli").rglob("*.py"), *(ROOT / "rig").rglob("*.py")))
-    text += (ROOT / "lookat_pd_batch" / "merging.py").read_text("utf-8")
-    codes = load("lookat_pd_batch.codes")
-    assert not [beginning for beginning, _ in codes._CODES if beginning not in text]
+def test_the_page_lists_the_codes_that_there_are() -> None:
+    packages = ("lookat_pd", "lookat_pd_batch", "rig", "cli")
+    text = "".join(path.read_text("utf-8") for name in packages for path in (ROOT / name).rglob("*.py"))
+    used = set(re.findall(r'\bcode"?\]?(?:=|: | = (?:[^\n]*, )?)"([a-z-]+)"', text))
+    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    listed = re.search(r"stays the same where its sentence changes:\n(.*?)All others", page, re.DOTALL)
+    assert listed is not None and used == set(re.findall("`([a-z-]+)`", listed[1]))
+
+
+def test_a_sentence_within_another_one_gives_it_its_code() -> None:
+    message, errors = load("lookat_pd.message").Message, load("lookat_pd.errors")
+    inner = errors.RigError("There is {none}.", code="none-there", none="none")
+    outer = errors.RigError("Action '{name}': {error}", name="Walk", error=inner)
+    assert str(outer).code == "none-there" and str(outer) == "Action 'Walk': There is none."
+    assert copy.deepcopy(str(inner)).code == "none-there" and message("{left}", left=1).code == ""
+    assert load("lookat_pd_batch.codes").of_note("a plain sentence") == "note"
 
 
 # Job files
@@ -494,6 +566,9 @@ def test_shards_of_a_job_are_one_run(show, call, tmp_path) -> None:
         (("[show]", "x = 1\n[show]"), "outside of a section"),
         (("[bo]", "[bo"), "show.toml"),
         (("settle_time = 0.5", 'format = "mov"'), "[show] format"),
+        (("settle_time = 0.5", 'into = "layer"\nformat = "glb"'), "[anna]: A .glb has no NLA layers"),
+        (('"0.5,-2,1.7"', '"0.5,-2,1.7"\nrange = [9, 3]'), "[bo]: --range"),
+        (('point = "0.5,-2,1.7"', 'gaze = "none.json"'), "[bo]: "),
     ],
 )
 def test_a_job_file_that_is_wrong_changes_nothing(change, said, show, call, tmp_path) -> None:
