@@ -101,6 +101,8 @@ class Console:
         self.debug = debug
         self.caught: list[warnings.WarningMessage] = []
         """Warnings of the present file."""
+        self.has_begun = False
+        """A file was read."""
         self._quiet, self._verbose = quiet, verbose
         self.interruption = Interruption()
         self.relay: Callable[..., None] | None = None

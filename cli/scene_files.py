@@ -10,6 +10,7 @@ from pathlib import Path
 import bpy
 
 from ..lookat_pd.errors import FileError
+from ..lookat_pd.message import Message
 from . import (
     blender_call,
     bvh_axes,
@@ -49,7 +50,10 @@ def load(
     whose keys are on frames. trust: whether Python in a .blend may run; if not, drivers that need it are reported.
     source: of a glTF file that is read without its meshes; clips: patterns of the names of the animations to read.
     """
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    if path.suffix.lower() != ".blend" or not console.has_begun:
+        # A .blend takes the place of everything but the windows, which are those of an empty file by then.
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        console.has_begun = True
     with console.hushed():
         if source is None:
             _READERS[path.suffix.lower()](path.resolve(), rate, trust)
@@ -81,7 +85,7 @@ def save(
                 with provenance.written_to_blend(note):
                     blender_call.call(
                         bpy.ops.wm.save_as_mainfile,
-                        f"{path} cannot be written",
+                        Message("{path} cannot be written", path=path, code="unwritable"),
                         filepath=str(temporary),
                         copy=True,
                         relative_remap=True,
@@ -130,7 +134,9 @@ def _read_blend(path: Path, rate: float | None, trust: bool) -> None:
     with path.open("rb") as file:
         magic = file.read(7)
     if not magic.startswith((_BLEND, _GZIP, _ZSTANDARD)):
-        raise FileError("The content is not that of a .blend file; save the file again from Blender.")
+        raise FileError(
+            "The content is not that of a .blend file; save the file again from Blender.", code="input-broken"
+        )
     blender_call.call(bpy.ops.wm.open_mainfile, BROKEN, filepath=str(path), load_ui=False, use_scripts=trust)
     if rate is not None:
         retime.set_rate(bpy.context.scene, rate)
@@ -195,4 +201,6 @@ def _settle_rate(rate: float | None) -> None:
 
 def _check_content() -> None:
     if not bpy.data.objects:
-        raise FileError("There is nothing in the file that Blender can import; export it again.")
+        raise FileError(
+            "There is nothing in the file that Blender can import; export it again.", code="input-has-no-content"
+        )
