@@ -10,7 +10,7 @@ import bpy
 
 from standalone import load
 
-from . import scenes
+from . import scenes, scripted
 from .extension import registered
 from .rows import Goal, Row
 from .timing import clocked, shortest
@@ -24,7 +24,8 @@ SKIN = 100, 100
 def run() -> list[Row]:
     """The table of files."""
     with registered(), tempfile.TemporaryDirectory() as folder:
-        return _rows(Path(folder))
+        found = _rows(Path(folder))
+    return [*found, *scripted.rows("gltf")]
 
 
 def baking(source: Path, output: Path, *, edits: bool = True) -> Callable[[], float]:

@@ -21,6 +21,7 @@ import bpy
 
 from standalone import load
 
+from . import scripted
 from .extension import registered
 from .rows import SPEEDUP, Goal, Row, duration
 from .scenes import chain_character, empty_file
@@ -33,8 +34,9 @@ LIMBS, FRAMES, LONGER = 20, 60, 250
 """Of the character, and of the clips; those of the longer ones, whose time per file is many times that of a start."""
 FEW, MORE = 10, 30
 """Files of the two runs whose difference is the time per file."""
-TRIAL, COMPARED = 500, 200
-"""Files of the trial, and of the comparison of one process with two."""
+TRIAL, COMPARED, FIRST = 1_000, 200, 100
+"""Files of the trial, of the comparison of one process with two, and of the run whose memory the trial's is compared
+with."""
 MANY, WORKERS = 100_000, 200
 _POLL = 0.05
 ROWS = MANY // WORKERS
@@ -106,28 +108,32 @@ def _measure(folder: Path) -> Iterator[Row]:
     )
     yield from _trial(sources, folder, start, per_file)
     yield from _farm(sources, start + plan, per_file, merge.seconds)
+    yield from scripted.rows("scale.script")
 
 
 def _trial(sources: dict[str, Path], folder: Path, start: float, per_file: dict[str, float]) -> Iterator[Row]:
     inputs = _copies(sources, folder / "trial", TRIAL)
     whole = _bake(inputs, folder / "out")
     predicted = start + TRIAL / len(KINDS) * sum(per_file.values())
-    yield Row("scale.trial.predicted", f"{TRIAL} files, half of each kind: by the model", predicted)
-    yield Row("scale.trial.measured", f"{TRIAL} files: measured", whole.seconds, whole.seconds / predicted, "the model")
+    yield Row("scale.trial.predicted", f"{TRIAL:,} files, half of each kind: by the model", predicted)
+    yield Row(
+        "scale.trial.measured", f"{TRIAL:,} files: measured", whole.seconds, whole.seconds / predicted, "the model"
+    )
     again = _bake(inputs, folder / "out")
     assert all(row["skipped"] for row in again.rows)
     skip = (again.seconds - start) / TRIAL
     yield Row("scale.trial.skip", "The same again, all left out by --skip-done", skip, per="a file")
     shutil.rmtree(inputs)
     shutil.rmtree(folder / "out")
+    few = _bake(_copies(sources, folder / "first", FIRST), folder / "first out")
     inputs = _copies(sources, folder / "compared", COMPARED)
     one, two = (_bake(inputs, folder / f"by {n}", "--jobs", f"{n}") for n in (1, 2))
     growth = (whole.seconds - one.seconds) / (TRIAL - COMPARED) / ((one.seconds - start) / COMPARED)
     first = f"one of the first {COMPARED}"
     yield Row("scale.trial.growth", f"A file of the last {TRIAL - COMPARED}", ratio=growth, peer=first)
     size = f"{whole.memory:.0f} MB"
-    peer = f"that of {COMPARED}"
-    yield Row("scale.trial.memory", f"Most memory of {TRIAL} files", None, whole.memory / one.memory, peer, also=size)
+    what, peer = f"Most memory of {TRIAL:,} files", f"that of {FIRST}"
+    yield Row("scale.trial.memory", what, None, whole.memory / few.memory, peer, Goal(1.1), also=size)
     yield from _compared("short", FRAMES, one, two, None)
     longer = _copies(_characters(folder, LONGER), folder / "longer", COMPARED)
     runs = (_bake(longer, folder / f"longer by {n}", "--jobs", f"{n}") for n in (1, 2))

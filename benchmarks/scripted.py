@@ -1,0 +1,133 @@
+"""What a file costs on the command line beside a hand-written script with Damped Track and `bpy.ops.nla.bake`, and a
+.glb beside a .blend.
+
+All run in one process that goes on to the next file, so that no start is in it. Times are those of the processor.
+"""
+
+import contextlib
+import io
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from time import process_time
+
+import bpy
+
+from standalone import load
+
+from . import scenes
+from .extension import registered
+from .rows import Goal, Row
+from .timing import Times, shortest
+
+program, edit = load("cli.program"), load("rig.look_at.edit")
+
+FRAMES, FILES, REPEATS = 120, 6, 3
+LIMBS = 5
+SKIN = 200, 200
+"""Of the character beside a mesh."""
+
+
+def rows(prefix: str) -> Iterator[Row]:
+    """The rows of the table, whose keys begin so."""
+    with registered(), tempfile.TemporaryDirectory() as name:
+        yield from _plain(prefix, Path(name))
+        yield from _human(prefix, Path(name))
+
+
+def _plain(prefix: str, folder: Path) -> Iterator[Row]:
+    for key, skinned in (("plain", False), ("mesh", True)):
+        scene = scenes.empty_file()
+        character = scenes.chain_character(scene, FRAMES, limbs=LIMBS)
+        group = f"A plain rig of {scenes.BONES + LIMBS} bones, {FRAMES} frames"
+        if skinned:
+            scenes.skin(scene, character, *SKIN)
+            group += f", beside a skinned mesh of {SKIN[0] * SKIN[1]:,} vertices"
+        goal = Goal(1.0 if skinned else 1.2)
+        works = _works(folder / key, character)
+        yield from _compared(f"{prefix}.{key}", group, shortest(works, REPEATS), goal, files=FILES)
+
+
+def _human(prefix: str, folder: Path) -> Iterator[Row]:
+    human = scenes.rigify_human(scenes.empty_file())
+    group = f"The demo's human, a generated Rigify rig of {len(human.armature.pose.bones)} bones"
+    works = _works(folder / "human", human, files=1)
+    source = folder / "human" / "in" / "0.blend"
+    works["glb"] = _busy(lambda: _bake(source, folder / "human" / "out.glb", human.target.name))
+    times = shortest(works, 1)
+    yield from _compared(f"{prefix}.human", group, times, Goal(1.0), files=1)
+    ratio = times["glb"] / times["ours"]
+    yield Row(f"{prefix}.human.glb", ".glb instead of .blend", times["glb"], ratio, "that", Goal(2.0), group)
+
+
+def _compared(key: str, group: str, times: Times, goal: Goal, *, files: int) -> Iterator[Row]:
+    script, ours, verified = (times[name] / files for name in ("script", "ours", "verified"))
+    yield Row(f"{key}.script", "Damped Track on the same bones, and `nla.bake`", script, group=group)
+    yield Row(f"{key}.bake", "`bake`", ours, ours / script, "the script", goal, group)
+    yield Row(f"{key}.verify", "`bake --verify`", verified, verified / script, "the script", group=group)
+
+
+def _works(folder: Path, character: scenes.Character, files: int = FILES) -> dict[str, Callable[[], float]]:
+    """What is compared, on copies of the present file without its look-at."""
+    target, bones, rig = character.target.name, character.bones, character.armature.name
+    edit.remove(character.armature, bones[0])
+    (folder / "in").mkdir(parents=True)
+    first = folder / "in" / "0.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(first), copy=True, compress=False)
+    sources = [first, *(Path(shutil.copy(first, folder / "in" / f"{number}.blend")) for number in range(1, files))]
+
+    def script() -> None:
+        for source in sources:
+            _script(source, folder / "script.blend", rig, bones, target)
+
+    return {
+        "script": _busy(script),
+        "ours": _busy(lambda: _bake(folder / "in", folder / "out", target)),
+        "verified": _busy(lambda: _bake(folder / "in", folder / "out", target, "--verify")),
+    }
+
+
+def _busy(work: Callable[[], object]) -> Callable[[], float]:
+    """The work, returning the seconds of the processor that it took."""
+
+    def timed() -> float:
+        begin = process_time()
+        work()
+        return process_time() - begin
+
+    return timed
+
+
+def _bake(source: Path, output: Path, target: str, *more: str) -> None:
+    words = ["bake", str(source), "--output", str(output), "--target", target, "--overwrite", "--quiet", *more]
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        if program.main(words, "benchmark"):
+            raise RuntimeError(said.getvalue())
+
+
+def _script(source: Path, output: Path, rig: str, bones: Sequence[str], target: str) -> None:
+    """As it is written by hand: open, track, bake, save."""
+    bpy.ops.wm.open_mainfile(filepath=str(source), load_ui=False)
+    armature = bpy.data.objects[rig]
+    bpy.context.view_layer.objects.active = armature
+    bpy.ops.object.mode_set(mode="POSE")
+    for bone in armature.pose.bones:
+        bone.select = bone.name in bones
+    for name in bones:
+        constraint = armature.pose.bones[name].constraints.new("DAMPED_TRACK")
+        constraint.target, constraint.track_axis = bpy.data.objects[target], "TRACK_NEGATIVE_Z"
+        constraint.influence = 1.0 / len(bones)
+    first, last = (int(frame) for frame in armature.animation_data.action.frame_range)
+    bpy.ops.nla.bake(
+        frame_start=first,
+        frame_end=last,
+        only_selected=True,
+        visual_keying=True,
+        clear_constraints=True,
+        use_current_action=False,
+        bake_types={"POSE"},
+        channel_types={"ROTATION"},
+    )
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.wm.save_as_mainfile(filepath=str(output), copy=True, compress=False)
