@@ -29,6 +29,8 @@ _TO_GLTF = np.array(((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, -1.0, 0.0
 _STILL = 1e-4
 """A channel that changes by less, in metres, of a unit quaternion or a factor, stands still, as for the exporter."""
 _EXTRAS = "lookat_pd_clips"
+_FLAT = 1e-8
+"""The determinant of a matrix below which it is taken for one that scales to nothing."""
 _SHEARED = 1e-4
 """The least cosine between the axes of a bone that is sheared within its parent."""
 
@@ -42,9 +44,9 @@ class Clip:
     frames: Array
     """Frames (F,)."""
     bones: tuple[str, ...]
-    """All bones of the armature."""
+    """Those that deform, which are in the file."""
     poses: Array
-    """Matrices (F, n, 4, 4) of the bones in armature space."""
+    """Matrices (F, n, 4, 4) of the bones in armature space, in single precision."""
     rests: Array
     """The same at rest (n, 4, 4)."""
 
@@ -126,23 +128,22 @@ def _sampled(scene: bpy.types.Scene, armature: bpy.types.Object, action: bpy.typ
         data.action, data.action_slot = action, slot
     first, last = (int(frame) for frame in action.frame_range)
     frames = np.arange(first, last + 1)
-    poses = np.empty((len(frames), len(bones), 16), dtype=np.float32)
+    kept = [number for number, bone in enumerate(bones) if bone.bone.use_deform]
+    poses = np.empty((len(frames), len(kept), 16), dtype=np.float32)
+    pose = np.empty((len(bones), 16), dtype=np.float32)
     for row, frame in zip(poses, frames.tolist(), strict=True):
         scene.frame_set(frame)
-        bones.foreach_get("matrix", row.reshape(-1))
-    rests = np.empty((len(bones), 16), dtype=np.float32)
-    armature.data.bones.foreach_get("matrix_local", rests.reshape(-1))
-    return Clip(armature.name, action.name, frames, tuple(bones.keys()), _matrices(poses), _matrices(rests))
+        bones.foreach_get("matrix", pose.reshape(-1))
+        row[:] = pose[kept]
+    rests = np.array([bones[number].bone.matrix_local for number in kept])
+    names = tuple(bones[number].name for number in kept)
+    matrices = poses.reshape(len(frames), len(kept), 4, 4).swapaxes(-1, -2)
+    return Clip(armature.name, action.name, frames, names, matrices, rests)
 
 
 def _rest(armature: bpy.types.Object) -> None:
     for bone in armature.pose.bones:
         bone.matrix_basis.identity()
-
-
-def _matrices(stored: Array) -> Array:
-    """Matrices (..., 4, 4) from what Blender stores of them (..., 16)."""
-    return stored.reshape(*stored.shape[:-1], 4, 4).swapaxes(-1, -2).astype(float)
 
 
 # Putting them into a file, and cutting them out of it again
@@ -211,8 +212,8 @@ def _animation(new: gltf_edit.Additions, document: dict[str, Any], clip: Clip, r
         rest = _TO_GLTF @ clip.rests[number]
         local = _TO_GLTF @ pose
         if above is not None:
-            rest = np.linalg.solve(clip.rests[above], clip.rests[number])
-            local = np.linalg.solve(clip.poses[:, above], pose)
+            rest = _within(clip.rests[above], clip.rests[number])
+            local = _within(clip.poses[:, above], pose)
         for kind, values in _parts(local, rest).items():
             moves = np.ptp(values, axis=0).max() > _STILL
             kept = slice(None) if moves else slice(None, None, len(values) - 1)
@@ -222,6 +223,13 @@ def _animation(new: gltf_edit.Additions, document: dict[str, Any], clip: Clip, r
             channels.append({"sampler": len(samplers), "target": {"node": node, "path": kind}})
             samplers.append({"input": inputs[moves], "interpolation": "LINEAR", "output": output})
     return {"channels": channels, "name": clip.name, "samplers": samplers} if channels else None
+
+
+def _within(parent: Array, child: Array) -> Array:
+    """Matrices (..., 4, 4) of children in the frames of their parents, which may be scaled to nothing."""
+    parent, child = parent.astype(float), child.astype(float)
+    flat = np.abs(np.linalg.det(parent)) < _FLAT
+    return np.linalg.solve(np.where(flat[..., None, None], parent + _FLAT * np.eye(4), parent), child)
 
 
 def _joints(document: dict[str, Any], armature: str) -> dict[int, tuple[str, int]]:
@@ -242,10 +250,11 @@ def _parts(local: Array, rest: Array) -> dict[str, Array]:
     """Translation, rotation (x, y, z, w) and scale of a bone within its parent, (F, 4, 4), and (4, 4) at rest."""
     linear = local[:, :3, :3]
     scale = np.linalg.norm(linear, axis=1)
-    scale *= np.sign(np.linalg.det(linear))[:, None]
-    axes = linear / scale[:, None]
+    scale = np.where(np.linalg.det(linear)[:, None] < 0.0, -scale, scale)
+    axes = np.where(scale[:, None] == 0.0, np.eye(3), linear / np.where(scale == 0.0, 1.0, scale)[:, None])
     turns = rotation.from_matrix(axes)
     sheared = np.abs(axes.swapaxes(-1, -2) @ axes - np.eye(3)).max(axis=(-1, -2)) > _SHEARED
+    sheared |= (scale == 0.0).any(axis=-1)
     if sheared.any():
         # No rotation is right there: that of what the pose adds to the rest is Blender's.
         basis = np.linalg.solve(rest, local[sheared])

@@ -429,7 +429,13 @@ def channels(path: Path) -> dict[tuple[str, str, str], np.ndarray]:
 
 
 @pytest.mark.parametrize("words", [(), ("--all-actions",)])
-def test_clips_are_those_that_the_exporter_writes(words, skinned, call, tmp_path, monkeypatch) -> None:
+def test_clips_are_those_that_the_exporter_writes(words, skinned, call, tools, tmp_path, monkeypatch) -> None:
+    """Of bones that are scaled, unevenly or to nothing, too."""
+    tools.reopen(skinned)
+    hero = bpy.data.objects["Hero"]
+    for name, scale in (("chest", (1.0, 1.2, 0.9)), ("upper_arm.L", (0.0, 0.0, 0.0)), ("thigh.L", (-1.0, 1.0, 1.0))):
+        hero.pose.bones[name].scale = scale
+    tools.save(skinned)
     assert call("bake", skinned, "--output", tmp_path / "ours.glb", AIM, *words).code == 0
     monkeypatch.setattr(load("cli.gltf_clips"), "take", lambda scene: [])
     assert call("bake", skinned, "--output", tmp_path / "its.glb", AIM, *words).code == 0
