@@ -36,7 +36,7 @@ _SHEARED = 1e-4
 
 
 @dataclass(frozen=True)
-class SampledClip:
+class ExportedClip:
     """An action of a character as it is seen."""
 
     armature: str
@@ -51,7 +51,7 @@ class SampledClip:
     """The same at rest (n, 4, 4)."""
 
 
-def take(scene: bpy.types.Scene) -> list[SampledClip]:
+def take(scene: bpy.types.Scene) -> list[ExportedClip]:
     """Sample the clips of all characters, and leave these without animation; nothing where the exporter must do it.
 
     What it changes in the present file is not put back: that is read anew for each input.
@@ -119,7 +119,7 @@ def _without_modifiers(scene: bpy.types.Scene) -> Iterator[None]:
             modifier.show_viewport = True
 
 
-def _sampled(scene: bpy.types.Scene, armature: bpy.types.Object, action: bpy.types.Action) -> SampledClip:
+def _sampled(scene: bpy.types.Scene, armature: bpy.types.Object, action: bpy.types.Action) -> ExportedClip:
     data, bones = armature.animation_data, armature.pose.bones
     slot = moving_actions.suitable_slot(armature, action)
     data.use_nla = False
@@ -138,7 +138,7 @@ def _sampled(scene: bpy.types.Scene, armature: bpy.types.Object, action: bpy.typ
     rests = np.array([bones[number].bone.matrix_local for number in kept])
     names = tuple(bones[number].name for number in kept)
     matrices = poses.reshape(len(frames), len(kept), 4, 4).swapaxes(-1, -2)
-    return SampledClip(armature.name, action.name, frames, names, matrices, rests)
+    return ExportedClip(armature.name, action.name, frames, names, matrices, rests)
 
 
 def _rest(armature: bpy.types.Object) -> None:
@@ -179,7 +179,7 @@ def base(path: Path, made_from: str) -> bytes | None:
         return None
 
 
-def add(path: Path, clips: Sequence[SampledClip], rate: float, made_from: str | None) -> None:
+def add(path: Path, clips: Sequence[ExportedClip], rate: float, made_from: str | None) -> None:
     """Put clips into an exported .glb, before those of other things. made_from: what `base` knows it by later."""
     text, binary = gltf.parts(path)
     texts = gltf.sections(text)
@@ -197,7 +197,7 @@ def add(path: Path, clips: Sequence[SampledClip], rate: float, made_from: str | 
 
 
 def _animation(
-    new: gltf_edit.Additions, document: dict[str, Any], clip: SampledClip, rate: float
+    new: gltf_edit.Additions, document: dict[str, Any], clip: ExportedClip, rate: float
 ) -> dict[str, Any] | None:
     joints = _joints(document, clip.armature)
     channels: list[dict[str, Any]] = []
