@@ -37,7 +37,13 @@ PRESETS = "Natural", "Human Arm", "Heavy", "Puppet", "Tail", "As Published"
 """Those that come with the extension."""
 assert set(PRESETS) == set(presets.PRESETS.shipped())
 HEAD = pages.head("rig", "bones", "mass", "heaviest bone", *PRESETS, "reach", "hit")
-HEADS = (HEAD,)
+HIT_HEAD = pages.head("hit", "impulse", "joint that turns most", "by", "the hit bone in the world", "farthest after")
+HEADS = (HEAD, HIT_HEAD)
+HITS = (("DEF-spine.006", 8.0), ("DEF-spine.006", 30.0), ("DEF-spine.003", 30.0), ("DEF-spine.003", 100.0))
+HITS += (("DEF-hand.R", 3.0), ("DEF-hand.R", 30.0), ("DEF-shin.R", 10.0), ("DEF-shin.R", 60.0))
+"""Bones of the demo's human, and impulses [N s]."""
+MOVED = np.radians(0.5)
+"""A joint that turns less is no part that moves."""
 
 
 @dataclass
@@ -181,6 +187,32 @@ def hit(rig: bpy.types.Object, bones: Sequence[str], frame: int, limit: float) -
     )
 
 
+def struck(rig: bpy.types.Object, bone: str, impulse: float, frame: int) -> str:
+    """A row of the table of hits: from the front, at rest."""
+    frames = range(frame, frame + LONGEST)
+
+    def stands() -> np.ndarray:
+        return np.array(files.evaluated(rig, frames, lambda seen: tuple(seen.pose.bones[bone].matrix.to_quaternion())))
+
+    with files.restored(rig):
+        before = stands()
+        request = hitting.HitRequest((hitting.HitSpec(frame, bone, impulse, direction=(0.0, 1.0, 0.0)),))
+        result = drain(hitting.start(bpy.context.scene, rig, request))
+        together = rotation.distance(stands(), before).max()
+    names, angles = result.tree.bones, result.angles
+    rate = bpy.context.scene.render.fps / bpy.context.scene.render.fps_base
+    most, times = angles.max(axis=0), (result.frames[angles.argmax(axis=0)] - frame) / rate
+    moved = times[most > MOVED]
+    return pages.row(
+        bone,
+        f"{impulse:g} N s",
+        names[int(most.argmax())],
+        f"{np.degrees(most.max()):.0f}°",
+        f"{np.degrees(together):.0f}°",
+        f"{moved.min():.2f} to {moved.max():.2f} s",
+    )
+
+
 def weigh(rig: bpy.types.Object, row: Row) -> None:
     body = masses.of(bpy.context.scene, rig)
     warning = masses.warning(rig, body)
@@ -201,3 +233,5 @@ def lines(names: Sequence[str]) -> Iterator[files.Line]:
         measure(rig, row)
         yield HEAD, line(row)
         yield from (("", text) for text in row.wrong)
+        if file == files.DEMO:
+            yield from ((HIT_HEAD, struck(rig, bone, impulse, 2)) for bone, impulse in HITS)

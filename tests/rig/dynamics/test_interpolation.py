@@ -379,14 +379,19 @@ def _masses(armature: bpy.types.Object) -> tuple[Sequence[str], list[float]]:
     return found.bones, found.properties.mass.tolist()
 
 
-def swing(poses: Sequence[tuple[float, float, float]], load: float, loaded: str = "hand", **changes: Any) -> Any:
-    """A swing of one second with a load on a bone, by the preset Natural: the place (25, 3) of the hand's tip, and the
-    result."""
+def swing(
+    poses: Sequence[tuple[float, float, float]],
+    load: float,
+    loaded: str = "hand",
+    preset: str = "Natural",
+    **changes: Any,
+) -> Any:
+    """A swing of one second with a load on a bone, by a preset: the place (25, 3) of the hand's tip, and the result."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     armature, names = scenes.figure(rows=ARM), ("upper_arm", "forearm", "hand")
     armature.lookat_pd_body.spread = "VOLUME"
     armature.data.bones["cup"].use_deform = False
-    presets.apply("Natural", bpy.context.scene)
+    presets.apply(preset, bpy.context.scene)
     for name, value in changes.items():
         setattr(settings(), name, value)
     bones = [armature.pose.bones[name] for name in names]
@@ -422,6 +427,15 @@ def test_five_kilograms_in_the_hand_show(poses: Any) -> None:
     assert lighter < away.max() < heavier and 0.02 < slight < away.max()
     none, _ = swing(poses, 5.0, weight=0.0)
     assert np.abs(none - bare).max() < 1e-6
+
+
+def test_the_preset_heavy_shows_more_and_hits_its_keys() -> None:
+    poses = SWINGS["whole arm"]
+    natural, _ = swing(poses, 5.0)
+    heavy, result = swing(poses, 5.0, preset="Heavy")
+    away = np.linalg.norm(heavy - natural, axis=1)
+    assert not result.misses and away[[0, -1]].max() < 1e-6
+    assert np.linalg.norm(heavy - heavy[-1], axis=1)[12] > np.linalg.norm(natural - natural[-1], axis=1)[12] + 0.02
 
 
 def test_what_the_hand_holds_shows_as_much_on_a_bone_of_its_own() -> None:
