@@ -27,8 +27,9 @@ _FIRST_LARGER = 1.35
 _POSTURE = np.radians((2.6, 1.4))
 """Standard deviations of the sideways and upward angles at which a phrase is spoken."""
 _JITTER = np.radians(0.8)
-_REST = 0.3
-"""Time [s] before the end of a phrase in which no beat begins."""
+_REST, _HOME = 0.3, 0.5
+"""Time [s] before the end of a phrase in which no beat begins, and before that of a turn from which on the head comes
+to rest: who listens then keeps still."""
 _AT_START, _AT_END = 0.3, 0.5
 """Probabilities that a speaker shifts weight as the turn starts, and after it."""
 _LISTENING = 9.0, 25.0
@@ -73,15 +74,16 @@ def gestures(turns: Sequence[Turn], people: int, end: float, manner: Sequence[Ma
 
 def _gestures(speech: Speech, manner: Manner) -> Iterator[Gesture]:
     random = np.random.default_rng((manner.seed, speech.number, speech.speaker, 11))
-    begin = speech.start
+    begin, home = speech.start, max(speech.end - _HOME, speech.start)
     for end in pauses(speech, manner.seed):
         posture = random.normal(0.0, _POSTURE) * manner.gestures
-        for time, beat, back in _beats(begin, end, random):
+        for time, beat, back in _beats(begin, min(end, home + _REST), random):
             yield Gesture(time, *(posture + manner.gestures * beat).tolist())
             posture = posture + random.normal(0.0, _JITTER, 2) * manner.gestures
-            yield Gesture(back, *posture.tolist())
+            if back < home:
+                yield Gesture(back, *posture.tolist())
         begin = end
-    yield Gesture(speech.end, 0.0, 0.0)
+    yield Gesture(home, 0.0, 0.0)
 
 
 def _beats(begin: float, end: float, random: np.random.Generator) -> Iterator[tuple[float, np.ndarray, float]]:
