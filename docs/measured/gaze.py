@@ -28,7 +28,8 @@ eye_origin, stance, scene_time = (
     load("rig.detection.stance"),
     load("rig.sampling.scene_time"),
 )
-limbs = load("rig.detection.limbs")
+limbs, layers = load("rig.detection.limbs"), load("rig.look_at.body.layers")
+cycles = load("rig.animation.cycles")
 
 SETTLED = 0.6
 """Seconds after which a target that has come into reach counts."""
@@ -40,7 +41,8 @@ HEAD = pages.head(
     "clip", "frames", "in reach", "head: median", "90 %", "largest (frame)", "faster than a neck", "eyes: largest",
     "pitch: clip, baked, asked", "roll added",
 )  # fmt: skip
-HEADS = (HEAD,)
+CYCLES = pages.head("cycle", "frames", "bones", "gap of the clip", "gap as baked", "largest increase (bone)")
+HEADS = HEAD, CYCLES
 
 
 @dataclass(frozen=True)
@@ -81,9 +83,11 @@ class Poses:
         return np.where(np.abs(self.aim[:, 2]) < np.sin(np.radians(75.0)), found, np.nan)
 
 
-def measured(rig: bpy.types.Object, clip: str, first: int, last: int) -> str:
-    """A row of the table."""
+def measured(rig: bpy.types.Object, clip: str, first: int, last: int) -> Iterator[files.Line]:
+    """The rows of a clip, the second where it is a cycle."""
     bone, frames, scene = look_at.find_head(rig), range(first, last + 1), bpy.context.scene
+    data = rig.animation_data
+    is_cycle = cycles.ends_meet(data.action, data.action_slot, first, last)
     target = bpy.data.objects.new("Target", None)
     scene.collection.objects.link(target)
     with files.restored(rig):
@@ -104,8 +108,32 @@ def measured(rig: bpy.types.Object, clip: str, first: int, last: int) -> str:
         baked = Poses.of(rig, one, frames)
         edit.remove(rig, bone)
         eyes = "-" if not limbs.find_eyes(rig) else with_eyes(rig, bone, target, first, last)
+    yield HEAD, line(clip, result, animated, baked, there, eyes)
+    if is_cycle:
+        with files.restored(rig):
+            yield CYCLES, cycle(rig, clip, target, first, last)
     bpy.data.objects.remove(target)
-    return line(clip, result, animated, baked, there, eyes)
+
+
+def cycle(rig: bpy.types.Object, clip: str, target: bpy.types.Object, first: int, last: int) -> str:
+    """A row of a cycle with all layers of body and eyes: how far bones are at its end from where they begin."""
+    scene, bone = bpy.context.scene, look_at.find_head(rig)
+    own = gaps(rig, first, last)
+    edit.add(scene, rig, bone, target)
+    layers.switch_on(rig.pose.bones[bone].lookat_pd, tuple(layers.LAYERS))
+    drain(bake.bake(scene, [look_at.resolve(rig, bone)], bake_options.BakeOptions(first, last, "NEW")))
+    baked = gaps(rig, first, last)
+    edit.remove(rig, bone)
+    worst = int(np.argmax(baked - own))
+    increase = f"{(baked - own)[worst]:.4f}° ({rig.pose.bones[worst].name})"
+    return pages.row(clip, last - first + 1, len(own), f"{own.max():.3f}°", f"{baked.max():.3f}°", increase)
+
+
+def gaps(rig: bpy.types.Object, first: int, last: int) -> Array:
+    """Angles (b,) [deg] of all bones between two frames, in the space of the armature."""
+    poses = files.evaluated(rig, (first, last), lambda seen: np.array([bone.matrix for bone in seen.pose.bones]))
+    turns = rotation.from_matrix(np.array(poses)[..., :3, :3])
+    return np.degrees(rotation.distance(turns[0], turns[1]))
 
 
 def with_eyes(rig: bpy.types.Object, bone: str, target: bpy.types.Object, first: int, last: int) -> str:
@@ -162,4 +190,4 @@ def lines(names: Sequence[str]) -> Iterator[files.Line]:
         files.hide_meshes()
         for clip, first, last in files.clips_of(rig):
             if clip != "rest pose":
-                yield HEAD, measured(rig, f"{Path(file).stem}: {clip}", first, last)
+                yield from measured(rig, f"{Path(file).stem}: {clip}", first, last)

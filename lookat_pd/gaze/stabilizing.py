@@ -12,8 +12,9 @@ import numpy as np
 
 from ..rotation import Array
 
-_FASTEST = 10.0
-"""Speed [rad/s] up to which the motion of the body is canceled. It is reached where a target passes the nose."""
+_FASTEST = 12.0
+"""Speed [rad/s] up to which the motion of the body is canceled: bodies that spin reach 620° per second. It is exceeded
+where a target passes the nose."""
 
 
 def beside(values: Array, own: Array | float) -> tuple[Array, Array, Array]:
