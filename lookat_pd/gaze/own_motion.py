@@ -22,6 +22,8 @@ what comes."""
 _FASTEST = 12.0
 """Angular speed [rad/s] above which something leaps."""
 _LEAST = 1e-30
+_BLOCK = 1.5
+"""Least length of a block of sums over a window, in windows."""
 
 
 def own_motion(targets: Array, carrier: tuple[Array, Array], dt: float, worlds: Array | None = None) -> Array | None:
@@ -170,11 +172,17 @@ def _averaged(values: Array, steady: Array, window: Array) -> Array:
 
 
 def _sums(values: Array, window: Array) -> Array:
-    rows = np.moveaxis(values, 1, -1)
-    size = rows.shape[-1] + len(window) - 1
-    products = np.fft.irfft(np.fft.rfft(rows, size) * np.fft.rfft(window, size), size)
-    half = len(window) // 2
-    return np.moveaxis(products[..., half : half + rows.shape[-1]], -1, 1)
+    """Values (m, n, c) summed over a window, in blocks: what changes in one leaves those away from it as they are, to
+    the last bit."""
+    rows, half = np.moveaxis(values, 1, -1), len(window) // 2
+    size = 1 << int(np.ceil(np.log2(_BLOCK * len(window))))
+    step, count = size - 2 * half, rows.shape[-1]
+    padded = np.zeros((*rows.shape[:-1], half + -(-count // step) * step + half))
+    padded[..., half : half + count] = rows
+    blocks = np.lib.stride_tricks.sliding_window_view(padded, size, axis=-1)[..., ::step, :]
+    # A circular sum over a block is right but for its first samples.
+    sums = np.fft.irfft(np.fft.rfft(blocks) * np.fft.rfft(window, size), size)[..., 2 * half :]
+    return np.moveaxis(sums.reshape(*rows.shape[:-1], -1)[..., :count], -1, 1)
 
 
 def _travel(targets: Array, carrier: tuple[Array, Array], steady: Array, window: Array) -> tuple[Array, Array]:
