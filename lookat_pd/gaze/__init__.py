@@ -5,6 +5,7 @@
 
 from ..pd.followers import Tuning
 from .chain import Chain, Event, Solution
+from .kept_parts import KeptParts
 from .solver import (
     GazeSamples,
     of_frames,
@@ -25,6 +26,7 @@ __all__ = [
     "Chain",
     "Event",
     "GazeSamples",
+    "KeptParts",
     "Solution",
     "Timeline",
     "Tuning",

@@ -21,6 +21,7 @@ from ..pd.second_order import substeps
 from ..rotation import Array
 from . import own_motion
 from .chain import Chain, Event, Solution
+from .kept_parts import KeptParts
 from .timeline import Timeline
 from .timeline_parts import BEHIND_MARGIN, INSTANT
 
@@ -157,9 +158,10 @@ def solve_samples(
     samples: GazeSamples,
     events: Sequence[Event] = (Event(-1.0, 0),),
     influence: ArrayLike = 1.0,
+    kept: KeptParts | None = None,
 ) -> Solution:
-    """Offsets of the chain for every frame of prepared samples; otherwise as `solve`."""
-    return run_timeline(chain, tuning, samples, events).solution(*of_frames(samples, influence))
+    """Offsets of the chain for every frame of prepared samples; otherwise as `solve`. kept: as for `run_timeline`."""
+    return run_timeline(chain, tuning, samples, events, kept).solution(*of_frames(samples, influence))
 
 
 def solve_shifted(timeline: Timeline, samples: GazeSamples, shift: ArrayLike, influence: ArrayLike = 1.0) -> Solution:
@@ -179,16 +181,23 @@ def of_frames(samples: GazeSamples, influence: ArrayLike) -> tuple[Array, slice]
 
 
 def run_timeline(
-    chain: Chain, tuning: Tuning, samples: GazeSamples, events: Sequence[Event] = (Event(-1.0, 0),)
+    chain: Chain,
+    tuning: Tuning,
+    samples: GazeSamples,
+    events: Sequence[Event] = (Event(-1.0, 0),),
+    kept: KeptParts | None = None,
 ) -> Timeline:
-    """Solve prepared samples; the result returns the solution of any frames. Arguments as for `solve`."""
+    """Solve prepared samples; the result returns the solution of any frames. Arguments as for `solve`.
+
+    kept: what was found in earlier solves, and gets what is found in this one.
+    """
     if samples.rotations.shape[1] != len(chain):
         raise InvalidArgument(
             "The chain has {bones} bones, but the samples have {samples}; sample the same chain.",
             bones=len(chain),
             samples=samples.rotations.shape[1],
         )
-    timeline = Timeline(chain, tuning, tilts=samples.tilt is not None)
+    timeline = Timeline(chain, tuning, tilts=samples.tilt is not None, kept=kept)
     timeline.begin(
         samples.rotations,
         samples.positions,

@@ -3,6 +3,7 @@
 See `gaze` for the method and its source.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from ..pd.second_order import largest_response
 from ..rotation import Array
 from .chain import Chain, Solution
 from .head_speed import NOTHING, Lateness, after_jump, fastest, jumped, passed
+from .kept_parts import KeptParts, SolvedPart, digest
 from .leveling import Leveling
 from .stabilizing import beside, goal_of_body, is_still
 from .stage_goals import StageGoals
@@ -122,9 +124,10 @@ class Timeline:
     goal is ahead of what is followed at the end of the last piece.
     """
 
-    def __init__(self, chain: Chain, tuning: Tuning, *, tilts: bool = False) -> None:
-        """tilts: whether `begin` gets a tilt of the head."""
-        self.chain, self.tuning = chain, tuning
+    def __init__(self, chain: Chain, tuning: Tuning, *, tilts: bool = False, kept: KeptParts | None = None) -> None:
+        """tilts: whether `begin` gets a tilt of the head. kept: of earlier solves, None to solve all parts."""
+        self.chain, self.tuning, self.kept = chain, tuning, kept
+        self._setup = b"" if kept is None else digest((chain, tuning, tilts))
         self.forward, self.up, self.right = chain.forward[::-1], chain.up[::-1], chain.right[::-1]
         factors, compensates_lag = chain.settle_factors[::-1], chain.compensates_lag[::-1]
         self.compensates_lag, torso = compensates_lag, int(np.sum(~compensates_lag))
@@ -233,6 +236,12 @@ class Timeline:
 
     def _off(self, start: float, end: float, late: Lateness | None = None) -> None:
         """late: how the head goes back to the animation, where that is known."""
+        key = self._key(frames_of(start, end, self.dt), (start, end, late is None), late, ())
+        if not self._take(key, _Done(None, start, end)):
+            self._solve_off(start, end, late)
+            self._keep_part(key)
+
+    def _solve_off(self, start: float, end: float, late: Lateness | None) -> None:
         if late is None:
             late = self._after_jump(np.zeros(2)) if self.chain.head_speed else NOTHING
         self._done.append(_Done(None, start, end, late=late))
@@ -273,6 +282,32 @@ class Timeline:
 
         known: earlier result of this part; if it is still valid, only the aiming bone is solved again.
         """
+        times = start, end, yaw, teleported, settled, continues, known is None
+        key = self._key(
+            frames_of(start, end, self.dt),
+            times,
+            None if known is None else known.late,
+            self._samples_of(target, frames_of(start, end, self.dt), angles),
+        )
+        if not self._take(key, _Done(target, start, end, yaw, teleported, settled)):
+            self._solve_on(
+                target, start, end, yaw, teleported, settled=settled, continues=continues, angles=angles, known=known
+            )
+            self._keep_part(key)
+
+    def _solve_on(
+        self,
+        target: int,
+        start: float,
+        end: float,
+        yaw: float,
+        teleported: bool,
+        *,
+        settled: bool,
+        continues: bool,
+        angles: TargetAngles | None,
+        known: "_Done | None",
+    ) -> None:
         window = frames_of(start, end, self.dt)
         origin = window.start * self.dt
         before = window.start * self.dt < start - INSTANT
@@ -356,6 +391,52 @@ class Timeline:
         reach = angles.reached(goals_of.distribution, remaining, pitch, self.chain.soft_edge)
         self.reachable[first : window.stop] = reach[first - window.start :]
         self.looked_at[first : window.stop] = target
+
+    # Parts that were solved before
+
+    def _samples_of(self, target: int, window: slice, angles: TargetAngles | None) -> Iterator[object]:
+        """All samples that the result of a part depends on."""
+        yield from (self.rotations[window], self.positions[window], self.targets[target, window])
+        yield from (self.shift[window], self.sizes[window], None if self.tilt is None else self.tilt[window])
+        yield None if self.own is None else self.own[target, window.start : window.stop - 1]
+        yield None if self.leveling is None else self.leveling[window]
+        yield None if angles is None else angles.yaw
+
+    def _key(self, window: slice, times: tuple, late: Lateness | None, samples: Iterable[object]) -> bytes:
+        """Of all that the result of a part depends on; nothing where none is kept. late: at its start, if known."""
+        if self.kept is None:
+            return b""
+        states = self.state, self.rolled, self.canceling, self.states[window.start]
+        return digest((self._setup, self.dt, *times, self.late if late is None else late, *states, *samples))
+
+    def _rows(self, part: _Done) -> tuple[Array, ...]:
+        """What is found at the samples of a part, to be read or written."""
+        window = frames_of(part.start, part.end, self.dt)
+        chosen = slice(window.start + int(window.start * self.dt < part.start - INSTANT), window.stop)
+        rows = self.states[chosen], self.goals[chosen]
+        return rows if part.target is None else (*rows, self.reachable[chosen], self.held_back[chosen])
+
+    def _take(self, key: bytes, part: _Done) -> bool:
+        """Take a part that was solved before as it was found; whether there is one."""
+        found = None if self.kept is None else self.kept.find(key)
+        if found is None:
+            return False
+        part.late, self.late = found.late
+        self.state, self.rolled, self.canceling = (end.copy() for end in found.ends)
+        for row, values in zip(self._rows(part), found.rows, strict=True):
+            row[...] = values
+        window = frames_of(part.start, part.end, self.dt)
+        self.looked_at[window.stop - len(found.rows[0]) : window.stop] = -1 if part.target is None else part.target
+        self._done.append(part)
+        return True
+
+    def _keep_part(self, key: bytes) -> None:
+        """Keep the part that was solved just now."""
+        if self.kept is not None:
+            part = self._done[-1]
+            ends = self.state.copy(), self.rolled.copy(), self.canceling.copy()
+            rows = tuple(row.copy() for row in self._rows(part))
+            self.kept.keep(key, SolvedPart(rows, ends, (part.late, self.late)))
 
     def _start(self, window: slice, target: int, yaw: float, angles: TargetAngles | None) -> _Below:
         """A part before any bone is solved; arguments as for `_on`."""

@@ -211,10 +211,15 @@ class GazeSolver:
             # The eyes set out first.
             events = glances.delayed(events, body.head_delay)
         if shift is not None or (body is None and self.kept.learned is None):
-            solution = gaze.solve_samples(look_at.chain, look_at.tuning, samples, events, influence)
+            solution = gaze.solve_samples(look_at.chain, look_at.tuning, samples, events, influence, self._parts)
             return self._finished(solution, count)
-        self._timeline = gaze.run_timeline(look_at.chain, look_at.tuning, samples, events), samples
+        self._timeline = gaze.run_timeline(look_at.chain, look_at.tuning, samples, events, self._parts), samples
         return self._finished(self._timeline[0].solution(*gaze.of_frames(samples, influence)), count)
+
+    @property
+    def _parts(self) -> gaze.KeptParts | None:
+        """The parts that were solved before, of one who looks at somebody who looks back: that is solved many times."""
+        return None if self.kept.alone is None else self.kept.parts
 
     def _breathing(self, samples: gaze.GazeSamples, events: list[gaze.Event], influence: Array) -> gaze.GazeSamples:
         """The samples with a chest that breathes: the highest bone below neck and head."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
@@ -86,6 +86,8 @@ class KeptSamples:
     """Digest of the keys of settings with which properties were sampled."""
     alone: tuple[Array, curves.Between | None] | None = None
     """Targets and `between` where nobody moves who looks back, None where nobody does: see `circle_solve`."""
+    parts: gaze.KeptParts = field(default_factory=gaze.KeptParts)
+    """Of its timeline, in the same circle."""
     evaluations: Evaluations | None = None
     """Of all rigs of that circle."""
 

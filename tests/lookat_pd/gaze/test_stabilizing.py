@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from comparison import largest_angle
 from lookat_pd import gaze, rotation
+from lookat_pd.gaze import own_motion
 from lookat_pd.gaze.realtime import RealtimeLookAt
 from lookat_pd.gaze.solver import Chain, Event, Solution, Tuning, solve
 from lookat_pd.rotation import Array
@@ -87,6 +88,15 @@ def test_a_still_target_is_looked_at_exactly_whatever_the_body_does(seed, bones,
     tuning = Tuning(method=method, damping_ratio=0.7 + seed / 1000)
     solution = solve(chain(bones), tuning, *dancer(t, bones, seed, size), targets, 1 / RATE, [Event(0.4, 0)])
     assert solution.error[-240:].max() < 1e-6
+
+
+def test_a_body_that_spins_takes_the_gaze_along_no_more_than_one_that_sways():
+    """Clips have bodies that turn at 620° per second."""
+    t, most = times(3.0), np.radians(620.0)
+    turn = 0.5 * np.sin(most / 0.5 * t)
+    bodies = rotation.about([0.0, 0.0, 1.0], turn)[:, None], np.tile([0.0, 0.0, EYES], (len(t), 1, 1))
+    solution = solve(chain(1), Tuning(), *bodies, still(t, 0.2), 1 / RATE, [Event(-1.0, 0)])
+    assert solution.error.max() < 1e-6
 
 
 def test_the_tilt_of_the_head_and_a_level_head_do_not_disturb_it():
@@ -202,6 +212,16 @@ def test_a_runner_looks_at_what_stands_beside_the_way_and_at_what_runs_along():
         looks = solution.reachable & (t > 2.5) & (t < 5.0)
         assert looks.sum() > RATE
         assert solution.error[looks].max() < most
+
+
+def test_what_a_target_does_changes_what_is_known_of_it_long_before_by_no_bit():
+    t = times(20.0)
+    (turns, places), way = runner(t)
+    path = np.array([0.0, -3.0, 1.5]) + way[:, None] * np.array([1.0, 0.0, 0.0])
+    other = path + np.where(t > 15.0, np.sin(t - 15.0), 0.0)[:, None]
+    one, another = (own_motion.own_motion(p[None], (turns[:, -1], places[:, -1]), 1 / RATE) for p in (path, other))
+    assert one is not None and another is not None
+    assert np.array_equal(one[:, t[1:] < 9.0], another[:, t[1:] < 9.0]) and not np.array_equal(one, another)
 
 
 def test_who_runs_along_for_a_while_is_let_go_smoothly():
