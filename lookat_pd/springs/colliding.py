@@ -47,7 +47,7 @@ _MOST_ROUNDS, _WHOLE, _LIES = 60, 20, 1e-7
 [rad] of the last one."""
 _LEAST = 1e-3
 """Least part of what a free body yields to a torque, for stiff modes."""
-_REST, _CALM = 1e-3, 0.9
+_REST, _CALM = 3e-3, 0.9
 """The rate [rad/s] that is rest, and what is left of the rates after each look at the geometry until then."""
 _CLEAR = 0.01
 """Distance from colliders, in lengths of a bone, from which on it is seen first when anything touches."""
@@ -208,17 +208,16 @@ class _Run:
         if not self._touches(state):
             return state
         lying, lies = self._lying(state)
-        if lies.all():
-            return lying
-        return np.where(lies[:, None, None], lying, self._settling(state))
+        # Steps do not hold stiff modes that swing for long exactly in balance: the rest is what steps come to.
+        return self._settling(np.where(lies[:, None, None], lying, state))
 
     def _lying(self, state: Array) -> tuple[Array, Array]:
         """The state of chains that lie on the colliders in balance, by Newton's method, and for which (c,) that came
         to an end."""
-        lies = np.zeros(self.chains, dtype=bool)
+        lies, drive = np.zeros(self.chains, dtype=bool), self._still(1).row(0)
         for n in range(_MOST_ROUNDS):
             z = self.complex(state)[0]
-            free = self.system.modes.swings(swing.settled(self.system, self.still, z))
+            free = self.system.modes.swings(self.system.settled(drive.at(z, 0.0 * z) + self.system.hold * z))
             move = _pairs((free - z).reshape(self.chains, self.size)).ravel()
             pairs = self._near(self.inputs, 0, state)
             known = self._seen(self.inputs, 0, state, pairs) if len(pairs) else None
@@ -234,24 +233,27 @@ class _Run:
             state[:, : self.size] += move * part[:, None, None]
             if lies.all():
                 break
-        return state, lies
+        widest = np.hypot(state[:, : self.size, 0], state[:, : self.size, 1]).max(axis=1)
+        return state, lies & (widest < swing.WIDEST)
 
     def _settling(self, state: Array) -> Array:
         """The state in which chains come to rest on the colliders."""
-        across, along = self.still
-        here = self.inputs.drive
         samples = ceil(self.settling / self.dt / self.parts) * self.parts + 1
+        driven = (self.takes[0] + self.takes[1]) @ _pairs(self.still[0].reshape(self.chains, self.size))
+        frames = self._over_frames(np.broadcast_to(driven, (self.parts, *driven.shape)))
+        inputs = self.inputs.at_first(samples, self._still(samples), driven[None], frames)
+        return self.through(inputs, state, 0, calm=True)[1]
+
+    def _still(self, samples: int) -> Drive:
+        """Gravity and wind alone, as at the first sample."""
+        (across, along), here = self.still, self.inputs.drive
 
         def still(values: Array) -> Array:
             return np.broadcast_to(values, (samples, len(values)))
 
-        drive = Drive(
+        return Drive(
             still(across), still(across), still(along), still(here.phase[0]), here.alone, still(0.0 * here.spin[0])
         )
-        driven = (self.takes[0] + self.takes[1]) @ _pairs(across.reshape(self.chains, self.size))
-        frames = self._over_frames(np.broadcast_to(driven, (self.parts, *driven.shape)))
-        inputs = self.inputs.at_first(samples, drive, driven[None], frames)
-        return self.through(inputs, state, 0, calm=True)[1]
 
     def _touches(self, state: Array) -> bool:
         if self._widest(state) > 0.0:
@@ -275,14 +277,15 @@ class _Run:
             if k == last:
                 return seen, state
             count = int(min(self.parts - k % self.parts, max(1.0, self.turn / (self.dt * max(fastest, 1e-9)))))
-            state = self._advanced(inputs, k, count, state, known)
+            before, state = state, self._advanced(inputs, k, count, state, known)
             k += count
             if known is not None:
                 alone = k + count * int(_ALONE * known.apart)
             if calm:
+                moved = float(np.abs(state[:, : self.size] - before[:, : self.size]).max())
                 state[:, self.size :] *= _CALM
                 looks += 1
-                if looks == _MOST_LOOKS or (fastest < _REST and k > self.parts):
+                if looks == _MOST_LOOKS or (moved < _REST * count * self.dt and k > self.parts):
                     return seen, self._stopped(state)
 
     def _stopped(self, state: Array) -> Array:
@@ -488,7 +491,7 @@ class _Run:
         chain, bone, along = pairs.chain[near], pairs.bone[near], known.along[near]
         # What touches next to a joint hardly turns the bone; that is left to the one that ends there.
         short = np.maximum(_SHORT - along, 0.0) * pairs.lengths[near]
-        softness = (yields[:, chain, bone, bone] * short**2).T
+        softness = (self.yields[: len(yields), chain, bone, bone] * short**2).T
         turned = known.place.turned(inputs.own[k], inputs.across[k])
         moves = weights[near][..., None, None] * (turned[chain] if self.chains > 1 else turned)
         moves = moves.reshape(len(chain), -1, 3)

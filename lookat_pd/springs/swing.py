@@ -30,6 +30,8 @@ from .tuning import MOST_STRETCH, SpringTuning
 
 _ROUNDS = 12
 """Most rounds of relaxation."""
+_MOST_ROUNDS, _AT_REST = 60, 1e-9
+"""Most rounds in which a rest is found, and the part of its change at which it is."""
 _SAME = 3e-4
 """A swing that changes by less [rad] is the result."""
 WIDEST = 2.4
@@ -262,10 +264,14 @@ def at_rest(system: ModeSystem, still: tuple[Array, Array]) -> Array:
     amounts = np.zeros(len(system.hold), dtype=complex)
     if not (np.any(still[0]) or np.any(still[1])):
         return amounts
-    for _ in range(_ROUNDS):
+    for n in range(_MOST_ROUNDS):
         z = system.modes.swings(amounts)
         z = z * np.minimum(1.0, WIDEST / np.maximum(np.abs(z), WIDEST))
-        amounts = settled(system, still, z)
+        change = settled(system, still, z) - amounts
+        # Where gravity is much stronger than the springs, whole changes swing to and fro.
+        amounts = amounts + change * 0.5 ** (n // _ROUNDS)
+        if np.abs(change).max() < _AT_REST * np.abs(amounts).max():
+            break
     return amounts
 
 
