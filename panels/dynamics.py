@@ -188,6 +188,9 @@ def _draw_strength(layout: bpy.types.UILayout, settings) -> None:
     if settings.passive:
         column.prop(settings, "stiffness")
         column.prop(settings, "damping")
+        column = layout.column(align=True)
+        column.label(text="Tails and hair swing live with:")
+        column.operator("lookat_pd.add_springs", icon="ADD")
         return
     column.prop(settings, "tension", slider=True)
     column.prop(settings, "limit")
