@@ -180,10 +180,8 @@ def _fill(row: Row, result: body_bake.BodyBakeResult) -> None:
             }
         )
     row["effectors"] = rows
-    errors = result.unmeant
     row["soft_reach"] = {"frames": result.soft_frames, "largest": result.largest_softened}
-    row["effector_error"] = float(np.median(errors)) if errors.size else None
-    row["largest_effector_error"] = float(errors.max()) if errors.size else None
+    row["effector_error"], row["largest_effector_error"] = result.median_error, result.largest_error
     row["frames_in_reach"] = int(result.in_reach.all(axis=0).sum())
     for bone, control in result.redirected.items():
         row["warnings"].append(body_bake.redirection(bone, control))

@@ -6,7 +6,6 @@ from ..lookat_pd.body import foot_lock
 from ..lookat_pd.body.contacts import Detection, Interval
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
-from ..rig.animation.bake_options import BakeOptions
 from ..rig.feet import contact_settings, skate
 from ..rig.feet.contact_plan import Contact
 from ..rig.feet.contact_report import ContactReport
@@ -124,7 +123,7 @@ class LOOKAT_PD_OT_ik_contacts(_Contacts, BakeIK, bpy.types.Operator):
         self.take_frames(context)
         settings, armature, bones = context.scene.lookat_pd_ik, selection.armature(context), _bones(context)
         touch = contacts.Touch(ik_setup.contact(settings, self.marked), ik_setup.contact_surface(settings))
-        options = BakeOptions(self.frame_start, self.frame_end, self.into, writer=self.writer())
+        options = self.bake_options(context)
         if contacts.is_body(armature, bones, lower_hips=self.lower_hips):
             self.job = contacts.clean_up_body(
                 context.scene,
@@ -175,7 +174,7 @@ class LOOKAT_PD_OT_clean_foot_skate(_Contacts, bpy.types.Operator):
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""
         self.take_frames(context)
-        options = BakeOptions(self.frame_start, self.frame_end, self.into, writer=self.writer())
+        options = self.bake_options(context)
         contact = Contact(self.marked or Detection(self.speed, self.height), self.release)
         self.job = skate.clean(context.scene, selection.armature(context), options, contact)
 

@@ -3,7 +3,6 @@
 import bpy
 
 from ..lookat_pd.message import Message
-from ..rig.animation.bake_options import BakeOptions
 from ..rig.ik import chain_bake, effector_goal
 from ..rig.ik import setup as ik_setup
 from ..translations import messages
@@ -74,7 +73,7 @@ class LOOKAT_PD_OT_ik_bake(BakeIK, bpy.types.Operator):
         chain = ik_setup.chain(selection.armature(context), bone.name, settings)
         goal = ik_setup.goal(chain, settings)
         effector_goal.check(chain, goal)
-        options = BakeOptions(self.frame_start, self.frame_end, self.into, writer=self.writer())
+        options = self.bake_options(context)
         self.job = chain_bake.bake_goal(context.scene, chain, goal, ik_setup.tuning(settings), options)
 
     def finish(self, context: bpy.types.Context, result: chain_bake.IKBakeResult) -> None:

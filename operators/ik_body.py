@@ -4,7 +4,6 @@ import bpy
 import numpy as np
 
 from ..lookat_pd.message import Message
-from ..rig.animation.bake_options import BakeOptions
 from ..rig.animation.stored_settings import read
 from ..rig.ik import body, body_bake, body_settings
 from . import job, polling, reporting, selection
@@ -75,7 +74,7 @@ class LOOKAT_PD_OT_ik_body_bake(BakeIK, bpy.types.Operator):
         """Raises LookAtError."""
         self.take_frames(context)
         armature = selection.armature(context)
-        options = BakeOptions(self.frame_start, self.frame_end, self.into, writer=self.writer())
+        options = self.bake_options(context)
         effectors = body_settings.effectors(armature, np.arange(self.frame_start, self.frame_end + 1))
         self.job = body_bake.bake(context.scene, armature, effectors, body_settings.tuning(armature), options)
 

@@ -1,6 +1,7 @@
 """Switch limbs of rigs with controls between IK and FK over a range of frames, keeping their poses."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -87,7 +88,7 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
         """Raises LookAtError."""
         self.take_frames(context)
         armature, bones = selection.armature(context), [self.limb] if self.limb else _bones(context)
-        options = BakeOptions(self.frame_start, self.frame_end, _into(armature, self.into), writer=self.writer())
+        options = replace(self.bake_options(context), into=_into(armature, self.into))
         self.job = limb_switch.switch(context.scene, armature, bones, self.to, options)
 
     def finish(self, context: bpy.types.Context, result: limb_switch.SwitchResult) -> None:

@@ -22,7 +22,8 @@ from .body_goals import BodyTuning
 from .body_on_controls import BakedBody
 from .body_pose import BodyPose
 from .body_work import BodyWork, prepared
-from .chain_bake import BAKED, NOTICED, in_world
+from .chain_bake import BAKED, in_world
+from .reached import Reached
 
 __all__ = ["BodyBakeResult", "BodyTuning", "bake"]
 
@@ -38,7 +39,7 @@ def redirection(bone: str, control: str) -> Message:
 
 
 @dataclass(frozen=True)
-class BodyBakeResult:
+class BodyBakeResult(Reached):
     """The result of a bake."""
 
     body: JointTree
@@ -89,24 +90,8 @@ class BodyBakeResult:
         return {effector.bone: count for effector, count in zip(self.effectors, away, strict=True) if count}
 
     @property
-    def largest_error(self) -> float:
-        """Of the effectors and frames in reach, but for what a soft reach leaves; nan if there are none."""
-        return float(self.unmeant.max()) if self.in_reach.any() else np.nan
-
-    @property
-    def unmeant(self) -> Array:
-        """The distances of all effectors and frames in reach, but for what a soft reach leaves."""
-        return np.maximum(self.errors - self.softened, 0.0)[self.in_reach]
-
-    @property
-    def soft_frames(self) -> int:
-        """The number of frames at which a soft reach leaves an effector before a target in reach."""
-        return int(np.count_nonzero(np.any((self.softened > NOTICED) & self.in_reach, axis=0)))
-
-    @property
-    def largest_softened(self) -> float:
-        """The largest distance at these."""
-        return float(self.softened[self.in_reach].max(initial=0.0))
+    def distances(self) -> Array:
+        return self.errors
 
 
 def bake(

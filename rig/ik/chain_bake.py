@@ -32,17 +32,16 @@ from .chain_on_controls import ChainOnControls, ShownChain, solve_chosen
 from .chain_solve import IKTuning, Objectives, Turns
 from .effector_goal import Following, Goal, check
 from .pose import Seen
+from .reached import Reached
 
 BAKED = " IK"
 _TURNED = np.radians(1.0)
 _MISSES = 1e-2
 """As a fraction of the chain's length: a larger error on a reachable target means that the chain does not respond."""
-NOTICED = 1e-5
-"""Distance [m] by which a soft reach leaves an effector before its target, from which on that is said."""
 
 
 @dataclass(frozen=True)
-class IKBakeResult:
+class IKBakeResult(Reached):
     """The result of a bake."""
 
     chain: JointChain
@@ -59,29 +58,8 @@ class IKBakeResult:
     passes: int
 
     @property
-    def median_error(self) -> float:
-        """The median error of the frames with the target in reach, but for what a soft reach leaves; nan if there are
-        none."""
-        return float(np.median(self._unmeant)) if self.in_reach.any() else np.nan
-
-    @property
-    def largest_error(self) -> float:
-        """The largest one."""
-        return float(self._unmeant.max()) if self.in_reach.any() else np.nan
-
-    @property
-    def _unmeant(self) -> Array:
-        return np.maximum(self.error - self.softened, 0.0)[self.in_reach]
-
-    @property
-    def soft_frames(self) -> int:
-        """The number of frames with a target in reach before which a soft reach leaves the effector."""
-        return int(np.count_nonzero(self.softened[self.in_reach] > NOTICED))
-
-    @property
-    def largest_softened(self) -> float:
-        """The largest distance at these."""
-        return float(self.softened[self.in_reach].max(initial=0.0))
+    def distances(self) -> Array:
+        return self.error
 
 
 Request = Callable[[Seen, Samples, Array], tuple[Objectives, Array]]
