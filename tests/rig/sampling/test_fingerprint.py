@@ -27,6 +27,7 @@ def everything(scene: scenes.Scene) -> dict:
 @pytest.fixture
 def scene() -> scenes.Scene:
     """A character with something of every kind that a motion may depend on."""
+    bpy.context.scene.frame_end = 10
     found = swaying(modes=scenes.MODES)
     pole = ball((1, 1, 1), "Pole")
     found.target.parent = pole

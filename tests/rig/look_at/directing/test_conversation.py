@@ -130,7 +130,7 @@ def test_who_is_about_to_talk_looks_already(people, first) -> None:
 def test_they_look_each_other_between_the_eyes() -> None:
     anna, bo = scenes.figure("Anna"), scenes.figure("Bo", (*scenes.FIGURE, *EYES))
     bo.location.y = -1.5
-    converse([anna, bo], (1, "Anna"), (100, "Bo"))
+    converse([anna, bo], (1, "Anna"), (50, "Bo"))
     assert (of(bo).target, of(bo).subtarget) == (anna, "head")
     seen = look_at.resolve(anna, "head").targets[0]
     place = bo.data.bones[seen.bone].matrix_local @ Vector(seen.point)
@@ -143,7 +143,7 @@ def test_those_who_look_from_bone_to_bone_look_in_an_eye() -> None:
     anna, bo = scenes.figure("Anna"), scenes.figure("Bo", (*scenes.FIGURE, *EYES))
     bo.location.y = -1.5
     scenes.aim(anna, None, aim_from="BONE")
-    converse([anna, bo], (1, "Anna"), (100, "Bo"))
+    converse([anna, bo], (1, "Anna"), (50, "Bo"))
     assert bo in [target.object for target in targets.listed(of(anna))]
     assert [target.bone for target in targets.listed(of(anna)) if target.object == bo] == ["eye.L"]
     assert (of(bo).target, of(bo).subtarget) == (anna, "head")
@@ -367,7 +367,7 @@ def test_as_baked_the_gaze_is_within_the_face_as_planned(empty_file) -> None:
 def test_eyes_and_body_are_enabled_where_the_rig_has_them() -> None:
     anna, bo = scenes.figure("Anna"), scenes.figure("Bo", (*scenes.FIGURE, *EYES))
     bo.location.y = -1.5
-    converse([anna, bo], (1, "Anna"), (100, "Bo"), eyes=True, body=True)
+    converse([anna, bo], (1, "Anna"), (50, "Bo"), eyes=True, body=True)
     assert of(bo).eyes.use and of(bo).eyes.use_blink and of(bo).body.use_weight_shift and of(bo).body.use_breathing
     for item in (anna, bo):
         look_at.resolve(item, "head")
