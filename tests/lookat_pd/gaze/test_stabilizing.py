@@ -295,7 +295,7 @@ def test_limits_hold():
 
 @pytest.mark.parametrize("tuning", [Tuning(), Tuning(method="component"), Tuning(max_speed=1.5)])
 def test_steps_in_real_time_are_the_solve(tuning):
-    t = times(3.0)
+    t = times(1.5)
     bodies, path = dancer(t), at(0.5 * np.sin(1.5 * t), 0.1)
     solved = solve(chain(), tuning, *bodies, path[None], 1 / RATE, [Event(0.0, 0)])
     stepper, steps = RealtimeLookAt(chain(), tuning), []

@@ -116,7 +116,7 @@ def test_the_time_left_after_an_edited_key(scene, edit, monkeypatch) -> None:
 
     monkeypatch.setattr(sampler.Sampler, "_step", stepped)
     monkeypatch.setattr(live_scene.time, "perf_counter", lambda: now[0])
-    for x in (-0.3, 0.1, -0.1):
+    for x in (-0.3, 0.1):
         with suspend.suspend_live():
             edit(scene, x)
             state().refresh(bpy.context.scene, live._structure, now=True)
