@@ -60,6 +60,7 @@ class LOOKAT_PD_OT_compare(job.ModalJob, bpy.types.Operator):
         if compare.ghost(item) is None:
             return set()
         compare.hide(item)
+        _watch()
         viewports.redraw()
         return {"FINISHED"}
 
@@ -73,13 +74,14 @@ class LOOKAT_PD_OT_compare(job.ModalJob, bpy.types.Operator):
 
     def finish(self, context: bpy.types.Context, result: compare.Ghost) -> None:
         compare.show(self._armature, result)
+        _watch()
         viewports.redraw()
 
 
 @persistent
 def _changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Sample again, a while after an animation has changed."""
-    if not compare.is_on() or suspend.is_live_suspended() or not depsgraph.id_type_updated("ACTION"):
+    if suspend.is_live_suspended() or not depsgraph.id_type_updated("ACTION"):
         return
     if all(layer_action.is_layer(u.id.original) for u in depsgraph.updates if isinstance(u.id, bpy.types.Action)):
         return
@@ -117,6 +119,7 @@ def _refreshed() -> Generator[float, None, None]:
                 compare.show(items[0], found)
         except LookAtError:
             compare.hide(items[0])
+            _watch()
 
 
 def _in_slices() -> float | None:
@@ -152,23 +155,29 @@ def _forget(*_: object) -> None:
         _stop()
         _show_status(None)
     compare.hide()
+    _watch()
 
 
-_HANDLERS = ((bpy.app.handlers.depsgraph_update_post, _changed), (bpy.app.handlers.load_pre, _forget))
+def _watch() -> None:
+    """Notice changes while something is compared, and be called by none otherwise."""
+    handlers = bpy.app.handlers.depsgraph_update_post
+    if compare.is_on() != (_changed in handlers):
+        (handlers.append if compare.is_on() else handlers.remove)(_changed)
+
+
 _register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_compare,))
 
 
 def register() -> None:
     _register()
-    for handlers, function in _HANDLERS:
-        handlers.append(function)
+    bpy.app.handlers.load_pre.append(_forget)
 
 
 def unregister() -> None:
-    for handlers, function in _HANDLERS:
-        handlers.remove(function)
+    bpy.app.handlers.load_pre.remove(_forget)
     if bpy.app.timers.is_registered(_in_slices):
         bpy.app.timers.unregister(_in_slices)
     _stop()
     compare.hide()
+    _watch()
     _unregister()

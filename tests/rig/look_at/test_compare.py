@@ -114,10 +114,12 @@ def test_without_a_plain_animation_there_is_a_reason(plain, gone) -> None:
 
 def test_the_button_shows_and_hides_it(plain) -> None:
     hero, found = plain
+    before = list(bpy.app.handlers.depsgraph_update_post)
     assert bpy.ops.lookat_pd.compare() == {"FINISHED"}
     assert _is_plain(compare.ghost(hero.armature), found)
     assert bpy.ops.lookat_pd.compare() == {"FINISHED"}
     assert compare.ghost(hero.armature) is None and not compare.is_on()
+    assert list(bpy.app.handlers.depsgraph_update_post) == before, "nothing of it is entered while it is off"
 
 
 def test_it_is_sampled_again_once_the_animation_has_changed(plain) -> None:
