@@ -169,6 +169,9 @@ def check_input(path: Path) -> None:
         raise FileError("This is a folder; name the files in it.", code="input-is-folder")
     if not path.exists():
         raise FileError("There is no such file; check the path.", code="input-missing")
+    if not path.is_file():
+        # Reading a pipe may never end.
+        raise FileError("This is a pipe or a device; name files.", code="input-kind")
     if path.suffix.lower() not in INPUTS:
         kind = f"Files of the kind {path.suffix}" if path.suffix else "Files without a suffix"
         raise FileError(

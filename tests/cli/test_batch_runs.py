@@ -164,9 +164,10 @@ def test_odd_names_and_links_cost_themselves_alone(three, call, tmp_path) -> Non
     (three / "deep" / "again").symlink_to(three)
     (three / "d.glb").symlink_to("d.glb")
     shutil.copy(os.fsencode(three / "a.glb"), os.fsencode(three) + b"/e\xff.glb")
+    os.mkfifo(three / "p.glb")
     outcome = call("inspect", three)
     found = {os.fsencode(row["input"])[-6:]: row["ok"] for row in outcome.rows}
-    assert outcome.code == 1 and len(found) == 5 and not found[b"/d.glb"] and found[b"/c.glb"], outcome.errors
+    assert outcome.code == 1 and len(found) == 6 and not found[b"/d.glb"] and found[b"/c.glb"], outcome.errors
     assert any("leads back" in line for line in outcome.errors)
     assert not [line for line in outcome.errors if "please report" in line]
 
