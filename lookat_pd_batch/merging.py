@@ -75,6 +75,12 @@ def _conflict(reports: Sequence[Report]) -> str | None:
             (one, first), (other, second) = sorted(known.items(), key=lambda item: str(item[1]))[:2]
             of = "Blender" if name == "blender" else "version"
             return f"{first} is of {of} {one}, {second} of {of} {other}; {remedy}."
+    for report in reports:
+        known = _run(report)
+        if known is not None and known["inputs"]:
+            double = Counter(row["input"] for row in report.rows) - Counter(known["inputs"])
+            if double:
+                return f"{report.path} has {next(iter(double))} twice; run that shard again."
     return _other_run([(report.path, run) for report in reports if (run := _run(report)) is not None])
 
 

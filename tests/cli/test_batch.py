@@ -161,6 +161,14 @@ def test_what_is_no_report_is_named(text, tmp_path, capsys) -> None:
     assert "odd.json" in complaint and complaint.count("\n") == 1
 
 
+def test_a_row_that_is_doubled_is_named(reports, tmp_path, capsys) -> None:
+    path = reports / "2.json"
+    rows = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps([*rows, rows[0]]), "utf-8")
+    assert merge(reports, tmp_path / "all.json") == 1 and not (tmp_path / "all.json").exists()
+    assert f"2.json has {rows[0]['input']} twice" in capsys.readouterr().err
+
+
 def test_a_merged_report_never_takes_the_place_of_one_of_them(reports) -> None:
     before = (reports / "1.json").read_bytes()
     assert merge(reports, reports / "1.json") == 2
