@@ -23,7 +23,7 @@ from .timing import Times, shortest
 
 program, edit = load("cli.program"), load("rig.look_at.edit")
 
-FRAMES, FILES, REPEATS = 120, 6, 3
+FRAMES, FILES, REPEATS = 120, 12, 2
 LIMBS = 5
 SKIN = 200, 200
 """Of the character beside a mesh."""
@@ -52,9 +52,10 @@ def _plain(prefix: str, folder: Path) -> Iterator[Row]:
 def _human(prefix: str, folder: Path) -> Iterator[Row]:
     human = scenes.rigify_human(scenes.empty_file())
     group = f"The demo's human, a generated Rigify rig of {len(human.armature.pose.bones)} bones"
+    target = human.target.name
     works = _works(folder / "human", human, files=1)
     source = folder / "human" / "in" / "0.blend"
-    works["glb"] = _busy(lambda: _bake(source, folder / "human" / "out.glb", human.target.name))
+    works["glb"] = _busy(lambda: _bake(source, folder / "human" / "out.glb", target))
     times = shortest(works, 1)
     yield from _compared(f"{prefix}.human", group, times, Goal(1.0), files=1)
     ratio = times["glb"] / times["ours"]
