@@ -150,13 +150,10 @@ def _options(job: Job, section: Section, given: argparse.Namespace) -> argparse.
         options = below.parse_args(words.join_negative_numbers([*found, "--", *files]))
     complete(options, [section.verb, *found, "--", *files])
     options.verb, options.inputs = section.verb, list(section.paths)
-    options.below = {str(path): _below(path, job.folder) for path in section.paths}
+    # Files elsewhere lie side by side, as those that are named on the command line.
+    relative = {str(path): os.path.relpath(path.parent, job.folder) for path in section.paths}
+    options.below = {path: below for path, below in relative.items() if below.split(os.sep)[0] != ".."}
     return options
-
-
-def _below(path: Path, folder: Path) -> str:
-    relative = os.path.relpath(path.parent, folder)
-    return "." if relative.startswith("..") else relative
 
 
 def _verbs(top: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
