@@ -1,6 +1,6 @@
 """How well baked look-ats aim: seen on the evaluated rig in the world, or as predicted where that is exact."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -18,6 +18,9 @@ from ..rig.look_at.setting_paths import setting_path
 from ..rig.sampling import shear
 from ..rig.sampling.sampler import Sampler, Samples
 
+See = Callable[[BakeResult, int, bpy.types.Object], None]
+"""Takes a result, a frame and the evaluated armature."""
+
 
 @dataclass(frozen=True)
 class AimFigures:
@@ -33,12 +36,12 @@ class AimFigures:
 
 
 def find(
-    scene: bpy.types.Scene, results: Sequence[BakeResult], *, verify: bool
+    scene: bpy.types.Scene, results: Sequence[BakeResult], *, verify: bool, see: See | None = None
 ) -> Generator[float, None, list[AimFigures]]:
     """How well each look-at aims: as predicted where that is exact, else, and with `verify`, measured on the evaluated
-    rig. Yields the fraction done."""
+    rig. see: is shown what is measured. Yields the fraction done."""
     if verify or not all(map(_is_predictable, results)):
-        return (yield from measure(scene, results))
+        return (yield from measure(scene, results, see))
     return [_predicted(result) for result in results]
 
 
@@ -73,7 +76,9 @@ def _predicted(result: BakeResult) -> AimFigures:
     return AimFigures(settled, over(solution.error, looks, solution.reachable, result.frames), None)
 
 
-def measure(scene: bpy.types.Scene, results: Sequence[BakeResult]) -> Generator[float, None, list[AimFigures]]:
+def measure(
+    scene: bpy.types.Scene, results: Sequence[BakeResult], see: See | None = None
+) -> Generator[float, None, list[AimFigures]]:
     """How well each look-at aims; what shape keys do to eyes is as solved. Yields the fraction done."""
     measured: list[AimFigures] = []
     for number, result in enumerate(results):
@@ -88,6 +93,8 @@ def measure(scene: bpy.types.Scene, results: Sequence[BakeResult]) -> Generator[
                 # As it is, not as a rotation: uneven scale turns axes as well.
                 worlds[step] = armature.matrix_world
                 bones[step] = [armature.pose.bones[name].matrix for name in names]
+                if see is not None:
+                    see(result, int(result.frames[step]), armature)
                 yield (number + (step + 1) / len(result.frames)) / len(results)
         assert seen is not None
         measured.append(_measured(result, seen, worlds, bones))

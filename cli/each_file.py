@@ -112,6 +112,7 @@ def _exported(job: FileJob, arguments: argparse.Namespace, note: provenance.Note
         export_actions=arguments.export_actions or actions,
         made_from=provenance.character(job, note, arguments),
         former=job.former or job.output,
+        seen=job.seen,
     )
 
 

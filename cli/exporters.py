@@ -22,7 +22,7 @@ def _gltf(path: Path, temporary: Path, options: argparse.Namespace, made: Collec
     _hold_poses()
     only_deforming = options.export_bones == "deform" and _deforming_bones_suffice()
     rate = retime.rate(bpy.context.scene)
-    clips = gltf_clips.take(bpy.context.scene) if only_deforming else []
+    clips = gltf_clips.take(bpy.context.scene, options.seen) if only_deforming else []
     made_from, content = options.made_from, None
     if clips and made_from is not None:
         made_from += gltf_clips.state(bpy.context.scene)

@@ -22,8 +22,10 @@ from ..lookat_pd.errors import FileError
 from ..lookat_pd.rotation import Array
 from ..rig.animation import actions, keys
 from ..rig.detection import moving_actions
-from . import gltf, gltf_edit, retime
+from ..rig.sampling import own_data
+from . import gltf, gltf_edit, retime, seen_poses
 from .gltf_source import GltfSource
+from .seen_poses import Seen
 
 _TO_GLTF = np.array(((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, -1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)))
 _STILL = 1e-4
@@ -51,18 +53,22 @@ class ExportedClip:
     """The same at rest (n, 4, 4)."""
 
 
-def take(scene: bpy.types.Scene) -> list[ExportedClip]:
+def take(scene: bpy.types.Scene, seen: Seen) -> list[ExportedClip]:
     """Sample the clips of all characters, and leave these without animation; nothing where the exporter must do it.
 
-    What it changes in the present file is not put back: that is read anew for each input.
+    seen: poses that need not be sampled again, of a character by itself that nothing is added to live. What this
+    changes in the present file is not put back: that is read anew for each input.
     """
     armatures = [item for item in scene.objects if item.type == "ARMATURE" and item.animation_data is not None]
     found = [(armature, action) for armature in armatures for action in moving_actions.moving(armature)]
     if not found or _is_mixed(scene) or not all(_is_plain(armature, action, armatures) for armature, action in found):
         return []
+    if len(armatures) > 1 or _is_live(armatures[0]):
+        # They may have been seen before another one was changed.
+        seen = Seen()
     frame = scene.frame_current
     with _without_modifiers(scene):
-        clips = [_sampled(scene, armature, action) for armature, action in found]
+        clips = [_sampled(scene, armature, action, seen) for armature, action in found]
     for armature in dict.fromkeys(armature for armature, _ in found):
         data = armature.animation_data
         data.action = None
@@ -75,6 +81,15 @@ def take(scene: bpy.types.Scene) -> list[ExportedClip]:
         bpy.data.actions.remove(action)
     scene.frame_set(frame)
     return clips
+
+
+def _is_live(armature: bpy.types.Object) -> bool:
+    """Whether something that sampling leaves out moves bones."""
+    return any(
+        own_data.is_own_constraint(constraint) and not constraint.mute and constraint.influence > 0.0
+        for bone in armature.pose.bones
+        for constraint in bone.constraints
+    )
 
 
 def _is_mixed(scene: bpy.types.Scene) -> bool:
@@ -119,26 +134,33 @@ def _without_modifiers(scene: bpy.types.Scene) -> Iterator[None]:
             modifier.show_viewport = True
 
 
-def _sampled(scene: bpy.types.Scene, armature: bpy.types.Object, action: bpy.types.Action) -> ExportedClip:
-    data, bones = armature.animation_data, armature.pose.bones
+def _sampled(scene: bpy.types.Scene, armature: bpy.types.Object, action: bpy.types.Action, seen: Seen) -> ExportedClip:
+    first, last = (int(frame) for frame in action.frame_range)
+    frames = np.arange(first, last + 1)
+    kept = seen_poses.deforming(armature)
+    poses = seen.of(armature, action.name, frames.tolist())
+    if poses is None:
+        poses = _stepped(scene, armature, action, frames, kept)
+    bones = [armature.pose.bones[number].bone for number in kept]
+    rests = np.array([bone.matrix_local for bone in bones])
+    return ExportedClip(armature.name, action.name, frames, tuple(bone.name for bone in bones), poses, rests)
+
+
+def _stepped(
+    scene: bpy.types.Scene, armature: bpy.types.Object, action: bpy.types.Action, frames: Array, bones: list[int]
+) -> Array:
+    """Matrices (F, n, 4, 4) of bones as the action has them."""
+    data = armature.animation_data
     slot = moving_actions.suitable_slot(armature, action)
     data.use_nla = False
     if data.action != action or data.action_slot != slot:
         _rest(armature)
         data.action, data.action_slot = action, slot
-    first, last = (int(frame) for frame in action.frame_range)
-    frames = np.arange(first, last + 1)
-    kept = [number for number, bone in enumerate(bones) if bone.bone.use_deform]
-    poses = np.empty((len(frames), len(kept), 16), dtype=np.float32)
-    pose = np.empty((len(bones), 16), dtype=np.float32)
-    for row, frame in zip(poses, frames.tolist(), strict=True):
+    poses = np.empty((len(frames), len(bones), 4, 4), dtype=np.float32)
+    for pose, frame in zip(poses, frames.tolist(), strict=True):
         scene.frame_set(frame)
-        bones.foreach_get("matrix", pose.reshape(-1))
-        row[:] = pose[kept]
-    rests = np.array([bones[number].bone.matrix_local for number in kept])
-    names = tuple(bones[number].name for number in kept)
-    matrices = poses.reshape(len(frames), len(kept), 4, 4).swapaxes(-1, -2)
-    return ExportedClip(armature.name, action.name, frames, names, matrices, rests)
+        pose[:] = seen_poses.matrices(armature, bones)
+    return poses
 
 
 def _rest(armature: bpy.types.Object) -> None:

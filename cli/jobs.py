@@ -17,6 +17,7 @@ from . import report, whole_file
 from .arguments import FORMATS, INPUTS, OUTPUTS, Misuse, Shards
 from .console import Console
 from .gltf_source import GltfSource
+from .seen_poses import Seen
 
 Item = TypeVar("Item")
 GLTF = (".glb", ".gltf", ".vrm")
@@ -34,6 +35,8 @@ class FileJob:
     """The glTF file whose animations alone are edited."""
     former: Path | None = None
     """The newest version of the output that there is."""
+    seen: Seen = field(default_factory=Seen, compare=False)
+    """Poses of clips that were sampled on the way."""
 
     @property
     def losses(self) -> tuple[Message, ...]:

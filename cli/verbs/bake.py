@@ -4,6 +4,7 @@ import argparse
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -248,7 +249,8 @@ def _bake_action(
     options = _options(request, first, last)
     steps = look_at_bake.bake(scene, look_ats, options)
     results = drain(steps, lambda fraction: console.progress(0.1 + 0.65 * fraction, "baking"))
-    steps = baked_aim.find(scene, results, verify=request.options.verify)
+    see = partial(_see, job) if job.output.suffix.lower() == ".glb" and job.source is None else None
+    steps = baked_aim.find(scene, results, verify=request.options.verify, see=see)
     errors = drain(steps, lambda fraction: console.progress(0.75 + 0.2 * fraction, "verifying"))
     if job.output.suffix.lower() == ".glb":
         for result in results:
@@ -256,6 +258,10 @@ def _bake_action(
     fill(row, results, errors)
     key_arguments.fill(row, options.writer)
     return results[0].action
+
+
+def _see(job: FileJob, result: look_at_bake.BakeResult, frame: int, evaluated: bpy.types.Object) -> None:
+    job.seen.add(result.look_at.armature, result.action.name, frame, evaluated)
 
 
 def _options(request: _Request, first: int, last: int) -> bake_options.BakeOptions:

@@ -429,7 +429,7 @@ def channels(path: Path) -> dict[tuple[str, str, str], np.ndarray]:
     return found
 
 
-@pytest.mark.parametrize("words", [(), ("--all-actions",)])
+@pytest.mark.parametrize("words", [(), ("--all-actions",), ("--verify",)])
 def test_clips_are_those_that_the_exporter_writes(words, skinned, call, tools, tmp_path, monkeypatch) -> None:
     """Of bones that are scaled, unevenly or to nothing, too."""
     tools.reopen(skinned)
@@ -438,7 +438,7 @@ def test_clips_are_those_that_the_exporter_writes(words, skinned, call, tools, t
         hero.pose.bones[name].scale = scale
     tools.save(skinned)
     assert call("bake", skinned, "--output", tmp_path / "ours.glb", AIM, *words).code == 0
-    monkeypatch.setattr(load("cli.gltf_clips"), "take", lambda scene: [])
+    monkeypatch.setattr(load("cli.gltf_clips"), "take", lambda *_: [])
     assert call("bake", skinned, "--output", tmp_path / "its.glb", AIM, *words).code == 0
     ours, its = channels(tmp_path / "ours.glb"), channels(tmp_path / "its.glb")
     assert ours.keys() == its.keys() and any(name == "head" for _, name, _ in ours)
@@ -551,6 +551,16 @@ def test_a_job_file_does_what_the_commands_do(show, call, tmp_path) -> None:
     assert len(outcome.rows) == 3
     assert call("job", show, "--set", "bo.settle_time=0.4").code == 0
     assert (tmp_path / "one.glb").read_bytes() != (tmp_path / "out" / places[2]).read_bytes()
+
+
+def test_files_outside_of_the_folder_of_a_job_have_places_of_their_own(show, call, tmp_path) -> None:
+    job = tmp_path / "jobs" / "all.toml"
+    job.parent.mkdir()
+    job.write_text('[all]\nfiles = ["../chars/**/walk.glb"]\noutput = "out"\npoint = [0.5, -2, 1.7]\naction = "Walk"\n')
+    outcome = call("job", job)
+    assert outcome.code == 0, outcome.errors
+    written = {str(Path(row["output"]).relative_to(job.parent / "out")) for row in outcome.rows}
+    assert written == {"anna/walk.glb", "bo/deep/walk.glb"}
 
 
 def test_shards_of_a_job_are_one_run(show, call, tmp_path) -> None:
