@@ -25,7 +25,7 @@ from ..rig.detection import moving_actions
 from ..rig.sampling import own_data
 from . import gltf, gltf_edit, retime, seen_poses
 from .gltf_source import GltfSource
-from .seen_poses import Seen
+from .seen_poses import SeenPoses
 
 _TO_GLTF = np.array(((1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, -1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0)))
 _STILL = 1e-4
@@ -53,7 +53,7 @@ class ExportedClip:
     """The same at rest (n, 4, 4)."""
 
 
-def take(scene: bpy.types.Scene, seen: Seen) -> list[ExportedClip]:
+def take(scene: bpy.types.Scene, seen: SeenPoses) -> list[ExportedClip]:
     """Sample the clips of all characters, and leave these without animation; nothing where the exporter must do it.
 
     seen: poses that need not be sampled again, of a character by itself that nothing is added to live. What this
@@ -65,7 +65,7 @@ def take(scene: bpy.types.Scene, seen: Seen) -> list[ExportedClip]:
         return []
     if len(armatures) > 1 or _is_live(armatures[0]):
         # They may have been seen before another one was changed.
-        seen = Seen()
+        seen = SeenPoses()
     frame = scene.frame_current
     with _without_modifiers(scene):
         clips = [_sampled(scene, armature, action, seen) for armature, action in found]
@@ -134,7 +134,9 @@ def _without_modifiers(scene: bpy.types.Scene) -> Iterator[None]:
             modifier.show_viewport = True
 
 
-def _sampled(scene: bpy.types.Scene, armature: bpy.types.Object, action: bpy.types.Action, seen: Seen) -> ExportedClip:
+def _sampled(
+    scene: bpy.types.Scene, armature: bpy.types.Object, action: bpy.types.Action, seen: SeenPoses
+) -> ExportedClip:
     first, last = (int(frame) for frame in action.frame_range)
     frames = np.arange(first, last + 1)
     kept = seen_poses.deforming(armature)

@@ -17,7 +17,7 @@ from . import report, whole_file
 from .arguments import FORMATS, INPUTS, OUTPUTS, Misuse, Shards
 from .console import Console
 from .gltf_source import GltfSource
-from .seen_poses import Seen
+from .seen_poses import SeenPoses
 
 Item = TypeVar("Item")
 GLTF = (".glb", ".gltf", ".vrm")
@@ -35,7 +35,7 @@ class FileJob:
     """The glTF file whose animations alone are edited."""
     former: Path | None = None
     """The newest version of the output that there is."""
-    seen: Seen = field(default_factory=Seen, compare=False)
+    seen: SeenPoses = field(default_factory=SeenPoses, compare=False)
     """Poses of clips that were sampled on the way."""
 
     @property

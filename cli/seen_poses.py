@@ -10,7 +10,7 @@ from ..lookat_pd.rotation import Array
 
 
 @dataclass
-class Seen:
+class SeenPoses:
     """Matrices of the bones that deform, in armature space."""
 
     poses: dict[tuple[str, str], dict[int, Array]] = field(default_factory=dict)
