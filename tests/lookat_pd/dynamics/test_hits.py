@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from grids import diagonal
 from lookat_pd import ik, rotation
 from lookat_pd.dynamics import Body, hits
 from lookat_pd.errors import InvalidArgument
@@ -315,8 +316,7 @@ def test_parts_are_farthest_one_after_the_other_from_the_blow_outwards(seed: int
         assert np.all((moment >= 0.05) & (moment <= 0.26))
 
 
-@pytest.mark.parametrize("seed", range(6))
-@pytest.mark.parametrize("size", [0.1, 1.0, 30.0, 1e4, 1e8])
+@diagonal(seed=range(6), size=[0.1, 1.0, 30.0, 1e4, 1e8])
 def test_a_line_of_joints_turns_by_the_largest_angle_at_most(seed: int, size: float) -> None:
     body = trees.body(5, seed, chain=True)
     animated, largest = swaying(body), np.radians(60.0)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from comparison import largest_degrees
+from grids import diagonal
 from lookat_pd import rotation
 from lookat_pd.errors import InvalidArgument
 from lookat_pd.gaze.solver import Chain, Event, Solution, Tuning, solve
@@ -322,9 +323,7 @@ SAME_AT_ALL_RATES = (
 )
 
 
-@pytest.mark.parametrize("events", [ON_FRAMES, ANYWHERE], ids=["on frames", "between frames"])
-@pytest.mark.parametrize("tuning", KINDS.values(), ids=KINDS)
-@pytest.mark.parametrize("name", SAME_AT_ALL_RATES)
+@diagonal(name=SAME_AT_ALL_RATES, tuning=KINDS, events={"on frames": ON_FRAMES, "between frames": ANYWHERE})
 def test_all_frame_rates_give_the_same_motion(name, tuning, events):
     path = PATHS.get(name, lambda t: at(90.0 * t))
     films = [film([path, hold(-30.0, 10.0)], events, tuning, rate).offsets[:: rate // 6] for rate in RATES]

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from extension import load
+from grids import diagonal
 
 from .. import scenes
 from ..scenes import CHAIN, LAST, MODES, aim, animate, ball, figure, keyed, run_bake, swaying
@@ -125,9 +126,7 @@ def test_outside_the_range_nothing_moves(into) -> None:
     assert np.abs(after - before).max() <= (0.0 if into == "LAYER" else 2e-6)
 
 
-@into_any
-@pytest.mark.parametrize("modes", [("QUATERNION",), ("XYZ",), ("AXIS_ANGLE",)], ids=str)
-@pytest.mark.parametrize("keyed_bones", [(), ("neck",)], ids=str)
+@diagonal(into=INTO, modes=[("QUATERNION",), ("XYZ",), ("AXIS_ANGLE",)], keyed_bones=[(), ("neck",)])
 def test_posed_but_unkeyed_bones_keep_their_pose(into, modes, keyed_bones) -> None:
     """Bones that stand in a pose without keys: before the first switch-on and after release they stand as posed."""
     scene = swaying(modes=modes, bones=keyed_bones or ("upper_arm.L",))
@@ -270,8 +269,7 @@ def test_channels_never_jump(mode) -> None:
     assert np.all(between < 0.25 * reach + 1e-3)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("axis", [0, 1, 2])
+@diagonal(mode=MODES, axis=[0, 1, 2])
 def test_many_turns_stay_many_turns(mode, axis) -> None:
     """A head that spins three times while it looks (an owl with a screw loose) runs on without jumps."""
     armature, target = figure(), ball()

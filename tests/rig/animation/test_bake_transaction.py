@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from extension import load
+from grids import diagonal
 
 from .. import scenes
 
@@ -116,14 +117,14 @@ def write(pens: Any, armature: bpy.types.Object, frames: np.ndarray, bases: dict
         pens.write(name, mode, frames, bases[name] + 0.1, bases[name])
 
 
-@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
-@pytest.mark.parametrize(
-    ("first", "last", "mode"), [(5, 12, "EVERY_FRAME"), (20, 40, "EVERY_FRAME"), (5, 12, "FITTED")]
+@diagonal(
+    into=["CURRENT", "NEW", "LAYER"], written=[(5, 12, "EVERY_FRAME"), (20, 40, "EVERY_FRAME"), (5, 12, "FITTED")]
 )
 def test_a_bake_that_stops_anywhere_leaves_the_file_as_it_was(
-    into: str, first: int, last: int, mode: str, stop_after
+    into: str, written: tuple[int, int, str], stop_after
 ) -> None:
     """After each F-curve that it writes, and when it is undone after all of them."""
+    first, last, mode = written
     armature, ball = prepared(into)
     frames = np.arange(first, last + 1)
     bases = {name: base_of(armature, mode, frames, name) for name, mode in BONES.items()}

@@ -11,6 +11,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from extension import load
+from grids import diagonal
 
 from .. import scenes
 
@@ -138,8 +139,7 @@ def test_controls_are_chosen_and_lead_down_to_the_hips(hung: Sequence[str], subt
             bpy.data.objects.remove(figure)
 
 
-@pytest.mark.parametrize("hang", HANGS)
-@pytest.mark.parametrize("maker", MAKERS)
+@diagonal(hang=HANGS, maker=[*MAKERS])
 def test_the_face_is_on_a_target_far_aside_live_and_baked(maker: str, hang: Hang) -> None:
     deforms = DEFORMS[list(MAKERS).index(maker) % len(DEFORMS)]
     figure, chain = character(MAKERS[maker], hang, deforms)

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from extension import load
+from grids import diagonal
 
 from .. import scenes
 from . import ik_figure
@@ -85,8 +86,7 @@ def test_the_arm_moves_as_it_does_in_fk(pole: bool, turned: bool, length: int, f
     assert np.abs(made - expected)[:, : 3 if turned else 4].max() < 1e-3
 
 
-@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
-@pytest.mark.parametrize("after", ["ANIMATION", "RETURN", "HOLD"])
+@diagonal(into=["NEW", "CURRENT", "LAYER"], after=["ANIMATION", "RETURN", "HOLD"])
 def test_the_hand_arrives_and_goes_on(after: str, into: str) -> None:
     armature = ik_figure.figure()
     frames = np.arange(1, LAST + 30)

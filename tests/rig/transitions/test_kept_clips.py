@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from extension import load
+from grids import diagonal
 
 from .motions import character, poses, walk
 
@@ -80,8 +81,7 @@ def test_keys_outside_the_blend_are_those_of_the_clips(modes) -> None:
     assert compared > 100
 
 
-@pytest.mark.parametrize("root", ["NONE", "POSITION", "HEADING", "ALL"])
-@pytest.mark.parametrize("modes", MODES, ids="+".join)
+@diagonal(root=["NONE", "POSITION", "HEADING", "ALL"], modes=MODES)
 def test_the_motion_is_that_of_a_key_at_every_frame(modes, root) -> None:
     clips = pair(modes)
     kept, counted = joined(clips, key_writer.KEEP, root)

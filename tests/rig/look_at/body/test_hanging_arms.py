@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from extension import load
+from grids import diagonal
 
 from ... import control_rigs, scenes
 from ...detection.test_hanging import DEFORMS, HANGS, MAKERS, Hang, Maker, by_armature, by_place_alone
@@ -75,9 +76,7 @@ def test_the_controls_of_both_arms_are_found(hung: Sequence[str], subtests) -> N
             bpy.data.objects.remove(made)
 
 
-@pytest.mark.parametrize("hung", [ARM[:1], ARM], ids=" ".join)
-@pytest.mark.parametrize("deforms", DEFORMS)
-@pytest.mark.parametrize("hang", [by_armature, by_place_alone])
+@diagonal(hung={"upper arm": ARM[:1], "arm": ARM}, deforms=DEFORMS, hang=[by_place_alone, by_armature])
 def test_the_arms_swing_and_come_to_rest(hung: Sequence[str], deforms: str, hang: Hang) -> None:
     maker = MAKERS["cloud"]
     made = figure(maker, hang, deforms, hung)

@@ -9,6 +9,7 @@ from mathutils import Quaternion
 
 import kept
 from extension import load
+from grids import diagonal
 from lookat_pd import rotation
 
 from ... import scenes
@@ -208,8 +209,7 @@ def test_a_second_look_at_on_the_same_bones_is_not_lost(hero) -> None:
 # Recording
 
 
-@pytest.mark.parametrize("fps", [24, 60])
-@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
+@diagonal(fps=[24, 60], into=["NEW", "CURRENT", "LAYER"])
 def test_a_recording_plays_as_it_was_shown(fps, into) -> None:
     scene = bpy.context.scene
     scene.render.fps = fps
