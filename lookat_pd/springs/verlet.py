@@ -20,6 +20,8 @@ from numpy.typing import ArrayLike
 
 from .. import checks
 from ..rotation import Array
+from .modes import Bodies, Modes
+from .tuning import SpringTuning
 
 RATE = 60.0
 """Frames a second for which VRM characters are made."""
@@ -83,3 +85,24 @@ def of_settings(omega: ArrayLike, air: ArrayLike, length: ArrayLike) -> tuple[Ar
     real_sum = np.exp(half + root) + np.exp(half - root)
     part = np.clip(np.where(apart < 0.0, complex_sum, real_sum) - product, 1e-3, 1.0)
     return RATE * long * (1.0 / part - 1.0), np.clip(1.0 - product / part, 0.0, 1.0)
+
+
+def omega_of_chain(lengths: ArrayLike, settle_time: ArrayLike) -> Array:
+    """omega (n,) [rad/s] of one-way bones that bend under a steady pull as far as those of a chain, each of which hangs
+    on the one before and pulls at it, with these lengths [m] and settle times [s], (n,). Raises InvalidArgument."""
+    long = checks.array("length", lengths)
+    count, nothing = len(long), np.zeros(len(long))
+    tuning = SpringTuning(
+        checks.like("settle time", settle_time, count),
+        nothing,
+        nothing,
+        np.zeros((count, 3)),
+        nothing,
+        nothing,
+        np.full(count, np.pi),
+    )
+    bodies = Bodies.made(np.arange(count) - 1, long)
+    modes = Modes(bodies, tuning, nothing)
+    swings = modes.swings(modes.of(bodies.hanging * long) / modes.stiffness)
+    bends = np.diff(swings, prepend=0.0)
+    return 1.0 / np.sqrt(np.maximum(bends * long, 1e-12))

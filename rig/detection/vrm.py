@@ -40,17 +40,18 @@ class VrmEyes:
 
 def read(path: Path) -> VrmEyes:
     """The eyes of a VRM file. Raises FileError."""
-    return eyes(_document(path))
+    return eyes(document(path))
 
 
 def read_any(path: Path) -> VrmEyes | None:
     """The eyes of a file that may be a VRM file; None for another glTF. Raises FileError."""
-    document = _document(path)
-    extensions = document.get("extensions", {})
-    return eyes(document) if isinstance(extensions, dict) and {"VRM", "VRMC_vrm"} & extensions.keys() else None
+    found = document(path)
+    extensions = found.get("extensions", {})
+    return eyes(found) if isinstance(extensions, dict) and {"VRM", "VRMC_vrm"} & extensions.keys() else None
 
 
-def _document(path: Path) -> dict[str, Any]:
+def document(path: Path) -> dict[str, Any]:
+    """The JSON part of a VRM file or of another .glb. Raises FileError."""
     try:
         with path.open("rb") as file:
             header = file.read(_HEADER)

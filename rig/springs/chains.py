@@ -52,6 +52,15 @@ class SpringChain:
         """Data path from the armature object to the settings, with the dot behind it."""
         return f"{data_paths.bone_path(self.bone)}.{NAME}."
 
+    def check_bone(self) -> None:
+        """Raise RigError where its first bone cannot swing."""
+        if self.item.bone.length < 1e-6:
+            raise RigError(
+                "Bone '{name}' of '{armature}' has no length and cannot swing; make it longer in edit mode.",
+                name=self.bone,
+                armature=self.armature.name,
+            )
+
     def check(self) -> None:
         """Raise RigError where it cannot swing."""
         check_local(self.armature)

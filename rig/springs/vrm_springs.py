@@ -1,0 +1,172 @@
+"""Taking over the springs of a VRM file or of the VRM add-on, with what they collide with."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix, Vector
+
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.message import Message
+from . import chains, find_chains, springs_edit, vrm_data, vrm_tuning
+from .chains import SpringChain
+from .vrm_data import VrmChain, VrmCollider, VrmJoint, VrmSprings
+
+PLACE = "lookat_pd_vrm_collider"
+"""ID property of an empty: which collider of the file it is."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What has been taken over."""
+
+    chains: tuple[SpringChain, ...]
+    notes: tuple[Message, ...]
+
+
+def take_over(scene: bpy.types.Scene, armature: bpy.types.Object, said: VrmSprings) -> Taken:
+    """Give an armature the springs of a file. Raises RigError, and then changes nothing.
+
+    Springs that its bones have already are replaced.
+    """
+    bones = armature.data.bones
+    absent = [joint.bone for chain in said.chains for joint in chain.joints if joint.bone not in bones]
+    fitting = _fitting(armature, said)
+    if said.chains and not fitting:
+        raise RigError(
+            "The springs of the VRM file name no bone of '{armature}', such as '{name}'; choose the file of the "
+            "character.",
+            armature=armature.name,
+            name=absent[0] if absent else "",
+        )
+    lines = [[joint.bone for joint in chain.joints] for chain in fitting]
+    for line in lines:
+        for bone in line:
+            SpringChain(armature, bone).check_bone()
+    taken = {bone for line in lines for bone in line}
+    for chain in list(chains.on(armature)):
+        if taken.intersection(chain.bones):
+            springs_edit.remove(chain)
+    presets = [find_chains.preset_of(armature, line[0]) for line in lines]
+    made = springs_edit.add(armature, lines, presets)
+    for chain, own in zip(made, fitting, strict=True):
+        vrm_tuning.use(scene, chain, own)
+    for item in list(scene.objects):
+        if PLACE in item and item.parent == armature:
+            bpy.data.objects.remove(item)
+    for collider in said.colliders:
+        if collider.bone in bones:
+            _add(scene, armature, collider)
+    missing = VrmSprings((), missing=(*said.missing, *dict.fromkeys(absent)), others=said.others)
+    return Taken(tuple(made), missing.notes)
+
+
+def _fitting(armature: bpy.types.Object, said: VrmSprings) -> list[VrmChain]:
+    """Chains of bones that are there, each bone in the first one that has it."""
+    taken: set[str] = set()
+    found = []
+    for chain in said.chains:
+        joints = [joint for joint in chain.joints if joint.bone in armature.data.bones and joint.bone not in taken]
+        # What hangs on a bone that is not there is a chain all the same.
+        if joints:
+            taken.update(joint.bone for joint in joints)
+            found.append(VrmChain(tuple(joints), chain.center, chain.groups))
+    return found
+
+
+def _add(scene: bpy.types.Scene, armature: bpy.types.Object, collider: VrmCollider) -> None:
+    item = springs_edit.add_collider(scene, collider.shape)
+    item.name = f"{collider.bone} Collider"
+    place(item, armature, collider)
+    item[PLACE] = collider.place
+    item.lookat_pd_collider.groups = ", ".join(collider.groups)
+    item.lookat_pd_collider.friction = 0.0
+
+
+def place(item: bpy.types.Object, armature: bpy.types.Object, collider: VrmCollider) -> None:
+    """Put an empty where a collider is, on its bone."""
+    begin, end = Vector(collider.begin), Vector(collider.end)
+    item.parent, item.parent_type, item.parent_bone = armature, "BONE", collider.bone
+    # What hangs on a bone hangs on its tail.
+    item.matrix_parent_inverse = Matrix.Translation((0.0, -armature.data.bones[collider.bone].length, 0.0))
+    along = end - begin
+    middle = 0.5 * (begin + end) if collider.shape == "CAPSULE" else begin
+    turn = along.to_track_quat("Z", "Y") if along.length > 1e-9 else Matrix.Identity(3).to_quaternion()
+    item.matrix_basis = Matrix.LocRotScale(middle, turn, None)
+    item.empty_display_size = max(collider.radius, 1e-4) if collider.shape != "PLANE" else 0.1
+    if collider.shape == "CAPSULE":
+        item.lookat_pd_collider.length = along.length
+
+
+def of_add_on(armature: bpy.types.Object) -> VrmSprings | None:
+    """The springs that the VRM add-on has for an armature, None where it has none or is not installed."""
+    extension = getattr(armature.data, "vrm_addon_extension", None)
+    if extension is None:
+        return None
+    try:
+        said = _new(armature, extension.spring_bone1) or _old(armature, extension.vrm0.secondary_animation)
+    except (AttributeError, TypeError, ValueError):
+        # Another version of the add-on.
+        return None
+    return said
+
+
+def _new(armature: bpy.types.Object, own: Any) -> VrmSprings | None:
+    found = []
+    for spring in own.springs:
+        names = [joint.node.bone_name for joint in spring.joints]
+        joints = tuple(
+            VrmJoint(
+                joint.node.bone_name,
+                _distance(armature, joint.node.bone_name, following),
+                joint.stiffness,
+                joint.drag_force,
+                _times(joint.gravity_dir, joint.gravity_power),
+                joint.hit_radius,
+            )
+            for joint, following in zip(spring.joints, names[1:], strict=False)
+        )
+        if joints:
+            found.append(VrmChain(joints, spring.center.bone_name))
+    return VrmSprings(tuple(found)) if found else None
+
+
+def _old(armature: bpy.types.Object, own: Any) -> VrmSprings | None:
+    found = []
+    for group in own.bone_groups:
+        values = group.stiffiness, group.drag_force, _times(group.gravity_dir, group.gravity_power), group.hit_radius
+        for root in group.bones:
+            for line in _lines(armature, root.bone_name):
+                following = [*line[1:], ""]
+                pairs = zip(line, following, strict=True)
+                joints = tuple(VrmJoint(bone, _distance(armature, bone, other), *values) for bone, other in pairs)
+                found.append(VrmChain(joints, group.center.bone_name))
+    return VrmSprings(tuple(found)) if found else None
+
+
+def _lines(armature: bpy.types.Object, root: str) -> Iterator[list[str]]:
+    if root not in armature.data.bones:
+        yield [root]
+        return
+    heads = [armature.data.bones[root]]
+    while heads:
+        line = [heads.pop(0)]
+        while children := list(line[-1].children):
+            heads += children[1:]
+            line.append(children[0])
+        yield [bone.name for bone in line]
+
+
+def _distance(armature: bpy.types.Object, bone: str, other: str) -> float:
+    bones = armature.data.bones
+    if bone not in bones or other not in bones:
+        return vrm_data.LAST_LENGTH
+    way = armature.matrix_world.to_3x3() @ (bones[other].head_local - bones[bone].head_local)
+    return float(np.linalg.norm(way))
+
+
+def _times(direction: Any, power: float) -> tuple[float, float, float]:
+    x, y, z = (float(value) * power for value in direction)
+    return x, y, z
