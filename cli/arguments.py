@@ -3,7 +3,8 @@
 import argparse
 import math
 import re
-from collections.abc import Callable, Sequence
+import types
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -153,8 +154,14 @@ def add_tolerance(parser: "argparse._ActionsContainer") -> None:
     )
 
 
-def add_conversion(parser: argparse.ArgumentParser, named: Sequence[str] = ("--name", "--file-name")) -> None:
-    """The flags of verbs that change animation and write files. named: those of the names of outputs."""
+def add_conversion(
+    parser: argparse.ArgumentParser,
+    named: Sequence[str] = ("--name", "--file-name"),
+    further: Mapping[str, str] = types.MappingProxyType({}),
+) -> None:
+    """The flags of verbs that change animation and write files. named: those of the names of outputs. further: kinds of
+    outputs besides those of all verbs."""
+    parser.set_defaults(formats={**FORMATS, **further})
     parser.add_argument(
         "--output",
         type=Path,
@@ -164,7 +171,7 @@ def add_conversion(parser: argparse.ArgumentParser, named: Sequence[str] = ("--n
     )
     parser.add_argument(
         "--format",
-        choices=FORMATS,
+        choices=[*FORMATS, *further],
         help="kind of the outputs (default: as --output has it, else .glb for glTF and VRM, .blend for all others)",
     )
     parser.add_argument(

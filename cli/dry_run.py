@@ -16,7 +16,7 @@ class DryRunDone(BaseException):
     """The choice is made, and the work would begin. Nothing that handles errors of the work may catch it."""
 
 
-def fill(job: FileJob, row: Row, make: Callable[[FileJob, Row], None]) -> None:
+def fill(job: FileJob, row: Row, make: Callable[[FileJob, Row], object]) -> None:
     """Read the input, as far as it says what would be done."""
     with contextlib.suppress(DryRunDone):
         make(job, row)

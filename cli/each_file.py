@@ -28,18 +28,19 @@ DONE, FAILED = 0, 1
 def convert(
     arguments: argparse.Namespace,
     console: Console,
-    work: Callable[[bpy.types.Scene, FileJob, Row], None],
+    work: Callable[[bpy.types.Scene, FileJob, Row], bytes | None],
     fields: Sequence[str] = (),
 ) -> int:
     """Read each input, let `work` change the scene and fill the row, and write the output. Returns the exit code.
 
+    What `work` returns is the content of the output; the scene is exported where that is nothing.
     fields: the verb's own fields of the report, besides those of all verbs.
     """
     planned = jobs.plan(arguments)
     jobs.check_report(arguments, (job.output for job in planned))
     read = jobs.FilesRead(arguments.inputs)
 
-    def make(job: FileJob, row: Row) -> None:
+    def make(job: FileJob, row: Row) -> bytes | None:
         scene = scene_files.load(
             job.input,
             arguments.fps,
@@ -48,7 +49,7 @@ def convert(
             source=job.source,
             clips=arguments.action,
         )
-        work(scene, job, row)
+        return work(scene, job, row)
 
     def one(job: FileJob, row: Row) -> None:
         produce(job, row, arguments, console, make, read, _result)
@@ -61,7 +62,7 @@ def produce(
     row: Row,
     arguments: argparse.Namespace,
     console: Console,
-    make: Callable[[FileJob, Row], None],
+    make: Callable[[FileJob, Row], bytes | None],
     read: jobs.FilesRead,
     result: Callable[[Row], str],
 ) -> None:
@@ -82,7 +83,7 @@ def produce(
         return
     content = _edited(job, row, make)
     if content is None:
-        make(job, row)
+        content = make(job, row)
     console.progress(0.95, "writing")
     if made_from is not None and _is_done(job, row, made_from, console):
         row["warnings"].append(
@@ -138,7 +139,7 @@ def _check_notes(row: Row, arguments: argparse.Namespace, console: Console) -> N
         )
 
 
-def _edited(job: FileJob, row: Row, make: Callable[[FileJob, Row], None]) -> bytes | None:
+def _edited(job: FileJob, row: Row, make: Callable[[FileJob, Row], bytes | None]) -> bytes | None:
     """The content of a .glb that is its glTF input with edited animations; None where the file must be exported.
 
     Whatever goes wrong with the copy without meshes is tried again with the whole file, which says what it is.
@@ -282,6 +283,8 @@ def _result(row: Row) -> str:
     what = row["bone"] or row["rig"]
     if row["baked"]:
         return f"{row['input']} -> {row['output']}: {what}, {len(row['baked'])} actions"
+    if row["frames"] is None:
+        return f"{row['input']} -> {row['output']}: {what}"
     error = row["aim_error_deg"]
     aim = ""
     if error is not None:

@@ -91,9 +91,10 @@ def plan(options: argparse.Namespace) -> list[FileJob]:
     """Raises Misuse if two outputs have one path or an output has no known format."""
     paths, output, template = options.inputs, options.output, options.template
     if not _is_folder(output, several=len(paths) > 1):
-        kind = FORMATS.get(options.format, output.suffix.lower())
-        if output.suffix.lower() not in OUTPUTS:
-            raise Misuse(f"--output {output} is neither {', '.join(OUTPUTS)}; give it one of these suffixes")
+        known = _formats(options)
+        kind = known.get(options.format, output.suffix.lower())
+        if output.suffix.lower() not in known.values():
+            raise Misuse(f"--output {output} is neither {', '.join(known.values())}; give it one of these suffixes")
         if kind != output.suffix.lower():
             raise Misuse(f"--output {output} is no file of --format {options.format}; leave one of them out")
         if template is not None:
@@ -108,6 +109,11 @@ def plan(options: argparse.Namespace) -> list[FileJob]:
         jobs.append(FileJob(path, place / name) if template is None else _versioned(path, place, options))
     _check_apart(jobs)
     return jobs
+
+
+def _formats(options: argparse.Namespace) -> dict[str, str]:
+    """The kinds of outputs of a verb, with their suffixes."""
+    return getattr(options, "formats", FORMATS)
 
 
 def _check_apart(jobs: Sequence[FileJob]) -> None:
@@ -162,7 +168,7 @@ def _is_folder(output: Path, *, several: bool) -> bool:
 
 def _suffix(path: Path, options: argparse.Namespace) -> str:
     if options.format is not None:
-        return FORMATS[options.format]
+        return _formats(options)[options.format]
     return ".glb" if path.suffix.lower() in GLTF else ".blend"
 
 

@@ -155,7 +155,7 @@ def _read(path: Path, console: Console) -> Note | None:
         if path.suffix.lower() == ".blend":
             with console.hushed():
                 known = _read_blend(path)
-        elif path.suffix.lower() == ".glb":
+        elif path.suffix.lower() in (".glb", ".vrm"):
             known = gltf.extras(path)[_EXTRAS]
         else:
             known = json.loads(_beside(path).read_text("utf-8"))

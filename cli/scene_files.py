@@ -95,7 +95,7 @@ def save(
                 temporary.write_bytes(content)
             else:
                 exporters.EXPORTERS[suffix](path, temporary, options, made)
-            if suffix == ".glb":
+            if suffix in (".glb", ".vrm"):
                 provenance.write_to_gltf(temporary, note)
         except FileError as error:
             reason = _system_reason(error, temporary.parent, job.input)

@@ -49,6 +49,7 @@ from . import (
     springs,
     springs_bake,
     springs_colliders,
+    springs_vrm,
     strip_transition,
     targets,
     travel,
@@ -96,7 +97,7 @@ TRANSITIONS = (
     blend_profile,
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)
-SPRINGS = (springs, springs_colliders, springs_bake)
+SPRINGS = (springs, springs_colliders, springs_vrm, springs_bake)
 IK = (ik_drag, ik_bake, ik_body, contacts, ik_pin, ik_switch)
 DYNAMICS = (measure_masses, interpolate_keys, reach, hit, hit_aim, clear_plots)
 MODULES = (*LOOK_AT, *PD_FOLLOW, *SPRINGS, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)

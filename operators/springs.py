@@ -176,6 +176,8 @@ class LOOKAT_PD_OT_springs_mirror(OfSprings, bpy.types.Operator):
             own = chains.containing(chain.armature, str(other[0]))
             made = own or springs_edit.add(chain.armature, [[str(bone) for bone in other]])[0]
             springs_edit.copy(chain, made)
+            if (center := chain.settings.center) in every:
+                made.settings.center = names.other_side(center, every) or center
             count += 1
         if not count:
             raise RigError("None of the selected chains has bones on the other side; select one on the left or right.")

@@ -44,6 +44,8 @@ class LOOKAT_PD_PT_springs(ArmaturePanel, bpy.types.Panel):
         layout = drawing.prepared(self.layout)
         layout.operator("lookat_pd.add_springs", icon="ADD")
         chain = springs.shown(context)
+        if chain is None or advanced.is_on(context):
+            layout.operator("lookat_pd.springs_from_vrm", icon="IMPORT")
         if chain is None:
             return
         self._draw_chain(layout, context, chain)
@@ -72,6 +74,7 @@ class LOOKAT_PD_PT_springs(ArmaturePanel, bpy.types.Panel):
                     column.prop_search(s, "center", chain.armature.data, "bones")
             _draw_bone(layout, context, chain)
             layout.operator("lookat_pd.springs_mirror", icon="MOD_MIRROR")
+            layout.operator("lookat_pd.springs_write_vrm", icon="EXPORT")
         if springs.why_no_copy(context) is None:
             layout.operator("lookat_pd.springs_copy", icon="COPYDOWN")
 

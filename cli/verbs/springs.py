@@ -4,21 +4,32 @@ import argparse
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import partial
+from pathlib import Path
 
 import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
-from ...lookat_pd.errors import RigError
+from ...lookat_pd.errors import FileError, RigError
 from ...rig.animation.bake_options import BakeOptions
+from ...rig.detection import vrm
 from ...rig.layers import layer_bake
 from ...rig.layers.kinds import LayerSolve
-from ...rig.springs import chains, find_chains, mesh_colliders, springs_edit, springs_solve
+from ...rig.springs import (
+    chains,
+    find_chains,
+    mesh_colliders,
+    springs_edit,
+    springs_solve,
+    vrm_data,
+    vrm_springs,
+    vrm_writing,
+)
 from ...rig.springs.chains import SpringChain
 from ...rig.springs.settings import SpringSettings
 from ...rig.springs.springs_kind import SpringKind, SpringSolve, instance_of
 from .. import arguments as words
-from .. import baking, each_action, each_file, each_rig, key_arguments, rigs, setting_flags
+from .. import baking, dry_run, each_action, each_file, each_rig, key_arguments, rigs, setting_flags
 from ..console import Console
 from ..jobs import FileJob
 from ..report import Row
@@ -30,7 +41,8 @@ FIELDS = ("springs",)
 EPILOG = (
     "Bakes all springs of the file that are not muted. With --bones those of these bones, which get springs if they "
     "have none: lines of bones that hang on each other are chains. A file without springs and without --bones gets "
-    "those that are found by the names of its bones. On a cyclic action each cycle ends as it begins."
+    "those that are found by the names of its bones. On a cyclic action each cycle ends as it begins. A VRM file gets "
+    "its own springs, and an output .vrm is the VRM file with these springs, changed by the flags, instead of a bake."
 )
 _SET = ("preset", "settle_time", "damping_ratio", "gravity", "tip_factor", "drag", "inertia", "influence", "radius")
 """Settings that have flags; the preset sets others, and comes first."""
@@ -38,7 +50,7 @@ _SET = ("preset", "settle_time", "damping_ratio", "gravity", "tip_factor", "drag
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_inputs(parser)
-    words.add_conversion(parser)
+    words.add_conversion(parser, further={"vrm": ".vrm"})
     help = "bones that swing, by a name or a pattern such as 'tail*'; several patterns, and the option may be repeated"
     parser.add_argument("--bones", metavar="PATTERN", nargs="+", action="extend", help=help)
     add = partial(setting_flags.add, parser, stored=True)
@@ -50,6 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--drag", SpringSettings, "drag", "X")
     add("--inertia", SpringSettings, "inertia", "X")
     add("--influence", SpringSettings, "influence", "X")
+    help = "VRM file of the character, whose springs it gets, and of which a .vrm is made (default: the input)"
+    parser.add_argument("--from-vrm", type=Path, metavar="FILE", help=help)
     cycle = parser.add_mutually_exclusive_group()
     help = "fail where the action is no cycle, instead of beginning at rest"
     cycle.add_argument("--cyclic", action="store_const", const=True, default=None, help=help)
@@ -67,11 +81,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace, console: Console) -> int:
     baking.check(options)
 
-    def work(scene: bpy.types.Scene, job: FileJob, row: Row) -> None:
+    def work(scene: bpy.types.Scene, job: FileJob, row: Row) -> bytes | None:
+        if job.output.suffix.lower() == ".vrm":
+            return _write(options, scene, job, row)
+
         def one(own: Row) -> None:
             _work(options, scene, job, own, console)
 
-        each_rig.run(options, scene, job, row, console, one, among=_swinging(options, scene))
+        each_rig.run(options, scene, job, row, console, one, among=_swinging(options, scene, job))
+        return None
 
     return each_file.convert(options, console, work, FIELDS)
 
@@ -80,6 +98,16 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row
     into = baking.INTO[options.into]
     baking.check_output(into, job)
     rig = baking.choose_rig(options, scene, row)
+    every = _prepared(options, scene, job, rig, row)
+    task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(layer_bake.ending(SpringKind)))
+    each_action.run(task, lambda own: _bake(options, scene, job, every, own, console))
+
+
+def _prepared(
+    options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, rig: bpy.types.Object, row: Row
+) -> list[SpringChain]:
+    """The chains that swing, with the settings of the flags. Raises LookAtError."""
+    _take_over(options, scene, job, rig, row)
     every = _chains(options, rig)
     row["bone"] = every[0].bone
     for chain in every:
@@ -90,15 +118,74 @@ def _work(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row
     _collide(options.collider or (), scene, rig, every)
     for chain in every:
         chain.check()
-    task = each_action.ActionTask(options, job, row, console, [rig], into, baking.named(layer_bake.ending(SpringKind)))
-    each_action.run(task, lambda own: _bake(options, scene, job, every, own, console))
+    return every
 
 
-def _swinging(options: argparse.Namespace, scene: bpy.types.Scene) -> list[bpy.types.Object]:
+def _source(options: argparse.Namespace, job: FileJob) -> Path | None:
+    """The VRM file of the character."""
+    if options.from_vrm is not None:
+        return options.from_vrm
+    return job.input if job.input.suffix.lower() in (".vrm", ".glb") else None
+
+
+def _said(options: argparse.Namespace, job: FileJob) -> vrm_data.VrmSprings | None:
+    """What the VRM file of the character says, None where there is none. Raises FileError."""
+    source = _source(options, job)
+    return None if source is None else vrm_data.read(vrm.document(source))
+
+
+def _take_over(
+    options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, rig: bpy.types.Object, row: Row
+) -> None:
+    """Give a rig without springs those of its VRM file, if there is one; those of --from-vrm in any case."""
+    said = _said(options, job)
+    if said is None or (options.from_vrm is None and any(True for _ in chains.on(rig))):
+        return
+    if options.from_vrm is not None and not said.chains:
+        raise FileError("'{name}' has no springs; leave out --from-vrm.", name=options.from_vrm.name)
+    row["warnings"] += vrm_springs.take_over(scene, rig, said).notes
+
+
+def _write(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, row: Row) -> bytes:
+    """The VRM file with the springs that the flags choose. Raises LookAtError."""
+    source = _source(options, job)
+    if source is None or not vrm_data.is_vrm(vrm.document(source)):
+        raise FileError("A .vrm is made of the VRM file of the character; give that as the input or with --from-vrm.")
+    rig = baking.choose_rig(options, scene, row)
+    if options.dry_run is not None:
+        dry_run.stop(row, rig.name, ())
+    every = _prepared(options, scene, job, rig, row)
+    content, written = vrm_writing.content(source, scene, rig)
+    row["warnings"] += written.notes
+    row["springs"] = [
+        {
+            "bones": list(chain.bones),
+            "preset": chain.settings.preset,
+            "settle_time": round(chain.settings.settle_time, 6),
+            "peak_swing_deg": None,
+            "cycle": None,
+            "penetration": None,
+            "seam_deg": None,
+            "written": "changed"
+            if chain.bone in written.changed
+            else "added"
+            if chain.bone in written.added
+            else "kept",
+        }
+        for chain in every
+    ]
+    return content
+
+
+def _swinging(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob) -> list[bpy.types.Object]:
     """Not every character has something that swings: those with springs that are not muted, or bones to get some."""
     every = rigs.armatures(scene)
     if options.bones is not None:
         return [rig for rig in every if all(_matching(pattern, rig) for pattern in options.bones)]
+    said = _said(options, job)
+    named = {joint.bone for chain in said.chains for joint in chain.joints} if said is not None else set()
+    if named:
+        return [rig for rig in every if options.from_vrm or named.intersection(rig.data.bones.keys())] or every
     known = {rig: list(chains.on(rig)) for rig in every}
     for has in (lambda chain: not chain.settings.mute, lambda chain: True):
         if any(has(chain) for own in known.values() for chain in own):
@@ -228,4 +315,5 @@ def _summary(chain: SpringChain, solve: LayerSolve) -> dict[str, object]:
         "cycle": None if solve.seam is None else [solve.cycle.first, solve.cycle.last],
         "penetration": next((_penetration(d) for d in solve.depths if d.chain == chain.bone), None),
         "seam_deg": None if solve.seam is None else round(float(np.degrees(solve.seam)), 6),
+        "written": None,
     }

@@ -50,10 +50,13 @@ def remove(chain: SpringChain) -> None:
 
 
 def copy(source: SpringChain, other: SpringChain) -> None:
-    """Let a chain swing as another one does."""
+    """Let a chain swing as another one does, and its bones as those of the other one, as far as it has as many."""
     for name in other.settings.bl_rna.properties.keys():
         if name not in ("rna_type", "name", "exists", "mute", "bones"):
             setattr(other.settings, name, getattr(source.settings, name))
+    for mine, yours in zip(source.items, other.items, strict=False):
+        for name in settings.OF_BONE:
+            setattr(yours, name, getattr(mine, name))
 
 
 def add_collider(scene: bpy.types.Scene, shape: str) -> bpy.types.Object:

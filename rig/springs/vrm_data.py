@@ -252,7 +252,7 @@ class _New:
             begin = _three(own.get("offset", (0.0, 0.0, 0.0)))
             end = _three(own.get("tail", begin))
             if kind == "plane":
-                end = _three(np.add(begin, own.get("normal", (0.0, 0.0, 1.0))))
+                end = _three(np.add(begin, own.get("normal", (0.0, 0.0, 1.0))).tolist())
             yield VrmCollider(bone, kind.upper(), begin, end, float(own.get("radius", 0.0)), of[n], str(n))
 
 

@@ -1,0 +1,94 @@
+"""Springs from a VRM file or from the VRM add-on, and into a VRM file."""
+
+from pathlib import Path
+
+import bpy
+
+from ..lookat_pd.errors import FileError, RigError
+from ..lookat_pd.message import Message
+from ..rig.detection import vrm
+from ..rig.settings import text
+from ..rig.springs import vrm_data, vrm_springs, vrm_writing
+from ..translations import messages
+from . import polling, reporting, selection, springs
+
+
+class LOOKAT_PD_OT_springs_from_vrm(polling.Explained, bpy.types.Operator):
+    """Give this character the springs of its VRM file, with their colliders; those that the VRM add-on has are taken without asking for a file"""  # noqa: E501 - a tooltip
+
+    bl_idname = "lookat_pd.springs_from_vrm"
+    bl_label = "From VRM"
+    bl_options = {"REGISTER", "UNDO"}
+    why_not = staticmethod(polling.why_no_armature)
+
+    filepath: text("VRM File", "File from which this character comes", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    filter_glob: text(default="*.vrm;*.glb", options={"HIDDEN"})
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        armature = selection.armature(context)
+        if armature is not None and vrm_springs.of_add_on(armature) is not None:
+            return self.execute(context)
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    @reporting.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        armature = selection.armature(context)
+        assert armature is not None, "otherwise why_not gives the reason"
+        said = self._said(armature)
+        if not said.chains:
+            raise FileError("'{name}' has no springs; choose another file.", name=Path(self.filepath).name)
+        taken = vrm_springs.take_over(context.scene, armature, said)
+        for note in taken.notes:
+            self.report({"WARNING"}, messages.translate(note))
+        reporting.report_info(self, Message("Added springs to {count} chains of bones.", count=len(taken.chains)))
+        return {"FINISHED"}
+
+    def _said(self, armature: bpy.types.Object) -> vrm_data.VrmSprings:
+        """Raises LookAtError."""
+        if self.filepath:
+            return vrm_data.read(vrm.document(Path(bpy.path.abspath(self.filepath))))
+        known = vrm_springs.of_add_on(armature)
+        if known is None:
+            raise RigError("Choose a VRM file; the VRM add-on has no springs for '{name}'.", name=armature.name)
+        return known
+
+
+class LOOKAT_PD_OT_springs_write_vrm(springs.OfSprings, bpy.types.Operator):
+    """Write the springs of this character into its VRM file, as a new file beside it; all else of it stays"""
+
+    bl_idname = "lookat_pd.springs_write_vrm"
+    bl_label = "Write VRM"
+
+    filepath: text("VRM File", "File from which this character comes", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    filter_glob: text(default="*.vrm", options={"HIDDEN"})
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    @reporting.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        armature, path = selection.armature(context), Path(bpy.path.abspath(self.filepath))
+        assert armature is not None, "otherwise why_not gives the reason"
+        content, written = vrm_writing.content(path, context.scene, armature)
+        output = path.with_name(f"{path.stem}_springs.vrm")
+        try:
+            output.write_bytes(content)
+        except OSError as error:
+            raise FileError(
+                "{path} cannot be written ({reason}); check the folder.", path=output, reason=error.strerror
+            ) from None
+        for note in written.notes:
+            self.report({"WARNING"}, messages.translate(note))
+        changed, added = len(written.changed), len(written.added)
+        summary = Message(
+            "Wrote {name}: {changed} changed, {added} added.", name=output.name, changed=changed, added=added
+        )
+        reporting.report_info(self, summary)
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (LOOKAT_PD_OT_springs_from_vrm, LOOKAT_PD_OT_springs_write_vrm)
+)
