@@ -22,7 +22,7 @@ EXTENDED = "VRMC_springBone_extended_collider"
 LAST_LENGTH = 0.07
 """Length of the last bone of a chain in VRM 0.x [m]."""
 DOWN = (0.0, 0.0, -1.0)
-_BROKEN = Message("The springs of the VRM file are broken ({reason}); export it again.").template
+_BROKEN = Message("The springs of the VRM file are broken; export it again.").template
 _MISSING = Message(
     "{count} joints of the springs in the VRM file, such as '{name}', are not there and are left out; export the file "
     "again if they should swing."
@@ -101,10 +101,8 @@ def read(document: dict[str, Any]) -> VrmSprings:
             return _New(Nodes(document), said[NEW]).read()
         if isinstance(said, dict) and OLD in said:
             return _Old(Nodes(document), said[OLD].get("secondaryAnimation") or {}).read()
-    except FileError:
-        raise
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-        raise FileError(_BROKEN, reason=type(error).__name__) from None
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+        raise FileError(_BROKEN) from None
     return VrmSprings(())
 
 
@@ -171,7 +169,7 @@ def from_unity(vector: dict[str, float], default: Sequence[float] = (0.0, 0.0, 0
 def _number(row: dict[str, Any], key: str, default: float) -> float:
     value = float(row.get(key, default))
     if not isfinite(value):
-        raise FileError(_BROKEN, reason=key)
+        raise FileError(_BROKEN)
     return value
 
 
