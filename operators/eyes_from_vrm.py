@@ -11,13 +11,18 @@ from ..rig.settings import text
 from . import polling, reporting, selection
 
 
+def vrm_file() -> object:
+    """The property of an operator that reads the VRM file of a character."""
+    return text("VRM File", "File from which this character comes", subtype="FILE_PATH", options={"SKIP_SAVE"})
+
+
 class LOOKAT_PD_OT_eyes_from_vrm(polling.OfLookAt, bpy.types.Operator):
     """Read from a VRM file whether bones or shape keys turn the eyes of this character, and how far"""
 
     bl_idname = "lookat_pd.eyes_from_vrm"
     bl_label = "Eyes from VRM"
 
-    filepath: text("VRM File", "File from which this character comes", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    filepath: vrm_file()
     filter_glob: text(default="*.vrm", options={"HIDDEN"})
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:

@@ -17,6 +17,7 @@ from ..translations import messages
 from . import drawing, polling, reporting, selection
 
 NONE_FOUND = "No bone is called a tail, hair, an ear, a skirt, a strap or the like; select bones in pose mode"
+ADDED = Message("Added springs to {count} chains of bones.").template
 _WIDTH = 360
 
 
@@ -101,7 +102,7 @@ class LOOKAT_PD_OT_add_springs(polling.Explained, bpy.types.Operator):
         if not every:
             raise RigError("{reason}.", reason=Message(NONE_FOUND))
         springs_edit.add(armature, every, presets)
-        reporting.report_info(self, Message("Added springs to {count} chains of bones.", count=len(every)))
+        reporting.report_info(self, Message(ADDED, count=len(every)))
         return {"FINISHED"}
 
     def _chains(self, context: bpy.types.Context, armature: bpy.types.Object) -> tuple[list[list[str]], list[str]]:

@@ -11,6 +11,7 @@ from ..rig.settings import text
 from ..rig.springs import vrm_data, vrm_springs, vrm_writing
 from ..translations import messages
 from . import polling, reporting, selection, springs
+from .eyes_from_vrm import vrm_file
 
 
 class LOOKAT_PD_OT_springs_from_vrm(polling.Explained, bpy.types.Operator):
@@ -21,7 +22,7 @@ class LOOKAT_PD_OT_springs_from_vrm(polling.Explained, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
     why_not = staticmethod(polling.why_no_armature)
 
-    filepath: text("VRM File", "File from which this character comes", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    filepath: vrm_file()
     filter_glob: text(default="*.vrm;*.glb", options={"HIDDEN"})
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
@@ -41,7 +42,7 @@ class LOOKAT_PD_OT_springs_from_vrm(polling.Explained, bpy.types.Operator):
         taken = vrm_springs.take_over(context.scene, armature, said)
         for note in taken.notes:
             self.report({"WARNING"}, messages.translate(note))
-        reporting.report_info(self, Message("Added springs to {count} chains of bones.", count=len(taken.chains)))
+        reporting.report_info(self, Message(springs.ADDED, count=len(taken.chains)))
         return {"FINISHED"}
 
     def _said(self, armature: bpy.types.Object) -> vrm_data.VrmSprings:
@@ -60,7 +61,7 @@ class LOOKAT_PD_OT_springs_write_vrm(springs.OfSprings, bpy.types.Operator):
     bl_idname = "lookat_pd.springs_write_vrm"
     bl_label = "Write VRM"
 
-    filepath: text("VRM File", "File from which this character comes", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    filepath: vrm_file()
     filter_glob: text(default="*.vrm", options={"HIDDEN"})
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:

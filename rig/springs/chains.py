@@ -54,7 +54,7 @@ class SpringChain:
 
     def check_bone(self) -> None:
         """Raise RigError where its first bone cannot swing."""
-        if self.item.bone.length < 1e-6:
+        if self.item.bone.length < _LEAST:
             raise RigError(
                 "Bone '{name}' of '{armature}' has no length and cannot swing; make it longer in edit mode.",
                 name=self.bone,
@@ -80,12 +80,7 @@ class SpringChain:
                     name=name,
                     armature=self.armature.name,
                 )
-            if self.armature.pose.bones[name].bone.length < _LEAST:
-                raise RigError(
-                    "Bone '{name}' of '{armature}' has no length and cannot swing; make it longer in edit mode.",
-                    name=name,
-                    armature=self.armature.name,
-                )
+            SpringChain(self.armature, name).check_bone()
         check_bones(self.armature, bones)
         for name in self.moved:
             bone = self.armature.data.bones[name]

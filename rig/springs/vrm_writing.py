@@ -30,7 +30,7 @@ _NO_SHAPE = Message("VRM {version} has no colliders of the shape of '{name}'; it
 
 
 @dataclass
-class Written:
+class VrmWritten:
     """What was written into a file."""
 
     changed: list[str] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Written:
     notes: list[Message] = field(default_factory=list)
 
 
-def content(path: Path, scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[bytes, Written]:
+def content(path: Path, scene: bpy.types.Scene, armature: bpy.types.Object) -> tuple[bytes, VrmWritten]:
     """The content of a VRM file with the springs of an armature. Raises FileError."""
     document = vrm.document(path)
     if not vrm_data.is_vrm(document):
@@ -57,7 +57,7 @@ def content(path: Path, scene: bpy.types.Scene, armature: bpy.types.Object) -> t
 
 def edited(
     document: dict[str, Any], scene: bpy.types.Scene, armature: bpy.types.Object
-) -> tuple[dict[str, Any], Written]:
+) -> tuple[dict[str, Any], VrmWritten]:
     """The same JSON part with the springs of an armature. Raises LookAtError."""
     made = copy.deepcopy(document)
     extensions = made.setdefault("extensions", {})
@@ -77,7 +77,7 @@ class _Work:
     """The springs of an armature, as they are to be written."""
 
     def __init__(self, scene: bpy.types.Scene, armature: bpy.types.Object, made: dict[str, Any]) -> None:
-        self.scene, self.armature, self.made, self.written = scene, armature, made, Written()
+        self.scene, self.armature, self.made, self.written = scene, armature, made, VrmWritten()
         self.nodes = Nodes(made)
         self.number = {self.nodes.name(n): n for n in reversed(range(len(self.nodes.rows)))}
         gravity = vrm_tuning.gravity_of(scene)
