@@ -2,8 +2,9 @@
 
 A chain is a body with one effector: the iterations are those of `full_body`. As the length of a chain is known, they
 start near the result: if the chain has a hinge, its bend is that of the law of cosines and the base makes the shortest
-rotation, and a chain whose target is out of reach is straight. Where limits or poles contradict, plain damped least
-squares finish the chain.
+rotation, and a chain whose target is out of reach is straight. Where it is almost straight, what dampens the equations
+would hold it from its target: there each iteration ends with that bend. Where limits or poles contradict, plain damped
+least squares finish the chain.
 """
 
 import numpy as np
