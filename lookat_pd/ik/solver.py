@@ -13,7 +13,7 @@ from ..rotation import Array
 from . import arithmetic, bend, iteration, joint_checks, unfolding
 from .batches import batch_back, batch_front, batch_last, unpacked
 from .limits import Limits
-from .methods import METHODS
+from .methods import METHODS, Method
 from .objectives import Objective, Position, in_base
 from .posture import Posture
 from .task import Task
@@ -88,13 +88,7 @@ def solve(
         **{name: objective.values.shape[:-1] for name, objective in given.items()},
     )
     wanted = [objective for objective in given.values() if objective.weight > 0.0]
-    for objective in wanted:
-        objective.check(n)
-        if objective.is_soft and not row.draws_joints:
-            others = ", ".join(other.id for other in METHODS.values() if other.draws_joints)
-            raise InvalidArgument(
-                "Method {method!r} does not support joint goals; use one of {methods}.", method=method, methods=others
-            )
+    _check(wanted, n, method)
     values, orientation = {objective.name: objective.values for objective in wanted}, given.get("orientation")
     if orientation in wanted and orientation.weight < 1.0:
         free = solve(
@@ -129,34 +123,11 @@ def solve(
         solved = batch_front(outcome.poses)
     else:
         start = batch_last(start, batch, 2)
-        if row.settles:
-            data["start"] = start
-        if offsets.ndim > 2:
-            data["offsets"] = batch_last(offsets, batch, 2)
-        if limits is not None and np.any(np.asarray(limits.locks)):
-            data["locked"] = limits.parameters(start)
-        bend_joint = 0
-        if any(objective.is_bend for objective in wanted):
-            whole = np.broadcast_to(offsets, (*batch, n, 3)).reshape(-1, n, 3)
-            axis = bend.bend_axis(posture if row.settles else None, batch_front(start), whole)
-            data["bend axis"], bend_joint = batch_back(axis.axis), axis.joint
-        task = Task(
-            single=start.shape[-1] == 1,
-            data=data,
-            limits=[None] * n if limits is None else limits.joints,
-            shared_offsets=[tuple(offset) for offset in offsets.tolist()] if offsets.ndim == 2 else None,
-            objectives=wanted,
-            posture=posture,
-            bend_joint=bend_joint,
-            all_limits=limits,
-        )
-        step = row.published if published and row.published is not None else row.step
-        frozen = limits is not None and limits.all_locked
         outcome = iteration.run(
-            task,
+            _task(row, batch, offsets, start, data, wanted, limits, posture),
             start,
-            iteration.wristed(step) if task.orientation and not row.least_squares else step,
-            iterations=0 if frozen else iterations,
+            _step(row, published=published, oriented="orientation" in values),
+            iterations=0 if limits is not None and limits.all_locked else iterations,
             tolerance=tolerance,
             overshoots=not row.least_squares and not published,
             settles=row.settles,
@@ -178,6 +149,58 @@ def solve(
         orientation_error=angle,
         history=np.array(outcome.history).reshape(-1, *batch) if history else None,
     )
+
+
+def _check(wanted: Sequence[Objective], joints: int, method: str) -> None:
+    """Raise InvalidArgument if a method cannot solve a chain for some objectives."""
+    for objective in wanted:
+        objective.check(joints)
+        if objective.is_soft and not METHODS[method].draws_joints:
+            others = ", ".join(other.id for other in METHODS.values() if other.draws_joints)
+            raise InvalidArgument(
+                "Method {method!r} does not support joint goals; use one of {methods}.", method=method, methods=others
+            )
+
+
+def _task(
+    row: Method,
+    batch: tuple[int, ...],
+    offsets: Array,
+    start: Array,
+    data: dict[str, Array],
+    wanted: list[Objective],
+    limits: Limits | None,
+    posture: Posture | None,
+) -> Task:
+    """What a method iterates from poses (n, 4, m). data: values of the objectives by name, to which others are
+    added."""
+    n, bend_joint = len(start), 0
+    if row.settles:
+        data["start"] = start
+    if offsets.ndim > 2:
+        data["offsets"] = batch_last(offsets, batch, 2)
+    if limits is not None and np.any(np.asarray(limits.locks)):
+        data["locked"] = limits.parameters(start)
+    if any(objective.is_bend for objective in wanted):
+        whole = np.broadcast_to(offsets, (*batch, n, 3)).reshape(-1, n, 3)
+        axis = bend.bend_axis(posture if row.settles else None, batch_front(start), whole)
+        data["bend axis"], bend_joint = batch_back(axis.axis), axis.joint
+    return Task(
+        single=start.shape[-1] == 1,
+        data=data,
+        limits=[None] * n if limits is None else limits.joints,
+        shared_offsets=[tuple(offset) for offset in offsets.tolist()] if offsets.ndim == 2 else None,
+        objectives=wanted,
+        posture=posture,
+        bend_joint=bend_joint,
+        all_limits=limits,
+    )
+
+
+def _step(row: Method, *, published: bool, oriented: bool) -> iteration.Step:
+    """An iteration of a method."""
+    step = row.published if published and row.published is not None else row.step
+    return iteration.wristed(step) if oriented and not row.least_squares else step
 
 
 def _shared(values: Array, batch: tuple[int, ...]) -> Array:
