@@ -47,6 +47,9 @@ MODULES = (
 )
 LONG = ("scale",)
 """Benchmarks with a page of their own, docs/NAME.md, made from the prose NAME.md; they are compared with nothing."""
+BESIDE = ("jiggle",)
+"""Benchmarks beside a program that is not installed here: run only where they are named, written nowhere. A flag of
+that name says where its source is."""
 ATTEMPTS = 3
 """How often a benchmark is run before one of its ratios is called worse: a disturbance does not come back."""
 PATIENCE = 900.0
@@ -54,8 +57,8 @@ PATIENCE = 900.0
 of it three times would take an hour."""
 
 USAGE = (
-    "usage: python benchmarks [--check] [NAME...] | --write | [--write] LONG\n\n"
-    f"NAME: {', '.join(MODULES)}\nLONG: {', '.join(LONG)}"
+    "usage: python benchmarks [--check] [NAME...] | --write | [--write] LONG | BESIDE [--BESIDE FOLDER]\n\n"
+    f"NAME: {', '.join(MODULES)}\nLONG: {', '.join(LONG)}\nBESIDE: {', '.join(BESIDE)}"
 )
 
 Run = Callable[[str], Sequence[Row]]
@@ -103,6 +106,8 @@ def parse(arguments: Sequence[str]) -> tuple[str, tuple[str, ...]]:
             raise UsageError(f"There is no argument {flag}; there are --check and --write.")
     if len(set(flags)) > 1:
         raise UsageError("--check and --write exclude each other.")
+    if len(names) == 1 and names[0] in BESIDE and not flags:
+        return "print", names
     if len(names) == 1 and names[0] in LONG and "--check" not in flags:
         return flags[0].removeprefix("--") if flags else "print", names
     for name in names:
@@ -152,7 +157,7 @@ def main(arguments: Sequence[str], run: Run = run) -> int:
         print(USAGE)
         return 0
     try:
-        action, names = parse(arguments)
+        action, names = parse(_without_folders(arguments))
         committed = _committed() if action == "check" else None
     except UsageError as error:
         print(error, file=sys.stderr)
@@ -169,6 +174,20 @@ def main(arguments: Sequence[str], run: Run = run) -> int:
         written.write()
         page.FILE.write_text(page.render(written), "utf-8")
     return 0
+
+
+def _without_folders(arguments: Sequence[str]) -> list[str]:
+    """The arguments without the folders of programs to measure beside, which are noted. Raises UsageError."""
+    rest = list(arguments)
+    for name in BESIDE:
+        if (flag := f"--{name}") in rest:
+            at = rest.index(flag)
+            folder = Path(rest[at + 1]) if at + 1 < len(rest) else None
+            if folder is None or not (folder / "__init__.py").exists():
+                raise UsageError(f"After {flag} comes the folder of its source, with its __init__.py.")
+            import_module(f"benchmarks.{name}").folder = folder.resolve()
+            del rest[at : at + 2]
+    return rest
 
 
 def _committed() -> Baseline:

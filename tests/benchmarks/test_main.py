@@ -168,3 +168,10 @@ def test_check_without_figures_says_how_to_write_them(
 ) -> None:
     assert program.main(["--check"], runs([row("a", 1.0)])) == 2
     assert "make bench ARGS=--write" in capsys.readouterr().err
+
+
+def test_what_is_measured_beside_needs_its_folder_and_its_name(tmp_path, capsys) -> None:
+    assert program.parse([]) == ("print", program.MODULES)
+    assert program.parse(["jiggle"]) == ("print", ("jiggle",))
+    assert program.main(["jiggle", "--jiggle", str(tmp_path)], runs([])) == 2
+    assert "folder of its source" in capsys.readouterr().err

@@ -1,0 +1,121 @@
+"""A frame of playback of a tail of nine bones: bare, with springs, and with the add-on Jiggle Physics beside it.
+
+`python benchmarks jiggle --jiggle FOLDER`: the folder of that add-on's source, with its __init__.py, which whoever runs
+this puts there; without one its rows are left out. The goal is 1.5 times the bare rig, all bones of which are keyed.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from time import perf_counter
+
+import bpy
+import numpy as np
+
+from standalone import load
+
+from . import scenes
+from .extension import registered
+from .rows import Goal, Row
+from .timing import shortest
+
+BODY, TAIL, FRAMES, ROUNDS = 14, 9, 250, 5
+GROUP = f"Playback of a rig of {BODY + TAIL} bones"
+folder: Path | None = None
+"""Where the add-on is, None to leave it out."""
+
+
+def rig(scene: bpy.types.Scene) -> tuple[bpy.types.Object, list[str]]:
+    """A body that moves in all its bones, and the bones of its tail."""
+    data = bpy.data.armatures.new("Animal")
+    animal = bpy.data.objects.new("Animal", data)
+    scene.collection.objects.link(animal)
+    bpy.context.view_layer.objects.active = animal
+    bpy.ops.object.mode_set(mode="EDIT")
+    rows = [(f"body.{n:02}", (0.0, 0.0, 0.1 * n), (0.0, 0.0, 0.1 * n + 0.1)) for n in range(BODY)]
+    rows += [(f"tail.{n:02}", (0.0, 0.1 * n, 0.0), (0.0, 0.1 * n + 0.1, 0.0)) for n in range(TAIL)]
+    for n, (name, begin, end) in enumerate(rows):
+        bone = data.edit_bones.new(name)
+        bone.head, bone.tail = begin, end
+        bone.parent = data.edit_bones[rows[0 if n == BODY else n - 1][0]] if n else None
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for n, bone in enumerate(animal.pose.bones):
+        bone.rotation_mode = "QUATERNION"
+        for frame in range(1, FRAMES + 1, 10):
+            half = 0.1 * np.sin(0.1 * frame + n)
+            bone.rotation_quaternion = (np.cos(half), np.sin(half), 0.0, 0.0)
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+    return animal, [name for name, *_ in rows[BODY:]]
+
+
+def played(scene: bpy.types.Scene, mute: Callable[[bool], None], *, on: bool) -> Callable[[], float]:
+    """Seconds of a frame."""
+
+    def work() -> float:
+        mute(not on)
+        scene.frame_set(1)
+        begin = perf_counter()
+        for frame in range(1, FRAMES + 1):
+            scene.frame_set(frame)
+        return (perf_counter() - begin) / FRAMES
+
+    return work
+
+
+def run() -> list[Row]:
+    """The table of playback with springs."""
+    with registered(playing=True):
+        scene = scenes.empty_file()
+        scene.frame_start, scene.frame_end = 1, FRAMES
+        animal, tail = rig(scene)
+        works = {"bare": played(scene, lambda _: None, on=True)}
+        times = shortest(works, ROUNDS)
+        (chain,) = load("rig.springs.springs_edit").add(animal, [tail])
+        scene.frame_set(1)
+        load("rig.layers.live").finish(scene)
+        times |= shortest({"springs": played(scene, lambda off: setattr(chain.settings, "mute", off), on=True)}, ROUNDS)
+    if folder is not None:
+        times["peer"] = _peer(folder)
+    else:
+        print("Jiggle Physics is left out: name the folder of its source, --jiggle FOLDER.", file=sys.stderr)
+    labels = {"springs": "with springs on a tail of 9", "peer": "with Jiggle Physics on that tail"}
+    rows = [Row("jiggle.bare", "a frame, bare", times["bare"], group=GROUP)]
+    for key, goal in (("springs", Goal(1.5)), ("peer", None)):
+        if key in times:
+            ratio = times[key] / times["bare"]
+            rows.append(Row(f"jiggle.{key}", labels[key], times[key], ratio, "the bare rig", goal, GROUP))
+    return rows
+
+
+def _peer(source: Path) -> float:
+    """Seconds of a frame with the add-on."""
+    with _enabled(source):
+        scene = scenes.empty_file()
+        scene.frame_start, scene.frame_end = 1, FRAMES
+        animal, tail = rig(scene)
+        scene.jiggle.enable = scene.jiggle.simulate_during_scrub = animal.jiggle.enable = True
+        for name in tail:
+            animal.pose.bones[name].jiggle.enable = True
+        plain = np.array(animal.pose.bones[tail[-1]].matrix)
+        time = shortest({"peer": played(scene, lambda _: None, on=True)}, ROUNDS)["peer"]
+        scene.frame_set(FRAMES // 2)
+        if np.array_equal(plain, np.array(animal.pose.bones[tail[-1]].matrix)):
+            print("Jiggle Physics does not move the tail in this version of Blender.", file=sys.stderr)
+        return time
+
+
+@contextmanager
+def _enabled(source: Path) -> Iterator[None]:
+    """The add-on of that source, registered."""
+    spec = spec_from_file_location("jiggle_peer", source / "__init__.py", submodule_search_locations=[str(source)])
+    assert spec is not None and spec.loader is not None, "the arguments are checked"
+    module = module_from_spec(spec)
+    sys.modules["jiggle_peer"] = module
+    spec.loader.exec_module(module)
+    module.register()
+    try:
+        yield
+    finally:
+        module.unregister()
