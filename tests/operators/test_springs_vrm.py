@@ -7,6 +7,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 
 from extension import load
 
@@ -15,6 +16,9 @@ from ..rig.springs.tails import HAIR, TAIL, animal, bends, seen, swing
 chains = load("rig.springs.chains")
 along_chain = load("rig.springs.along_chain")
 verlet = load("lookat_pd.springs.verlet")
+vrm = load("rig.detection.vrm")
+vrm_data = load("rig.springs.vrm_data")
+vrm_springs = load("rig.springs.vrm_springs")
 NAMES = ("hips", *TAIL, *HAIR)
 
 
@@ -164,3 +168,38 @@ def test_without_a_file_and_the_add_on_it_asks_for_one() -> None:
     animal()
     with pytest.raises(RuntimeError, match="Choose a VRM file"):
         bpy.ops.lookat_pd.springs_from_vrm()
+
+
+@pytest.mark.parametrize("version", ["1.0", "0.x"])
+def test_colliders_that_were_moved_or_added_are_written(tmp_path, version) -> None:
+    armature = animal()
+    hips = NAMES.index("hips")
+    if version == "1.0":
+        said = tail_of()
+        said["VRMC_springBone"] |= {
+            "colliders": [{"node": hips, "shape": {"sphere": {"offset": [0.1, 0.0, 0.2], "radius": 0.1}}}],
+            "colliderGroups": [{"name": "Body", "colliders": [0]}],
+        }
+        said["VRMC_springBone"]["springs"][0]["colliderGroups"] = [0]
+    else:
+        tail = {"bones": [NAMES.index(TAIL[0])], "stiffiness": 0.7, "dragForce": 0.3, "colliderGroups": [0]}
+        sphere = {"offset": {"x": 0.1, "y": 0.0, "z": -0.2}, "radius": 0.1}
+        body = {"node": hips, "colliders": [sphere]}
+        said = {"VRM": {"secondaryAnimation": {"boneGroups": [tail], "colliderGroups": [body]}}}
+    path, written = file(tmp_path / "hero.vrm", said), tmp_path / "hero_springs.vrm"
+    bpy.ops.lookat_pd.springs_from_vrm(filepath=str(path))
+    (item,) = (item for item in bpy.data.objects if vrm_springs.PLACE in item)
+    bpy.context.view_layer.update()
+    place = armature.matrix_world @ armature.pose.bones["hips"].matrix @ Vector((0.1, 0.0, 0.2))
+    np.testing.assert_allclose(item.matrix_world.translation, place, atol=1e-5)
+    bpy.ops.lookat_pd.springs_write_vrm(filepath=str(path))
+    assert vrm.document(written)["extensions"] == said
+    item.location.x += 0.05
+    item.empty_display_size = 0.2
+    armature.pose.bones["hair.001"].lookat_pd_collider.exists = True
+    bpy.ops.lookat_pd.springs_write_vrm(filepath=str(path))
+    first, *added = vrm_data.read(vrm.document(written)).colliders
+    np.testing.assert_allclose(first.begin, (0.15, 0.0, 0.2), atol=1e-6)
+    assert first.radius == pytest.approx(0.2) and first.groups
+    # A bone is a capsule, which 0.x does not have.
+    assert [collider.shape for collider in added] == ([] if version == "0.x" else ["CAPSULE"])
