@@ -52,7 +52,7 @@ def _made(hands: Hands) -> Waiting:
     ball = extension.load("rig.springs.springs_edit").add_collider(scene, "SPHERE")
     ball.name = "Ball"
     animal.data.bones.active = animal.data.bones["tail.001"]
-    scene.frame_set(16)
+    scene.frame_set(8)
     yield 0.1
     with hands.override():
         extension.load("rig.layers.live").finish(scene)
@@ -69,23 +69,8 @@ def _keep(hands: Hands, name: str) -> None:
 
 @script(needs=NEEDS)
 def springs_panel(hands: Hands) -> Waiting:
-    """A tail that swings over a ball, beside the panel."""
+    """A tail that lies on a ball, beside the panel."""
     yield from _made(hands)
     with panels.opened("springs"):
         yield from rest(hands)
         _keep(hands, "springs_panel")
-
-
-@script(needs=NEEDS)
-def springs_panel_japanese(hands: Hands) -> Waiting:
-    """The same in Japanese."""
-    yield from _made(hands)
-    interface = bpy.context.preferences.view
-    interface.language = "ja_JP"
-    interface.use_translate_interface = interface.use_translate_tooltips = True
-    try:
-        with panels.opened("springs"):
-            yield from rest(hands)
-            _keep(hands, "springs_panel_japanese")
-    finally:
-        interface.language = "en_US"
