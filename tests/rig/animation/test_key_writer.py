@@ -24,9 +24,9 @@ CHANGED = slice(24, 45)
 """Indices of the frames that a bake changes."""
 
 
-def motion(curve, new, **more):
+def motion(curve, new, frames=FRAMES, **more):
     return key_writer.ChannelMotion(
-        "[]", FRAMES, new[:, None], [keys.Keys.read(curve)], [curve.evaluate], [(False, False)], **more
+        "[]", frames, new[:, None], [keys.Keys.read(curve)], [curve.evaluate], [(False, False)], **more
     )
 
 
@@ -64,6 +64,19 @@ def test_kept_keys_are_those_outside_what_changes(kinds, extrapolation) -> None:
         # As for the replacement of a stretch.
         assert values(curve, ALL[same]) == pytest.approx(before[same], abs=5e-4)
     assert writer.count.keys == len(made) < writer.count.every_frame
+
+
+@pytest.mark.parametrize("extrapolation", ["CONSTANT", "LINEAR"])
+def test_frames_beside_a_change_at_an_end_stay(extrapolation) -> None:
+    """Up to the first or last frame, and where one frame before or behind the change is left, between keys."""
+    frames = np.arange(-25.0, 66.0)
+    for span in (slice(0, 9), slice(1, 9), slice(-9, -1), slice(-9, None), slice(1, -1), slice(-2, -1), slice(1, 2)):
+        curve = new_curve(("BEZIER", "LINEAR"), ("FREE", "VECTOR"), extrapolation)
+        new = values(curve, frames)
+        new[span] += 0.3 + 0.2 * np.sin(np.arange(len(new[span])))
+        (made,) = key_writer.KeyWriter(key_writer.KEEP).keys(motion(curve, new, frames))
+        made.write(curve)
+        assert values(curve, frames) == pytest.approx(new, abs=2e-4), span
 
 
 def test_what_does_not_change_keeps_all_keys() -> None:
