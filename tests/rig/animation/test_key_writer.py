@@ -75,8 +75,62 @@ def test_frames_beside_a_change_at_an_end_stay(extrapolation) -> None:
         new = values(curve, frames)
         new[span] += 0.3 + 0.2 * np.sin(np.arange(len(new[span])))
         (made,) = key_writer.KeyWriter(key_writer.KEEP).keys(motion(curve, new, frames))
+        assert frames[0] <= made.frames[0] and made.frames[-1] <= frames[-1], "no longer than it was"
         made.write(curve)
         assert values(curve, frames) == pytest.approx(new, abs=2e-4), span
+
+
+def linear(mode: str, frames: np.ndarray, new: np.ndarray, at: np.ndarray, old: np.ndarray, **more):
+    """What is to be in a channel at frames that has straight curves through `old` numbers at the frames `at`."""
+    curves = [keys.Keys.dense(at, column) for column in old.T]
+    evaluate = [lambda frame, column=column: float(np.interp(frame, at, column)) for column in old.T]
+    edges = [(False, False)] * old.shape[1]
+    return key_writer.ChannelMotion(mode, frames, new, curves, evaluate, edges, **more)
+
+
+def test_the_length_of_a_quaternion_is_no_change() -> None:
+    at, frames = np.array([1.0, 41.0]), np.arange(1.0, 42.0)
+    ends = rotation.exp(np.array([(0.0, 0.0, 0.0), (1.0, 0.5, 2.0)]))
+    between = np.stack([np.interp(frames, at, column) for column in ends.T], axis=1)
+    new = rotation.normalize(between)
+    assert np.abs(new - between).max() > 0.05
+    made = key_writer.KeyWriter(key_writer.KEEP).keys(linear("QUATERNION", frames, new, at, ends))
+    assert [list(curve.frames) for curve in made] == [[1.0, 41.0]] * 4
+
+
+def test_what_is_between_whole_frames_is_keyed_with_those_beside_it() -> None:
+    at, old = np.array([1.0, 41.0]), np.array([[0.0], [4.0]])
+    frames = np.array([*np.arange(1.0, 21.0), 20.5, *np.arange(21.0, 42.0)])
+    new = np.interp(frames, at, old[:, 0])[:, None]
+    (made,) = key_writer.KeyWriter(key_writer.KEEP).keys(linear("[]", frames, new, at, old))
+    assert list(made.frames) == [1.0, 19.0, 20.0, 20.5, 21.0, 22.0, 41.0]
+
+
+def test_fitted_numbers_are_near_too_where_angles_do_not_show_it() -> None:
+    """With the middle angle at 90 degrees the two others turn about one axis, against each other."""
+    frames, wave = np.arange(1.0, 81.0), np.sin(np.arange(80.0) / 6.0)
+    new = np.stack((wave, np.full(80, 0.5 * np.pi), wave), axis=1)
+    made = key_writer.KeyWriter(key_writer.FITTED, angle=0.01).keys(linear("XYZ", frames, new, frames, new))
+    assert len(made[0]) < 60
+    armature = scenes.figure()
+    action, slot = actions.new_action("Fitted", armature)
+    bag = actions.channelbag(action, slot, ensure=True)
+    for n, curve in enumerate(made):
+        written = bag.fcurves.new("rotation_euler", index=n)
+        curve.write(written)
+        assert np.abs(values(written, frames) - new[:, n]).max() < 0.0101
+
+
+def test_fitted_places_are_near_in_metres() -> None:
+    """Whatever the unit: as many keys, and the same error is told."""
+    frames, times = np.arange(1.0, 81.0), np.arange(80.0) / 9.0
+    way = np.stack((np.sin(times), np.cos(1.7 * times), 0.3 * times), axis=1)
+    told = []
+    for metre in (1.0, 0.01, 25.4):
+        writer = key_writer.KeyWriter(key_writer.FITTED, distance=0.02)
+        writer.keys(linear(channels.LOCATION, frames, way / metre, frames, way / metre, metre=metre))
+        told.append((writer.count.keys, round(writer.count.distance, 6)))
+    assert told[0] == told[1] == told[2] and 0.005 < told[0][1] <= 0.02
 
 
 def test_what_does_not_change_keeps_all_keys() -> None:
