@@ -17,12 +17,7 @@ FACTOR = int(os.environ.get(NAME, "1"))
 def load_profile() -> None:
     """The settings of all randomized tests, to be loaded before any of them is read."""
     settings.register_profile(
-        "lookat_pd",
-        derandomize=not IS_RANDOM,
-        deadline=None,
-        max_examples=50 if IS_RANDOM else 30,
-        database=None,
-        print_blob=True,
+        "lookat_pd", derandomize=not IS_RANDOM, deadline=None, max_examples=50, database=None, print_blob=True
     )
     settings.load_profile("lookat_pd")
     if not IS_RANDOM:
