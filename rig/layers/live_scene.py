@@ -82,6 +82,8 @@ class LiveScene:
         """When to look at all that may have changed, when panels were drawn, and when the last slice of work ended."""
         self.keyed_at = -np.inf
         """When keys were edited last."""
+        self.is_known = False
+        """Whether what is evaluated next are keys that are being solved."""
         self.resting = 0
         """Turns of the window's loop without a change since it was time to look."""
         self.seen = self.waited_for = False
@@ -138,7 +140,7 @@ class LiveScene:
         self.scene = scene
         if self.structure != structure:
             self.digests.forget()
-        self.structure = structure
+        self.structure, reported = structure, touched
         if self.check_at < np.inf:
             touched = None
         span = (*scene_time.key_range(scene), scene_time.seconds_per_frame(scene))
@@ -149,9 +151,9 @@ class LiveScene:
         if tuned and not now:
             # A slider is being moved: nothing else can be, so look at the rest a little later.
             self._check_later()
-        elif not now and self.prints and (self.is_slow or self._is_held()):
+        elif not now and self.prints and (self.is_slow or self._is_held()) and not self._is_key_edited(scene):
             # Something may be being dragged: meanwhile `follow_edits` shows where looks settle.
-            self._wait(scene, touched)
+            self._wait(scene, reported)
         else:
             self.check_at, unknown = np.inf, not self.prints
             changed = self._inputs_changed(scene, touched, np.inf if unknown else within)
@@ -168,6 +170,7 @@ class LiveScene:
         if edited or any(solve.samples is not None for solve in tuned):
             self.stop()
             self.begin()
+            self.is_known = edited and not now
 
     @property
     def is_slow(self) -> bool:
@@ -194,7 +197,8 @@ class LiveScene:
         """Look later at what has changed. What was shown from here is a change too, but none to wait longer for."""
         own, self.wrote = self.wrote and touched is not None and touched <= _OWN, False
         if self._are_keys_edited(scene):
-            self._check_keys()
+            self.stop()
+            self._check_later()
         elif self.check_at == np.inf or not (own or self.job is not None):
             self._check_later(_CHECK_LATER if self.job is None else _CHECK_AT_WORK)
 
@@ -203,15 +207,12 @@ class LiveScene:
         changed = (fingerprint.tag(item) for item in fingerprint.reported(scene))
         return any(tag[0] == "ACTION" and tag in self.watched for tag in changed)
 
-    def _check_keys(self) -> None:
-        """Look at keys that were edited at once, since no hand holds them; if one does, they are edited again soon."""
-        begin, before = time.perf_counter(), self.keyed_at
-        self.keyed_at = begin
-        if begin > before + _CHECK_LATER:
-            self._check_on()
-        else:
-            self.stop()
-            self._check_later()
+    def _is_key_edited(self, scene: bpy.types.Scene) -> bool:
+        """Whether keys were edited that no hand holds: those would be edited again and again."""
+        if self._is_held() or not self._are_keys_edited(scene):
+            return False
+        before, self.keyed_at = self.keyed_at, time.perf_counter()
+        return self.keyed_at > before + _CHECK_LATER
 
     def _check_on(self) -> None:
         """Go on at once with what was looked at, in the next turn of the window's loop."""
@@ -651,10 +652,13 @@ class LiveScene:
         moved = [previews.follow(scene, depsgraph) for previews in self._previews()]
         if any(moved):
             # The preview of what was just found is over, and no reason to begin again.
-            if self.job is not None and any(previews.is_new for previews in self._previews()):
+            # Nor is one of keys that are being solved.
+            is_new = any(previews.is_new for previews in self._previews())
+            if self.job is not None and is_new and not self.is_known:
                 self.stop()
                 self._check_later()
             self.show()
+        self.is_known = False
 
     def aim_previews(self, view_layer: bpy.types.ViewLayer) -> None:
         """Improve previews by what they still miss, once the rigs are evaluated with them."""

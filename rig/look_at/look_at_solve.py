@@ -93,6 +93,11 @@ class LookAtSolve(LayerSolve):
         return self.look_at.plain and (self.look_at.body is None or self.look_at.body.plain)
 
     @property
+    def is_expected(self) -> bool:
+        """Whether its track is what is expected of a solution by what was learned before, and still to be verified."""
+        return self.rough and self._expected
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What the animator should know: what is in doubt or stays still, and why sampling takes longer than usual."""
         look_at = self.look_at

@@ -4,7 +4,7 @@ The live look-at and the bake both solve with this. Everything that takes time i
 that it can be done in slices; between two of them call `sample.park_all`, and the file holds nothing of the work.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
@@ -56,7 +56,7 @@ class SceneSolve:
 
     def steps(
         self, wanted: Sequence[LookAtSolve], failed: Callable[[LookAtSolve, LookAtError], None] | None = None
-    ) -> Iterator[float]:
+    ) -> Generator[float, None, None]:
         """Bring these parts, and those that they depend on, up to date.
 
         failed: called for each look-at that cannot be solved, and the others go on; without it that raises LookAtError.

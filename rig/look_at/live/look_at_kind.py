@@ -138,7 +138,7 @@ class LookAtKind(Kind):
             share = part / (part + frames)
             for fraction in first.steps():
                 yield share * fraction
-            self.previews.first = SeenFirst(first.tracks)
+            self.previews.see_first(first.tracks)
             self.live.seen = self.live.news = True
             yield share
         for fraction in self.scene_solve.steps(solves, self.live.fail):

@@ -2,15 +2,17 @@
 
 A controller forgets: some settle times after its first frame the pose no longer depends on how it began. So a solve of
 the seconds before the playhead gives the pose there, to a few hundredths of a degree at most, in a fraction of the
-time. It is shown until all frames are solved, and nothing else is made of it: the solution does not depend on where the
-playhead was.
+time. Where a verification has shown before what the rig adds to that, it is not verified by itself. It is shown until
+all frames are solved, and nothing else is made of it: the solution does not depend on where the playhead was.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import closing
 
 import numpy as np
 
 from ....lookat_pd.errors import LookAtError
+from ....lookat_pd.rotation import Array
 from ...layers.kinds import BODY, FRESH
 from ...layers.track import Track
 from ...sampling.scene_time import seconds_per_frame
@@ -31,7 +33,7 @@ class PlayheadSolve:
     """The look-ats of a scene, solved over frames around the playhead. tracks: of those that were out of date."""
 
     def __init__(self, whole: SceneSolve, frames: tuple[int, int]) -> None:
-        self._parts = {solve: _part(solve) for solve in whole.solves}
+        self._parts = {solve: _part(solve, whole.context.frames, frames) for solve in whole.solves}
         self._scene_solve = SceneSolve(whole.scene, *frames, list(self._parts.values()), install=whole.install)
         self._scene_solve.trust()
 
@@ -45,7 +47,11 @@ class PlayheadSolve:
 
     def steps(self) -> Iterator[float]:
         """Solve. What fails here fails for the whole range too, and is reported there."""
-        yield from self._scene_solve.steps(list(self._parts.values()), _ignore)
+        with closing(self._scene_solve.steps(list(self._parts.values()), _ignore)) as work:
+            for fraction in work:
+                yield fraction
+                if all(part.stale == FRESH or part.is_expected for part in self._parts.values()):
+                    break
         for solve, part in self._parts.items():
             if solve.kept.cut_down is None:
                 solve.kept.cut_down, solve.kept.whole_because = part.kept.cut_down, part.kept.whole_because
@@ -99,13 +105,23 @@ class SeenFirst:
         return known[1]
 
 
-def _part(solve: LookAtSolve) -> LookAtSolve:
+def _part(solve: LookAtSolve, frames: Array, around: tuple[int, int]) -> LookAtSolve:
     """A look-at to solve over other frames. One that is up to date shows what it does."""
-    part = LookAtSolve(solve.look_at, solve.number)
-    part.kept.cut_down, part.kept.whole_because = solve.kept.cut_down, solve.kept.whole_because
+    part, known = LookAtSolve(solve.look_at, solve.number), solve.kept
+    part.kept.cut_down, part.kept.whole_because = known.cut_down, known.whole_because
     if solve.stale == FRESH:
         part.stale, part.track = FRESH, solve.track
+    elif solve.track is not None and known.learned is not None and len(known.learned.turns) == len(frames):
+        # Until it is verified, the body goes on as it was.
+        there = slice(around[0] - int(frames[0]), around[1] + 1 - int(frames[0]))
+        part.kept.learned, part.track = known.learned.at(there), _of_frames(solve.track, there)
     return part
+
+
+def _of_frames(track: Track, there: slice) -> Track:
+    first = track.first + there.start
+    parts = track.offsets[there], track.moved, track.moves[there], track.shapes[there]
+    return Track(track.number, track.turned, first, *parts, uneven=track.uneven)
 
 
 def _takes_long(solve: LookAtSolve) -> bool:

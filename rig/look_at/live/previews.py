@@ -1,6 +1,6 @@
 """Where looks settle at the frame that is shown, while targets or bones are moved to places that are not keyed yet."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
@@ -107,6 +107,12 @@ class LookAtPreviews:
         self._further.clear()
         shown, self._previews = bool(self._previews), {}
         return shown
+
+    def see_first(self, tracks: Mapping[LookAtSolve, Track]) -> None:
+        """Show these until the solve is done: they know what previews know, and how the look gets there."""
+        self.first = SeenFirst(tracks)
+        self._seen.clear()
+        self._previews.clear()
 
     def track(self, key: Key, solve: LookAtSolve) -> Track | None:
         """What a look-at shows."""

@@ -9,19 +9,20 @@ import pytest
 from extension import load
 
 from ... import scenes
-from ...scenes import keyed, poses, settings_keyed, swaying
+from ...scenes import keyed, poses, set_rotation, settings_keyed, swaying
 from .test_previews import with_control
 
 layers = load("rig.look_at.body.layers")
 live = load("rig.layers.live")
 playhead = load("rig.look_at.live.playhead")
 rotation = load("lookat_pd.rotation")
+sampler = load("rig.sampling.sampler")
 solve = load("rig.look_at.look_at_solve")
 suspend = load("rig.sampling.suspend")
 track = load("rig.layers.track")
 
 LAST, AT = 320, 260
-CORRECT = 0.05  # degrees
+CORRECT, SEEN = 0.05, 0.6  # degrees
 
 
 @pytest.fixture
@@ -82,6 +83,35 @@ def test_the_playhead_is_right_long_before_the_rest(scene) -> None:
         away = rotation.distance(first.offsets_at(frame), final.offsets_at(frame))
         assert 0.0 < np.degrees(away.max()) < CORRECT
     assert only_solve().track.same_as(final)
+
+
+def test_after_an_edit_the_playhead_is_seen_before_anything_is_verified(scene, monkeypatch) -> None:
+    """What the rig adds is known from before: the seconds around the playhead are sampled once, as animated."""
+    poses(scene.armature, (AT,))
+    stepped, step = [], sampler.Sampler._step
+    monkeypatch.setattr(sampler.Sampler, "_step", lambda *arguments: (stepped.append(1), step(*arguments))[1])
+    bone = scene.armature.pose.bones["chest"]
+    with suspend.suspend_live():
+        bone.keyframe_insert(set_rotation(bone, (0.05, 0.025, 0.0)), frame=AT)
+        state().refresh(bpy.context.scene, live._structure, now=True)
+        while not state().news:
+            assert not state().advance(0.05)
+        state().show()
+        first, frames = facing(scene), len(stepped)
+        begin, end = playhead.frames_around(look_ats().scene_solve, AT)
+        while not state().advance(0.05):
+            pass
+        state().show()
+        assert frames < 1.2 * (end - begin + 1)
+        assert 0.0 < np.degrees(rotation.angle_between(first, facing(scene))) < SEEN
+
+
+def facing(scene) -> np.ndarray:
+    """Where the head faces in the armature's space, as it is seen."""
+    bpy.context.view_layer.update()
+    seen = scene.armature.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    matrix = np.array(seen.pose.bones["head"].matrix)[:3, :3]
+    return matrix @ only_solve().look_at.chain.forward[0]
 
 
 def test_what_is_solved_does_not_depend_on_the_playhead(scene) -> None:
