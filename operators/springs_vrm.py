@@ -1,7 +1,5 @@
 """Springs from a VRM file or from the VRM add-on, and into a VRM file."""
 
-from pathlib import Path
-
 import bpy
 
 from ..lookat_pd.errors import FileError, RigError
@@ -11,10 +9,10 @@ from ..rig.settings import text
 from ..rig.springs import vrm_data, vrm_springs, vrm_writing
 from ..translations import messages
 from . import polling, reporting, selection, springs
-from .eyes_from_vrm import vrm_file
+from .vrm_file import VRMFile
 
 
-class LOOKAT_PD_OT_springs_from_vrm(polling.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_springs_from_vrm(VRMFile, polling.Explained, bpy.types.Operator):
     """Give this character the springs of its VRM file, with their colliders; those that the VRM add-on has are taken without asking for a file"""  # noqa: E501 - a tooltip
 
     bl_idname = "lookat_pd.springs_from_vrm"
@@ -22,15 +20,13 @@ class LOOKAT_PD_OT_springs_from_vrm(polling.Explained, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
     why_not = staticmethod(polling.why_no_armature)
 
-    filepath: vrm_file()
     filter_glob: text(default="*.vrm;*.glb", options={"HIDDEN"})
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         armature = selection.armature(context)
         if armature is not None and vrm_springs.of_add_on(armature) is not None:
             return self.execute(context)
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
+        return super().invoke(context, event)
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
@@ -38,7 +34,7 @@ class LOOKAT_PD_OT_springs_from_vrm(polling.Explained, bpy.types.Operator):
         assert armature is not None, "otherwise why_not gives the reason"
         said = self._said(armature)
         if not said.chains:
-            raise FileError("'{name}' has no springs; choose another file.", name=Path(self.filepath).name)
+            raise FileError("'{name}' has no springs; choose another file.", name=self.path.name)
         taken = vrm_springs.take_over(context.scene, armature, said)
         for note in taken.notes:
             self.report({"WARNING"}, messages.translate(note))
@@ -48,29 +44,22 @@ class LOOKAT_PD_OT_springs_from_vrm(polling.Explained, bpy.types.Operator):
     def _said(self, armature: bpy.types.Object) -> vrm_data.VrmSprings:
         """Raises LookAtError."""
         if self.filepath:
-            return vrm_data.read(vrm.document(Path(bpy.path.abspath(self.filepath))))
+            return vrm_data.read(vrm.document(self.path))
         known = vrm_springs.of_add_on(armature)
         if known is None:
             raise RigError("Choose a VRM file; the VRM add-on has no springs for '{name}'.", name=armature.name)
         return known
 
 
-class LOOKAT_PD_OT_springs_write_vrm(springs.OfSprings, bpy.types.Operator):
+class LOOKAT_PD_OT_springs_write_vrm(VRMFile, springs.OfSprings, bpy.types.Operator):
     """Write the springs of this character into its VRM file, as a new file beside it; all else of it stays"""
 
     bl_idname = "lookat_pd.springs_write_vrm"
     bl_label = "Write VRM"
 
-    filepath: vrm_file()
-    filter_glob: text(default="*.vrm", options={"HIDDEN"})
-
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
-
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        armature, path = selection.armature(context), Path(bpy.path.abspath(self.filepath))
+        armature, path = selection.armature(context), self.path
         assert armature is not None, "otherwise why_not gives the reason"
         content, written = vrm_writing.content(path, context.scene, armature)
         output = path.with_name(f"{path.stem}_springs.vrm")

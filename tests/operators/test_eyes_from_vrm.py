@@ -70,6 +70,15 @@ def test_bones_with_their_ranges(found, tmp_path) -> None:
     assert np.allclose(np.degrees(limits), 12.0, atol=1e-4)
 
 
+def test_a_file_beside_the_blend_file(tmp_path) -> None:
+    """Blender's file browser gives relative paths."""
+    eyes = bodies.look(bodies.person(moving=False), scenes.ball()).eyes
+    write(tmp_path / "a.vrm", document(VRMC_vrm=new("bone", 12.0)))
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    assert bpy.ops.lookat_pd.eyes_from_vrm(filepath="//a.vrm") == {"FINISHED"}
+    assert eyes.turned_by == "BONES"
+
+
 @pytest.mark.parametrize("found", [document(VRMC_vrm=new("expression")), document(VRM=old("BlendShape"))])
 def test_expressions_look_at_the_target(found, tmp_path) -> None:
     _, item, settings = faces.person(faces.BOTH)
