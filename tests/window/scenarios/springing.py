@@ -1,4 +1,4 @@
-"""Springs: an arm swings as soon as it has them and when a setting is moved, is baked from the panel, and undone."""
+"""Springs: an arm swings as soon as it has them and when a setting is moved, is baked, pushed aside, and undone."""
 
 import bpy
 import numpy as np
@@ -59,3 +59,28 @@ def an_arm_swings(hands: Hands) -> Waiting:
     yield 0.5
     assert not _settings().mute
     np.testing.assert_allclose(_poses(), softer, atol=1e-4)
+
+
+@script(needs=("operators.springs_colliders",))
+def an_added_collider_pushes_an_arm_aside(hands: Hands) -> Waiting:
+    yield 0.2
+    with hands.override():
+        bpy.ops.object.mode_set(mode="POSE")
+        bpy.ops.pose.select_all(action="DESELECT")
+        for name in ARM:
+            bone = armature().pose.bones[name]
+            (bone if hasattr(bone, "select") else bone.bone).select = True
+        armature().data.bones.active = armature().data.bones[ARM[0]]
+        bpy.ops.lookat_pd.add_springs("INVOKE_DEFAULT", True)
+    yield 0.5
+    free = _poses()
+    hand = armature().pose.bones[ARM[-1]]
+    _scene().cursor.location = armature().matrix_world @ ((hand.head + hand.tail) / 2.0)
+    _scene().cursor.location.x += 0.06
+    with hands.override():
+        bpy.ops.lookat_pd.add_spring_collider("EXEC_DEFAULT", True, shape="SPHERE")
+    yield 0.8
+    assert np.abs(_poses() - free).max() > 0.005
+    yield from hands.undo()
+    yield 0.8
+    np.testing.assert_allclose(_poses(), free, atol=1e-4)
