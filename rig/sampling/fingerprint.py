@@ -5,7 +5,7 @@ which; fingerprints find that. They leave out animated channels, which change fr
 add.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
 from hashlib import blake2b
 from itertools import chain, islice
 from time import perf_counter
@@ -21,6 +21,8 @@ from . import own_data, physics, shapes
 
 KINDS = frozenset(("ACTION", "OBJECT", "ARMATURE", "SCENE", "COLLECTION"))
 """Kinds of data whose change may always change a motion; others do where one of them is within reach."""
+_BLOCK = 32
+"""Curves or bones that are read at once, at least."""
 _DELTAS = ("delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale")
 _KEYS = (("co", np.float32, 2), ("handle_left", np.float32, 2), ("handle_right", np.float32, 2))
 _SKIPPED = {
@@ -52,7 +54,8 @@ _SIMPLE = {"BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"}
 _BONE_SETTINGS = ("use_inherit_rotation", "use_local_location", "use_relative_parent", "use_connect")
 _SETTINGS = "lookat_pd_shot["
 """Beginning of the data paths of what only settings of look-ats follow, from the data of an armature."""
-_READ_BY_CONSTRAINTS = ("action", "cache_file", "clip", "camera", "depth_object", "space_object")
+_READ_BY_CONSTRAINTS = ("pole_target", "action", "cache_file", "clip", "camera", "depth_object", "space_object")
+_leading: dict[type, tuple[bool, list[str]]] = {}
 _names: dict[str, list[tuple[str, str]]] = {}
 
 
@@ -216,18 +219,34 @@ def _uses(item: bpy.types.ID, scene: bpy.types.Scene) -> Iterator[bpy.types.ID |
     if isinstance(item.data, bpy.types.Armature | bpy.types.Curve | bpy.types.Lattice):
         yield item.data
     yield from physics.uses(item, scene)
+    # A control rig has thousands of constraints and drivers that read a few things.
+    yield from dict.fromkeys(_read_by_constraints(item))
+
+
+def _read_by_constraints(item: bpy.types.Object) -> Iterator[bpy.types.ID | shapes.Shape | None]:
     for stack in _stacks(item):
         for constraint in stack:
-            if not own_data.is_live_constraint(constraint):
-                for holder in (constraint, *getattr(constraint, "targets", ())):
-                    target = getattr(holder, "target", None)
-                    yield target
-                    yield getattr(holder, "pole_target", None)
-                    if shapes.followed(constraint, target, getattr(holder, "subtarget", "")):
-                        # The surface, or a vertex group of it.
-                        yield from (target.data, shapes.Shape(target))
-                for name in _READ_BY_CONSTRAINTS:
-                    yield getattr(constraint, name, None)
+            if own_data.is_live_constraint(constraint):
+                continue
+            has_target, others = _pointers(constraint)
+            for holder in (constraint, *getattr(constraint, "targets", ())) if has_target else ():
+                target = getattr(holder, "target", None)
+                yield target
+                if shapes.followed(constraint, target, getattr(holder, "subtarget", "")):
+                    # The surface, or a vertex group of it.
+                    yield from (target.data, shapes.Shape(target))
+            for name in others:
+                yield getattr(constraint, name)
+
+
+def _pointers(constraint: bpy.types.Constraint) -> tuple[bool, list[str]]:
+    """Whether a constraint has targets, and the names of its other settings that lead to other data."""
+    kind = type(constraint)
+    if kind not in _leading:
+        known = kind.bl_rna.properties.keys()
+        others = [name for name in _READ_BY_CONSTRAINTS if name in known]
+        _leading[kind] = ("target" in known or "targets" in known), others
+    return _leading[kind]
 
 
 def _owner_of(target: bpy.types.DriverTarget) -> bpy.types.ID | None:
@@ -312,7 +331,7 @@ def _parts(item: bpy.types.ID, animated: Mapping[str, set[int]], *, posed: bool 
 
 
 def _pieces(item: bpy.types.ID, animated: Mapping[str, set[int]], *, posed: bool = True) -> Iterator[Iterable[object]]:
-    """The parts in pieces, nothing of which is read before it is asked for: of large items a curve or a bone each."""
+    """The parts in pieces, nothing of which is read before it is asked for: of large items some curves each."""
     if isinstance(item, bpy.types.Action):
         yield from _action(item)
     elif isinstance(item, bpy.types.Object):
@@ -352,9 +371,19 @@ def _action(action: bpy.types.Action) -> Iterator[Iterable[object]]:
         for strip in layer.strips:
             for bag in getattr(strip, "channelbags", ()):
                 yield (bag.slot_handle,)
-                for curve in bag.fcurves:
-                    if not curve.data_path.startswith(_SETTINGS):
-                        yield _curve(curve)
+                for block in _blocks(bag.fcurves):
+                    yield _curves(bag.fcurves, block)
+
+
+def _blocks(items: Sized) -> Iterator[range]:
+    """The numbers of many items, in pieces that are skipped quickly where they were read before."""
+    return (range(n, min(n + _BLOCK, len(items))) for n in range(0, len(items), _BLOCK))
+
+
+def _curves(curves: Any, block: range) -> Iterator[object]:
+    for curve in (curves[n] for n in block):
+        if not curve.data_path.startswith(_SETTINGS):
+            yield from _curve(curve)
 
 
 def _curve(curve: bpy.types.FCurve) -> Iterator[object]:
@@ -415,8 +444,8 @@ def _object(item: bpy.types.Object, animated: Mapping[str, set[int]], *, posed: 
     yield (bones.keys(),)
     if posed:
         yield _transforms(bones, animated)
-    for bone in bones:
-        yield _bone(bone, animated)
+    for block in _blocks(bones):
+        yield chain.from_iterable(_bone(bones[n], animated) for n in block)
     yield ([bone.rotation_mode for bone in bones],)
 
 
