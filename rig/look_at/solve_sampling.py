@@ -169,6 +169,8 @@ class SolveSampling:
         kept = self.kept
         kept.passes += 1
         samples, (frames, back) = None, self._different(self.context.frames)
+        for _ in self.sampler.prepare(frames):
+            yield begin
         for k, samples in enumerate(self.sampler.sample(frames, properties, before)):  # noqa: B007
             yield min(begin + share * (k + 1) / len(frames), 0.999)
         assert samples is not None, "there is at least one frame"

@@ -145,8 +145,9 @@ class Verification(Realization[Turned, Samples]):
             assert self.solver.kept.learned is not None
             return Correction(Turned(self._realized(self.solver.kept.learned.correction), self.displacement))
         # The last correction is the aiming bone's alone: what was measured below it, and of the target, holds then.
-        for _ in range(_LAST_SOLVES):
+        for n in range(_LAST_SOLVES):
             self._shift = self._solve_again(seen, self._shift)
+            yield (n + 1) / _LAST_SOLVES
         turned, missing = self._correct_aim(seen)
         is_last = missing < _SMALL or self._turn == CORRECTIONS
         return Correction(Turned(turned, self.displacement), trusted=is_last)

@@ -274,17 +274,23 @@ class Sampler:
 
     # Cutting rigs down
 
+    def prepare(self, frames: Sequence[float]) -> Iterator[None]:
+        """Before many frames are sampled: see whether cut-down copies can be stepped instead of whole rigs. Yields
+        where that may go on later; `sample` does it in one go where it was not done."""
+        if self.cut_down is not None or len(frames) < _MANY or transforming.is_under_way():
+            return
+        try:
+            plan = self._plan()
+            if plan:
+                yield from self._try(plan, [frames[0], frames[len(frames) // 2], frames[-1]])
+            else:
+                self.cut_down = {}
+        except cut_down_rig.CannotCutDown as error:
+            self.park()
+            self.cut_down, self.whole_because = {}, error.reason
+
     def _prepare(self, frames: Sequence[float], before: Callable[[], None] | None) -> None:
-        """Before many frames are sampled: see whether cut-down copies can be stepped instead of whole rigs."""
-        if self.cut_down is None and len(frames) >= _MANY and not transforming.is_under_way():
-            self.cut_down = {}
-            try:
-                plan = self._plan()
-                if plan:
-                    self._try(plan, [frames[0], frames[len(frames) // 2], frames[-1]])
-            except cut_down_rig.CannotCutDown as error:
-                self.park()
-                self.cut_down, self.whole_because = {}, error.reason
+        drain(self.prepare(frames))
         self.open()
         for armature, copy in self._copies.items():
             cut_down_rig.share_action(armature, copy)
@@ -301,9 +307,10 @@ class Sampler:
         plan = {armature: cut_down_rig.needed_bones(armature, bones) for armature, bones in wanted.items()}
         return {a: bones for a, bones in plan.items() if len(bones) <= _MOST * len(a.pose.bones)}
 
-    def _try(self, plan: CutDown, frames: Sequence[float]) -> None:
+    def _try(self, plan: CutDown, frames: Sequence[float]) -> Iterator[None]:
         """Raises CannotCutDown where copies are not the same as the whole rigs at a few frames."""
         whole = [self._poses(plan, frame) for frame in frames]
+        yield
         self.park()
         self.cut_down = plan
         self.open()
