@@ -21,11 +21,11 @@ from . import clock, kinds
 from .kinds import FRESH, Kind, LayerSolve
 from .live_scene import RESTING, LiveScene
 
-_TURN, _LONGEST_TURN = 0.08, 0.25
+_TURN = 0.06
 """Seconds for which a turn of the window's loop may be held up, to see what has changed and to solve; with what is
-shown at its end a tenth of a second. What takes longer goes on in the next. And the same where drawing takes longer."""
+shown at its end, and what Blender evaluates for that, a tenth of a second. What takes longer goes on in the next."""
 _LEAST = 0.02
-"""Seconds of work in each turn, however long it took to see what has changed."""
+"""Seconds of work in a turn: where less is left of it, once it was seen what has changed, work waits for the next."""
 _LOOKING = 8e-3
 """Seconds for which a turn of the window's loop may read data to see whether it has changed."""
 _PAUSE = 0.005
@@ -118,8 +118,9 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
     elif touched and state.is_concerned(scene):
         state.refresh(scene, _structure, touched, now=alone, within=within)
     waits = not alone and ((playing and _is_playing()) or (state.is_slow and transforming.is_under_way()))
-    if state.job is not None and not waits:
-        _advance(state, None if alone else _rest(begin, _TURN), to_see=not alone)
+    # What goes on in slices has had its slice of this turn.
+    if state.job is not None and not waits and (alone or not state.is_in_slices):
+        _advance(state, None if alone else _rest(begin), to_see=not alone)
     if state.job is not None or state.check_at < np.inf or state.is_unsure or state.as_built != _structure:
         _wake()
     if _may_show(scene, state, playing):
@@ -197,7 +198,7 @@ def status(scene: bpy.types.Scene, owner: bpy.types.Object, bone: str = "", kind
     solve = state.solves.get(key)
     if state.job is None and state.is_preview(key):
         return Status("PREVIEW", first, last)
-    if state.job is not None:
+    if state.is_at_work:
         return Status("SOLVING", first, last, state.fraction, state.remaining)
     if solve is None:
         return Status("OFF", first, last, 1.0, 0.0, state.seconds)
@@ -355,26 +356,18 @@ def _take_turns() -> bool:
             with suspend.suspend_live():
                 state.look_again(_LOOKING)
         if state.job is not None:
-            if _advance(state, _rest(begin, _turn(state))) or state.news or state.found:
+            state.is_in_slices = True
+            if _advance(state, _rest(begin)) or state.news or state.found:
                 state.show()
             _redraw(window, state)
         due = due or state.job is not None or state.check_at < np.inf or (state.is_unsure and not _is_playing())
     return due
 
 
-def _turn(state: LiveScene) -> float:
-    """Seconds that this turn may take: where drawing takes long after one, half of that, so that a third is work.
-
-    What is removed at the end of a slice has Blender build the relations of its scene again, and draw all of it.
-    """
-    if state.worked < state.started:
-        return _TURN
-    return min(max(0.5 * (time.perf_counter() - state.worked), _TURN), _LONGEST_TURN)
-
-
-def _rest(begin: float, seconds: float) -> float:
-    """What is left for work of a turn that began then and may take so long."""
-    return max(begin + seconds - time.perf_counter(), _LEAST)
+def _rest(begin: float) -> float:
+    """What is left for work [s] of a turn that began then, 0 where that is too little."""
+    left = begin + _TURN - time.perf_counter()
+    return left if left > _LEAST else 0.0
 
 
 def _wake() -> None:

@@ -88,6 +88,8 @@ class LiveScene:
         """Turns of the window's loop without a change since it was time to look."""
         self.seen = self.waited_for = False
         """Whether the work has come to something new to see; and whether it goes on to its end before that is drawn."""
+        self.is_in_slices = False
+        """Whether the work goes on in turns of the window's loop."""
         self.news = False
         """Whether what is seen first has just been found."""
         self.found = False
@@ -156,10 +158,13 @@ class LiveScene:
             self._wait(scene, reported)
         else:
             self.check_at, unknown = np.inf, not self.prints
-            changed = self._inputs_changed(scene, touched, np.inf if unknown else within)
+            changed = self._inputs_changed(scene, touched, within)
             edited = bool(changed)
             if changed is None:
                 self._check_on()
+                if unknown:
+                    # The file may have the solution.
+                    self.stop()
             elif unknown and self._restore():
                 # The file has been solved before it was saved.
                 self.stop()
@@ -176,6 +181,11 @@ class LiveScene:
     def is_slow(self) -> bool:
         """Whether solving takes longer than a step of the mouse."""
         return any(solve.is_slow for solve in self.solves.values())
+
+    @property
+    def is_at_work(self) -> bool:
+        """Whether it is being solved, or found out whether the file has the solution."""
+        return self.job is not None or (not self.prints and self.check_at < np.inf)
 
     def _is_held(self) -> bool:
         """Whether a rig is being moved, or one of its bones, of which a preview shows what becomes of it."""
@@ -412,7 +422,7 @@ class LiveScene:
         for key, solve in self.solves.items():
             if solve.stale != FRESH:
                 self.errors.pop(key, None)
-        self.job = self._steps(self.scene)
+        self.job, self.is_in_slices = self._steps(self.scene), False
 
     def _steps(self, scene: bpy.types.Scene) -> Iterator[float]:
         """The work: layer after layer, each after those on which it depends."""
@@ -510,14 +520,20 @@ class LiveScene:
         if to_see and self.seen:
             # The timer does the rest: to begin a slice takes long.
             return False
+        if seconds == 0.0:
+            return False
         begin, opened = time.perf_counter(), sampler.seconds_opening()
         done, self.waited_for, self.news, self.found = True, seconds is None, False, False
+        before = 0.0
         for fraction in self.job:
             self.fraction = max(self.fraction, fraction)
             self.time_left.note(self.fraction, time.perf_counter())
             # What the slice itself costs is worth some work, or it would never come to an end.
-            allowed = np.inf if seconds is None else max(seconds, sampler.seconds_opening() - opened + 0.5 * seconds)
-            late = time.perf_counter() - begin > allowed
+            opening, spent = sampler.seconds_opening() - opened, time.perf_counter() - begin
+            allowed = np.inf if seconds is None else max(seconds, opening + 0.5 * seconds)
+            # The next step takes as long as the last one, as a rule.
+            late = spent + (spent - opening - before) > allowed
+            before = spent - opening
             if not self.seen and any(solve.rough for solve in self.solves.values()):
                 self.seen, self.found = True, not self.waited_for
             if late or (to_see and self.seen) or self.news or self.found:

@@ -1,5 +1,6 @@
 """What is read again of what plays after an edit: what Blender reports to be changed, and the rest at leisure."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import bpy
@@ -20,6 +21,7 @@ suspend = load("rig.sampling.suspend")
 IDLE = 10_000
 AT_ONCE = 8e-3
 FAR = 1e9
+HEAD = "head"
 
 
 @pytest.fixture
@@ -140,6 +142,36 @@ def test_ten_thousand_idle_curves_are_read_when_their_action_is_edited_and_then_
         assert state.job is None
         read.clear()
     assert turns > 1 and most < IDLE and state.job is not None
+
+
+def test_the_first_look_at_a_character_is_in_turns_too_and_nothing_is_solved_before(scene, read) -> None:
+    """The file may have the solution."""
+    with suspend.suspend_live():
+        idle_curves(scene.armature, IDLE)
+        bpy.context.view_layer.update()
+        live._scenes.clear()
+        live._any(bpy.context.scene)
+        state = live._scene(bpy.context.scene)
+        state.use(live._used)
+        turns, most = 0, 0
+        while not look(state, AT_ONCE):
+            turns, most = turns + 1, max(most, len(read))
+            assert state.job is None and live.status(bpy.context.scene, scene.armature, HEAD).state == "SOLVING"
+            read.clear()
+        assert turns > 1 and most < IDLE and state.job is not None
+
+
+def test_to_read_many_curves_in_goes_takes_little_longer_than_at_once(scene) -> None:
+    idle_curves(scene.armature, IDLE)
+    action = scene.armature.animation_data.action
+    begin = time.process_time()
+    whole = fingerprint.fingerprint(action)
+    at_once = time.process_time() - begin
+    begin, gradual, digest, goes = time.process_time(), fingerprint.GradualFingerprint(), None, 0
+    while digest is None:
+        digest, goes = gradual.go_on(action, 0.0), goes + 1
+    assert digest == whole and goes > IDLE / 100
+    assert time.process_time() - begin < 3.0 * at_once
 
 
 def written_without_a_word(scene: scenes.Scene) -> None:

@@ -15,7 +15,7 @@ LIVE = ("rig.layers.live",)
 CLIPS, CURVES = 76, 3853
 
 
-def _add_clips() -> None:
+def add_clips() -> None:
     actions, rig = load("rig.animation.actions"), _human()
     first = bpy.data.actions.new("Clip")
     bag = actions.channelbag(first, first.slots.new(id_type="OBJECT", name=rig.name), ensure=True)
@@ -87,7 +87,7 @@ def muted_clips_hold_nothing_up(hands: Hands) -> Waiting:
     fingerprint, paths = load("rig.sampling.fingerprint"), set()
     for name in ("no clips", f"{CLIPS} muted clips"):
         if paths:
-            _add_clips()
+            add_clips()
             yield 1.0
             # The pose of the chest is keyed at another frame, so this one shows a preview.
             assert (yield from hands.until(lambda: _state() in ("SOLVED", "PREVIEW"), 60.0)), _state()
