@@ -81,6 +81,8 @@ class ArmBones:
     """The bone at the wrist, or the last known before it."""
     held: bool = False
     """Whether inverse kinematics of the rig itself turns the arm."""
+    goal: str = ""
+    """The bone that moves the hand then, "" where its location is not free."""
 
 
 def find_eyes(armature: bpy.types.Object) -> list[EyeBone]:
@@ -202,7 +204,9 @@ def _arms(rig: "_Rig", found: Lines, control: Callable[[str], str]) -> list[ArmB
     for collar, *line in found.arms:
         bones = rig.controls(line, control, rig.carried_by)
         if len(bones) > 1:
-            arms.append(ArmBones(control(collar), bones[0], bones[-1], rig.has_ik(line[0], bones[-1])))
+            held = rig.has_ik(line[0], bones[-1])
+            goal = rig.hand_goal(line[len(bones) - 1], bones[-1]) if held else ""
+            arms.append(ArmBones(control(collar), bones[0], bones[-1], held, goal))
     return arms
 
 
@@ -405,6 +409,12 @@ class _Rig:
     def goals(self, end: str) -> list[str]:
         """Bones of the armature that inverse kinematics brings the end of a limb to."""
         return [c.subtarget for c in self._solvers(end) if c.target == self.armature and c.subtarget]
+
+    def hand_goal(self, bone: str, end: str) -> str:
+        """What moves a hand that inverse kinematics holds, "" where that is not known. bone: of the body; end: what
+        turns it."""
+        goals = [_suffixed(bone, words.RIGIFY_HELD)] if self.is_rigify else self.goals(end)
+        return next((goal for goal in goals if goal in self.skeleton.names and self.is_offset_freely(goal)), "")
 
     def shown(self, line: Sequence[str], goals: Sequence[str]) -> str:
         """The deforming bone that inverse kinematics brings to the only of some goals without being exactly there.

@@ -831,7 +831,7 @@ RIGIFY_HIPS = "torso"
 """The control that moves the hips."""
 RIGIFY_MARKS = frozenset({RIGIFY_HIPS, "head"})
 """Controls that every such rig has."""
-RIGIFY_TURNED, RIGIFY_SETTINGS = "_fk", "_parent"
+RIGIFY_TURNED, RIGIFY_HELD, RIGIFY_SETTINGS = "_fk", "_ik", "_parent"
 """Behind a bone's name, before its side: the control that turns it, the bone that holds the limb's settings."""
 RIGIFY_CONTROLS = (("head", "head"), ("neck", "neck"), ("chest", "chest"), ("hips", "hips"))
 """The controls that turn a part, and which part it is, head first. Chest and hips both hang on the torso control, so

@@ -46,6 +46,8 @@ class BodyRig:
     """Goals of legs with the deforming bones that they miss, which are brought back by moving the goal."""
     arms: tuple[ArmBones, ...] = ()
     """Arms except those that the rig's own inverse kinematics holds."""
+    held: tuple[ArmBones, ...] = ()
+    """Arms that it holds, whose hands recoil by their goals."""
     shoulders: tuple[tuple[str, str], ...] = ()
     """Collar bones, each with the upper arm at its end."""
     eyes: tuple[EyeBone, ...] = ()
@@ -191,14 +193,25 @@ def find_arms(request: BodyRequest, body: BodyRig) -> BodyRig:
     """The arms that lag behind the rib cage. Inverse kinematics holds the hands of others in their places."""
     arms, notes = limbs.find_arms(request.armature), request.notes
     free = tuple(arm for arm in arms if not arm.held)
-    if arms and not free:
+    if arms and not free and not request.settings.body.use_hand_recoil:
         notes.append(
-            "IK holds the hands in their places, so the arms do not recoil; switch them to FK in the rig, or disable "
-            "Arm Recoil."
+            "IK holds the hands in their places, so the arms do not recoil; enable Hands on IK, switch them to FK in "
+            "the rig, or disable Arm Recoil."
         )
     elif not arms:
         notes.append("No arm was found, so no arm recoils; disable Arm Recoil, or choose another rig.")
     return replace(body, arms=free)
+
+
+def find_held_hands(request: BodyRequest, body: BodyRig) -> BodyRig:
+    """The arms whose hands inverse kinematics holds, where something moves these."""
+    held = tuple(arm for arm in limbs.find_arms(request.armature) if arm.held)
+    if not all(arm.goal for arm in held):
+        request.notes.append(
+            "The location of what moves a hand on IK is locked or constrained, so that hand does not recoil; free it, "
+            "or disable Hands on IK."
+        )
+    return replace(body, held=tuple(arm for arm in held if arm.goal))
 
 
 def find_shoulders(request: BodyRequest, body: BodyRig) -> BodyRig:
@@ -351,7 +364,7 @@ def tune_weight(request: BodyRequest, body: BodyRig) -> BodyRig:
 
 
 def tune_arms(request: BodyRequest, body: BodyRig) -> BodyRig:
-    if not body.arms:
+    if not (body.arms or body.held):
         return body
     settings, wants = request.settings, request.settings.body
     recoil = Recoil(wants.arm_recoil, settings.settle_time * wants.arm_settle_factor, wants.arm_damping_ratio)
@@ -467,6 +480,10 @@ def placed(request: BodyRequest, body: BodyRig) -> BodyRig:
     for arm in body.arms:
         turned += [bone for bone in (arm.clavicle, arm.upper) if bone]
         sampled += [arm.hand]
+    for arm in body.held:
+        turned.append(arm.goal)
+        moved.append(arm.goal)
+        sampled += [arm.goal, arm.upper, *filter(None, [arm.clavicle])]
     turned += [clavicle for clavicle, _ in body.shoulders]
     sampled += [upper for _, upper in body.shoulders]
     for leg in body.reaching:

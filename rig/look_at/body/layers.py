@@ -87,6 +87,20 @@ LAYERS: dict[str, BodyLayer] = {
             amounts=("arm_recoil", "arm_settle_factor", "arm_damping_ratio"),
         ),
         BodyLayer(
+            "hands",
+            "body",
+            "use_hand_recoil",
+            "Hands on IK",
+            "Take hands that inverse kinematics of the rig holds along with the rib cage, and let them recoil, instead "
+            "of keeping them in their places",
+            find=body_rig.find_held_hands,
+            respond=(response.carry_hands,),
+            report="hands",
+            reported=lambda body: [arm.goal for arm in body.held],
+            needs="arms",
+            whole=False,
+        ),
+        BodyLayer(
             "breathing",
             "body",
             "use_breathing",

@@ -221,6 +221,38 @@ def swing_arms(motion: BodyMotion) -> None:
         motion.offsets[arm.upper] = second
 
 
+def carry_hands(motion: BodyMotion) -> None:
+    """Move the goals of hands that inverse kinematics holds as the rib cage would, and let them lag behind it."""
+    body, now, before = motion.body, motion.now, motion.animated
+    if body.recoil is None or not body.held:
+        return
+    girdles = [arm.clavicle or arm.upper for arm in body.held]
+    turns = [rotation.multiply(now[bone][0], rotation.inverse(before[bone][0])) for bone in girdles]
+    there = np.stack([before[arm.goal][1] for arm in body.held], axis=1)
+    hands = np.stack(
+        [
+            now[bone][1] + rotation.rotate(turn, there[:, n] - before[bone][1])
+            for n, (bone, turn) in enumerate(zip(girdles, turns, strict=True))
+        ],
+        axis=1,
+    )
+    still = [
+        np.all(now[bone][0] == before[bone][0], axis=-1) & np.all(now[bone][1] == before[bone][1], axis=-1)
+        for bone in girdles
+    ]
+    hands = np.where(np.stack(still, axis=1)[..., None], there, hands)
+    shoulders = np.stack([now[arm.upper][1] for arm in body.held], axis=1)
+    swing = recoil.recoil(body.recoil, shoulders, hands, there, motion.dt)
+    swung = np.all(swing == rotation.IDENTITY, axis=-1)[..., None]
+    hands = np.where(swung, hands, shoulders + rotation.rotate(swing, hands - shoulders))
+    for n, arm in enumerate(body.held):
+        turned, place = now[arm.goal]
+        motion.moves[arm.goal] = own_displacement(motion.samples, arm.goal, turned, hands[:, n] - place)
+        wanted = rotation.multiply(turns[n], before[arm.goal][0])
+        local = rotation.multiply(rotation.inverse(turned), wanted)
+        motion.offsets[arm.goal] = np.where(still[n][:, None], rotation.IDENTITY, local)
+
+
 def _ends(body: BodyRig) -> tuple[list[str], list[str]]:
     return [arm.upper for arm in body.arms], [arm.hand for arm in body.arms]
 

@@ -114,3 +114,32 @@ def test_arms_on_ik_hold_their_hands_and_say_so(state: float) -> None:
     assert [arm.upper for arm in found.arms] == ([] if state else ["FK_UpperArm.L"])
     assert [note for note in found.notes if "IK holds the hands" in str(note)] == list(found.notes)
     assert bool(found.notes) == bool(state)
+
+
+def test_hands_on_ik_recoil_by_choice() -> None:
+    """They are taken along with the rib cage and lag behind it; without the choice nothing of the arm moves."""
+    made = control_rigs.human()
+    made.pose.bones["CTL_Props"]["arm_ik.L"] = 1.0
+    made.update_tag()
+    bpy.context.view_layer.update()
+    head = look_at.find_head(made)
+    scenes.aim(made, scenes.ball((1.5, -1.5, 1.5)), head)
+    scenes.settings_keyed(made, head, "use", [(1, False), (5, True), (30, False)])
+    settings = made.pose.bones[head].lookat_pd
+    layers.switch_on(settings, ["arms"])
+    frames = range(1, scenes.LAST + 40)
+    before = scenes.animated(made, frames, ["Hand.L"])[:, 0]
+    held = scenes.poses(made, frames, ["Hand.L"])[:, 0]
+    assert np.abs(held - before).max() < 1e-5
+    settings.body.use_hand_recoil = True
+    found = look_at.resolve(made, head).body
+    assert [arm.goal for arm in found.held] == ["CTL_Hand_IK.L", "CTL_Hand_IK.R"] and not found.notes
+    chest_bone = next(bone for bone in look_at.resolve(made, head).bones if "Chest" in bone)
+    poses = scenes.poses(made, frames, ["Hand.L", chest_bone])
+    hand, chest = poses[:, 0], poses[:, 1]
+    away = np.linalg.norm(hand[:, :3, 3] - before[:, :3, 3], axis=-1)
+    assert away.max() > 0.02
+    in_chest = np.linalg.inv(chest) @ hand
+    lag = np.linalg.norm(in_chest[:, :3, 3] - in_chest[0, :3, 3], axis=-1)
+    assert lag.max() > 5e-3
+    assert np.abs(hand[[0, -1]] - before[[0, -1]]).max() < 2e-6
