@@ -344,7 +344,7 @@ class Layout:
 def test_a_layer_is_on_the_command_line(nod, capsys: pytest.CaptureFixture[str]) -> None:
     assert parsed("bake", "a.blend", "--output", "b.blend", "--body", "arms,nod").body == ("arms", "nod")
     assert "nod" in parsed("bake", "a.blend", "--output", "b.blend", "--body", "all").body
-    assert "weight, arms, breathing, feet, eyes, blink, lids, nod" in help_of("bake", capsys)
+    assert "weight, arms, hands, breathing, feet, eyes, blink, lids, nod" in help_of("bake", capsys)
 
 
 def test_layers_are_documented() -> None:

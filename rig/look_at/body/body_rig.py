@@ -205,9 +205,9 @@ def find_arms(request: BodyRequest, body: BodyRig) -> BodyRig:
 
 def find_held_hands(request: BodyRequest, body: BodyRig) -> BodyRig:
     """The arms whose hands inverse kinematics holds, where something moves these."""
-    held = tuple(arm for arm in limbs.find_arms(request.armature) if arm.held)
+    held, notes = tuple(arm for arm in limbs.find_arms(request.armature) if arm.held), request.notes
     if not all(arm.goal for arm in held):
-        request.notes.append(
+        notes.append(
             "The location of what moves a hand on IK is locked or constrained, so that hand does not recoil; free it, "
             "or disable Hands on IK."
         )
