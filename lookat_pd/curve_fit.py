@@ -24,6 +24,8 @@ Errors = Callable[[Array], Array]
 _HELD = 1e4
 """Weight of samples that are met exactly, so that slopes are found for them as they are."""
 _BENDING = 1e-6
+_SAME = 1e-6
+"""Difference of numbers that are the same, as Blender keeps them."""
 _AROUND = 3
 """Samples to each side over which the need of knots is alike."""
 _SPREADINGS = 5
@@ -49,10 +51,13 @@ class FittedCurve:
         return _Basis(self.times, self.knots).evaluate(self.values, self.slopes)
 
 
-def fit(times: Array, samples: Array, errors: Errors, held: NDArray[np.bool_] | None = None) -> FittedCurve:
+def fit(
+    times: Array, samples: Array, errors: Errors, held: NDArray[np.bool_] | None = None, *, closed: bool = False
+) -> FittedCurve:
     """A curve near samples (F, n) at increasing times (F,) with an error of at most 1 at each of them.
 
-    held: samples (F,) that are knots and are met exactly, besides both ends.
+    held: samples (F,) that are knots and are met exactly, besides both ends. closed: it has one slope at both ends, for
+    a motion that repeats.
     """
     times, samples = np.asarray(times, dtype=float), np.asarray(samples, dtype=float)
     exact = np.zeros(len(samples), dtype=bool) if held is None else np.array(held, dtype=bool)
@@ -62,6 +67,8 @@ def fit(times: Array, samples: Array, errors: Errors, held: NDArray[np.bool_] | 
     knots = _spread(times, samples, errors, exact)
     while True:
         curve = _fitted(times, samples, knots, exact)
+        if closed:
+            curve.slopes[[0, -1]] = curve.slopes[[0, -1]].mean(axis=0)
         wrong = errors(curve.at_samples())
         more = _insertions(knots, wrong)
         if len(more):
@@ -107,6 +114,17 @@ def _insertions(knots: NDArray, wrong: Array) -> NDArray:
     worst = np.maximum(np.maximum.reduceat(wrong, knots[:-1]), wrong[knots[1:]])
     bad = (worst > 1.0) & (np.diff(knots) > 1)
     return (knots[:-1][bad] + knots[1:][bad]) // 2
+
+
+def is_closed(samples: Array) -> bool:
+    """Whether samples (F, n) end where they begin, as fast as they begin, as those of a motion that repeats."""
+    if len(samples) < 4:
+        return False
+    slopes = np.diff(samples, axis=0)
+    bends = np.abs(np.diff(slopes[[0, 1, -2, -1]], axis=0)[[0, 2]]).max(axis=0)
+    tiny = _SAME * max(float(np.abs(samples).max()), 1.0)
+    meets = np.abs(samples[-1] - samples[0]) <= tiny
+    return bool(np.all(meets & (np.abs(slopes[-1] - slopes[0]) <= 2.0 * bends + tiny)))
 
 
 class _Basis:

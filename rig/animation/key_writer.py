@@ -135,6 +135,7 @@ class KeyWriter:
             motion.values,
             lambda fitted: np.max([error / allowed[kind] for kind, error in errors(fitted)], axis=0),
             held,
+            closed=curve_fit.is_closed(motion.values),
         )
         for kind, error in errors(curve.at_samples()):
             setattr(self.count, kind, max(getattr(self.count, kind), float(error.max())))

@@ -73,3 +73,27 @@ def test_the_same_samples_give_the_same_curve() -> None:
     samples = motion(1)
     first, second = (curve_fit.fit(np.arange(300), samples, near(samples)) for _ in range(2))
     assert first.values.tobytes() == second.values.tobytes() and first.slopes.tobytes() == second.slopes.tobytes()
+
+
+def cycle(frames: int = 41) -> np.ndarray:
+    phase = np.linspace(0.0, 2.0 * np.pi, frames)
+    samples = np.stack((np.sin(phase + 0.7), np.sin(2.0 * phase) + 0.3 * np.cos(3.0 * phase)), axis=1)
+    samples[-1] = samples[0]
+    return samples
+
+
+def test_a_motion_that_repeats_has_one_slope_where_its_ends_meet() -> None:
+    samples = cycle()
+    assert curve_fit.is_closed(samples)
+    times, allowed = np.arange(len(samples)) / 30.0, 0.02
+    fitted = curve_fit.fit(times, samples, lambda there: np.abs(there - samples).max(axis=1) / allowed, closed=True)
+    assert np.array_equal(fitted.slopes[0], fitted.slopes[-1]) and np.array_equal(fitted.values[0], fitted.values[-1])
+    assert np.abs(fitted.at_samples() - samples).max() <= allowed
+    assert len(fitted.knots) < len(samples) / 2
+
+
+def test_what_ends_elsewhere_or_at_another_speed_does_not_repeat() -> None:
+    samples = cycle()
+    assert not curve_fit.is_closed(samples[:-1])
+    bounce = np.abs(np.linspace(-1.0, 1.0, 41))[:, None]
+    assert not curve_fit.is_closed(bounce)
