@@ -24,6 +24,8 @@ from .live_scene import RESTING, LiveScene
 _TURN = 0.06
 """Seconds for which a turn of the window's loop may be held up, to see what has changed and to solve; with what is
 shown at its end, and what Blender evaluates for that, a tenth of a second. What takes longer goes on in the next."""
+_LONGEST_TURN, _SHARE = 0.25, 0.3
+"""The same where Blender takes long after each turn, to relate and to draw what there is, and which part of that."""
 _LEAST = 0.02
 """Seconds of work in a turn: where less is left of it, once it was seen what has changed, work waits for the next."""
 _LOOKING = 8e-3
@@ -357,16 +359,24 @@ def _take_turns() -> bool:
                 state.look_again(_LOOKING)
         if state.job is not None:
             state.is_in_slices = True
-            if _advance(state, _rest(begin)) or state.news or state.found:
+            if _advance(state, _rest(begin, _turn(state))) or state.news or state.found:
                 state.show()
             _redraw(window, state)
         due = due or state.job is not None or state.check_at < np.inf or (state.is_unsure and not _is_playing())
     return due
 
 
-def _rest(begin: float) -> float:
-    """What is left for work [s] of a turn that began then, 0 where that is too little."""
-    left = begin + _TURN - time.perf_counter()
+def _turn(state: LiveScene) -> float:
+    """Seconds that this turn may take: what is removed at the end of a slice has Blender build the relations of its
+    scene again, and draw it. Of a character with dozens of clips that takes longer than a turn."""
+    if state.worked < state.started:
+        return _TURN
+    return min(max(_SHARE * (time.perf_counter() - state.worked), _TURN), _LONGEST_TURN)
+
+
+def _rest(begin: float, seconds: float = _TURN) -> float:
+    """What is left for work [s] of a turn that began then and may take so long, 0 where that is too little."""
+    left = begin + seconds - time.perf_counter()
     return left if left > _LEAST else 0.0
 
 

@@ -80,6 +80,7 @@ def build(scene: bpy.types.Scene, armature: bpy.types.Object, keep: Collection[s
             Message("'{armature}' cannot be copied, because Blender refuses edit mode now.", armature=armature.name)
         ) from error
     copy.data = data
+    _forget_clips(copy)
     for item in (copy, *copy.pose.bones):
         own_data.forget_others(item)
     scene.collection.objects.link(copy)
@@ -99,6 +100,16 @@ def _ordinary_copy(item: _Copied) -> _Copied:
     if copy.override_library is not None:
         copy.make_local(clear_liboverride=True)
     return copy
+
+
+def _forget_clips(copy: bpy.types.Object) -> None:
+    """Leave a copy only the NLA tracks that play: Blender relates all curves of the others to its bones, too."""
+    animation = copy.animation_data
+    if animation is None or animation.use_tweak_mode:
+        return
+    playing = fingerprint.playing_tracks(animation)
+    for track in [track for track in animation.nla_tracks if track not in playing]:
+        animation.nla_tracks.remove(track)
 
 
 def remove(copy: bpy.types.Object) -> None:

@@ -273,7 +273,7 @@ def playing_actions(item: bpy.types.ID) -> Iterator[bpy.types.Action]:
     return (action for action, _ in _playing(data)) if data is not None else iter(())
 
 
-def _playing_tracks(data: bpy.types.AnimData) -> list[bpy.types.NlaTrack]:
+def playing_tracks(data: bpy.types.AnimData) -> list[bpy.types.NlaTrack]:
     """The NLA tracks that play: a character may have hundreds of clips on muted ones."""
     if not data.use_nla:
         return []
@@ -282,7 +282,7 @@ def _playing_tracks(data: bpy.types.AnimData) -> list[bpy.types.NlaTrack]:
 
 
 def _playing_strips(data: bpy.types.AnimData) -> Iterator[bpy.types.NlaStrip]:
-    waiting = [strip for track in _playing_tracks(data) for strip in track.strips]
+    waiting = [strip for track in playing_tracks(data) for strip in track.strips]
     while waiting:
         strip = waiting.pop()
         if not strip.mute:
@@ -414,7 +414,7 @@ def _playback(item: bpy.types.ID) -> Iterator[object]:
         return
     yield data.action.name_full if data.action else "", data.action_slot_handle, data.use_nla
     yield data.action_blend_type, data.action_extrapolation, data.action_influence, data.use_tweak_mode
-    yield [len(track.strips) for track in _playing_tracks(data)]
+    yield [len(track.strips) for track in playing_tracks(data)]
     for strip in _playing_strips(data):
         yield strip.action.name_full if strip.action else "", strip.action_slot_handle
         yield from _simple(strip, "", {})

@@ -138,6 +138,9 @@ def all_edits(hands: Hands, name: str, rig: bpy.types.Object, target: bpy.types.
 
     def pose() -> None:
         rig.pose.bones[-1].location.x += 0.01
+        # What is added to the file for a slice and taken away again has Blender draw all editors.
+        for area in hands.window.screen.areas:
+            area.tag_redraw()
 
     bare = 0.0
     for _ in range(3):
