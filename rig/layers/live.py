@@ -121,7 +121,8 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
         state.refresh(scene, _structure, touched, now=alone, within=within)
     waits = not alone and ((playing and _is_playing()) or (state.is_slow and transforming.is_under_way()))
     # What goes on in slices has had its slice of this turn.
-    if state.job is not None and not waits and (alone or not state.is_in_slices):
+    waits = waits or not (alone or (_rest(begin) and not state.is_in_slices))
+    if state.job is not None and not waits:
         _advance(state, None if alone else _rest(begin), to_see=not alone)
     if state.job is not None or state.check_at < np.inf or state.is_unsure or state.as_built != _structure:
         _wake()
@@ -359,7 +360,8 @@ def _take_turns() -> bool:
                 state.look_again(_LOOKING)
         if state.job is not None:
             state.is_in_slices = True
-            if _advance(state, _rest(begin, _turn(state))) or state.news or state.found:
+            rest = _rest(begin, _turn(state))
+            if rest and (_advance(state, rest) or state.news or state.found):
                 state.show()
             _redraw(window, state)
         due = due or state.job is not None or state.check_at < np.inf or (state.is_unsure and not _is_playing())

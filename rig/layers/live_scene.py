@@ -520,8 +520,6 @@ class LiveScene:
         if to_see and self.seen:
             # The timer does the rest: to begin a slice takes long.
             return False
-        if seconds == 0.0:
-            return False
         begin, opened = time.perf_counter(), sampler.seconds_opening()
         done, self.waited_for, self.news, self.found = True, seconds is None, False, False
         before = 0.0
