@@ -22,8 +22,8 @@ from extension import load
 
 LIVE = ("rig.layers.live",)
 GENEROUS, ADDING = 0.25, 1.0
-"""Seconds of the processor that may be added to a turn on a machine that does other things too, by an edit and by *Add*,
-which finds out what the rig is and draws a panel; on a quiet one a tenth.
+"""Seconds of the processor that may be added to a turn on a machine that does other things too, by an edit and by
+*Add*, which finds out what the rig is and draws a panel; on a quiet one a tenth.
 """
 RIGS = ("kaykit_knight", "khronos_fox", "m2m_snake", "robot_expressive", "godot_platformer_robot")
 _PLACES = ("_tick", "update", "_before_frame")
