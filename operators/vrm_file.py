@@ -10,7 +10,12 @@ from ..rig.settings import text
 class VRMFile:
     """Mixin of an operator that asks for the VRM file of a character."""
 
-    filepath: text("VRM File", "File from which this character comes", subtype="FILE_PATH", options={"SKIP_SAVE"})
+    filepath: text(
+        "VRM File",
+        "File from which this character comes",
+        subtype="FILE_PATH",
+        options={"SKIP_SAVE", "PATH_SUPPORTS_BLEND_RELATIVE"},
+    )
     filter_glob: text(default="*.vrm", options={"HIDDEN"})
 
     @property
