@@ -558,7 +558,7 @@ def _mapped(matrices: Array, values: Array) -> Array:
     """Matrices (c, j, i) by values (S, c, i, 2): (S, c, j, 2)."""
     samples, count, size, parts = values.shape
     flat = values.transpose(1, 2, 0, 3).reshape(count, size, samples * parts)
-    return (matrices @ flat).reshape(count, -1, samples, parts).transpose(2, 0, 1, 3)
+    return (matrices @ flat).reshape(count, matrices.shape[1], samples, parts).transpose(2, 0, 1, 3)
 
 
 def _is_still(values: Array) -> bool:

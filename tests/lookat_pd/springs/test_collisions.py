@@ -318,3 +318,22 @@ def test_under_a_pull_much_stronger_than_the_springs_chains_begin_at_rest() -> N
         found = springs.solve(*motion, 1 / 24, settle_time=random.uniform(1.0, 2.0), gravity=pull)
         if np.abs(rotation.angle(found.swings)).max() < 2.3:
             assert largest_degrees(found.offsets, found.offsets[:1]) < 0.01
+
+
+@pytest.mark.parametrize("frames", [1, 3])
+def test_chains_that_start_anew_at_each_frame_collide(frames) -> None:
+    joints = np.tile([[0.0, 0.0, 0.0], [0.0, 0.1, 0.0]], (frames, 1, 1))
+    below = springs.Colliders.made([[0.0, 0.12, -0.1]], [[0.0, 0.12, -0.1]], [0.09])
+    found = springs.solve(
+        joints,
+        rotation.identity(frames, 2),
+        [[0.0, 0.1, 0.0]] * 2,
+        [-1, 0],
+        1.0 / 24.0,
+        settle_time=0.5,
+        gravity=[0.0, 0.0, -98.1],
+        restarts=np.ones(frames),
+        colliders=below,
+        radius=0.02,
+    )
+    assert found.stepped.all() and np.isfinite(found.offsets).all()
