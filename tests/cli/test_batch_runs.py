@@ -275,6 +275,15 @@ def test_lists_of_files(three, call, tmp_path, monkeypatch) -> None:
         assert len(call("inspect", "-").rows) == 2
 
 
+def test_the_newest_version_is_that_of_a_whole_name(tmp_path) -> None:
+    """Blender keeps the former file as walk_v012.blend1."""
+    template = load("lookat_pd_batch.naming").Template("{stem}_v{version:03}")
+    for name in ("walk_v002.blend", "walk_v012.blend1", "sleepwalk_v031.blend", "walk_v054.fbx", "walk_vx.blend"):
+        (tmp_path / name).touch()
+    assert template.newest(tmp_path, {"stem": "walk"}, ".blend") == 2
+    assert template.newest(tmp_path / "none", {"stem": "walk"}, ".blend") == 0
+
+
 def test_names_of_outputs(three, call, tmp_path) -> None:
     words = ("bake", three / "a.glb", "--output", tmp_path / "out", AIM, "--action", "Walk")
     template = "{stem}_{action}_v{version:03}"

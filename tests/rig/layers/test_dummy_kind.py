@@ -147,6 +147,34 @@ def test_the_bake_shows_what_was_live(into) -> None:
     assert_allclose(seen(armature), shown, atol=1e-5)
 
 
+@pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
+def test_a_bake_that_fails_at_the_last_moment_changes_nothing(into, monkeypatch) -> None:
+    """Of two rigs the second one cannot be written: the first one is as it was, too."""
+    rigs = [looking().armature, figure("Other")]
+    scenes.animate(rigs[1])
+    for armature in rigs:
+        sway(armature)
+        seen(armature)
+    scenes.goto(1)
+    before, commit, done = scenes.snapshot(), layer_bake.BakeTransaction.commit, []
+
+    def failing(*given: object) -> bpy.types.Action:
+        if done:
+            raise RuntimeError("no room")
+        done.append(True)
+        return commit(*given)
+
+    monkeypatch.setattr(layer_bake.BakeTransaction, "commit", failing)
+    with pytest.raises(RuntimeError, match="no room"):
+        drain(
+            layer_bake.bake(
+                bpy.context.scene, Sway, [*Sway().find(bpy.context.scene)], bake_options.BakeOptions(1, LAST, into)
+            )
+        )
+    scenes.goto(1)
+    assert not scenes.differences(before, scenes.snapshot())
+
+
 def test_opened_again_it_is_not_solved_again(tmp_path, monkeypatch) -> None:
     armature = looking().armature
     sway(armature)
