@@ -275,6 +275,12 @@ def test_lists_of_files(three, call, tmp_path, monkeypatch) -> None:
         assert len(call("inspect", "-").rows) == 2
 
 
+def test_as_many_failures_as_are_tolerated_are_none() -> None:
+    read = load("lookat_pd_batch.tolerance").FailureLimit.read
+    for word, failed, total in (("3", 3, 9), ("5%", 1, 20), ("100%", 7, 7), ("0", 0, 4), ("0%", 0, 4)):
+        assert read(word).holds(failed, total) and not read(word).holds(failed + 1, total), word
+
+
 def test_the_newest_version_is_that_of_a_whole_name(tmp_path) -> None:
     """Blender keeps the former file as walk_v012.blend1."""
     template = load("lookat_pd_batch.naming").Template("{stem}_v{version:03}")

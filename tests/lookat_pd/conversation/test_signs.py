@@ -116,6 +116,21 @@ def test_eyes_rest_on_parts_of_the_face_and_go_on(seed, often) -> None:
                 assert not any(before.time < time <= after.time for time in aside)
 
 
+def test_a_face_is_scanned_at_both_eyes_and_below_them_and_at_the_mouth_more_while_listening() -> None:
+    """Sides are in distances between the eyes, heights in those from the eyes to the mouth."""
+    parts, at_mouth = set(), {True: [], False: []}
+    for seed in range(6):
+        turns, manner = turns_of(4.0), Manner(seed)
+        looks = plan(turns, 2, 60.0, manner)
+        for person, found in enumerate(fixations(turns, 2, 60.0, looks, manner)):
+            for fixation in found:
+                parts.add((fixation.side, fixation.up))
+                speaker = [turn.speaker for turn in turns if turn.time <= fixation.time][-1]
+                at_mouth[speaker == person].append(fixation.up == -1.0)
+    assert parts == {(0.5, 0.0), (-0.5, 0.0), (0.0, -0.5), (0.0, -1.0)}
+    assert np.mean(at_mouth[False]) > 1.3 * np.mean(at_mouth[True]) > 0.1
+
+
 @pytest.mark.parametrize("length", [1.5, 2.5, 4.0, 8.0])
 def test_heads_move_with_their_speech_and_rest_when_it_ends(length) -> None:
     turns = turns_of(length)
