@@ -33,6 +33,8 @@ _BEFORE, _AFTER = 2, 2
 """Frames before a cut and after a blend that stay, with their velocity."""
 _AT_THE_END = 0.02
 """Of the length of a limb: a goal at rest that is no farther from its end is what it reaches for."""
+_AROUND = 0.25
+"""Time [s] before and after a snap in which a joint may move otherwise."""
 _SEEN = np.radians(2.0)
 """By so much a joint has to be straighter than it should be."""
 _MISSED = 0.02
@@ -68,6 +70,7 @@ def soften(
     if not limbs:
         return
     dt = seconds_per_frame(scene)
+    around = max(round(_AROUND / dt), _BEFORE)
     for n, (clip, swing) in enumerate(zip(clips[1:], swings, strict=True), 2):
         last = min(clip.at + int(np.ceil(clip.blend / dt)), clip.end, *(after.at - 1 for after in clips[n : n + 1]))
         if not swing or last - clip.at < _AFTER:
@@ -78,7 +81,7 @@ def soften(
             own = run(sampler.sample(frames.tolist()))
         options = BakeOptions(clip.at - _BEFORE, last, "CURRENT")
         with playing(armature, action, slot), suppress(_Elsewhere):
-            yield from limb_goals.put(scene, armature, bones, partial(_Goal, limbs, own), options)
+            yield from limb_goals.put(scene, armature, bones, partial(_Goal, limbs, around, own), options)
 
 
 class _Elsewhere(RigError):
@@ -86,10 +89,14 @@ class _Elsewhere(RigError):
 
 
 class _Goal:
-    """The ends of limbs over F frames, the first ones before a cut. own: the destination alone from the cut on."""
+    """The ends of limbs over F frames, the first ones before a cut.
 
-    def __init__(self, limbs: Sequence[_Limb], own: Samples, seen: Samples) -> None:
-        self.limbs = limbs
+    around: frames before and after a snap at which the joint may move otherwise. own: the destination alone from the
+    cut on.
+    """
+
+    def __init__(self, limbs: Sequence[_Limb], around: int, own: Samples, seen: Samples) -> None:
+        self.limbs, self.around = limbs, around
         self.size = np.array([sum(_lengths(own, limb)) for limb in limbs])
         self._wanted, self._moves = [], {}
         self.changing = np.zeros(len(seen.frames), dtype=bool)
@@ -100,8 +107,7 @@ class _Goal:
             self.changing |= np.any(end != here, axis=-1)
             self._moves[limb.foot.control] = end - here
 
-    @staticmethod
-    def _end(limb: _Limb, seen: Samples, own: Samples) -> Array:
+    def _end(self, limb: _Limb, seen: Samples, own: Samples) -> Array:
         """Where the end of a limb goes (F, 3)."""
         upper, lower = _lengths(own, limb)
         goal, base = _place(seen, limb.goal), _place(seen, limb.foot.bones[0])
@@ -112,8 +118,10 @@ class _Goal:
         free = np.zeros(len(bends), dtype=bool)
         free[_BEFORE:-_AFTER] = True
         lowest = np.concatenate((np.zeros(_BEFORE), least))
-        if not np.any(bends[free] < lowest[free] - _SEEN):
+        snaps = free & (bends < lowest - _SEEN)
+        if not snaps.any():
             return goal
+        free &= np.convolve(snaps, np.ones(2 * self.around + 1), "full")[self.around : len(snaps) + self.around] > 0.5
         eased = straightening.distance_of(straightening.eased(bends, lowest, free), upper, lower)
         factor = np.where(free, eased / np.maximum(away, 1e-300), 1.0)
         return np.where(free[:, None], base + factor[:, None] * (goal - base), goal)

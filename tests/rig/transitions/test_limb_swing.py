@@ -52,10 +52,10 @@ def clips():
     return armature, clip(armature, "Kick", 0.4), clip(armature, "Stand", 0.0)
 
 
-def made(clips, method: str, **options):
+def made(clips, method: str, seconds: float = 0.5, **options):
     armature, a, b = clips
     use(armature, a)
-    return join.join(armature, join.ClipRef(a, CUT), join.ClipRef(b, ENTER), splice.Blend(0.5, method), **options)
+    return join.join(armature, join.ClipRef(a, CUT), join.ClipRef(b, ENTER), splice.Blend(seconds, method), **options)
 
 
 @pytest.mark.parametrize("lock_feet", [None, False])
@@ -87,3 +87,14 @@ def test_the_published_form_is_as_it_was(clips, monkeypatch) -> None:
     monkeypatch.setattr(load("rig.transitions.limb_swing"), "_find", lambda _: pytest.fail("nothing swings"))
     same = knees(armature, made(clips, "INERTIAL", lock_feet=False).action, range(1, CUT + 16))
     assert np.array_equal(own, same)
+
+
+def test_far_from_a_snap_the_blend_is_as_it_was(clips, monkeypatch) -> None:
+    armature, *_ = clips
+    frames = range(CUT - 3, CUT + 35)
+    eased = knees(armature, made(clips, "SWING", 1.4, lock_feet=False).action, frames)
+    monkeypatch.setattr(load("rig.transitions.limb_swing"), "_find", lambda _: [])
+    plain = knees(armature, made(clips, "SWING", 1.4, lock_feet=False).action, frames)
+    last = np.flatnonzero(plain < 8.0)[-1]
+    assert np.abs(eased - plain)[last + 7 :].max() < 1e-3 < np.abs(eased - plain)[last]
+    assert steps(eased) < 0.5 * steps(plain)
