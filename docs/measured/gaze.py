@@ -35,6 +35,9 @@ SETTLED = 0.6
 """Seconds after which a target that has come into reach counts."""
 ASIDE, AWAY = np.radians(35.0), 2.5
 """Where the target is: aside of the head, and how many heights of the skeleton away."""
+UPRIGHT = np.radians(60.0)
+"""Lean [rad] of an animated head up to which its roll is measured. Of one that lies or hangs it says nothing:
+a turn to a side is one about a level axis."""
 FAST = np.radians(360.0)
 """Angular speed [rad/s] at which the direction to the target passes the animated head faster than a neck follows."""
 HEAD = pages.head(
@@ -72,6 +75,11 @@ class Poses:
     def pitch(self) -> Array:
         """(F,) [rad] above the horizontal."""
         return np.arcsin(np.clip(self.aim[:, 2], -1.0, 1.0))
+
+    @property
+    def lean(self) -> Array:
+        """(F,) [rad] of the head from upright to any side."""
+        return rotation.angle_between(np.cross(self.right, self.aim), np.array((0.0, 0.0, 1.0)))
 
     @property
     def roll(self) -> Array:
@@ -162,7 +170,9 @@ def line(clip: str, result: Any, animated: Poses, baked: Poses, there: Array, ey
     way = there - animated.eye
     asked = np.arcsin(way[:, 2] / np.linalg.norm(way, axis=-1))
     added = np.degrees(np.angle(np.exp(1j * (baked.roll - animated.roll))))
-    roll = f"{np.nanmax(np.abs(added)):.0f}°" if np.isfinite(added).any() else "-"
+    upright = animated.lean <= UPRIGHT
+    roll = ", lying ".join(most(added[frames]) for frames in (upright, ~upright) if frames.any())
+    roll = f"lying {roll}" if not upright.any() else roll
     share = f"{np.mean(solution.reachable[looks]):.0%}" if looks.any() else "0%"
     if not len(chosen):
         return pages.row(clip, 0, share, "-", "-", "-", "-", eyes, "-", roll)
@@ -175,6 +185,11 @@ def line(clip: str, result: Any, animated: Poses, baked: Poses, there: Array, ey
     largest = f"{error.max():.1f}° ({result.frames[worst]})"
     figures = f"{np.median(error):.2f}°", f"{np.percentile(error, 90):.2f}°", largest
     return pages.row(clip, len(chosen), share, *figures, named, eyes, pitches, roll)
+
+
+def most(angles: Array) -> str:
+    """The largest of angles [degrees] that are defined."""
+    return f"{np.nanmax(np.abs(angles)):.0f}°" if np.isfinite(angles).any() else "-"
 
 
 def passing(animated: Poses, way: Array) -> Array:

@@ -12,4 +12,6 @@ def own_displacement(samples: Samples, bone: str, orientation: Array, displaceme
     mode = samples.modes[n]
     turned = channels.to_quaternion(samples.raw[mode if mode in samples.raw else "EULER"][:, n], mode)
     frame = rotation.multiply(orientation, rotation.inverse(turned))
+    if bone in samples.rests:
+        frame = rotation.multiply(frame, rotation.inverse(samples.rests[bone]))
     return rotation.rotate(rotation.inverse(frame), displacement) / samples.sizes[:, n : n + 1]

@@ -82,6 +82,9 @@ class Samples:
     """The largest `shear.degree`."""
     axes: dict[str, Array] = field(default_factory=dict)
     """(F, 3, 3) by columns, those of the location of each control that `outside_samples` has added."""
+    rests: dict[str, Array] = field(default_factory=dict)
+    """(4,) the orientations at rest of the bones whose locations are not along their own axes, but along those of the
+    armature."""
 
     def at(self, frames: slice | Array) -> "Samples":
         """These frames alone."""
@@ -472,7 +475,13 @@ class Sampler:
             targets=np.empty((len(self.targets), f, 3)),
             worlds=np.empty((f, 4, 4)),
             raw={mode: np.empty((f, b, channel(mode)[1])) for mode in families},
+            rests=self._rests(),
         )
+
+    def _rests(self) -> dict[str, Array]:
+        bones = self._armature.data.bones
+        away = [bones[name] for name in self.bones if name in bones and not bones[name].use_local_location]
+        return {bone.name: np.array(bone.matrix_local.to_quaternion()) for bone in away}
 
     def _finish(self, samples: Samples, record: PoseRecord, worlds: Array, block: slice) -> None:
         """From what was taken down of a block of frames to its samples. Raises RigError where the rig cannot be baked.

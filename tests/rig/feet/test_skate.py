@@ -83,9 +83,13 @@ def test_controls_of_a_rigify_rig(held) -> None:
     assert result.before > 0.005 and result.drift < 5e-4
 
 
+@pytest.mark.parametrize("local", [True, False])
 @pytest.mark.parametrize("roll", [False, True])
-def test_the_handle_of_a_rig_made_by_hand_is_moved(roll: bool) -> None:
+def test_the_handle_of_a_rig_made_by_hand_is_moved(roll: bool, local: bool) -> None:
+    """local: the location of a handle is along its own axes, or along those of the armature."""
     armature = walking.in_ik(roll)
+    for side in "LR":
+        armature.data.bones[f"foot_ctrl.{side}"].use_local_location = local
     assert [foot.control for foot in foot_bones.find(armature).feet] == ["foot_ctrl.L", "foot_ctrl.R"]
     for side in "LR":
         handle = armature.pose.bones[f"foot_ctrl.{side}"]
