@@ -6,7 +6,6 @@ bends again.
 """
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -79,13 +78,22 @@ def soften(
         bones = tuple(dict.fromkeys(bone for limb in limbs for bone in limb.bones))
         with clip.playing(armature), Sampler(scene, armature, bones) as sampler:
             own = run(sampler.sample(frames.tolist()))
-        options = BakeOptions(clip.at - _BEFORE, last, "CURRENT")
-        with playing(armature, action, slot), suppress(_Elsewhere):
-            yield from limb_goals.put(scene, armature, bones, partial(_Goal, limbs, around, own), options)
+        options, left = BakeOptions(clip.at - _BEFORE, last, "CURRENT"), limbs
+        while left:
+            try:
+                with playing(armature, action, slot):
+                    yield from limb_goals.put(scene, armature, bones, partial(_Goal, left, around, own), options)
+                break
+            except _Elsewhere as error:
+                left = [limb for limb in left if limb not in error.limbs]
 
 
-class _Elsewhere(RigError):
-    """The end of a limb does not follow its control."""
+class _Elsewhere(Exception):
+    """The ends of some limbs do not follow their controls."""
+
+    def __init__(self, limbs: Sequence["_Limb"]) -> None:
+        super().__init__()
+        self.limbs = limbs
 
 
 class _Goal:
@@ -98,7 +106,7 @@ class _Goal:
     def __init__(self, limbs: Sequence[_Limb], around: int, own: Samples, seen: Samples) -> None:
         self.limbs, self.around = limbs, around
         self.size = np.array([sum(_lengths(own, limb)) for limb in limbs])
-        self._wanted, self._moves = [], {}
+        self._wanted, self._moves, self._errors = [], {}, np.zeros(len(limbs))
         self.changing = np.zeros(len(seen.frames), dtype=bool)
         for limb in limbs:
             end = self._end(limb, seen, own)
@@ -135,7 +143,8 @@ class _Goal:
 
     def missed(self, now: Samples) -> float:
         missing = np.stack(list(self._missing(now)), axis=1)
-        return float((np.linalg.norm(missing, axis=-1) / self.size).max())
+        self._errors = (np.linalg.norm(missing, axis=-1) / self.size).max(axis=0)
+        return float(self._errors.max())
 
     def correct(self, now: Samples) -> None:
         for limb, missing in zip(self.limbs, self._missing(now), strict=True):
@@ -143,7 +152,7 @@ class _Goal:
 
     def check(self, error: float) -> None:
         if error > _MISSED:
-            raise _Elsewhere("The end of a limb does not follow its control.")
+            raise _Elsewhere([limb for limb, own in zip(self.limbs, self._errors, strict=True) if own > _MISSED])
 
 
 def _find(armature: bpy.types.Object) -> list[_Limb]:
