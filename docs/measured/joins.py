@@ -57,11 +57,23 @@ DEFAULTS = (
     ("gltf/m2m_snake.glb:Side winding", "gltf/m2m_snake.glb:Coiled"),
 )
 DEFAULT_HEAD = pages.head(
-    "source", "destination", "cut", "kept", "method", "at the cut [°/s]", "as published", "of the clips", "of its joint"
+    "source",
+    "destination",
+    "cut",
+    "kept",
+    "method",
+    "median joint at the cut [°/s]",
+    "as published",
+    "largest",
+    "as published",
+    "of the clips",
+    "of its joint",
 )
 HEADS = (HEAD, DEFAULT_HEAD)
 BLENDED, AROUND = 0.6, 6
 """Seconds after a cut, and frames before it, in which steps are measured."""
+MOVES = 1.0
+"""Largest velocity step [°/s] up to which a joint does not move."""
 CALM = 60.0
 """Velocity step [°/s] of a joint up to which another one is no multiple of it."""
 
@@ -162,8 +174,8 @@ def steps(armature: bpy.types.Object, action: bpy.types.Action, frames: Sequence
     return np.degrees(np.linalg.norm(np.diff(turned, axis=0), axis=-1)) * rate
 
 
-def default_row(first: str, second: str) -> str:
-    """The line of the table for two clips joined by default."""
+def default_row(first: str, second: str) -> tuple[str, list[float]]:
+    """The line of the table for two clips joined by default, and its figures."""
     armature, clips = opened(first, second)
     scene = bpy.context.scene
     rate = scene.render.fps / scene.render.fps_base
@@ -178,15 +190,16 @@ def default_row(first: str, second: str) -> str:
     room = int(min(BLENDED * rate, 0.5 * (ends[1][1] - ends[1][0])))
     cut = best_cut.find(armature, *clips, count=1, room=room, scene=scene).cuts[0]
     refs = join.ClipRef(clips[0], cut.source_frame), join.ClipRef(clips[1], cut.destination_frame)
-    worst, jumps, method = [], [], ""
+    worst, figures, method = [], [], ""
     for blend in (splice.AUTOMATIC, splice.Blend(method="INERTIAL")):
         join.use(armature, clips[0], clips[0].slots[0])
         made = join.join(armature, *refs, blend, repeat=cut.repeat)
         method = method or made.methods[made.cuts.index(cut.source_frame)]
         begin, end = max(cut.source_frame - AROUND, made.first), cut.source_frame + int(BLENDED * rate) + 2
         found = steps(armature, made.action, range(begin, min(end, made.last) + 1))
-        at = cut.source_frame - begin - 1
-        jumps.append(found[max(at - 1, 0) : at + 2].max())
+        # The step between the last velocity before the cut and the first one after it.
+        at = max(cut.source_frame - begin - 2, 0)
+        figures += [float(np.median(found[at][found.max(axis=0) > MOVES])), float(found[at : at + 3].max())]
         worst.append(found.max(axis=0))
         join.use(armature, clips[0], clips[0].slots[0])
         bpy.data.actions.remove(made.action)
@@ -194,22 +207,32 @@ def default_row(first: str, second: str) -> str:
         Path(item.partition(":")[0]).stem if ":" not in item else item.partition(":")[2] for item in (first, second)
     ]
     kept = " · ".join(f"{100.0 * share:.0f} %" for share in cut.kept)
+    figures += [float(worst[0].max() / own.max()), float((worst[0] / np.maximum(own, CALM)).max())]
     return pages.row(
         *names,
         f"{cut.source_frame} → {cut.destination_frame}",
         kept,
         method,
-        f"{jumps[0]:.0f}",
-        f"{jumps[1]:.0f}",
-        f"{worst[0].max() / own.max():.2f}",
-        f"{(worst[0] / np.maximum(own, CALM)).max():.2f}",
-    )
+        *cells(figures),
+    ), figures
+
+
+def cells(figures: Sequence[float]) -> list[str]:
+    """Those of the table: by default, then as published; the median joint first."""
+    median, largest, published, most, *quotients = figures
+    return [f"{median:.1f}", f"{published:.1f}", f"{largest:.0f}", f"{most:.0f}", *(f"{q:.2f}" for q in quotients)]
 
 
 def lines(names: Sequence[str]) -> Iterator[files.Line]:
     for pair in PAIRS:
         if not names or any(name in item for name in names for item in pair):
             yield from ((HEAD, line) for line in rows(*pair))
+    found = []
     for pair in DEFAULTS:
         if not names or any(name in item for name in names for item in pair):
-            yield DEFAULT_HEAD, default_row(*pair)
+            line, figures = default_row(*pair)
+            found.append(figures)
+            yield DEFAULT_HEAD, line
+    for called, of_all in (("median of all", np.median), ("largest of all", np.max)):
+        if found:
+            yield DEFAULT_HEAD, pages.row(called, "", "", "", "", *cells(of_all(found, axis=0)))
