@@ -235,4 +235,4 @@ def lines(names: Sequence[str]) -> Iterator[files.Line]:
             yield DEFAULT_HEAD, line
     for called, of_all in (("median of all", np.median), ("largest of all", np.max)):
         if found:
-            yield DEFAULT_HEAD, pages.row(called, "", "", "", "", *cells(of_all(found, axis=0)))
+            yield DEFAULT_HEAD, pages.row(called, "", "", "", "", *cells(of_all(found, axis=0).tolist()))

@@ -14,6 +14,7 @@ OTHERWISE = {
     "ik/drag.py ChainDrag.move": "pinned limbs, each once, one on the other",
     "look_at/circle_solve.py steps": "characters who look at each other, each solved once, then measured together",
     "look_at/circle_solve.py _rounds": "rounds of who looks at whom; each is realized by the one loop",
+    "transitions/limb_swing.py soften": "transitions of a sequence, each once, again without what does not follow",
     "pd_follow/follow_kind.py FollowKind.steps": "bones of a chain, each once, on the result of the one before",
 }
 """Functions with loops that write and evaluate, and why they are none of these."""
