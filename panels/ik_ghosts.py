@@ -94,10 +94,11 @@ class LOOKAT_PD_PT_ik_compare(ArmaturePanel, bpy.types.Panel):
         for index, method in order:
             row = layout.row()
             row.enabled = settings.compared[index] or not full
-            split = row.split(factor=0.63)
+            has_figures = method.id in by_method
+            split = row.split(factor=0.63) if has_figures else row
             icon = f"STRIP_COLOR_0{_COLORS[names.index(method.id)] + 1}" if method.id in names else "BLANK1"
             split.prop(settings, "compared", index=index, text=iface_(method.label), translate=False, icon=icon)
-            if method.id in by_method:
+            if has_figures:
                 split.label(text=_short(by_method[method.id]), translate=False)
         if settings.compare and not by_method:
             own = ik_drag.dragged() is not None

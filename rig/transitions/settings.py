@@ -21,7 +21,7 @@ ROOT_ITEMS = (
     ("POSITION", "Position", "Move the destination on the ground plane to the root of the source"),
     (
         "HEADING",
-        "Position and Heading",
+        "Position, Heading",
         "Move the destination on the ground plane and turn it to continue in the same direction",
     ),
     ("ALL", "With Height", "Match the height as well as position and heading"),
