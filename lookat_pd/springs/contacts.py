@@ -67,15 +67,23 @@ class Contacts:
         own = [fall]
         self._slips = bool(friction.any())
         if self._slips:
+            # A slip leaves the distance as it is: to be pushed out is none, and friction pushes nothing in.
             across = _EVERY_WAY - normals[:, :, None] * normals[:, None]
-            self._slide = 1.0 / np.add.reduce(np.abs(self._mass), axis=2)[..., None]
-            heavy = (yields @ moves.reshape(count, -1, 6)).reshape(levels, *moves.shape)
-            slips = self._spread((moves @ across)[None])[0].transpose(1, 0, 2).reshape(self._whole, -1)
+            slips = moves @ across
+            heavy = (yields @ slips.reshape(count, -1, 6)).reshape(levels, *moves.shape)
+            masses = self._mass.reshape(levels, -1)[:, :: count + 1]
+            shared = (weighed[:, :, None] @ slips)[:, :, 0] / masses[..., None]
+            heavy -= weighed[..., None] * shared[:, :, None]
+            slips = slips - pushed[..., None] * shared[0][:, None]
+            own.append(((across @ drift[..., None])[..., 0] - shared[0] * fall[:, None]).reshape(-1))
+            sizes = np.sqrt(np.maximum(np.add.reduce(heavy * slips, axis=(2, 3)), 1e-30))
+            every_one = np.add.reduce(sizes[:, None] * (chains[:, None] == chains), axis=2)
+            self._slide = 1.0 / (sizes * every_one)[..., None]
+            slips = self._spread(slips[None])[0].transpose(1, 0, 2).reshape(self._whole, -1)
             drags = self._spread(heavy).transpose(0, 1, 3, 2).reshape(levels, -1, self._whole)
             self._slides = np.ascontiguousarray(slips)
             self._sees = np.concatenate((self._sees, slips), axis=1)
             self._pushes = np.concatenate((self._pushes, -drags), axis=1)
-            own.append((across @ drift[..., None])[..., 0].reshape(-1))
         carried = np.concatenate(own)
         self._carried = np.array((carried, carried / dt))
         self._begun = self._carried[None]

@@ -337,3 +337,15 @@ def test_chains_that_start_anew_at_each_frame_collide(frames) -> None:
         radius=0.02,
     )
     assert found.stepped.all() and np.isfinite(found.offsets).all()
+
+
+def test_friction_does_not_shake_what_is_pressed_against_something_along_the_bone() -> None:
+    motion = still(60, 1)
+    ball = sphere([[-0.027, 0.182, -0.075]], radius=0.0831, friction=0.5)
+    pull = (-0.865, 4.021, -2.437)
+    found = springs.solve(
+        *motion, 1 / 24, settle_time=1.25, damping_ratio=0.22, gravity=pull, colliders=ball, radius=RADIUS
+    )
+    assert found.stepped.all()
+    assert largest_degrees(found.offsets[1:], found.offsets[:-1]) < 0.01
+    assert found.depth.max() < 0.02 * RADIUS
