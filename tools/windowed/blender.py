@@ -22,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 _TROUBLE = re.compile(r"Traceback \(most recent call last\)|rna_ui|^Error: Python|Segmentation fault", re.MULTILINE)
-_START = 60.0
+_START = 180.0
 """Seconds until Blender must have started and installed the extension."""
 
 
@@ -72,7 +72,7 @@ def run(
     path: Path,
     prepare: str,
     folder: Path,
-    limit: float = 240.0,
+    limit: float = 480.0,
     size: tuple[int, int] = (1200, 800),
 ) -> Iterator[Result]:
     """Run scripts, named "module:function", one after another; results as they come, one for each.

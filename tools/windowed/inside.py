@@ -25,6 +25,9 @@ sys.path[:0] = [str(ROOT), str(TOOLS), str(ROOT / "tests")]
 
 from windowed.hands import Hands  # noqa: E402
 
+_LONG, _TURNS = 0.1, 5
+"""Seconds from which a wait is for what Blender does meanwhile, and how often it turns then, at least."""
+
 
 class _Run:
     def __init__(self, task: dict) -> None:
@@ -44,7 +47,7 @@ class _Run:
                 self._write(place, "skipped", missing, time.perf_counter())
                 continue
             yield from self._open()
-            yield from self._script(place, function(self._hands))
+            yield from self._script(place, _seen(function(self._hands)))
 
     def _start(self) -> Iterator[float]:
         preferences = bpy.context.preferences
@@ -128,6 +131,15 @@ class _Run:
         row = {"name": name, "outcome": outcome, "text": text, "seconds": round(time.perf_counter() - started, 2)}
         with self._results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
+
+
+def _seen(steps: Iterator[float]) -> Iterator[float]:
+    """The same waits; while a long one lasts Blender turns several times, however slow the machine: handles events,
+    draws, and works on what is live."""
+    for seconds in steps:
+        turns = _TURNS if seconds >= _LONG else 1
+        for _ in range(turns):
+            yield seconds / turns
 
 
 def _drive(steps: Iterator[float]) -> float | None:

@@ -4,7 +4,7 @@ import time
 
 import bpy
 import numpy as np
-from character import select
+from character import select, settled
 from in_hand import _human, _human_looks, _scene, _state, _work
 from windowed.hands import SIDEBAR, Hands, NotThere, Waiting
 from windowed.scripts import script
@@ -36,11 +36,10 @@ def baked_and_edited_live_again(hands: Hands) -> Waiting:
     yield from _human_looks(hands, moving=True)
     select(_human())
     bpy.ops.ed.undo_push(message="Human")
-    yield 0.5
+    yield from settled(hands)
     source = _human().animation_data.action.name
     seen = _poses()
-    yield 0.5
-    assert (yield from hands.until(lambda: _state() == "SOLVED")), _state()
+    yield from settled(hands)
     button = yield from hands.find("lookat_pd.bake")
     yield from hands.hover((button.x, button.y))
     yield 0.5

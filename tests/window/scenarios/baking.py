@@ -48,7 +48,7 @@ def bake_stopped_by_esc(hands: Hands) -> Waiting:
     yield from hands.click((yield from hands.find("lookat_pd.bake")))
     yield 0.3
     yield from hands.key("ESC")
-    yield 0.5
+    yield from hands.idle()
     assert _action() == "Sway", _action()
     assert sorted(bpy.data.actions.keys()) == actions, bpy.data.actions.keys()
     assert len(bpy.data.scenes) == scenes

@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from character import HEAD, select
+from character import HEAD, select, settled
 from windowed.hands import Hands, Waiting
 from windowed.panels import opened
 from windowed.scripts import script
@@ -41,26 +41,26 @@ def body_answers_at_once(hands: Hands) -> Waiting:
         settings = person.pose.bones[HEAD].lookat_pd
         settings.body.use_planted_feet = False
         settings.mute = True
-        yield 0.3
+        yield from settled(hands)
         animated = _places(person, "foot.L", "toe.R")
         settings.mute = False
-        yield 0.3
+        yield from settled(hands)
         bpy.ops.ed.undo_push(message="Ready")
         before = _places(person, "hips", "foot.L", "toe.R")
         yield from hands.click((yield from hands.find("use_weight_shift")))
-        yield 0.5
+        yield from settled(hands)
         shifted = _places(person, "hips", "foot.L", "toe.R")
         assert np.linalg.norm(shifted[0, :3, 3] - before[0, :3, 3]) > 0.01
         assert np.linalg.norm(shifted[1, :3, 3] - before[1, :3, 3]) > 0.005
         yield from hands.click((yield from hands.find("use_planted_feet")))
-        yield 0.5
+        yield from settled(hands)
         planted = _places(person, "hips", "foot.L", "toe.R")
         assert np.linalg.norm(planted[0, :3, 3] - before[0, :3, 3]) > 0.01
         assert np.abs(planted[1:] - animated).max() < 1e-4
         hands.look("body")
         yield from hands.undo()
         yield from hands.undo()
-        yield 0.5
+        yield from settled(hands)
         person = bpy.data.objects["Person"]
         assert np.abs(_places(person, "hips", "foot.L", "toe.R") - before).max() < 1e-5
 
@@ -74,12 +74,12 @@ def eyes_lead_while_scrubbing(hands: Hands) -> Waiting:
         yield from hands.sidebar()
         yield 0.5
         yield from hands.click((yield from hands.find("LookAtEyes.use", across=0.13)))
-        yield 0.5
+        yield from settled(hands)
         assert person.pose.bones[HEAD].lookat_pd.eyes.use
         missed, heads = {}, {}
         for frame in (8, 14, 40, 14):
             scene.frame_set(frame)
-            yield 0.1
+            yield from settled(hands)
             eye, heads[frame] = _places(person, "eye.L", "head")
             way = np.array((1.5, -1.5, 1.7)) - eye[:3, 3]
             missed[frame] = float(np.degrees(np.arccos(min(way @ eye[:3, 1] / np.linalg.norm(way), 1.0))))

@@ -5,6 +5,7 @@ import numpy as np
 from windowed.hands import Hands, Waiting
 
 import extension
+from extension import load
 
 HEAD = "head"
 
@@ -71,6 +72,19 @@ def miss() -> float:
     place = bpy.data.objects["Ball"].evaluated_get(depsgraph).matrix_world.translation
     way = np.array(place) - origin()
     return float(np.degrees(np.arccos(np.clip(facing() @ way / np.linalg.norm(way), -1.0, 1.0))))
+
+
+def settled(hands: Hands, seconds: float = 60.0) -> Waiting:
+    """Wait until all that is live in the scene is solved."""
+    live = load("rig.layers.live")
+    yield 0.2
+    missing: list = []
+
+    def done() -> bool:
+        missing[:] = live.unsettled(hands.window.scene)
+        return not missing
+
+    assert (yield from hands.until(done, seconds)), f"not solved after {seconds:.0f} s: {missing}"
 
 
 def look_at_ball(hands: Hands) -> Waiting:

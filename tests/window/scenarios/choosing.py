@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from character import armature, facing, look_at_ball, settings
+from character import armature, facing, look_at_ball, settings, settled
 from windowed.hands import Hands, Waiting
 from windowed.scripts import script
 
@@ -23,14 +23,14 @@ def doubtful_axis_is_chosen(hands: Hands) -> Waiting:
     with hands.override():
         bpy.ops.view3d.view_axis(type="LEFT")
         bpy.ops.view3d.view_selected()
-    yield 1.0
+    yield from settled(hands)
     hands.look("doubt")
     before = facing()
     yield from hands.click((yield from hands.find("'SECOND'")))
-    yield 0.5
+    yield from settled(hands)
     hands.look("doubt_chosen")
     assert any(settings().facing)
     assert np.degrees(np.arccos(np.clip(before @ facing(), -1.0, 1.0))) > 30.0
     yield from hands.undo()
-    yield 0.5
+    yield from settled(hands)
     assert not any(settings().facing)

@@ -208,7 +208,7 @@ def conversation_follows_its_markers(hands: Hands) -> Waiting:
         yield 0.3
         bpy.ops.ed.undo_push(message="Ready")
         yield from hands.click((yield from hands.find("lookat_pd.converse")))
-        yield 0.8
+        yield from hands.idle()
         talk = scene.lookat_pd_conversation
         assert len(talk.people) == 2 and talk.use_markers and not talk.error
         hands.look("conversation_panel")

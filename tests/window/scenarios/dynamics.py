@@ -65,7 +65,7 @@ def keys_interpolated_from_the_panel(hands: Hands) -> Waiting:
             scene.frame_set(frame)
             before[frame] = _channels()
         yield from hands.click((yield from hands.find("lookat_pd.interpolate_keys")))
-        yield 1.0
+        yield from hands.idle()
         assert armature().animation_data.action.name == "Sway dynamics", armature().animation_data.action
         for frame in (1, 12, 20, 40):
             scene.frame_set(frame)
@@ -96,7 +96,7 @@ def reach_from_the_panel(hands: Hands) -> Waiting:
         yield from hands.sidebar()
         yield 0.5
         yield from hands.click((yield from hands.find("lookat_pd.reach")))
-        yield 2.0
+        yield from hands.idle()
         assert armature().animation_data.action.name == "Sway reach", armature().animation_data.action
         scene.frame_set(25)
         seen = armature().evaluated_get(bpy.context.window_manager.windows[0].view_layer.depsgraph)
@@ -159,8 +159,7 @@ def both_hands_of_the_human(hands: Hands) -> Waiting:
             settings.duration = duration
             yield 0.3
             yield from hands.click((yield from hands.find("lookat_pd.reach")))
-            assert (yield from hands.until(lambda: not hands.window.modal_operators, 30.0))
-            yield 0.5
+            yield from hands.idle()
         assert len(reaching.kept.of(human)) == 2
         scene.frame_set(44)
         yield 0.5
@@ -178,8 +177,7 @@ def both_hands_of_the_human(hands: Hands) -> Waiting:
         assert reaching.kept.of(human) == ()
         with hands.override():
             bpy.ops.lookat_pd.compare("INVOKE_DEFAULT")
-        assert (yield from hands.until(lambda: not hands.window.modal_operators, 30.0))
-        yield 1.0
+        yield from hands.idle()
         assert load("rig.look_at.compare").ghost(human) is not None
         hands.look("ghost")
 
@@ -203,7 +201,7 @@ def reach_stopped_by_esc(hands: Hands) -> Waiting:
             return
         for _ in range(times):
             yield from hands.key("ESC")
-        yield 3.0
+        yield from hands.idle()
         assert not hands.window.modal_operators
         assert armature().animation_data.action.name == name, armature().animation_data.action
         assert len(bpy.data.actions) == count + (name != "Sway")

@@ -42,7 +42,7 @@ def hits_from_the_panel(hands: Hands) -> Waiting:
         assert np.allclose(item.direction, (0.0, 1.0, 0.0), atol=1e-3), "along the view from the front"
         hands.look("added")
         yield from hands.click((yield from hands.find("lookat_pd.hit(")))
-        yield 1.0
+        yield from hands.idle()
         assert armature().animation_data.action.name == "Sway hit", armature().animation_data.action
         away = [float(np.abs(_chest(frame) - before[frame]).max()) for frame in before]
         assert away[2] > 0.02 > 1e-3 > max(away[:2]), away

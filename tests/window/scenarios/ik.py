@@ -257,7 +257,7 @@ def ik_baked_from_the_panel(hands: Hands) -> Waiting:
         bpy.ops.ed.undo_push(message="Ready")
         hands.look("panel")
         yield from hands.click((yield from hands.find("lookat_pd.ik_bake")))
-        yield 0.6
+        yield from hands.idle()
         assert armature().animation_data.action.name == "Sway IK", armature().animation_data.action
         assert np.linalg.norm(_place() - (0.3, -0.25, 1.3)) < 1e-3
         yield from hands.undo()
@@ -296,7 +296,7 @@ def contact_of_the_preview_range_from_the_panel(hands: Hands) -> Waiting:
         yield 0.5
         hands.look("contacts")
         yield from hands.click((yield from hands.find("MARKED")))
-        yield 0.6
+        yield from hands.idle()
         assert armature().animation_data.action.name == "Sway contacts", armature().animation_data.action
         assert np.ptp(places(), axis=0).max() < 1e-3, np.ptp(places(), axis=0)
         yield from hands.undo()

@@ -81,7 +81,7 @@ def target_held_with_g(hands: Hands) -> Waiting:
                 yield from hands.move((x + 15 * step, y + 8 * step))
                 yield 0.05
             assert _turned(_facing(), begin) > 3.0, f"the head turns by {_turned(_facing(), begin):.1f} degrees"
-            yield 2.5
+            yield 1.2
             assert not done, f"while the hand holds still: {len(done)} times {sorted(set(done))}"
             assert _state() == "PREVIEW", _state()
         hands.look(f"target held {end}")
@@ -195,7 +195,7 @@ def target_dragged_by_its_handle(hands: Hands) -> Waiting:
                 yield 0.05
             assert np.abs(np.array(ball.location) - before).max() > 0.1, "the handle does not move the ball"
             assert _turned(_facing(), begin) > 2.0, f"the head turns by {_turned(_facing(), begin):.1f} degrees"
-            yield 1.5
+            yield 1.2
             assert not done, f"while the hand holds still: {len(done)} times {sorted(set(done))}"
         hands.look(f"handle {end}")
         if end == "ESC":

@@ -53,7 +53,7 @@ def a_library_from_the_panel(hands: Hands) -> Waiting:
         yield 0.5
         bpy.ops.ed.undo_push(message="Begin")
         yield from hands.click((yield from hands.find("lookat_pd.compare_library")))
-        yield 1.5
+        yield from hands.idle()
         assert {pair.source for pair in settings.pairs} >= set(CLIPS)
         settings.pair_index = 1
         assert transition.source == settings.pairs[1].source
@@ -62,7 +62,7 @@ def a_library_from_the_panel(hands: Hands) -> Waiting:
         transition.source, transition.destination = "Idle", "Run"
         yield 0.3
         yield from hands.click((yield from hands.find("lookat_pd.join_path")))
-        yield 1.5
+        yield from hands.idle()
         assert armature().animation_data.action.name.startswith("Idle > ")
         hands.look("library-joined")
         yield from hands.undo()
@@ -85,12 +85,12 @@ def travel_from_the_panel(hands: Hands) -> Waiting:
         yield 0.3
         bpy.ops.ed.undo_push(message="Begin")
         yield from hands.click((yield from hands.find("lookat_pd.in_place")))
-        yield 0.5
+        yield from hands.idle()
         assert armature().animation_data.action.name == "Run in place"
         yield from hands.undo()
         assert armature().animation_data.action.name == "Run"
         yield from hands.click((yield from hands.find("lookat_pd.follow_path")))
-        yield 1.0
+        yield from hands.idle()
         assert armature().animation_data.action.name == "Run along Path"
         hands.look("travel-path")
         yield from hands.undo()

@@ -80,8 +80,8 @@ def target_moved(hands: Hands) -> Waiting:
         yield 0.05
         seen.append(miss())
     yield from hands.click((x + 120, y + 80))
-    yield 0.3
-    assert _turned(facing(), before) > 3.0, f"the head turned by {_turned(facing(), before):.2f} degrees"
+    turned = yield from hands.until(lambda: _turned(facing(), before) > 3.0)
+    assert turned, f"the head turned by {_turned(facing(), before):.2f} degrees"
     arrived = yield from hands.until(lambda: miss() < ARRIVED)
     assert arrived, f"the head misses the ball by {miss():.2f} degrees; during the move by {seen}"
     yield from hands.undo()

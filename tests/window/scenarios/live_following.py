@@ -33,8 +33,15 @@ def follow_left_by_esc(hands: Hands) -> Waiting:
     before, channels = pose(), _channels()
     target = bpy.data.objects["Ball"].matrix_world.copy()
     seen = yield from _follow(hands)
-    turns = [np.degrees(np.arccos(np.clip(one @ seen[0], -1, 1))) for one in seen]
-    assert max(turns) > 1.0, f"the head does not follow the mouse: {turns}"
+
+    def turned() -> float:
+        """The largest turn [deg] since the mouse was moved."""
+        seen.append(facing())
+        return float(max(np.degrees(np.arccos(np.clip(one @ seen[0], -1, 1))) for one in seen))
+
+    assert (yield from hands.until(lambda: turned() > 1.0)), (
+        f"the head does not follow the mouse: {turned():.2f} degrees"
+    )
     hands.look("following")
     yield from hands.key("ESC")
     yield 0.3
@@ -79,12 +86,13 @@ def follow_recorded(hands: Hands) -> Waiting:
     yield 0.3
     yield from hands.move(hands.inside(VIEWPORT, 0.2, 0.6))
     yield from hands.key("R")
+    begin = facing()
     for part in np.linspace(0.2, 0.6, 12):
         yield from hands.move(hands.inside(VIEWPORT, part, 0.6))
         yield 0.08
+    yield from hands.until(lambda: abs(facing() - begin).max() > 0.05)
     yield from hands.key("RET")
-    yield 0.5
-    assert not hands.window.modal_operators, [item.bl_idname for item in hands.window.modal_operators]
+    yield from hands.idle()
     assert armature().animation_data.action.name != "Sway"
     seen = []
     for frame in (1, 10, 20):

@@ -2,7 +2,7 @@
 
 import bpy
 import numpy as np
-from character import armature, look_at_ball, miss, pose, select, settings
+from character import armature, facing, look_at_ball, miss, pose, select, settings
 from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.scripts import script
 
@@ -40,7 +40,6 @@ def _drag(hands: Hands) -> Waiting:
         yield from hands.move((x + 15 * k, y + 8 * k))
         yield 0.05
     yield from hands.click((x + 120, y + 64))
-    yield 2.0
 
 
 @script(needs=LIVE_FOLLOW)
@@ -57,8 +56,7 @@ def follow_the_target_dragged(hands: Hands) -> Waiting:
     assert _goes_on(hands)
     assert (yield from hands.until(lambda: miss() < 0.5, 10.0)), f"the head misses the target by {miss():.2f} degrees"
     yield from hands.key("ESC")
-    yield 0.3
-    assert _is_over(hands)
+    assert (yield from hands.until(lambda: _is_over(hands)))
     assert ball.location == place and np.array_equal(pose(), before)
     assert hands.window.view_layer.objects.active == armature()
 
@@ -81,8 +79,7 @@ def follow_nearer_and_farther(hands: Hands) -> Waiting:
     assert _goes_on(hands), "a right click is Blender's while the target is dragged"
     yield from hands.key("ESC")
     yield from hands.key("ESC")
-    yield 0.2
-    assert _is_over(hands)
+    assert (yield from hands.until(lambda: _is_over(hands)))
 
 
 @script(needs=LIVE_FOLLOW)
@@ -93,11 +90,12 @@ def follow_in_pose_mode(hands: Hands) -> Waiting:
     with hands.override():
         bpy.ops.object.mode_set(mode="POSE")
     yield from _start(hands)
+    before = facing()
     yield from hands.move(hands.inside(VIEWPORT, 0.3, 0.7))
-    yield 1.5
+    assert (yield from hands.until(lambda: abs(facing() - before).max() > 0.02)), "the head does not follow the mouse"
     yield from hands.click(hands.inside(VIEWPORT, 0.3, 0.7))
-    yield 0.2
-    assert _is_over(hands) and settings().mute and armature().mode == "POSE"
+    assert (yield from hands.until(lambda: _is_over(hands)))
+    assert settings().mute and armature().mode == "POSE"
     kept = pose()
     yield from hands.undo()
     assert not settings().mute and not np.array_equal(pose(), kept)
@@ -110,8 +108,7 @@ def follow_ended_by_undo(hands: Hands) -> Waiting:
     yield from look_at_ball(hands)
     yield from _start(hands, use_mouse=False)
     yield from hands.undo()
-    yield 0.3
-    assert _is_over(hands)
+    assert (yield from hands.until(lambda: _is_over(hands)))
 
 
 @script(needs=LIVE_FOLLOW)
@@ -120,8 +117,7 @@ def follow_ended_by_another_file(hands: Hands) -> Waiting:
     yield from _start(hands)
     with hands.override():
         bpy.ops.wm.read_homefile(use_empty=True, load_ui=False)
-    yield 0.3
-    assert _is_over(hands)
+    assert (yield from hands.until(lambda: _is_over(hands)))
 
 
 @script(needs=LIVE_FOLLOW)
@@ -129,8 +125,7 @@ def follow_ended_by_losing_the_target(hands: Hands) -> Waiting:
     yield from look_at_ball(hands)
     yield from _start(hands)
     bpy.data.objects.remove(bpy.data.objects["Ball"])
-    yield 0.5
-    assert _is_over(hands)
+    assert (yield from hands.until(lambda: _is_over(hands)))
 
 
 @script(needs=LIVE_FOLLOW)
@@ -140,5 +135,4 @@ def follow_ended_by_edit_mode(hands: Hands) -> Waiting:
     yield from _start(hands, use_mouse=False)
     yield from hands.move(hands.inside(VIEWPORT, 0.3, 0.3))
     yield from hands.key("TAB")
-    yield 0.4
-    assert armature().mode == "EDIT" and _is_over(hands)
+    assert (yield from hands.until(lambda: armature().mode == "EDIT" and _is_over(hands)))

@@ -134,7 +134,7 @@ def rendered(hands: Hands) -> Waiting:
         yield from hands.move(hands.inside(VIEWPORT, 0.3, 0.3))
         yield from hands.key("F12", ctrl=True)
         yield 0.3
-        done = yield from hands.until(lambda: not bpy.app.is_job_running("RENDER"), 20.0)
+        done = yield from hands.until(lambda: not bpy.app.is_job_running("RENDER"), 60.0)
     finally:
         bpy.app.handlers.frame_change_post.remove(note)
     assert done, "the render does not end"

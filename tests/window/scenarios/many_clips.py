@@ -54,7 +54,7 @@ def _measured(hands: Hands, name: str, edit: Callable[[], object]) -> Waiting:
     spent = time.perf_counter() - begin
     yield 0.1
     yield from hands.until(lambda: _state() == "SOLVED", 60.0)
-    yield 1.0
+    yield 0.4
     print(f"{name}: {1000 * spent:.0f} ms at once, longest gap {1000 * gaps.end():.0f} ms")
 
 

@@ -56,13 +56,15 @@ def played(hands: Hands) -> Waiting:
     yield from hands.key("SPACE")
     assert hands.window.screen.is_animation_playing
     seen = {}
-    for _ in range(12):
-        yield 0.06
+
+    def enough() -> bool:
         seen[_scene().frame_current] = pose()
+        return len(seen) > 8
+
+    assert (yield from hands.until(enough)), list(seen)
     yield from hands.key("SPACE")
     assert not hands.window.screen.is_animation_playing
     frame = _scene().frame_current
     assert frame != 1
     seen[frame] = pose()
-    assert len(seen) > 3, list(seen)
     assert_same(seen)

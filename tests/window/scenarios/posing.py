@@ -59,8 +59,7 @@ def chest_rotated_with_the_mouse(hands: Hands) -> Waiting:
     assert _state() == "PREVIEW" and miss() < 0.2, "what is not keyed was forgotten"
     _scene().frame_set(59)
     _scene().frame_set(60)
-    yield 0.3
-    assert _state() == "SOLVED" and miss() < 0.2
+    assert (yield from hands.until(lambda: _state() == "SOLVED" and miss() < 0.2)), f"{_state()}, {miss():.2f} degrees"
 
 
 @script(needs=LIVE)

@@ -7,6 +7,8 @@ from windowed import panels
 from windowed.hands import Hands, Waiting
 from windowed.scripts import script
 
+from extension import load
+
 ARM = ("upper_arm.L", "hand.L")
 
 
@@ -27,6 +29,13 @@ def _settings():
     return armature().pose.bones[ARM[0]].lookat_pd_springs
 
 
+def _settled(hands: Hands) -> Waiting:
+    """Wait until the springs are solved."""
+    live = load("rig.layers.live")
+    yield 0.2
+    assert (yield from hands.until(lambda: live.status(_scene(), armature(), kind="SPRINGS").state == "SOLVED", 60.0))
+
+
 @script(needs=("operators.springs",))
 def an_arm_swings(hands: Hands) -> Waiting:
     yield 0.2
@@ -39,11 +48,11 @@ def an_arm_swings(hands: Hands) -> Waiting:
             (bone if hasattr(bone, "select") else bone.bone).select = True
         armature().data.bones.active = armature().data.bones[ARM[0]]
         bpy.ops.lookat_pd.add_springs("INVOKE_DEFAULT", True)
-    yield 0.5
+    yield from _settled(hands)
     swings = _poses()
     assert np.abs(swings - plain).max() > 0.005
     _settings().settle_time = 1.5
-    yield 0.5
+    yield from _settled(hands)
     softer = _poses()
     assert np.abs(softer - swings).max() > 0.005
     with panels.opened("springs"):
@@ -52,11 +61,11 @@ def an_arm_swings(hands: Hands) -> Waiting:
         bpy.ops.ed.undo_push(message="Ready")
         hands.look("springs")
         yield from hands.click((yield from hands.find("lookat_pd.springs_bake")))
-    yield 0.5
+    yield from hands.idle()
     assert _settings().mute
     np.testing.assert_allclose(_poses(), softer, atol=1e-4)
     yield from hands.undo()
-    yield 0.5
+    yield from _settled(hands)
     assert not _settings().mute
     np.testing.assert_allclose(_poses(), softer, atol=1e-4)
 

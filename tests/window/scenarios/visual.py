@@ -36,7 +36,7 @@ def _write_as_new_action(hands: Hands) -> Waiting:
     hands.look("as-seen-menu")
     yield from hands.key("DOWN_ARROW")
     yield from hands.key("RET")
-    yield 1.0
+    yield from hands.idle()
 
 
 @script(needs=("panels.transitions_visual",))
@@ -51,14 +51,14 @@ def pops_visual_from_the_panel(hands: Hands) -> Waiting:
         yield 0.5
         bpy.ops.ed.undo_push(message="Begin")
         yield from hands.click((yield from hands.find("lookat_pd.find_visual_pops")))
-        yield 1.0
+        yield from hands.idle()
         assert [(item.frame, item.bone) for item in _settings().visual_pops] == [(POP, "upper_arm.L")]
         _settings().visual_pop_index = 0
         assert scene.frame_current == POP
         yield 0.3
         hands.look("as-seen-found")
         yield from hands.click((yield from hands.find("lookat_pd.smooth_pop")))
-        yield 1.0
+        yield from hands.idle()
         assert [constraint.name for constraint in stack] == ["Child Of", f"Visual Pose {POP}"]
         hands.look("as-seen-smoothed")
         yield from hands.undo()
