@@ -259,3 +259,12 @@ def test_a_swing_past_the_horizontal_is_stepped_and_agrees_where_both_can() -> N
     wild = shaken(4.0 * places, 24, **settings)
     assert wild.stepped.all()
     assert np.isfinite(wild.offsets).all()
+
+
+def test_gusts_repeat_themselves_after_a_period_and_only_then() -> None:
+    for frames, dt in ((48, 1 / 24), (30, 1 / 30), (250, 0.01)):
+        found = springs.gusts(2 * frames + 1, dt, 0.8, frames * dt)
+        assert np.abs(found[frames:] - found[: frames + 1]).max() < 1e-9
+        free = springs.gusts(2 * frames + 1, dt, 0.8)
+        assert np.abs(free[frames:] - free[: frames + 1]).max() > 0.1
+        assert min(found.min(), free.min()) >= 0.2 and max(found.max(), free.max()) <= 1.8
