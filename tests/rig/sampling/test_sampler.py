@@ -5,6 +5,7 @@ from itertools import product
 import bpy
 import numpy as np
 import pytest
+from mathutils import Euler, Matrix, Vector
 
 from extension import load
 
@@ -360,3 +361,13 @@ def test_linked_target(tmp_path) -> None:
     aim(armature, target)
     run_bake(armature)
     assert scenes.error(armature, scenes.place_of(target), (1, *scenes.STILL)) < 0.1
+
+
+def test_points_of_the_world_are_seen_from_a_moving_object() -> None:
+    """As Blender places them, whatever its place, rotation and scale."""
+    worlds = [Matrix.LocRotScale((1.0 + k, -2.0, 0.5), Euler((0.3, 0.2 * k, 1.0)), (1.0, 2.0, 0.5)) for k in range(3)]
+    points = np.random.default_rng(0).normal(size=(2, 3, 3))
+    found = sample.seen_from(np.array(worlds), points)
+    for n in range(2):
+        for k, world in enumerate(worlds):
+            assert np.abs(np.array(world @ Vector(found[n, k])) - points[n, k]).max() < 1e-5
