@@ -1,7 +1,7 @@
 """The laws of a conversation: who looks at whom when, and with which shares of the time."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -159,6 +159,27 @@ def test_who_looks_away_looks_away_from_the_face(talk, manner, personality) -> N
                 size = np.degrees(np.hypot(look.yaw, look.pitch))
                 assert 10.0 - A_LITTLE <= size <= 25.0 + A_LITTLE
                 assert until - look.time <= 2.1 + DWELL + A_LITTLE
+
+
+def test_who_goes_on_looking_away_looks_elsewhere() -> None:
+    """From one place beside a face to the next, by 50 to 160 degrees about the face."""
+    steps = []
+    for seed in range(4):
+        for seen in plan([Turn(6.0 * n, n % 2) for n in range(30)], 2, 180.0, Manner(seed)):
+            for one, other in pairwise(seen):
+                if one.away and other.away and one.at == other.at:
+                    turn = np.angle(complex(other.yaw, other.pitch) / complex(one.yaw, one.pitch), deg=True)
+                    steps.append(abs(turn))
+    assert len(steps) > 50
+    assert np.mean([50.0 - 1e-6 <= step <= 160.0 + 1e-6 for step in steps]) > 0.95
+
+
+def test_no_glance_begins_where_there_is_no_time_to_return_from_it() -> None:
+    turns = [Turn(4.0 * n, n % 2) for n in range(6)]
+    for seed, end in product(range(40), (21.0, 22.3, 23.5)):
+        for seen in plan(turns, 2, end, Manner(seed)):
+            if len(seen) > 1 and seen[-1].away and not seen[-2].away:
+                assert seen[-1].time < end - 1.0
 
 
 def test_glances_are_of_the_size_of_saccades() -> None:
