@@ -221,11 +221,13 @@ class _Person:
         renewals = {speech.number: self._random(speech, 2) for speech in self.said}
         aside: _State | None = None
         renewal = self.said[0].start
+        # Those who begin to talk look at each other already.
         if phases[0].time > renewal:
-            # Those who begin to talk look at each other already.
             already = phases[0].at, 0.0, 0.0
             yield renewal, already
             self._owe(already, renewal, phases[0].time)
+        else:
+            self.level *= self._share(phases[0])
         renewal += self._wait(self.said[0], renewals[self.said[0].number])
         before = self.said[0]
         for n, phase in enumerate(phases):

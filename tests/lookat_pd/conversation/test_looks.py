@@ -200,6 +200,13 @@ def test_they_look_at_each_other_from_the_first_moment(talk, manner) -> None:
             assert looks[0].time == turns[0].time and not looks[0].away, person
 
 
+@pytest.mark.parametrize("reaction", [(0.0, 0.0), (0.3, 0.5)])
+def test_they_do_so_in_short_first_turns(reaction) -> None:
+    for seed, people in product(range(100), (2, 3)):
+        for looks in plan([Turn(0.0, 0), Turn(1.0, 0)], people, 2.0, Manner(seed, reaction)):
+            assert looks[0].time == 0.0 and not looks[0].away, (seed, people)
+
+
 def test_a_common_object_is_looked_at_by_the_speaker_and_then_by_listeners() -> None:
     turns = [Turn(6.0 * n, n % 2) for n in range(20)]
     looks = plan(turns, 2, 120.0, Manner(3), objects=1)
