@@ -277,7 +277,7 @@ class Sampler:
 
     # Cutting rigs down
 
-    def prepare(self, frames: Sequence[float]) -> Iterator[None]:
+    def prepare(self, frames: Sequence[float]) -> Generator[None, None, None]:
         """Before many frames are sampled: see whether cut-down copies can be stepped instead of whole rigs. Yields
         where that may go on later; `sample` does it in one go where it was not done."""
         if self.cut_down is not None or len(frames) < _MANY or transforming.is_under_way():
