@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
-from . import actions, changed_curves, keys
+from . import actions, changed_curves, data_paths, keys
 from .actions import rotation_path
 from .changed_curves import metre
 from .channels import channel
@@ -94,10 +94,20 @@ class BakeTransaction:
         """
         if (bone, mode) in self._values:
             base = self._values[bone, mode][2]
+        else:
+            self._stand_again_on_undo(bone, mode)
         self._values[bone, mode] = (frames, values, base)
         self._types[bone, mode] = types
         self._put(self.action, self._slot, bone, mode, KeyWriter())
         self.action.update_tag()
+
+    def _stand_again_on_undo(self, bone: str, mode: str) -> None:
+        """Channels without keys keep the values that the bake's keys last gave them, which a drawn window shows."""
+        path, size = rotation_path(bone, mode), channel(mode)[1]
+        if all(curve is None for curve in actions.curves_at(self._source, self._source_slot, path, size)):
+            value = self.armature.path_resolve(path)
+            value = tuple(value) if hasattr(value, "__len__") else value
+            self._undo.callback(data_paths.put, self.armature, path, value)
 
     @property
     def has_keys(self) -> bool:

@@ -44,3 +44,13 @@ def split_key(path: str) -> tuple[str, str]:
     """The path of the owner of a custom property, and its name; "" as the name where a data path leads to none."""
     match = _KEY.search(path)
     return (path[: match.start()], bpy.utils.unescape_identifier(match[1])) if match else (path, "")
+
+
+def put(owner: bpy.types.ID, path: str, value: object) -> None:
+    """Set the property or custom property that a data path leads to."""
+    holder, key = split_key(path)
+    if key:
+        (owner.path_resolve(holder) if holder else owner)[key] = value
+        return
+    holder, _, name = path.rpartition(".")
+    setattr(owner.path_resolve(holder) if holder else owner, name, value)

@@ -14,6 +14,7 @@ from .. import scenes
 errors = load("lookat_pd.errors")
 limb_switch = load("rig.controls.limb_switch")
 options = load("rig.animation.bake_options")
+sampler = load("rig.sampling.sampler")
 
 FIRST, LAST = 20, 32
 FRAMES = range(FIRST - 4, LAST + 5)
@@ -73,6 +74,28 @@ def test_a_hand_in_ik_is_where_it_was_in_fk(human) -> None:
         np.diff(scenes.poses(human, FRAMES, bones)[..., :3, 3] - before[..., :3, 3], axis=0), axis=-1
     )
     assert jumps.max() < 0.35 * away.max() and found.errors.max() < 5e-4
+
+
+def test_one_that_is_stopped_leaves_nothing_behind(human) -> None:
+    """A window shows frames of an unfinished bake between its slices."""
+    scenes.goto(FIRST)
+    controls = human.pose.bones
+
+    def standing() -> list:
+        return [controls[SETTINGS["hand_ik.L"]]["IK_FK"], *(list(bone.matrix_basis) for bone in controls)]
+
+    before, seen = standing(), []
+    steps = limb_switch.switch(bpy.context.scene, human, ["hand_ik.L"], "FK", options.BakeOptions(FIRST, LAST, "NEW"))
+    for fraction in steps:
+        if fraction > 0.3:
+            sampler.park_all()
+            scenes.goto(FIRST + 2)
+            seen.append(controls[SETTINGS["hand_ik.L"]]["IK_FK"])
+            break
+    steps.close()
+    assert seen == [1.0], "its keys were not shown: this shows nothing"
+    scenes.goto(FIRST)
+    assert standing() == before
 
 
 @pytest.mark.slow
