@@ -118,7 +118,8 @@ def _closed(task: Task, here: Array) -> Array:
     if not almost.any():
         return here
     poses, offsets = batch_front(here), batch_front(packed(task.offsets, task.count))
-    bent = batch_back(_bent(task.posture, poses, offsets, batch_front(task.data["target"])))
+    turned = _bent(task.posture, poses, offsets, batch_front(task.data["target"]))
+    bent = batch_back(clamped(task.limits, turned, poses, task.data.get("locked")))
     bent = packed(task.finished(unpacked(bent, task.single), unpacked(here, task.single)), task.count)
     cost = (np.atleast_1d(task.cost(unpacked(pose, task.single))) for pose in (bent, here))
     return np.where(almost & np.less(*cost), bent, here)
