@@ -18,8 +18,10 @@ def find_jumps(positions: ArrayLike, rotations: ArrayLike, reach: ArrayLike) -> 
     positions (F, n, 3) [m]; rotations (F, n, 4); reach (n,) the lengths of the chains that hang there [m]. A jump is
     much longer than the chain, or turns far, and the frames beside it are much stiller. Raises InvalidArgument.
     """
-    places = checks.array("positions", positions, None, 3)
-    turns = checks.quaternions("rotations", rotations, None)
+    places = checks.array("positions", positions, None, None, 3)
+    if places.ndim != 3:
+        raise checks.shape_error("positions", ("F", "n", "3"), places.shape)
+    turns = checks.quaternions("rotations", rotations, *places.shape[:2])
     lengths = checks.like("reach", reach, places.shape[1])
     result = np.zeros(places.shape[:2], dtype=bool)
     steps = places[1:] - places[:-1]

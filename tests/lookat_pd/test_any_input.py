@@ -123,8 +123,9 @@ def look_in_steps(**given: Any) -> Any:
     events = [gaze.Event(given.pop("first"), given.pop("whom")), gaze.Event(given.pop("off"), None)]
     influence, moved, up, tilt, sizes = (given.pop(name) for name in ("influence", "moved", "upright", "tilt", "sizes"))
     samples = gaze.prepare(tuning, **given).standing(up).tilted(tilt).sized(sizes)
-    run = gaze.run_timeline(chain, tuning, samples, events)
-    whole = gaze.solve_samples(chain, tuning, samples, events, influence)
+    kept = gaze.KeptParts()
+    run = gaze.run_timeline(chain, tuning, samples, events, kept)
+    whole = gaze.solve_samples(chain, tuning, samples, events, influence, kept)
     return whole, gaze.solve_shifted(run, samples, moved, influence), chain.ahead(tilt, sizes)
 
 
@@ -637,6 +638,23 @@ def springs_arguments(random: np.random.Generator) -> dict[str, Any]:
     }
 
 
+def swing_among_colliders(**given: Any) -> Any:
+    made = {name: given.pop(name) for name in ("begins", "ends", "radii", "friction", "is_plane")}
+    return springs.solve(**given, colliders=springs.Colliders.made(**made))
+
+
+def colliders_arguments(random: np.random.Generator) -> dict[str, Any]:
+    given = springs_arguments(random)
+    return given | {
+        "begins": random.normal(size=(2, 3)),
+        "ends": random.normal(size=(2, 3)),
+        "radii": 0.2,
+        "friction": float(random.uniform(0.0, 1.0)),
+        "is_plane": random.random(2) < 0.3,
+        "radius": float(random.choice([0.0, 0.1])),
+    }
+
+
 CALLS = {
     "track": Call(
         pd.track,
@@ -671,6 +689,7 @@ CALLS = {
     "position_offsets": Call(followed(pd.offsets.position_offsets), lambda random: offset_arguments(random, places)),
     "rotation_offsets": Call(followed(pd.offsets.rotation_offsets), lambda random: offset_arguments(random, unit)),
     "springs": Call(springs.solve, springs_arguments),
+    "springs among colliders": Call(swing_among_colliders, colliders_arguments),
     "gusts": Call(springs.gusts, lambda random: {"frames": 9, "dt": 1 / 24, "turbulence": 0.5, "period": 0.4}),
     "jumps": Call(
         springs.find_jumps,
