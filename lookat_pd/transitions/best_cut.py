@@ -65,6 +65,7 @@ class CutSearch:
         Raises InvalidArgument.
         """
         for frames, most in ((rows, len(self.cost)), (columns, self.cost.shape[1])):
+            checks.numbers("frames of a comparison", frames)
             if not np.issubdtype(np.asarray(frames).dtype, np.integer) or np.ndim(frames) != 1:
                 raise InvalidArgument("The frames of a comparison must be a list of whole numbers.")
             if not len(frames) or np.min(frames) < 0 or np.max(frames) >= most:
