@@ -104,7 +104,7 @@ class SpringSettings(bpy.types.PropertyGroup):
     tip_radius: _at_tip("Tip Radius", "Radius")
     tip_drag: _at_tip("Tip Drag", "Drag")
     falloff: setting.number(
-        "Falloff",
+        "Falloff Shape",
         "Where along the chain the tip factors come in: at 1 evenly, above near the tip, below near the root",
         1.0,
         max=20.0,
