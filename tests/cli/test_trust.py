@@ -354,6 +354,7 @@ FLAGS = {
     "--tip-factor": [*NUMBERS, "1.5"],
     "--drag": [*NUMBERS, "2"],
     "--radius": [*NUMBERS, "0.05"],
+    "--from-vrm": ["walk.vrm", "walk.glb", "missing.vrm", ".", ""],
     "--collider": ["floor", "mesh", "spine*", "nobody", "", "["],
 }
 BARE = [

@@ -40,6 +40,7 @@ def tail_of(**joint: object) -> dict:
     return {"VRMC_springBone": {"specVersion": "1.0", "springs": [{"joints": rows}]}}
 
 
+@pytest.mark.every_blender
 def test_from_a_file_and_back(tmp_path) -> None:
     armature = animal()
     path = file(tmp_path / "hero.vrm", tail_of(gravityPower=0.2, gravityDir=[1.0, 0.0, 0.0]))
