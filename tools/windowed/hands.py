@@ -4,7 +4,6 @@ Everything that takes time is a generator and is called with `yield from`: Blend
 yields. Places are pixels of the window, counted from its lower left corner as Blender does.
 """
 
-import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -87,16 +86,13 @@ class Hands:
     # Hands
 
     def move(self, place: Place) -> Waiting:
-        self._move(place)
-        yield 0.0
-
-    def _move(self, place: Place) -> None:
         self._at = place
         self.window.event_simulate("MOUSEMOVE", "NOTHING", x=place[0], y=place[1])
+        yield 0.0
 
     def hover(self, place: Place) -> Waiting:
         """Move there in two steps: at the first the button that was left lets go, at the second this one wakes."""
-        self._move((place[0] - 1, place[1]))
+        yield from self.move((place[0] - 1, place[1]))
         yield from self.move(place)
 
     def key(self, kind: str, *, ctrl: bool = False, shift: bool = False, alt: bool = False, text: str = "") -> Waiting:
@@ -221,12 +217,14 @@ class Hands:
 
         bpy.types.UI_MT_button_context_menu.append(ask)
         try:
-            # All at once, so that the menu is never drawn.
-            for kind, value in itertools.product(("RIGHTMOUSE", "ESC"), ("PRESS", "RELEASE")):
-                self.window.event_simulate(kind, value, x=self._at[0], y=self._at[1])
-            yield 0.0
+            yield from self.button("PRESS", "RIGHTMOUSE")
+            yield from self.button("RELEASE", "RIGHTMOUSE")
         finally:
             bpy.types.UI_MT_button_context_menu.remove(ask)
+        # Nowhere near the menu: what it highlights must not be taken for chosen.
+        self.window.event_simulate("ESC", "PRESS", x=self._at[0], y=self._at[1])
+        yield 0.0
+        self.window.event_simulate("ESC", "RELEASE", x=self._at[0], y=self._at[1])
         return paths[0] if paths else ""
 
     def copied(self) -> Iterator[float]:

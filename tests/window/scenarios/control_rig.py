@@ -199,5 +199,5 @@ def arm_of_a_human_switched_to_fk(hands: Hands) -> Waiting:
     yield 0.3
     assert hands.window.modal_operators
     yield from hands.key("ESC")
-    yield 0.5
-    assert not hands.window.modal_operators and state() == 0.0
+    yield from hands.idle()
+    assert state() == 0.0
