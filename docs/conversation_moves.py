@@ -1,4 +1,4 @@
-"""What docs/directing.md shows of a conversation: how two people move in 20 s of it, and their shares of gaze.
+"""What docs/directing/people.md shows of a conversation: how two people move in 20 s of it, and their shares of gaze.
 
     python docs/conversation_moves.py [--former] [--seeds N] [PICTURE]
 

@@ -140,7 +140,7 @@ def weight() -> None:
 
 
 def successions(arm: dynamics.Body) -> None:
-    """Print how long after each other joints are fastest, for docs/dynamics.md."""
+    """Print how long after each other joints are fastest, for docs/dynamics/mass.md."""
     for duration in (0.4, 0.7, 1.0):
         behind = []
         for seed in range(20):

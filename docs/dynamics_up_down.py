@@ -1,4 +1,4 @@
-"""What docs/dynamics.md shows of gravity: the same reach up and down, docs/images/dynamics_up_down.png.
+"""What docs/dynamics/both-hands.md shows of gravity: the same reach up and down, docs/images/dynamics_up_down.png.
 
     python docs/dynamics_up_down.py
 

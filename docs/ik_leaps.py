@@ -1,4 +1,4 @@
-"""Prints the table of docs/ik.md of how suddenly methods of IK turn joints where a target leaves the reach.
+"""Prints the table of docs/ik/reach.md of how suddenly methods of IK turn joints where a target leaves the reach.
 
 python docs/ik_leaps.py
 """

@@ -140,7 +140,8 @@ def test_an_integrator_is_one_row(monkeypatch: pytest.MonkeyPatch, fresh) -> Non
 
 def test_integrators_are_documented() -> None:
     rows = integrators.INTEGRATORS.values()
-    assert re.findall(r"\*([^*]+)\*", row_of("look-at.md", "| **Integrator**").split("|")[2]) == [r.label for r in rows]
+    words = row_of("look-at/settings.md", "| **Integrator**").split("|")[2]
+    assert re.findall(r"\*([^*]+)\*", words) == [row.label for row in rows]
     words = row_of("scripting.md", "| `integrator`").split("|")[2]
     assert re.findall(r'"(\w+)"', words) == [row.identifier for row in rows]
 
@@ -219,7 +220,7 @@ def test_a_method_of_transitions_is_on_the_command_line(registered_jump, capsys:
 
 def test_methods_of_transitions_are_documented() -> None:
     rows = methods.METHODS.values()
-    listed = [cells[0].strip("*") for cells in table("transitions.md", "| method | what it does |")]
+    listed = [cells[0].strip("*") for cells in table("transitions/methods.md", "| method | what it does |")]
     assert listed == [row.label for row in rows]
     cell = row_of("command-line.md", "| `--method` | `inertial`").split("|")[2]
     assert re.findall(r"`(\w+)`", cell) == [row.id for row in rows]
@@ -230,9 +231,8 @@ def test_methods_of_transitions_are_documented() -> None:
 
 
 def test_methods_of_inverse_kinematics_are_documented() -> None:
-    listed = [
-        label for cells in table("ik.md", "| solver | method |") for label in re.findall(r"\*\*(.+?)\*\*", cells[0])
-    ]
+    rows = table("ik/solvers.md", "| solver | method |")
+    listed = [label for cells in rows for label in re.findall(r"\*\*(.+?)\*\*", cells[0])]
     assert sorted(listed) == sorted(row.label for row in ik_methods.METHODS.values())
 
 

@@ -227,12 +227,13 @@ def test_a_row_of_the_table_is_found_everywhere(another, dragged, digits) -> Non
 def test_methods_are_documented() -> None:
     """The page for animators tells each solver and its key, the page of the command line its word."""
     docs = Path(__file__).parent.parent.parent / "docs"
-    page, shell = ((docs / name).read_text("utf-8") for name in ("ik.md", "command-line.md"))
-    keys = next(line for line in page.splitlines() if line.startswith("| 0, 1"))
+    names = "ik/dragging.md", "ik/solvers.md", "command-line.md"
+    drag, solvers, shell = ((docs / name).read_text("utf-8") for name in names)
+    keys = next(line for line in drag.splitlines() if line.startswith("| 0, 1"))
     rows = sorted(methods.METHODS.values(), key=lambda row: row.key)
     names = ", ".join(row.label.replace(", ", " ") for row in rows)
     assert keys == f"| {', '.join(row.key for row in rows)} | without an axis: {names} |"
-    assert all(f"**{row.label}**" in page and f"`{row.word}`" in shell for row in rows)
+    assert all(f"**{row.label}**" in solvers and f"`{row.word}`" in shell for row in rows)
     assert f"`{methods.default().word}` (default)" in shell
 
 

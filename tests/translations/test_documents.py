@@ -11,7 +11,7 @@ from extension import load
 from . import texts
 
 DOCS = Path(load().__file__).parent / "docs"
-PAGES = ("directing", "dynamics", "ik", "look-at", "pd-follow", "transitions")
+PAGES = sorted(page.parent.name for page in DOCS.glob("*/messages.md"))
 
 
 def _plain(text: str) -> str:
@@ -21,7 +21,7 @@ def _plain(text: str) -> str:
 def explained(page: str) -> Iterator[list[str]]:
     """The fixed parts of each message in the tables with messages; what stands for a value or the rest is "…"."""
     in_table = False
-    for line in (DOCS / f"{page}.md").read_text("utf-8").splitlines():
+    for line in (DOCS / page / "messages.md").read_text("utf-8").splitlines():
         in_table = line.startswith("| message |") or (in_table and line.startswith("|"))
         cell = line.split("|")[1].strip() if in_table else ""
         if cell not in ("", "message") and not cell.startswith("---"):
