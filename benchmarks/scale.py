@@ -43,7 +43,7 @@ ROWS = MANY // WORKERS
 
 console, jobs, program = load("cli.console"), load("cli.jobs"), load("cli.program")
 manifest = load("lookat_pd_batch.manifest")
-whole_file = load("cli.whole_file")
+whole_file = load("rig.whole_file")
 words = load("cli.arguments")
 
 

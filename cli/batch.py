@@ -7,7 +7,8 @@ from pathlib import Path
 
 from ..lookat_pd_batch import manifest
 from ..lookat_pd_batch.journal import Journal
-from . import report, whole_file
+from ..rig import whole_file
+from . import report
 from .console import Console
 from .report import Row
 

@@ -13,7 +13,8 @@ from ..lookat_pd.errors import FileError
 from ..lookat_pd.message import Message
 from ..lookat_pd_batch import inputs, manifest, naming
 from ..lookat_pd_batch.errors import BatchError
-from . import report, whole_file
+from ..rig import whole_file
+from . import report
 from .arguments import FORMATS, INPUTS, OUTPUTS, Misuse, Shards
 from .console import Console
 from .gltf_source import GltfSource

@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from . import whole_file
+from ..rig import whole_file
 
 
 def write(folder: Path, stem: str, numbers: Mapping[str, Any], draw: Callable[[Any, Path], None]) -> list[str]:

@@ -13,7 +13,8 @@ from typing import Any
 import bpy
 
 from ..lookat_pd.errors import FileError
-from . import files_needed, gltf, presets, profile_file, whole_file
+from ..rig import whole_file
+from . import files_needed, gltf, presets, profile_file
 from .console import Console
 from .jobs import FileJob
 from .report import Row, plain, version

@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 
 from ..lookat_pd_batch import manifest
-from . import whole_file
+from ..rig import whole_file
 
 FIELDS = (
     "input",

@@ -11,6 +11,7 @@ import bpy
 
 from ..lookat_pd.errors import FileError
 from ..lookat_pd.message import Message
+from ..rig import whole_file
 from . import (
     blender_call,
     bvh_axes,
@@ -21,7 +22,6 @@ from . import (
     provenance,
     retime,
     untrusted_drivers,
-    whole_file,
 )
 from .blender_call import BROKEN
 from .console import Console

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from ..lookat_pd_batch import program as command
-from . import whole_file
+from ..rig import whole_file
 
 CORES = "LOOKAT_PD_CORES"
 """Environment variable with the number of cores that a worker makes threads for."""

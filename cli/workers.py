@@ -19,7 +19,8 @@ from typing import Any
 
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd_batch import codes
-from . import report, whole_file, worker_pool
+from ..rig import whole_file
+from . import report, worker_pool
 from .batch import FileBatch
 from .console import NAME
 from .report import Row

@@ -4,6 +4,7 @@ import bpy
 
 from ..lookat_pd.errors import FileError, RigError
 from ..lookat_pd.message import Message
+from ..rig import whole_file
 from ..rig.detection import vrm
 from ..rig.settings import text
 from ..rig.springs import vrm_data, vrm_springs, vrm_writing
@@ -63,12 +64,9 @@ class LOOKAT_PD_OT_springs_write_vrm(VRMFile, springs.OfSprings, bpy.types.Opera
         assert armature is not None, "otherwise why_not gives the reason"
         content, written = vrm_writing.content(path, context.scene, armature)
         output = path.with_name(f"{path.stem}_springs.vrm")
-        try:
-            output.write_bytes(content)
-        except OSError as error:
-            raise FileError(
-                "{path} cannot be written ({reason}); check the folder.", path=output, reason=error.strerror
-            ) from None
+        whole_file.check_writable(output)
+        with whole_file.writing(output) as temporary:
+            temporary.write_bytes(content)
         for note in written.notes:
             self.report({"WARNING"}, messages.translate(note))
         changed, added = len(written.changed), len(written.added)

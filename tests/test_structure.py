@@ -60,7 +60,7 @@ WITHIN = {
     },
 }
 LOOSE = {
-    "rig": {"settings"},
+    "rig": {"settings", "whole_file"},
     "lookat_pd": {
         *("__init__", "checks", "curve_fit", "curves", "errors", "inertialize"),
         *("message", "progress", "rotation", "skeleton"),
@@ -319,12 +319,16 @@ _FILES_OF_BLENDER = re.compile(
 
 
 def test_only_the_command_line_writes_files_of_blender() -> None:
-    """Blender keeps files mapped while they are open, and dies where somebody writes into one."""
+    """Blender keeps files mapped while they are open, and dies where somebody writes into one.
+
+    `rig/whole_file` puts another file in the place of one, which stays mapped.
+    """
     found = [
         str(path.relative_to(ROOT))
         for package in PACKAGES
         if package != "cli"
         for path in (ROOT / package).rglob("*.py")
+        if path != ROOT / "rig/whole_file.py"
         if _FILES_OF_BLENDER.search(path.read_text("utf-8"))
     ]
     assert not found

@@ -11,8 +11,9 @@ from typing import Any
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd_batch.errors import BatchError
 from ...lookat_pd_batch.job_file import Job, Section
+from ...rig import whole_file
 from .. import arguments as words
-from .. import baking, jobs, report, whole_file
+from .. import baking, jobs, report
 from ..arguments import Misuse
 from ..console import Console
 from ..report import Row

@@ -492,7 +492,7 @@ def short_of_space():
 def test_a_disk_that_fills_up_is_reported(walk, call, tmp_path, monkeypatch, short_of_space) -> None:
     """Blender itself says 'No such file or directory'."""
     assert walk.stat().st_size > 2 * _LEAST
-    whole_file = load("cli.whole_file")
+    whole_file = load("rig.whole_file")
     monkeypatch.setattr(whole_file.shutil, "disk_usage", lambda folder: SimpleNamespace(free=_LEAST))
     output = tmp_path / "out.blend"
     output.write_bytes(b"what was there")

@@ -401,7 +401,7 @@ def test_a_file_for_which_memory_runs_out_is_reported(shots, call, tmp_path, mon
 
 
 def test_a_disk_that_is_full_for_one_file_stops_no_other(shots, call, tmp_path, monkeypatch) -> None:
-    whole_file = load("cli.whole_file")
+    whole_file = load("rig.whole_file")
     replace = os.replace
 
     def full(temporary: Path, final: Path) -> None:

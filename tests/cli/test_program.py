@@ -106,7 +106,7 @@ def test_a_signal_while_a_folder_is_tried_leaves_nothing_in_it(tmp_path, monkeyp
 
     monkeypatch.setattr(Path, "touch", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        load("cli.whole_file").check_writable(tmp_path / "out.blend")
+        load("rig.whole_file").check_writable(tmp_path / "out.blend")
     assert not list(tmp_path.iterdir())
 
 

@@ -188,7 +188,7 @@ def test_a_file_that_is_replaced_stays_whole_for_who_has_it_open(tmp_path) -> No
     path = tmp_path / "open.blend"
     path.write_bytes(b"before" * 10_000)
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as seen:
-        with load("cli.whole_file").writing(path) as temporary:
+        with load("rig.whole_file").writing(path) as temporary:
             temporary.write_bytes(b"after")
         assert seen[:] == b"before" * 10_000
     assert path.read_bytes() == b"after"
@@ -197,7 +197,7 @@ def test_a_file_that_is_replaced_stays_whole_for_who_has_it_open(tmp_path) -> No
 @needs_posix
 def test_what_a_killed_run_left_is_removed_by_the_next_one(walk, call, tmp_path) -> None:
     """Of processes of this machine that are gone, and of no others."""
-    whole_file = load("cli.whole_file")
+    whole_file = load("rig.whole_file")
     gone = subprocess.Popen(["true"])
     gone.wait()
     names = {

@@ -1,6 +1,8 @@
 """Springs from and into VRM: by a file, by the VRM add-on, and what is said where they do not fit."""
 
+import errno
 import json
+import os
 import struct
 from pathlib import Path
 
@@ -204,3 +206,32 @@ def test_colliders_that_were_moved_or_added_are_written(tmp_path, version) -> No
     assert first.radius == pytest.approx(0.2) and first.groups
     # A bone is a capsule, which 0.x does not have.
     assert [collider.shape for collider in added] == ([] if version == "0.x" else ["CAPSULE"])
+
+
+@pytest.mark.parametrize("hindrance", ["full", "folder", "protected"])
+def test_what_cannot_be_written_leaves_the_files_as_they_were(tmp_path, monkeypatch, hindrance) -> None:
+    path, written = file(tmp_path / "hero.vrm", tail_of()), tmp_path / "hero_springs.vrm"
+    animal()
+    bpy.ops.lookat_pd.springs_from_vrm(filepath=str(path))
+    before = path.read_bytes()
+    if hindrance == "folder":
+        written.mkdir()
+    else:
+        written.write_bytes(b"the one before")
+    if hindrance == "protected":
+        # To whom all is allowed, no protection shows.
+        monkeypatch.setattr(os, "access", lambda *words: False)
+    if hindrance == "full":
+
+        def full(file: Path, content: bytes) -> None:
+            with file.open("wb") as stream:
+                stream.write(content[:10])
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(Path, "write_bytes", full)
+    words = {"full": "disk is full; free", "folder": "is a folder; name", "protected": "is write-protected; lift"}
+    with pytest.raises(RuntimeError, match=words[hindrance]):
+        bpy.ops.lookat_pd.springs_write_vrm(filepath=str(path))
+    assert path.read_bytes() == before
+    assert hindrance == "folder" or written.read_bytes() == b"the one before"
+    assert {item.name for item in tmp_path.iterdir()} == {"hero.vrm", "hero_springs.vrm"}
