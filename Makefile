@@ -21,6 +21,9 @@ test-window: ## the tests in Blender's window only; needs BLENDER, and a screen 
 build: ## the extension's zips, one for each platform, built and validated by Blender's own tools: build/*.zip
 	@tools/build --all
 
+repository: ## what Blender installs the extension from, made and checked by its own tools: build/repository
+	@tools/build --repository
+
 pictures: ## the documents' pictures of Blender's window: docs/images; needs BLENDER; ARGS may name some
 	@tools/pictures $(ARGS)
 

@@ -4,7 +4,6 @@ import ast
 import re
 import subprocess
 import sys
-import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -332,13 +331,6 @@ def test_only_the_command_line_writes_files_of_blender() -> None:
         if _FILES_OF_BLENDER.search(path.read_text("utf-8"))
     ]
     assert not found
-
-
-def test_manifest_and_project_agree_on_the_version() -> None:
-    manifest = tomllib.loads((ROOT / "blender_manifest.toml").read_text("utf-8"))
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert manifest["version"] == project["version"]
-    assert manifest["id"] == project["name"].replace("-", "_")
 
 
 def test_blender_runs_the_installed_extension() -> None:
