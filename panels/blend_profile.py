@@ -48,10 +48,11 @@ class LOOKAT_PD_PT_transitions_profile(TransitionsPanel, bpy.types.Panel):
         row.template_list("LOOKAT_PD_UL_profile", "", settings, "profile_rows", settings, "profile_index", rows=3)
         column = row.column(align=True)
         column.operator("lookat_pd.profile_row_add", text="", icon="ADD")
-        column.operator("lookat_pd.profile_row_remove", text="", icon="REMOVE")
-        column.separator()
-        column.operator("lookat_pd.profile_row_move", text="", icon="TRIA_UP").direction = "UP"
-        column.operator("lookat_pd.profile_row_move", text="", icon="TRIA_DOWN").direction = "DOWN"
+        if len(settings.profile_rows):
+            column.operator("lookat_pd.profile_row_remove", text="", icon="REMOVE")
+            column.separator()
+            column.operator("lookat_pd.profile_row_move", text="", icon="TRIA_UP").direction = "UP"
+            column.operator("lookat_pd.profile_row_move", text="", icon="TRIA_DOWN").direction = "DOWN"
         if 0 <= settings.profile_index < len(settings.profile_rows):
             self._draw_row(layout, settings.profile_rows[settings.profile_index], selection.armature(context))
 

@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 
 from ..operators import selection
+from ..operators.compare import why_not
 from ..rig.look_at import compare
 from .viewport import Batch, draw_handlers
 
@@ -11,9 +12,11 @@ _ALPHA = 0.7
 
 
 def draw_button(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """The button that shows and hides the ghost of the current armature, in a panel."""
+    """The button that shows and hides the ghost of the current armature, in a panel; none with nothing to compare."""
     item = selection.look_at_armature(context)
     shown = item is not None and compare.ghost(item) is not None
+    if not shown and why_not(context) is not None:
+        return
     row = layout.row()
     row.operator_context = "INVOKE_DEFAULT"
     row.operator("lookat_pd.compare", icon="ONIONSKIN_ON" if shown else "ONIONSKIN_OFF", depress=shown)

@@ -37,8 +37,7 @@ class LOOKAT_PD_PT_sidebar_conversation(SidebarPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, scene = drawing.prepared(self.layout), context.scene
         reason = converse.why_not(context)
-        if reason is not None:
-            status.draw_reason(layout, context, reason)
+        status.draw_reason(layout, context, reason)
         layout.operator("lookat_pd.converse", icon="COMMUNITY")
         if not conversation_settings.exists(scene):
             return

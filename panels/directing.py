@@ -3,11 +3,11 @@
 import bpy
 
 from ..lookat_pd.message import Message
-from ..operators import selection
+from ..operators import directing, selection
 from ..rig.look_at.directing import looks
 from ..rig.sampling import targets
 from ..translations import messages
-from . import keyed
+from . import keyed, status
 
 
 class LOOKAT_PD_UL_targets(bpy.types.UIList):
@@ -44,6 +44,7 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types
     column.operator("lookat_pd.glance", icon="TIME")
     column.operator("lookat_pd.look_away", icon="HIDE_ON")
     layout.operator("lookat_pd.targets_from_markers", icon="MARKER_HLT")
+    status.draw_reason(layout, context, directing.why_not(context))
 
 
 class LOOKAT_PD_MT_active_target(bpy.types.Menu):

@@ -24,8 +24,7 @@ class LOOKAT_PD_PT_dynamics(SidebarPanel, bpy.types.Panel):
         if polling.why_no_armature(context) is None:
             presets.draw_dynamics(layout, settings)
             _draw_interpolation(layout, context, settings)
-        if reason is not None:
-            status.draw_reason(layout, context, reason)
+        status.draw_reason(layout, context, reason)
         row = layout.row()
         row.scale_y = 1.3
         row.operator_context = "INVOKE_DEFAULT"
@@ -145,8 +144,7 @@ class LOOKAT_PD_PT_dynamics_reach(_SubPanel, bpy.types.Panel):
             column.prop(settings, "hold", text="Hold (s)")
             column.prop(settings, "blend", text="Blend (s)")
         reason = reach.why_not(context)
-        if reason is not None:
-            status.draw_reason(layout, context, reason)
+        status.draw_reason(layout, context, reason)
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.reach", icon="KEYFRAME_HLT")

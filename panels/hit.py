@@ -18,6 +18,7 @@ class LOOKAT_PD_PT_dynamics_hit(ArmaturePanel, bpy.types.Panel):
         for n, item in enumerate(settings.hits):
             _draw_hit(layout, armature, item, n)
         layout.operator("lookat_pd.hit_add", icon="ADD")
+        status.draw_reason(layout, context, hit.why_no_bone(context))
         column = layout.column(align=True)
         column.prop(settings, "settle_time", text="Settle Time (s)")
         column.prop(settings, "damping_ratio", slider=True)
@@ -34,9 +35,7 @@ class LOOKAT_PD_PT_dynamics_hit(ArmaturePanel, bpy.types.Panel):
         column.prop(settings, "use_limits")
         column.prop(settings, "use_switch")
         column.prop(settings, "use_relative")
-        reason = hit.why_not(context)
-        if reason is not None:
-            status.draw_reason(layout, context, reason)
+        status.draw_reason(layout, context, hit.why_not(context))
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.hit", icon="KEYFRAME_HLT")

@@ -5,7 +5,7 @@ import math
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators import contacts, drawing, ik_bake, ik_body, ik_switch, polling, selection
+from ..operators import contacts, drawing, ik_bake, ik_body, ik_drag, ik_switch, polling, selection
 from ..rig.detection import body_joints, limb_controls
 from ..rig.ik import preview as ik_preview
 from ..rig.ik import setup as ik_setup
@@ -33,6 +33,7 @@ class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
         row.scale_y = 1.3
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.ik_drag", icon="VIEW_PAN")
+        status.draw_reason(layout, context, ik_drag.why_not(context))
         self._draw_chain(layout, context, settings)
         self._draw_goal(layout, context, settings)
 
@@ -49,10 +50,9 @@ class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
         if bone is not None:
             row = layout.row(align=True)
             row.prop(bone, "lookat_pd_ik_pin", text="Pin Active Bone")
-            row.operator("lookat_pd.ik_pin", text="", icon="PINNED")
-        reason = ik_bake.why_no_chain(context)
-        if reason is not None:
-            status.draw_reason(layout, context, reason)
+            if selection.selected_bones(context):
+                row.operator("lookat_pd.ik_pin", text="", icon="PINNED")
+        status.draw_reason(layout, context, ik_bake.why_no_chain(context))
 
     @staticmethod
     def _draw_goal(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
@@ -160,8 +160,8 @@ class LOOKAT_PD_PT_ik_body(_SubPanel, bpy.types.Panel):
         row.template_list("LOOKAT_PD_UL_ik_effectors", "", settings, "effectors", settings, "effectors_index", rows=4)
         column = row.column(align=True)
         column.operator("lookat_pd.ik_effector_add", text="", icon="ADD")
-        column.operator("lookat_pd.ik_effector_remove", text="", icon="REMOVE")
         if 0 <= settings.effectors_index < len(settings.effectors):
+            column.operator("lookat_pd.ik_effector_remove", text="", icon="REMOVE")
             self._draw_effector(layout, armature, settings.effectors[settings.effectors_index])
         column = layout.column(align=True)
         column.prop(settings, "balance")
@@ -169,9 +169,7 @@ class LOOKAT_PD_PT_ik_body(_SubPanel, bpy.types.Panel):
         column.prop(settings, "soft_reach")
         column.prop(settings, "ease", text="Ease (s)")
         layout.prop(context.scene.lookat_pd_ik, "hold_effectors")
-        reason = ik_body.why_not(context)
-        if reason is not None:
-            status.draw_reason(layout, context, reason)
+        status.draw_reason(layout, context, ik_body.why_not(context))
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.ik_body_bake", icon="KEYFRAME_HLT")
@@ -228,8 +226,7 @@ class LOOKAT_PD_PT_ik_contacts(_SubPanel, bpy.types.Panel):
         reason = contacts.why_not(context)
         if reason is None and not scene.use_preview_range:
             reason = "Set a preview range (P in the timeline) to mark a contact"
-        if reason is not None:
-            status.draw_reason(layout, context, reason)
+        status.draw_reason(layout, context, reason, contacts.why_no_feet(context))
 
 
 class LOOKAT_PD_PT_ik_switch(_SubPanel, bpy.types.Panel):
@@ -245,9 +242,7 @@ class LOOKAT_PD_PT_ik_switch(_SubPanel, bpy.types.Panel):
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.ik_switch", text="Switch to FK").to = "FK"
         row.operator("lookat_pd.ik_switch", text="Switch to IK").to = "IK"
-        reason = ik_switch.why_not(context)
-        if reason is not None:
-            status.draw_reason(layout, context, reason)
+        status.draw_reason(layout, context, ik_switch.why_not(context))
 
 
 def _draw_pole(layout: bpy.types.UILayout, settings) -> None:

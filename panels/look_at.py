@@ -7,7 +7,7 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..lookat_pd.message import Message
-from ..operators import bake, bake_actions, drawing, move_keys, polling, select_target, selection
+from ..operators import bake, bake_actions, drawing, live_follow, move_keys, polling, select_target, selection
 from ..operators import edit_live as edit_live_button
 from ..rig.look_at import edit_live, facing
 from ..rig.look_at import resolve as look_at
@@ -84,7 +84,7 @@ class _Main(_LookAtPanel):
         layout, settings = self.prepared(), self.settings(context)
         reason = polling.why_no_armature(context) if settings is None else polling.why_no_look_at(context)
         if reason is not None:
-            layout.label(text=reason, icon="INFO")
+            status.draw_reason(layout, context, reason)
             return
         if settings is None:
             layout.label(text="Add a look-at to the head", icon="INFO")
@@ -154,8 +154,7 @@ class _Main(_LookAtPanel):
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.follow", icon="RESTRICT_SELECT_OFF")
         reason = bake.why_not(context)
-        if reason is not None:
-            layout.label(text=reason, icon="INFO")
+        status.draw_reason(layout, context, live_follow.why_not(context), reason)
         bake_row.draw(layout, "lookat_pd.bake", reason)
         compare_ghost.draw_button(layout, context)
         if not settings.mute:
@@ -175,9 +174,7 @@ def _draw_baked(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bp
     column = layout.column()
     status.draw_long(column, context, messages.translate(Message("Baked into '{action}'", action=into)), "ACTION")
     column.operator("lookat_pd.edit_live", icon="HIDE_OFF")
-    reason = edit_live_button.why_not(context)
-    if reason is not None:
-        status.draw_reason(column, context, reason)
+    status.draw_reason(column, context, edit_live_button.why_not(context))
     column.operator("lookat_pd.remove", text="Delete Look-at", icon="TRASH")
 
 
@@ -202,7 +199,7 @@ def _draw_target(layout: bpy.types.UILayout, context: bpy.types.Context, setting
     row.operator("lookat_pd.pick_target", text="", icon="EYEDROPPER")
     if select_target.is_selected(context):
         row.operator("lookat_pd.select_character", text="", icon="ARMATURE_DATA")
-    else:
+    elif select_target.why_not_target(context) is None:
         row.operator("lookat_pd.select_target", text="", icon="RESTRICT_SELECT_OFF")
 
 
@@ -415,8 +412,7 @@ class _Actions(_LookAtPanel):
         for which, text in (("ALL", "All"), ("NONE", "None"), ("INVERT", "Invert")):
             row.operator("lookat_pd.check_actions", text=text).which = which
         reason = bake_actions.why_not(context)
-        if reason is not None:
-            layout.label(text=reason, icon="INFO")
+        status.draw_reason(layout, context, reason)
         row = layout.row()
         row.enabled = reason is None
         row.operator_context = "INVOKE_DEFAULT"

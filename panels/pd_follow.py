@@ -94,8 +94,7 @@ class LOOKAT_PD_PT_pd_follow(SidebarPanel, bpy.types.Panel):
         if error := live.status(context.scene, owner.object, owner.bone, follow_kind.NAME).error:
             layout.label(text=messages.translate(error), icon="ERROR", translate=False)
         reason = pd_follow_bake.why_not(context)
-        if reason is not None:
-            status.draw_reason(layout, context, reason)
+        status.draw_reason(layout, context, reason)
         bake_row.draw(layout, "lookat_pd.pd_follow_bake", reason)
 
 

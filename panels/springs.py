@@ -113,8 +113,7 @@ class LOOKAT_PD_PT_springs(ArmaturePanel, bpy.types.Panel):
         for note in state.notes:
             status.draw_long(layout, context, messages.translate(note), "INFO")
         reason = springs_bake.why_not(context)
-        if reason is not None:
-            status.draw_reason(layout, context, reason)
+        status.draw_reason(layout, context, reason)
         bake_row.draw(layout, "lookat_pd.springs_bake", reason)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..operators import drawing, inertialize, selection
+from ..operators import chain_actions, contacts, drawing, inertialize, selection, strip_transition
 from ..operators.blending import draw_repeat
 from ..rig.animation import key_settings
 from ..rig.transitions import decay_preview, profile_settings
@@ -128,9 +128,12 @@ class LOOKAT_PD_PT_transitions_pops(TransitionsPanel, bpy.types.Panel):
         button = column.operator("lookat_pd.strip_transition", icon="NLA")
         # There is no cut between strips: they overlap or are adjacent.
         hand_over(settings, button, ["lock_feet", *(name for name in _BLEND if blends(settings) or name != "method")])
+        status.draw_reason(column, context, strip_transition.why_not(context))
         button = column.operator("lookat_pd.chain_actions", icon="MARKER_HLT")
         hand_over(settings, button, ("root", "lock_feet", *_BLEND))
+        status.draw_reason(column, context, chain_actions.why_not(context))
         layout.operator("lookat_pd.clean_foot_skate", icon="MOD_SIMPLEDEFORM")
+        status.draw_reason(layout, context, contacts.why_no_feet(context))
 
 
 def hand_over(settings, button, names: Sequence[str]) -> None:

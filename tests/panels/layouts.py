@@ -36,6 +36,10 @@ class Item:
     text: str
     extra: float = 0.0
     """Pixels that it needs beside its text."""
+    operator: str = ""
+    """What it does, as `group.name`; empty for others than buttons."""
+    icon: str | None = None
+    """Of a label; None of what can be clicked."""
 
     @property
     def natural(self) -> float:
@@ -111,6 +115,7 @@ class Layout:
 
     def label(self, text: str = "", icon: str = "NONE", translate: bool = True, icon_value: int = 0, **_: Any) -> None:
         self._add(text, icon != "NONE" or bool(icon_value), translate)
+        self.items[-1].icon = icon
 
     def operator(
         self, name: str, text: str | None = None, icon: str = "NONE", translate: bool = True, **_: Any
@@ -119,6 +124,7 @@ class Layout:
             group, _, own = name.partition(".")
             text = str(getattr(bpy.types, f"{group.upper()}_OT_{own}").bl_label)
         self._add(text or "", icon != "NONE", translate, "Operator")
+        self.items[-1].operator = name
         return SimpleNamespace()
 
     def operator_menu_enum(self, name: str, enum: str, text: str | None = None, icon: str = "NONE", **_: Any):
@@ -182,6 +188,16 @@ class Layout:
     def _add(self, text: str, icon: bool, translate: bool, context: str = "*", more: float = 0.0) -> None:
         shown = self.translate_text(text, context) if translate and text else text
         self.items.append(Item(shown, (ICON if icon else 0.0) + more))
+
+    # What is seen
+
+    def seen(self, enabled: bool = True) -> Iterator[tuple[Any, bool]]:
+        """Everything but layouts, and whether it may be used."""
+        for item in self.items:
+            if isinstance(item, Layout):
+                yield from item.seen(enabled and self.enabled)
+            else:
+                yield item, enabled and self.enabled
 
     # What is cut
 
