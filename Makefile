@@ -1,6 +1,6 @@
 # Every target makes the Python environment it needs by itself (.venv-5.2, .venv-4.5): see tools/environments.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-window build pictures lint bench measure clean
+.PHONY: help demo test test-all test-window build repository release pictures lint bench measure clean
 NEWEST = $$(tools/environments newest)
 
 help: ## say what can be made
@@ -23,6 +23,9 @@ build: ## the extension's zips, one for each platform, built and validated by Bl
 
 repository: ## what Blender installs the extension from, made and checked by its own tools: build/repository
 	@tools/build --repository
+
+release: ## what a release publishes: zips, checksums, repository and site, after checks: build/release; ARGS: --tag NAME
+	@python=$(NEWEST) && "$$python" tools/release.py $(ARGS)
 
 pictures: ## the documents' pictures of Blender's window: docs/images; needs BLENDER; ARGS may name some
 	@tools/pictures $(ARGS)

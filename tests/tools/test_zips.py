@@ -83,6 +83,19 @@ def test_its_readme_stands_alone(packed, manifest) -> None:
     assert pictures
 
 
+def test_it_writes_nothing_beside_itself(code) -> None:
+    """Its folder may be read-only, and an update removes what is in it: its own place is for reading data only."""
+    uses = {name: [line for line in text.splitlines() if "__file__" in line] for name, text in code.items()}
+    read = r"\.toml|/ \"assets\"|\.json|/ \"cli\""
+    odd = [line for lines in uses.values() for line in lines if "__file__" in line and not re.search(read, line)]
+    assert not odd
+
+
+def test_it_has_code_that_can_be_read_and_a_name_of_its_own(packed, manifest) -> None:
+    assert {Path(name).suffix for name in packed.namelist()} <= {".py", ".json", ".toml", ".md", ".png", ".webp", ""}
+    assert "blender" not in manifest["name"].lower()
+
+
 def test_its_permissions_are_those_that_it_needs(code, manifest) -> None:
     asked = manifest["permissions"]
     copies = [name for name, text in code.items() if re.search(r"\.clipboard\b", text)]
@@ -131,3 +144,4 @@ def test_a_repository_has_one_zip_for_each_platform_and_python() -> None:
         with zipfile.ZipFile(index.parent / row["archive_url"]) as file:
             wheels = [name for name in file.namelist() if name.endswith(".whl")]
             assert len(wheels) == len(row.get("python_versions", ()))
+            assert bool(wheels) == any("DeepMind" in line for line in row["copyright"])
