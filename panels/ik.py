@@ -226,7 +226,8 @@ class LOOKAT_PD_PT_ik_contacts(_SubPanel, bpy.types.Panel):
         reason = contacts.why_not(context)
         if reason is None and not scene.use_preview_range:
             reason = "Set a preview range (P in the timeline) to mark a contact"
-        status.draw_reason(layout, context, reason, contacts.why_no_feet(context))
+        status.draw_reason(layout, context, reason)
+        status.draw_reason(layout, context, contacts.why_no_feet(context))
 
 
 class LOOKAT_PD_PT_ik_switch(_SubPanel, bpy.types.Panel):

@@ -153,8 +153,10 @@ class _Main(_LookAtPanel):
         row = layout.row()
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.follow", icon="RESTRICT_SELECT_OFF")
-        reason = bake.why_not(context)
-        status.draw_reason(layout, context, live_follow.why_not(context), reason)
+        reason, follow_reason = bake.why_not(context), live_follow.why_not(context)
+        if follow_reason != reason:
+            status.draw_reason(layout, context, follow_reason)
+        status.draw_reason(layout, context, reason)
         bake_row.draw(layout, "lookat_pd.bake", reason)
         compare_ghost.draw_button(layout, context)
         if not settings.mute:

@@ -82,9 +82,9 @@ def _solved(state: live.Status) -> str:
     )
 
 
-def draw_reason(layout: bpy.types.UILayout, context: bpy.types.Context, *reasons: str | None) -> None:
-    """Why something cannot be done, over as many lines as that needs; each reason once, nothing where it can be."""
-    for reason in filter(None, dict.fromkeys(reasons)):
+def draw_reason(layout: bpy.types.UILayout, context: bpy.types.Context, reason: str | None) -> None:
+    """Why something cannot be done, over as many lines as that needs; nothing where it can be."""
+    if reason is not None:
         draw_long(layout, context, messages.translate(reason), "INFO")
 
 

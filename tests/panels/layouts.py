@@ -121,7 +121,7 @@ class Layout:
         self, name: str, text: str | None = None, icon: str = "NONE", translate: bool = True, **_: Any
     ) -> SimpleNamespace:
         if text is None:
-            group, _, own = name.partition(".")
+            group, own = name.split(".")
             text = str(getattr(bpy.types, f"{group.upper()}_OT_{own}").bl_label)
         self._add(text or "", icon != "NONE", translate, "Operator")
         self.items[-1].operator = name

@@ -1,6 +1,7 @@
 """A button that cannot be pressed says why in words that are seen, not only in its tooltip."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import bpy
 import pytest
@@ -55,7 +56,7 @@ def test_grey_buttons_say_why(state: str, advanced, monkeypatch) -> None:
 def _reasons(name: str, enabled: bool, context: Context, reasons: dict[type, str | None]) -> Iterator[str]:
     """Why a button cannot be pressed; empty where it is grey for a reason of its panel's, which is not known here."""
     group, _, own = name.partition(".")
-    kind = getattr(bpy.types, f"{group.upper()}_OT_{own}", None)
+    kind: Any = getattr(bpy.types, f"{group.upper()}_OT_{own}", None)
     if group != "lookat_pd" or not hasattr(kind, "poll"):
         return
     if not kind.poll(context):
