@@ -1,6 +1,6 @@
 # Every target makes the Python environment it needs by itself (.venv-5.2, .venv-4.5): see tools/environments.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-window build repository release pictures lint bench measure clean
+.PHONY: help demo test test-all test-window build repository release pictures site lint bench measure clean
 NEWEST = $$(tools/environments newest)
 
 help: ## say what can be made
@@ -29,6 +29,9 @@ release: ## what a release publishes: zips, checksums, repository and site, afte
 
 pictures: ## the documents' pictures of Blender's window: docs/images; needs BLENDER; ARGS may name some
 	@tools/pictures $(ARGS)
+
+site: ## the site of the documents, in English and Japanese: build/site
+	@tools/site $(ARGS)
 
 lint: ## style, format and types
 	@tools/lint
