@@ -22,12 +22,17 @@ def is_marked(action: bpy.types.Action, slot: bpy.types.ActionSlot | None) -> bo
 
 def ends_meet(action: bpy.types.Action, slot: bpy.types.ActionSlot | None, first: int, last: int) -> bool:
     """Whether rotations move, and end where they begin; their speed may change there, and what travels goes on."""
-    turning = [curve for curve in _playing(action, slot) if curve.data_path.endswith(_TURNS)]
-    values = np.array([[curve.evaluate(frame) for frame in range(first, last + 1)] for curve in turning])
-    if not len(values):
-        return False
-    ranges = np.ptp(values, axis=1)
-    return bool(ranges.any() and np.all(np.abs(values[:, -1] - values[:, 0]) <= _LEAST + _ALIKE * ranges))
+    moves = False
+    for curve in _playing(action, slot):
+        if not curve.data_path.endswith(_TURNS):
+            continue
+        values = np.array([curve.evaluate(frame) for frame in range(first, last + 1)])
+        extent = np.ptp(values)
+        if not abs(values[-1] - values[0]) <= _LEAST + _ALIKE * extent:
+            # As a rule the first curve says so.
+            return False
+        moves = moves or bool(extent)
+    return moves
 
 
 def _playing(action: bpy.types.Action, slot: bpy.types.ActionSlot | None) -> Sequence[bpy.types.FCurve]:
