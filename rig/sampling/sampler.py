@@ -7,7 +7,7 @@ armature that has only the bones that those asked for depend on.
 """
 
 import math
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from time import perf_counter
@@ -37,6 +37,8 @@ _MANY = 20
 """Frames from which on cutting a rig down costs less than it spares."""
 _MOST = 0.75
 """Part of a rig's bones above which it is not cut down."""
+_LEAST = 2000
+"""Bones and constraints that a copy leaves out, times frames, below which stepping them costs less than the copy."""
 _BLOCK = 4096
 """Poses of bones and places of objects that are worked on at once: in one step of the work, whatever the range."""
 _ALIKE = 1e-6
@@ -284,9 +286,10 @@ class Sampler:
             return
         try:
             plan = self._plan()
-            if plan:
-                yield from self._try(plan, [frames[0], frames[len(frames) // 2], frames[-1]])
-            else:
+            worth = {a: bones for a, bones in plan.items() if len(frames) * _left_out(a, bones) >= _LEAST}
+            if worth:
+                yield from self._try(worth, [frames[0], frames[len(frames) // 2], frames[-1]])
+            elif not plan:
                 self.cut_down = {}
         except cut_down_rig.CannotCutDown as error:
             self.park()
@@ -302,7 +305,7 @@ class Sampler:
         self._see_scene(frames, before)
 
     def _plan(self) -> CutDown:
-        """The armatures that are worth being cut down. Raises CannotCutDown."""
+        """The armatures that are worth being cut down over enough frames. Raises CannotCutDown."""
         wanted: CutDown = {self._armature: set(self.bones)} if self.bones else {}
         for n, target in enumerate(self.targets):
             if target.object is not None and target.bone and n not in (self._in_scene or ()):
@@ -573,6 +576,11 @@ class _Reading:
             record.scales[1:] = record.scales[0]
         if k == block.stop - 1:
             sampler._finish(samples, record, self._worlds, block)
+
+
+def _left_out(armature: bpy.types.Object, bones: Collection[str]) -> int:
+    """How many bones, and constraints on them, a copy with some of the bones lacks."""
+    return sum(1 + len(bone.constraints) for bone in armature.pose.bones if bone.name not in bones)
 
 
 def _raise_first(frames: Array, problems: Sequence[tuple[Array, Sequence[str], str]]) -> None:

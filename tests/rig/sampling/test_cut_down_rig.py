@@ -28,6 +28,22 @@ KINDS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _few_bones_are_worth_it(monkeypatch) -> None:
+    monkeypatch.setattr(sample, "_LEAST", 0)
+
+
+def test_a_rig_is_cut_down_where_that_spares_more_than_the_copy_costs(monkeypatch) -> None:
+    rig = scenes.figure(rows=[*scenes.FIGURE, *((f"widget {n}", None, (n, 1, 0), (n, 1, 1)) for n in range(20))])
+    monkeypatch.undo()
+    few, many = FRAMES, [*range(1, 301)]
+    for frames, known in ((few, None), (many, {rig})):
+        with sample.Sampler(bpy.context.scene, rig, ("head",)) as sampler:
+            sample.run(sampler.sample(frames))
+        assert (sampler.cut_down and set(sampler.cut_down)) == known
+        assert sampler.whole_because is None
+
+
 def control_rig(seed: int, name: str = "Control") -> bpy.types.Object:
     """An armature of many bones whose parents, constraints and drivers are drawn by chance; never in a circle."""
     random = np.random.default_rng(seed)
