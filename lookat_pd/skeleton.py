@@ -4,6 +4,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -66,6 +67,13 @@ class Skeleton:
         while (bone := int(self.parents[bone])) >= 0:
             line.append(bone)
         return line
+
+    @cached_property
+    def content(self) -> bytes:
+        """A digest of all that it has."""
+        arrays = (self.parents, self.rotations, self.heads, self.tails)
+        named = "\0".join(self.names).encode("utf-8", "surrogateescape")
+        return blake2b(b"".join([named, *(array.tobytes() for array in arrays)]), digest_size=16).digest()
 
     @cached_property
     def children(self) -> list[list[int]]:

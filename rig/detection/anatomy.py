@@ -8,7 +8,7 @@ import numpy as np
 
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from . import limb_words
+from . import kept, limb_words
 from . import vocabulary as words
 from .names import BoneName, read_names
 
@@ -195,3 +195,11 @@ class Anatomy:
             return None
         sides = [[bone for bone in bones if self.names[bone].side == side] for side in ("L", "R", "")]
         return np.mean([np.mean(self.skeleton.heads[side], axis=0) for side in sides if side], axis=0)
+
+
+@kept.by_content
+def of(
+    skeleton: Skeleton, deform: frozenset[str] = frozenset(), vertical: tuple[float, float, float] = VERTICAL
+) -> Anatomy:
+    """The anatomy of a skeleton; arguments as of `Anatomy`."""
+    return Anatomy(skeleton, deform, vertical)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -10,7 +10,8 @@ import numpy as np
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from . import axes, hanging, key_control, limb_pairs, limb_words
+from . import anatomy as anatomies
+from . import axes, hanging, kept, key_control, limb_pairs, limb_words
 from . import vocabulary as words
 from .anatomy import VERTICAL, Anatomy
 from .chain_defaults import CHEST, HEAD, HIPS, NECK, PARTS, SPINE, ChainDefault, share_out
@@ -45,7 +46,32 @@ class RigHints:
     mesh_face: Callable[[], Array | None] = lambda: None
     """Gives the middle (3,) of what eyes, nose and mouth are called in the character's meshes."""
 
+    @property
+    def content(self) -> tuple[object, ...]:
+        """All that it has but for the meshes, to be compared."""
+        carriers = tuple((bone, tuple(names)) for bone, names in self.carriers.items())
+        return tuple(self.follows.items()), carriers, self.outside, self.shaped, self.deform, self.vertical
 
+    def telling(self, answers: dict[str, Array | None]) -> "RigHints":
+        """The same, which adds to `answers` what is asked of its meshes."""
+
+        def normal() -> Array | None:
+            answers["mesh_normal"] = self.mesh_normal()
+            return answers["mesh_normal"]
+
+        def face() -> Array | None:
+            answers["mesh_face"] = self.mesh_face()
+            return answers["mesh_face"]
+
+        return replace(self, mesh_normal=normal, mesh_face=face)
+
+    def tells(self, answers: dict[str, Array | None]) -> bool:
+        """Whether its meshes give these answers."""
+        now = ((getattr(self, name)(), answer) for name, answer in answers.items())
+        return all(one is other is None or np.array_equal(one, other) for one, other in now)
+
+
+@kept.by_content
 def find_head(skeleton: Skeleton, hints: RigHints = RigHints()) -> str:
     """Name of the bone to aim with. Raises RigError where nothing looks like a head."""
     anatomy = _anatomy(skeleton, hints)
@@ -55,6 +81,11 @@ def find_head(skeleton: Skeleton, hints: RigHints = RigHints()) -> str:
 
 def find_chain(skeleton: Skeleton, head: str, hints: RigHints = RigHints()) -> list[ChainDefault]:
     """The bones that share the turn of `head`, head first, down to the pelvis."""
+    return [*_chain(skeleton, head, hints)]
+
+
+@kept.by_content
+def _chain(skeleton: Skeleton, head: str, hints: RigHints) -> list[ChainDefault]:
     anatomy = _anatomy(skeleton, hints)
     skeleton = anatomy.skeleton
     body = skeleton.index(_follower(head, skeleton, hints))
@@ -83,7 +114,7 @@ def _anatomy(skeleton: Skeleton, hints: RigHints) -> Anatomy:
     """The bones as they hang on each other by parents and constraints."""
     if hints.carriers and not is_rigify(skeleton):
         skeleton = hanging.hung(skeleton, hints.carriers)
-    return Anatomy(skeleton, hints.deform, hints.vertical)
+    return anatomies.of(skeleton, hints.deform, hints.vertical)
 
 
 def _control(anatomy: Anatomy, bone: str, hints: RigHints) -> str:
@@ -100,6 +131,7 @@ def find_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> tuple[Array, 
     return axes.forward, axes.up
 
 
+@kept.by_content
 def read_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> axes.Axes:
     """The same with the votes for them and a confidence."""
     anatomy = _anatomy(skeleton, hints)
@@ -111,6 +143,7 @@ def read_axes(skeleton: Skeleton, hints: RigHints = RigHints()) -> axes.Axes:
     return axes.read(anatomy, line, hints.mesh_normal, hints.mesh_face)
 
 
+@kept.by_content
 def is_stance(skeleton: Skeleton, hints: RigHints = RigHints()) -> bool:
     """Whether the character stands in this pose, rather than having its bones all along one axis."""
     anatomy = _anatomy(skeleton, hints)

@@ -9,14 +9,14 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton
-from . import axes, detect, limb_pairs
+from . import anatomy as anatomies
+from . import axes, detect, kept, limb_pairs
 from . import vocabulary as words
 from .anatomy import VERTICAL, Anatomy
 
 _IN_LINE = np.cos(np.radians(5.0))
 _STUB = 0.5  # of the bone after it
 _LEVEL, _SAME = 0.15, 0.01  # of the skeleton's size
-_MOST_KEPT = 64
 
 
 @dataclass(frozen=True)
@@ -35,24 +35,12 @@ class Lines:
     """Upper and lower bone of legs on which no foot hangs."""
 
 
+@kept.by_content
 def find(
     skeleton: Skeleton, deform: frozenset[str] = frozenset(), vertical: tuple[float, float, float] = VERTICAL
 ) -> Lines:
-    """The limbs of a skeleton. deform, vertical: as of `Anatomy`.
-
-    They are kept by the content of the skeleton, because several parts of the body are looked for in one after the
-    other.
-    """
-    arrays = (skeleton.parents, skeleton.rotations, skeleton.heads, skeleton.tails)
-    key = tuple(skeleton.names), tuple(array.tobytes() for array in arrays), deform, vertical
-    if key not in _kept:
-        if len(_kept) >= _MOST_KEPT:
-            _kept.clear()
-        _kept[key] = _find(Anatomy(skeleton, deform, vertical))
-    return _kept[key]
-
-
-def _find(whole: Anatomy) -> Lines:
+    """The limbs of a skeleton. deform, vertical: as of `Anatomy`."""
+    whole = anatomies.of(skeleton, deform, vertical)
     anatomy = Anatomy(only(whole.skeleton, whole.flesh), vertical=whole.vertical)
     known = bool(anatomy.legs or anatomy.arms)
     hind, front = (_distinct(anatomy, lines) for lines in (_named(anatomy) if known else _nameless(anatomy)))
@@ -69,10 +57,6 @@ def _find(whole: Anatomy) -> Lines:
 
     begins = [anatomy.skeleton.names[line[0]] for line in standing or hind if len(line) > 1]
     return Lines(called(legs), called(arms), begins, called([line for line in hind if len(line) == 2]))
-
-
-_kept: dict[tuple[object, ...], Lines] = {}
-"""May be thrown away at any time."""
 
 
 def only(skeleton: Skeleton, bones: Sequence[int]) -> Skeleton:

@@ -19,6 +19,7 @@ from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import Skeleton, forward
 from ..animation import actions, channels
 from ..sampling import own_data
+from . import anatomy as anatomies
 from . import axes, axis_votes, clips, detect, directions, limb_chains, rest, walking_direction
 from .anatomy import Anatomy
 from .axes import Axes
@@ -93,7 +94,7 @@ def _read(armature: bpy.types.Object, playing: list[Clip]) -> Stance:
     if stands and found.confidence < axes.CERTAIN:
         found = _with_steps(armature, plain, hints, found, playing)
     line = _line(plain, hints)
-    anatomy = Anatomy(plain, hints.deform, hints.vertical)
+    anatomy = anatomies.of(plain, hints.deform, hints.vertical)
     unanswered = Stance(plain, found if stands else replace(found, evidence=_UNKNOWN * found.evidence))
     if line is None or not playing or _constrained(armature, plain, anatomy, line):
         return unanswered
@@ -121,6 +122,9 @@ def _seen_in(
     clip: Clip,
 ) -> Mean | None:
     """The mean pose of a clip, if keys of it show one."""
+    if not anatomy.pairs:
+        # Left and right are not known, whatever the clip shows.
+        return None
     keyed = _clip(armature, plain, *clip, _sampled(clip[0]))
     return None if keyed is None else _mean(plain, anatomy, line, keyed, np.array(hints.vertical))
 
@@ -242,7 +246,7 @@ def _clip(
     curves = {(curve.data_path, curve.array_index): curve for curve in actions.curves(action, slot)}
     basis = np.tile(rotation.IDENTITY, (len(frames), len(skeleton), 1))
     moved = np.zeros((len(frames), len(skeleton), 3))
-    keyed = False
+    times, nothing, keyed = frames.tolist(), [0.0] * len(frames), False
     for n, name in enumerate(skeleton.names):
         mode = armature.pose.bones[name].rotation_mode
         for kind in (mode, channels.LOCATION):
@@ -250,7 +254,8 @@ def _clip(
             own = [curves.get((path, index)) for index in range(size)]
             if not any(own):
                 continue
-            values = np.array([[0.0 if curve is None else curve.evaluate(f) for curve in own] for f in frames])
+            rows = [nothing if curve is None else [*map(curve.evaluate, times)] for curve in own]
+            values = np.ascontiguousarray(np.transpose(rows))
             if kind == channels.LOCATION:
                 moved[:, n] = values
             else:
