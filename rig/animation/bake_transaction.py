@@ -126,12 +126,14 @@ class BakeTransaction:
         bag = actions.channelbag(action, slot, ensure=True)
         changed = [s is not None and actions.plays(s) and any(not m.mute for m in s.modifiers) for s in sources]
         plain = [s is not None and actions.plays(s) and not more for s, more in zip(sources, changed, strict=True)]
+        # A key at every frame leaves none of a curve that has nothing beyond them.
+        is_read = writer.is_sparse or any(self.edges(frames))
         made = writer.keys(
             ChannelMotion(
                 mode,
                 frames,
                 values,
-                [keys.Keys.read(s if own else None) for s, own in zip(sources, plain, strict=True)],
+                [keys.Keys.read(s if own and is_read else None) for s, own in zip(sources, plain, strict=True)],
                 [
                     s.evaluate if own else _constant(float(base[0, n]))
                     for n, (s, own) in enumerate(zip(sources, plain, strict=True))

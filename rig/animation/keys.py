@@ -258,6 +258,8 @@ def put_between(keys: Keys, new: Keys, evaluate: Any, edges: tuple[bool, bool] =
     evaluate(frame) gives the old curve's value. Outside the replaced range the curve does not change at whole frames: a
     key is added on either side of it, except on sides where `edges` is False.
     """
+    if not len(keys) and not any(edges):
+        return new
     first, last = float(new.frames[0]), float(new.frames[-1])
     left = _edge(keys, first - 1.0, -1, evaluate) if edges[0] else keys
     right = _edge(keys, last + 1.0, 1, evaluate) if edges[1] else keys
