@@ -27,8 +27,9 @@ class _Parser(argparse.ArgumentParser):
         self.exit(MISUSED, f"lookat_pd: {one_line(message).rstrip('.')} (see {self.prog} --help)\n")
 
 
-def parser(program: str) -> argparse.ArgumentParser:
-    """The parser of all verbs; `program` is how the user called it."""
+def parser(program: str, only: str | None = None) -> argparse.ArgumentParser:
+    """The parser of all verbs; `program` is how the user called it. only: the verb whose options it will read, where
+    that is known: to declare those of all takes as long as to bake a small file."""
     top = _Parser(
         prog=program,
         description="Look-at PD: add look-ats, transitions, inverse kinematics and dynamics to the animation in files.",
@@ -45,6 +46,8 @@ def parser(program: str) -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             epilog=getattr(verb, "EPILOG", None),
         )
+        if only not in (None, verb.NAME):
+            continue
         verb.add_arguments(below)
         below.add_argument("--worker", help=argparse.SUPPRESS)
         below.add_argument("--debug", action="store_true", help="show Blender's own messages and Python tracebacks")
@@ -55,7 +58,9 @@ def parser(program: str) -> argparse.ArgumentParser:
 def main(arguments: Sequence[str], program: str, pool: Pool | None = None) -> int:
     """Run one verb and return the exit code; nothing is raised. pool: workers that were already started for it."""
     try:
-        options = parser(program).parse_args(words.join_negative_numbers(arguments))
+        options = parser(program, arguments[0] if arguments else None).parse_args(
+            words.join_negative_numbers(arguments)
+        )
         complete(options, arguments, pool)
         return _run(options)
     except SystemExit as end:
