@@ -1,6 +1,7 @@
 """No text of a panel is cut in a sidebar as Blender opens it, in English and in Japanese."""
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from extension import load
 
 from . import layouts
 from .drawn import Context, Drawn, panels
-from .layouts import Layout
+from .layouts import Item, Layout, Valued
 from .states import STATES
 
 TABLE = json.loads((Path(__file__).resolve().parents[2] / "translations/ja.json").read_text("utf-8"))["interface"]
@@ -80,3 +81,29 @@ def test_no_text_is_cut_in_any_state(state: str, monkeypatch) -> None:
                 monkeypatch.setattr(layouts, "scale", scale)
                 cut += [f"{kind.__name__} at {scale}: {text}" for text in layout.cut()]
     assert not cut, "\n".join(cut)
+
+
+def test_what_differs_in_english_differs_in_japanese(everything) -> None:
+    """In one panel, two settings or buttons are never called the same."""
+    same, count_of_all, context = [], 0, Context()
+    for kind in panels():
+        if hasattr(kind, "poll") and not kind.poll(context):
+            continue
+        shown = []
+        for language in (english, japanese):
+            layout = Layout(language)
+            Drawn(kind, layout).draw(context)
+            shown.append([named(item) for item, _ in layout.seen()])
+        pairs = {(there, here) for here, there in zip(*shown, strict=True) if here}
+        count = Counter(there for there, _ in pairs)
+        count_of_all += len(pairs)
+        same += [f"{kind.__name__}: {there} ({here})" for there, here in sorted(pairs) if count[there] > 1]
+    assert count_of_all > 100
+    assert not same, "\n".join(same)
+
+
+def named(item: Item | Valued) -> str:
+    """What a setting or button is called; empty for labels."""
+    if isinstance(item, Valued):
+        return item.label.text or item.value.text
+    return item.text if item.icon is None else ""
