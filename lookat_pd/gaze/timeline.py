@@ -236,15 +236,18 @@ class Timeline:
 
     def _off(self, start: float, end: float, late: Lateness | None = None) -> None:
         """late: how the head goes back to the animation, where that is known."""
+        part = _Done(None, start, end)
         key = self._key(frames_of(start, end, self.dt), (start, end, late is None), late, ())
-        if not self._take(key, _Done(None, start, end)):
-            self._solve_off(start, end, late)
+        if not self._take(key, part):
+            self._solve_off(part, late)
             self._keep_part(key)
 
-    def _solve_off(self, start: float, end: float, late: Lateness | None) -> None:
+    def _solve_off(self, part: _Done, late: Lateness | None) -> None:
         if late is None:
             late = self._after_jump(np.zeros(2)) if self.chain.head_speed else NOTHING
-        self._done.append(_Done(None, start, end, late=late))
+        part.late = late
+        self._done.append(part)
+        start, end = part.start, part.end
         self.rolled, self.late = np.zeros_like(self.rolled), NOTHING
         window = frames_of(start, end, self.dt)
         origin = window.start * self.dt
@@ -282,44 +285,31 @@ class Timeline:
 
         known: earlier result of this part; if it is still valid, only the aiming bone is solved again.
         """
+        part, window = _Done(target, start, end, yaw, teleported, settled), frames_of(start, end, self.dt)
         times = start, end, yaw, teleported, settled, continues, known is None
-        key = self._key(
-            frames_of(start, end, self.dt),
-            times,
-            None if known is None else known.late,
-            self._samples_of(target, frames_of(start, end, self.dt), angles),
-        )
-        if not self._take(key, _Done(target, start, end, yaw, teleported, settled)):
-            self._solve_on(
-                target, start, end, yaw, teleported, settled=settled, continues=continues, angles=angles, known=known
-            )
+        late = None if known is None else known.late
+        key = self._key(window, times, late, self._samples_of(target, window, angles))
+        if not self._take(key, part):
+            self._solve_on(part, target, continues=continues, angles=angles, known=known)
             self._keep_part(key)
 
     def _solve_on(
-        self,
-        target: int,
-        start: float,
-        end: float,
-        yaw: float,
-        teleported: bool,
-        *,
-        settled: bool,
-        continues: bool,
-        angles: TargetAngles | None,
-        known: "_Done | None",
+        self, part: _Done, target: int, *, continues: bool, angles: TargetAngles | None, known: _Done | None
     ) -> None:
+        start, end, settled = part.start, part.end, part.settled
         window = frames_of(start, end, self.dt)
         origin = window.start * self.dt
         before = window.start * self.dt < start - INSTANT
         last_stage = self.stages[-1]
         lower = slice(0, last_stage.start)
+        done = part
         if known is not None and known.below is not None and np.array_equal(known.below.state, self.state[lower]):
             done = known
-        else:
-            done = _Done(target, start, end, yaw, teleported, settled, NOTHING if known is None else known.late)
+        elif known is not None:
+            done.late = known.late
         self._done.append(done)
         if done.below is None:
-            done.below = self._start(window, target, yaw, angles)
+            done.below = self._start(window, target, part.yaw, angles)
             if self.chain.head_speed:
                 if known is None and not settled:
                     done.late = (
@@ -354,11 +344,11 @@ class Timeline:
             if below.tilts is not None and goals_of.compensates:
                 vectors = goals_of.tilted(vectors, below.tilts[0], angles)
             goals = self.tuning.encode(vectors)
-            if teleported:
+            if part.teleported:
                 goals[-1] = _going_on(goals)
             canceling, base = np.zeros((*goals.shape, 2)), 0.0
             if stabilize:
-                moving = self._moving(goals_of, below, kinematics, leveling, teleported=teleported)
+                moving = self._moving(goals_of, below, kinematics, leveling, teleported=part.teleported)
                 canceling = stabilize * np.stack((moving, _rates(moving, self.dt)), axis=-1)
                 base = _at(canceling, piece[0] / self.dt)
                 if continues:
@@ -374,7 +364,7 @@ class Timeline:
             states, last, goals = states + canceling, last + self.canceling[stage], goals + canceling[..., 0]
             if levels:
                 assert leveling is not None
-                roll = self._roll_of(states, kinematics.head_rotation, leveling, angles, teleported=teleported)
+                roll = self._roll_of(states, kinematics.head_rotation, leveling, angles, teleported=part.teleported)
                 added, self.rolled = self._setting_in(follower, roll, piece, settled=settled)
                 states, last, goals = states + added, last + self.rolled, goals + roll
             if before:
