@@ -58,6 +58,16 @@ class Track:
         every[0, : len(offsets)] = offsets
         return cls(number, turned, 0, every, moved, None if moves is None else moves[None], uneven=uneven)
 
+    def at(self, frames: slice) -> "Track":
+        """The same at some of its frames, by their numbers from its first one on."""
+        parts = self.offsets[frames], self.moved, self.moves[frames], self.shapes[frames]
+        return Track(self.number, self.turned, self.first + frames.start, *parts, uneven=self.uneven)
+
+    def turning(self, offsets: Array) -> "Track":
+        """The same with other rotations (F, b, 4)."""
+        others = self.moved, self.moves, self.shapes
+        return Track(self.number, self.turned, self.first, offsets, *others, uneven=self.uneven)
+
     def same_as(self, other: "Track | None") -> bool:
         """Whether two tracks add the same to the same bones."""
         if other is None or (self.number, self.first) != (other.number, other.first):

@@ -89,7 +89,7 @@ def settled(
     every = track.offsets[k : k + 1].copy()
     every[:, : turned.shape[1]] = turned
     aims = solution.looked_at[0] >= 0 and solution.error[0] < _IN_REACH and not solver.mixes
-    return SettledPose(_with(track, int(context.frames[k]), every, k), seen[solution.looked_at[0]] if aims else None)
+    return SettledPose(track.at(slice(k, k + 1)).turning(every), seen[solution.looked_at[0]] if aims else None)
 
 
 def _animated(here: KeptSamples, posed: ChainPose) -> Samples:
@@ -137,24 +137,7 @@ def turned_further(track: Track, turn: Array) -> Track:
     """A track whose aiming bone is turned further by `turn` (4,) at all times."""
     offsets = track.offsets.copy()
     offsets[:, 0] = rotation.multiply(offsets[:, 0], turn)
-    return Track(
-        track.number, track.turned, track.first, offsets, track.moved, track.moves, track.shapes, uneven=track.uneven
-    )
-
-
-def _with(track: Track, first: int, offsets: Array, k: int) -> Track:
-    """A track that holds offsets (1, b, 4) at all times, and otherwise what it has at its frame number k."""
-    one = slice(k, k + 1)
-    return Track(
-        track.number,
-        track.turned,
-        first,
-        offsets,
-        track.moved,
-        track.moves[one],
-        track.shapes[one],
-        uneven=track.uneven,
-    )
+    return track.turning(offsets)
 
 
 def _at(kept: KeptSamples, k: int, seen: Array) -> KeptSamples:

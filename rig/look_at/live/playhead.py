@@ -114,14 +114,8 @@ def _part(solve: LookAtSolve, frames: Array, around: tuple[int, int]) -> LookAtS
     elif solve.track is not None and known.learned is not None and len(known.learned.turns) == len(frames):
         # Until it is verified, the body goes on as it was.
         there = slice(around[0] - int(frames[0]), around[1] + 1 - int(frames[0]))
-        part.kept.learned, part.track = known.learned.at(there), _of_frames(solve.track, there)
+        part.kept.learned, part.track = known.learned.at(there), solve.track.at(there)
     return part
-
-
-def _of_frames(track: Track, there: slice) -> Track:
-    first = track.first + there.start
-    parts = track.offsets[there], track.moved, track.moves[there], track.shapes[there]
-    return Track(track.number, track.turned, first, *parts, uneven=track.uneven)
 
 
 def _takes_long(solve: LookAtSolve) -> bool:
