@@ -16,6 +16,11 @@ def bone_path(bone: str) -> str:
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"]'
 
 
+def place(owner: bpy.types.Object, bone: str) -> bpy.types.Object | bpy.types.PoseBone:
+    """A pose bone of an object, or the object itself where `bone` is ""."""
+    return owner.pose.bones[bone] if bone else owner
+
+
 def constraint_path(bone: str, constraint: str) -> str:
     """Data path from the armature object to a constraint of a pose bone."""
     return f'{bone_path(bone)}.constraints["{bpy.utils.escape_identifier(constraint)}"]'

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import bpy
 
 from ...lookat_pd.errors import RigError
-from . import actions, channels, editable
+from . import actions, channels, data_paths, editable
 
 _PLACING = ("COPY_TRANSFORMS", "COPY_LOCATION", "FOLLOW_PATH", "CLAMP_TO")
 
@@ -22,7 +22,7 @@ class OutsideControl:
     @property
     def item(self) -> bpy.types.PoseBone | bpy.types.Object:
         """What has the channels."""
-        return self.object.pose.bones[self.bone] if self.bone else self.object
+        return data_paths.place(self.object, self.bone)
 
     @property
     def mode(self) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import bpy
 
 from ...lookat_pd.rotation import Array
-from ..animation import actions, channels
+from ..animation import actions, channels, data_paths
 from ..animation.outside_controls import OutsideControl
 from ..detection import limb_controls, other_ik
 from ..detection.limb_controls import LimbControls
@@ -52,7 +52,7 @@ class Grip:
     @property
     def item(self) -> bpy.types.PoseBone | bpy.types.Object:
         """What has the location."""
-        return self.owner.pose.bones[self.bone] if self.bone else self.owner
+        return data_paths.place(self.owner, self.bone)
 
     def check(self) -> None:
         """Raise RigError if it cannot be moved."""

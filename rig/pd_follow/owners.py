@@ -30,7 +30,7 @@ class Owner:
 
     @property
     def item(self) -> bpy.types.Object | bpy.types.PoseBone:
-        return self.object.pose.bones[self.bone] if self.bone else self.object
+        return data_paths.place(self.object, self.bone)
 
     @property
     def settings(self) -> PDFollowSettings:

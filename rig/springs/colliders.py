@@ -8,6 +8,7 @@ import numpy as np
 
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.springs import Colliders
+from ..animation import data_paths
 from ..sampling.sampler import Samples
 from ..sampling.targets import Target
 from .collider_settings import NAME, ColliderSettings
@@ -25,7 +26,7 @@ class Collider:
 
     @property
     def item(self) -> bpy.types.Object | bpy.types.PoseBone:
-        return self.object.pose.bones[self.bone] if self.bone else self.object
+        return data_paths.place(self.object, self.bone)
 
     @property
     def settings(self) -> ColliderSettings:
