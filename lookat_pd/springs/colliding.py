@@ -16,6 +16,7 @@ from ..rotation import Array
 from . import splines, stepping, swing
 from .chain_places import ChainPlace, DrivenChains, NearPairs, SeenPairs, Surroundings
 from .colliders import nearest
+from .cones import Cones
 from .contacts import Contacts
 from .swing import Animated, Drive
 from .tuning import SpringTuning
@@ -119,12 +120,12 @@ class _Run:
         """(c, s, s) tips from directions."""
         parents = a.bodies.parents
         self.above = np.where(parents >= 0, parents % self.size, 0).reshape(self.chains, self.size)
-        self.hangs = (parents >= 0).reshape(self.chains, self.size)
-        """Which bones hang on another one of the chain, and on which."""
+        """(c, s) the bones on which others of the chain hang; 0 for the first, which hang on none."""
+        hangs = (parents >= 0).reshape(self.chains, self.size)
         self.none = self._listed(nothing, nothing, nothing)
         limits = tuning.limit.reshape(self.chains, self.size)
-        self.limits = limits if (limits < np.pi).any() else None
-        self.turn = _TURN if self.limits is None else min(_TURN, _CONE * float(self.limits.min()))
+        self.cones = Cones(limits, self.above, hangs) if (limits < np.pi).any() else None
+        self.turn = _TURN if self.cones is None else min(_TURN, _CONE * float(limits.min()))
         self.settling = min(max(_SETTLING, _SETTLE_TIMES * float(tuning.settle_time.max())), _LONGEST)
         self.inputs = self._inputs(a, fine.turns, drive)
 
@@ -254,6 +255,10 @@ class _Run:
         return Drive(
             still(across), still(across), still(along), still(here.phase[0]), here.alone, still(0.0 * here.spin[0])
         )
+
+    def _widest(self, state: Array) -> float:
+        """How far a bone is beyond its cone [rad]."""
+        return 0.0 if self.cones is None else self.cones.widest(state)
 
     def _touches(self, state: Array) -> bool:
         if self._widest(state) > 0.0:
@@ -423,7 +428,7 @@ class _Run:
             if len(pairs):
                 known = self._seen(inputs, k, state, pairs)
                 deepest, lift = -float((known.gaps / pairs.radii).min()), _LIFT * float(pairs.radii.min())
-            elif self.limits is None:
+            elif self.cones is None:
                 break
             deepest = max(deepest, self._widest(state))
             # What is held inside by its joint does not come out.
@@ -436,20 +441,9 @@ class _Run:
             change = touching.push_out(lift)
             change *= min(1.0, _MOST_TURN / max(float(np.abs(change).max()), 1e-12))
             state[:, : self.size] += change.reshape(self.chains, self.size, 2)
-        if self._widest(state) > 0.0:
-            state = self._within_cones(state)
+        if self.cones is not None and self.cones.widest(state) > 0.0:
+            state = self.cones.within(state)
         return state, known
-
-    def _within_cones(self, state: Array) -> Array:
-        """The state with bones that are beyond their cones at their ends, from root to tip."""
-        assert self.limits is not None, "the caller has asked"
-        state, rows = state.copy(), np.arange(self.chains)
-        for bone in range(self.size):
-            above = state[rows, self.above[:, bone]] * self.hangs[:, bone, None]
-            bend = state[:, bone] - above
-            angle = np.sqrt((bend**2).sum(axis=-1))
-            state[:, bone] = above + bend * np.minimum(1.0, self.limits[:, bone] / np.maximum(angle, 1e-12))[:, None]
-        return state
 
     def _contacts(
         self,
@@ -467,8 +461,8 @@ class _Run:
         rates = np.sqrt((state[:, self.size :] ** 2).sum(axis=-1))
         swung = _ROOM + 1.5 * count * self.dt * rates if count else np.full(rates.shape, beside)
         rows = [] if known is None else self._solid_rows(inputs, k, count, swung, known, yields)
-        if self.limits is not None:
-            rows = [*rows, *self._cone_rows(state, swung, len(yields))]
+        if self.cones is not None:
+            rows = [*rows, *self.cones.rows(state, swung, len(yields))]
         if not rows:
             return None
         chain, gaps, normals, moves, drift, friction, softness = map(np.concatenate, zip(*rows, strict=True))
@@ -496,37 +490,6 @@ class _Run:
         moves = weights[near][..., None, None] * (turned[chain] if self.chains > 1 else turned)
         moves = moves.reshape(len(chain), -1, 3)
         return [(chain, known.gaps[near], known.normals[near], moves, drift[near], pairs.friction[near], softness)]
-
-    def _bends(self, state: Array) -> Array:
-        """(c, s, 2) how bones are swung from what they hang on."""
-        z = state[:, : self.size]
-        return z - np.take_along_axis(z, self.above[..., None], axis=1) * self.hangs[..., None]
-
-    def _widest(self, state: Array) -> float:
-        """How far a bone is beyond its cone [rad]."""
-        if self.limits is None:
-            return 0.0
-        return float((np.sqrt((self._bends(state) ** 2).sum(axis=-1)) - self.limits).max())
-
-    def _cone_rows(self, state: Array, swung: Array, levels: int) -> list[tuple[Array, ...]]:
-        """Bones at the ends of their cones, as contacts along one axis whose distances are angles."""
-        assert self.limits is not None, "the caller has asked"
-        bends = self._bends(state)
-        angles = np.sqrt((bends**2).sum(axis=-1))
-        gaps = self.limits - angles
-        room = swung + np.take_along_axis(swung, self.above, axis=1) * self.hangs
-        chain, bone = np.nonzero(gaps < room)
-        if not len(chain):
-            return []
-        rows = np.arange(len(chain))
-        outward = bends[chain, bone] / np.maximum(angles[chain, bone], 1e-9)[:, None]
-        moves = np.zeros((len(chain), self.size, 2, 3))
-        moves[rows, bone, :, 0] = -outward
-        below = np.flatnonzero(self.hangs[chain, bone])
-        moves[below, self.above[chain, bone][below], :, 0] = outward[below]
-        none, normals = np.zeros((len(chain), levels)), np.tile([1.0, 0.0, 0.0], (len(chain), 1))
-        moves = moves.reshape(len(chain), -1, 3)
-        return [(chain, gaps[chain, bone], normals, moves, np.zeros((len(chain), 3)), none[:, 0], none)]
 
     def _drift(self, inputs: DrivenChains, k: int, count: int, known: SeenPairs, weights: Array) -> Array:
         """(p, 3) how the points that are nearest move away from the colliders in a step, without the swing [m].

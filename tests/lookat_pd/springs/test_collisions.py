@@ -9,6 +9,8 @@ from lookat_pd.errors import InvalidArgument
 from lookat_pd.rotation import Array
 from lookat_pd.springs import Colliders, SpringMotion
 
+from . import any_motion
+
 SETTINGS = {"settle_time": 0.6, "damping_ratio": 0.5}
 FALL = (0.0, 0.0, -9.81)
 RADIUS = 0.02
@@ -204,12 +206,8 @@ def test_in_settled_contact_nothing_is_deeper_than_two_percent_of_the_radius() -
 @pytest.mark.parametrize(("dt", "count", "frames"), [(1.0, 6, 3), (1 / 24, 24, 5), (1 / 120, 24, 5)])
 def test_whatever_the_settings_it_stays_finite_and_bounded(dt, count, frames) -> None:
     """Spins, jumps, zero lengths, pushes of any strength, solids anywhere."""
-    random, links = np.random.default_rng(11), 3
-    parents = np.where(np.arange(count) % links, np.arange(count) - 1, -1)
-    places = np.cumsum(random.normal(size=(frames, count, 3)) * 10.0 ** random.uniform(-4, 1, count)[:, None], axis=0)
-    turned = rotation.normalize(random.normal(size=(frames, count, 4)))
-    tips = random.normal(size=(count, 3)) * 10.0 ** random.uniform(-3, 0, count)[:, None]
-    tips[random.random(count) < 0.1] = 0.0
+    random, links = np.random.default_rng(11), any_motion.LINKS
+    places, turned, tips, parents = any_motion.chains(random, count, frames)
     begins = np.cumsum(random.normal(size=(frames, 6, 3)), axis=0)
     ends = begins + random.normal(size=(frames, 6, 3)) * [[0.0], [0.0], [1.0], [1.0], [1.0], [1.0]]
     solids = Colliders.made(begins, ends, random.uniform(0.0, 2.0, 6), random.uniform(0.0, 2.0, 6), np.arange(6) > 3)

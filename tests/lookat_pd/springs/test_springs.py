@@ -9,6 +9,8 @@ from lookat_pd.errors import InvalidArgument
 from lookat_pd.rotation import Array
 from lookat_pd.springs import SpringMotion
 
+from . import any_motion
+
 LENGTH = 0.2
 DOWN = [[0.0, 0.0, -LENGTH]]
 
@@ -220,12 +222,8 @@ def test_what_hangs_on_it_does_not_change_with_other_chains_beside_it() -> None:
 @pytest.mark.parametrize(("dt", "count", "frames"), [(1.0, 600, 3), (1 / 24, 4800, 10), (1 / 120, 4800, 10)])
 def test_whatever_the_settings_it_stays_finite_and_bounded(dt, count, frames) -> None:
     """10,000 bones in all: spins, jumps, zero lengths, pushes of any strength."""
-    random, links = np.random.default_rng(7), 3
-    parents = np.where(np.arange(count) % links, np.arange(count) - 1, -1)
-    places = np.cumsum(random.normal(size=(frames, count, 3)) * 10.0 ** random.uniform(-4, 1, count)[:, None], axis=0)
-    turned = rotation.normalize(random.normal(size=(frames, count, 4)))
-    tips = random.normal(size=(count, 3)) * 10.0 ** random.uniform(-3, 0, count)[:, None]
-    tips[random.random(count) < 0.1] = 0.0
+    random = np.random.default_rng(7)
+    places, turned, tips, parents = any_motion.chains(random, count, frames)
     found = springs.solve(
         places,
         turned,
