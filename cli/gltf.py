@@ -10,10 +10,9 @@ from typing import Any
 from urllib.parse import unquote
 
 from ..lookat_pd.errors import FileError
+from ..rig.detection import glb
 
 CURED = "export it again"
-_MAGIC, _JSON, _BINARY = b"glTF", 0x4E4F534A, 0x004E4942
-_HEADER = 12
 _DECODER = json.JSONDecoder()
 _SPACE = re.compile(r"[ \t\n\r]*")
 
@@ -27,7 +26,7 @@ def read(path: Path) -> tuple[dict[str, Any], bytes]:
 def parts(path: Path) -> tuple[str, bytes]:
     """The text of the JSON part, which is an object, and the binary part. Raises FileError."""
     content = path.read_bytes()
-    if content[:4] == _MAGIC:
+    if content[:4] == glb.MAGIC:
         text, binary = _chunks(content)
         broken = FileError("The file's JSON part is broken; {cured}.", cured=CURED, code="input-broken")
     else:
@@ -86,9 +85,9 @@ def _chunks(content: bytes) -> tuple[bytes, bytes]:
             raise FileError(
                 "The file is truncated within a part of it; copy or {cured}.", cured=CURED, code="input-broken"
             )
-        if kind == _JSON and not document:
+        if kind == glb.JSON and not document:
             document = chunk
-        elif kind == _BINARY and not binary:
+        elif kind == glb.BINARY and not binary:
             binary = chunk
         place += 8 + size
     return document, binary
@@ -96,13 +95,7 @@ def _chunks(content: bytes) -> tuple[bytes, bytes]:
 
 def assemble(text: str, binary: bytes) -> bytes:
     """The content of a .glb."""
-    document = text.encode("utf-8")
-    document += b" " * (-len(document) % 4)
-    binary += b"\0" * (-len(binary) % 4)
-    chunks = struct.pack("<II", len(document), _JSON) + document
-    if binary:
-        chunks += struct.pack("<II", len(binary), _BINARY) + binary
-    return struct.pack("<4sII", _MAGIC, 2, _HEADER + len(chunks)) + chunks
+    return glb.assembled(text, glb.part(glb.BINARY, binary) if binary else b"")
 
 
 def buffer_of(buffer: dict[str, Any], binary: bytes, folder: Path) -> bytes:

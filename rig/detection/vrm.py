@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from ...lookat_pd.errors import FileError
+from . import glb
 
-_MAGIC, _JSON, _HEADER = b"glTF", 0x4E4F534A, 20
 _DIRECTIONS = ("LEFT", "RIGHT", "UP", "DOWN")
 _RANGES = {
     "LEFT": ("HorizontalOuter", "HorizontalInner"),
@@ -54,10 +54,10 @@ def document(path: Path) -> dict[str, Any]:
     """The JSON part of a VRM file or of another .glb. Raises FileError."""
     try:
         with path.open("rb") as file:
-            header = file.read(_HEADER)
-            size, kind = struct.unpack_from("<II", header, 12)
+            header = file.read(glb.HEADER + glb.PART)
+            size, kind = struct.unpack_from("<II", header, glb.HEADER)
             # No more than the JSON part, which comes first: meshes and images are large.
-            document = json.loads(file.read(size)) if header[:4] == _MAGIC and kind == _JSON else None
+            document = json.loads(file.read(size)) if header[:4] == glb.MAGIC and kind == glb.JSON else None
     except (OSError, struct.error, ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):

@@ -80,6 +80,11 @@ class VrmSprings:
     others: tuple[Message, ...] = field(default=())
 
     @property
+    def joints(self) -> dict[str, VrmJoint]:
+        """Of all chains, by bone."""
+        return {joint.bone: joint for chain in self.chains for joint in chain.joints}
+
+    @property
     def notes(self) -> tuple[Message, ...]:
         """What is said of what could not be read."""
         if not self.missing:

@@ -5,7 +5,7 @@ All else of the file stays. Springs of the file of which no bone has springs her
 
 import copy
 import json
-import struct
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,14 +15,13 @@ import numpy as np
 
 from ...lookat_pd.errors import FileError
 from ...lookat_pd.message import Message
-from ..detection import vrm
+from ..detection import glb, vrm
 from . import chains, colliders, vrm_data, vrm_springs, vrm_tuning
 from .chains import SpringChain
 from .springs_solve import SpringRig
-from .vrm_data import NEW, OLD, Nodes, VrmJoint, VrmSprings
+from .vrm_data import NEW, OLD, Nodes, VrmCollider, VrmJoint, VrmSprings
 from .vrm_tuning import JointTuning
 
-_HEADER, _JSON = 12, 0x4E4F534A
 _ONE_VALUE = Message(
     "VRM 0.x has one value for all bones of a chain; those of '{name}' are written for all that hang on it."
 ).template
@@ -46,13 +45,8 @@ def content(path: Path, scene: bpy.types.Scene, armature: bpy.types.Object) -> t
     if not vrm_data.is_vrm(document):
         raise FileError("'{name}' has no VRM data; choose a VRM file.", name=path.name)
     made, written = edited(document, scene, armature)
-    old = path.read_bytes()
-    size = struct.unpack_from("<I", old, _HEADER)[0]
-    text = json.dumps(made, separators=(",", ":"), ensure_ascii=False).encode()
-    text += b" " * (-len(text) % 4)
-    rest = old[_HEADER + 8 + size :]
-    whole = struct.pack("<4sII", b"glTF", 2, _HEADER + 8 + len(text) + len(rest))
-    return whole + struct.pack("<II", len(text), _JSON) + text + rest, written
+    text = json.dumps(made, separators=(",", ":"), ensure_ascii=False)
+    return glb.assembled(text, glb.after_document(path.read_bytes())), written
 
 
 def edited(
@@ -71,6 +65,38 @@ def edited(
             used.append(NEW)
         _New(work, own).write(said)
     return made, work.written
+
+
+@dataclass(frozen=True)
+class _Placed:
+    """A collider on a bone."""
+
+    item: colliders.Collider
+    bone: str
+    begin: np.ndarray
+    """(3,) where its axis begins, in the frame of the bone."""
+    end: np.ndarray
+    radius: float
+    before: VrmCollider | None
+    """What the file has of it."""
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether the file has it as it is."""
+        before = self.before
+        if before is None or (before.bone, before.shape) != (self.bone, self.item.shape):
+            return False
+        ends = [*before.begin, before.radius], [*self.begin, self.radius]
+        if self.item.shape == "CAPSULE":
+            ends = [*ends[0], *before.end], [*ends[1], *self.end]
+        return bool(np.allclose(*ends, atol=1e-4))
+
+    def shape(self) -> dict[str, Any]:
+        """For VRM 1.0."""
+        own: dict[str, Any] = {"offset": [_short(value) for value in self.begin], "radius": _short(self.radius)}
+        if self.item.shape == "CAPSULE":
+            own["tail"] = [_short(value) for value in self.end]
+        return {self.item.shape.lower(): own}
 
 
 class _Work:
@@ -122,8 +148,8 @@ class _Work:
 
     def new_chains(self, said: VrmSprings) -> list[SpringChain]:
         """Chains of which the file has no bone. Raises FileError where it has not even a node."""
-        known = {joint.bone for chain in said.chains for joint in chain.joints}
-        new = [chain for chain in self.every if not known.intersection(chain.bones)]
+        known = said.joints
+        new = [chain for chain in self.every if known.keys().isdisjoint(chain.bones)]
         for chain in new:
             for bone in chain.bones:
                 if bone not in self.number:
@@ -134,7 +160,20 @@ class _Work:
                     )
         return new
 
-    def collider_of(self, item: colliders.Collider) -> tuple[str, np.ndarray, np.ndarray, float] | None:
+    def placed(self, said: VrmSprings) -> Iterator["_Placed"]:
+        """The colliders on nodes of the file."""
+        known = {collider.place: collider for collider in said.colliders}
+        for item in colliders.on(self.scene):
+            found = self._place_of(item)
+            if found is not None and found[0] in self.number:
+                place = "" if item.bone else str(item.object.get(vrm_springs.PLACE, ""))
+                yield _Placed(item, *found, known.get(place))
+
+    def meets_all(self, chain: SpringChain | None) -> bool:
+        """Whether a chain collides with what is in no group."""
+        return chain is not None and chain.settings.collide and not chain.settings.collider_groups
+
+    def _place_of(self, item: colliders.Collider) -> tuple[str, np.ndarray, np.ndarray, float] | None:
         """The bone of a collider of this armature, the ends of its axis in the bone's frame, and its radius."""
         first, last = (np.array(end) for end in item.line())
         if item.bone:
@@ -158,7 +197,7 @@ class _New:
 
     def write(self, said: VrmSprings) -> None:
         work = self.work
-        known = {joint.bone: joint for chain in said.chains for joint in chain.joints}
+        known = said.joints
         for spring in self.own.get("springs", ()):
             rows = {work.nodes.name(row.get("node")): row for row in spring.get("joints", ())[:-1]}
             own = [bone for bone in rows if bone in known and bone in work.chain_of]
@@ -204,25 +243,20 @@ class _New:
 
     def _write_colliders(self, said: VrmSprings) -> None:
         work = self.work
-        known = {collider.place: collider for collider in said.colliders}
         rows = self.own.get("colliders", [])
         new: list[int] = []
-        for item in colliders.on(work.scene):
-            found = work.collider_of(item)
-            if found is None or found[0] not in work.number:
-                continue
-            bone, first, last, radius = found
-            before = known.get(str(item.object.get(vrm_springs.PLACE, ""))) if not item.bone else None
+        for one in work.placed(said):
+            item, before = one.item, one.before
             if item.shape == "PLANE":
                 if before is None:
                     work.written.notes.append(Message(_NO_SHAPE, version="1.0", name=item.label))
                 continue
-            shape = _shape(item.shape, first, last, radius)
+            row = {"node": work.number[one.bone], "shape": one.shape()}
             if before is None:
-                rows.append({"node": work.number[bone], "shape": shape})
+                rows.append(row)
                 new.append(len(rows) - 1)
-            elif not _is_same(before, bone, item.shape, first, last, radius):
-                rows[int(before.place)] = {"node": work.number[bone], "shape": shape}
+            elif not one.is_kept:
+                rows[int(before.place)] = row
                 work.written.changed.append(item.label)
         if new:
             self.own["colliders"] = rows
@@ -230,8 +264,7 @@ class _New:
             groups.append({"name": "Look-at PD", "colliders": new})
             for spring in self.own.get("springs", ()):
                 names = [work.nodes.name(row.get("node")) for row in spring.get("joints", ())]
-                chain = next((work.chain_of[name] for name in names if name in work.chain_of), None)
-                if chain is not None and chain.settings.collide and not chain.settings.collider_groups:
+                if work.meets_all(next((work.chain_of[name] for name in names if name in work.chain_of), None)):
                     spring["colliderGroups"] = [*spring.get("colliderGroups", ()), len(groups) - 1]
 
 
@@ -251,22 +284,6 @@ def _short(value: float) -> float:
     return float(f"{value:.7g}")
 
 
-def _shape(shape: str, first: np.ndarray, last: np.ndarray, radius: float) -> dict[str, Any]:
-    own: dict[str, Any] = {"offset": [_short(value) for value in first], "radius": _short(radius)}
-    if shape == "CAPSULE":
-        own["tail"] = [_short(value) for value in last]
-    return {shape.lower(): own}
-
-
-def _is_same(
-    before: vrm_data.VrmCollider, bone: str, shape: str, first: np.ndarray, last: np.ndarray, radius: float
-) -> bool:
-    ends = [*before.begin, before.radius], [*first, radius]
-    if shape == "CAPSULE":
-        ends = [*ends[0], *before.end], [*ends[1], *last]
-    return before.bone == bone and before.shape == shape and bool(np.allclose(*ends, atol=1e-4))
-
-
 class _Old:
     """Springs of VRM 0.x."""
 
@@ -275,7 +292,7 @@ class _Old:
 
     def write(self, said: VrmSprings) -> None:
         work = self.work
-        known = {joint.bone: joint for chain in said.chains for joint in chain.joints}
+        known = said.joints
         groups: list[dict[str, Any]] = []
         for group in self.own.get("boneGroups") or ():
             kept, apart = [], []
@@ -326,26 +343,21 @@ class _Old:
 
     def _write_colliders(self, said: VrmSprings) -> None:
         work = self.work
-        known = {collider.place: collider for collider in said.colliders}
-        for item in colliders.on(work.scene):
-            found = work.collider_of(item)
-            if found is None or found[0] not in work.number:
-                continue
-            bone, first, last, radius = found
-            before = known.get(str(item.object.get(vrm_springs.PLACE, ""))) if not item.bone else None
+        for one in work.placed(said):
+            item, before = one.item, one.before
             if item.shape != "SPHERE":
                 work.written.notes.append(Message(_NO_SHAPE, version="0.x", name=item.label))
                 continue
-            x, y, z = (_short(value) for value in first)
-            row = {"offset": {"x": x, "y": y, "z": -z}, "radius": _short(radius)}
+            x, y, z = (_short(value) for value in one.begin)
+            row = {"offset": {"x": x, "y": y, "z": -z}, "radius": _short(one.radius)}
             if before is None:
                 groups = self.own.setdefault("colliderGroups", [])
-                groups.append({"node": work.number[bone], "colliders": [row]})
+                groups.append({"node": work.number[one.bone], "colliders": [row]})
                 for group in self.own["boneGroups"]:
-                    chain = work.chain_of.get(work.nodes.name(next(iter(group.get("bones") or ()), None)))
-                    if chain is not None and chain.settings.collide and not chain.settings.collider_groups:
+                    root = next(iter(group.get("bones") or ()), None)
+                    if work.meets_all(work.chain_of.get(work.nodes.name(root))):
                         group["colliderGroups"] = [*(group.get("colliderGroups") or ()), len(groups) - 1]
-            elif not _is_same(before, bone, "SPHERE", first, last, radius):
+            elif not one.is_kept:
                 n, m = (int(part) for part in before.place.split(":"))
                 self.own["colliderGroups"][n]["colliders"][m] = row
                 work.written.changed.append(item.label)
