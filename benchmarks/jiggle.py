@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from time import perf_counter
 
 import bpy
 import numpy as np
@@ -55,11 +54,7 @@ def played(scene: bpy.types.Scene, mute: Callable[[bool], None], *, on: bool) ->
 
     def work() -> float:
         mute(not on)
-        scene.frame_set(1)
-        begin = perf_counter()
-        for frame in range(1, FRAMES + 1):
-            scene.frame_set(frame)
-        return (perf_counter() - begin) / FRAMES
+        return scenes.played(scene, FRAMES)
 
     return work
 

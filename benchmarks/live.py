@@ -47,11 +47,7 @@ def playback(scene: bpy.types.Scene, character: Any, *, looking: bool) -> Callab
 
     def work() -> float:
         settings.mute = not looking
-        scene.frame_set(1)
-        begin = perf_counter()
-        for frame in range(1, FRAMES + 1):
-            scene.frame_set(frame)
-        return (perf_counter() - begin) / FRAMES
+        return scenes.played(scene, FRAMES)
 
     return work
 

@@ -1,6 +1,7 @@
 """Scenes to measure in: chain characters with an animation, a heavy skinned mesh, a generated Rigify rig."""
 
 from dataclasses import dataclass
+from time import perf_counter
 
 import bpy
 import numpy as np
@@ -43,6 +44,15 @@ def empty_file() -> bpy.types.Scene:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.context.scene.render.fps = FPS
     return bpy.context.scene
+
+
+def played(scene: bpy.types.Scene, frames: int) -> float:
+    """Seconds of a frame when frames 1 to `frames` are played."""
+    scene.frame_set(1)
+    begin = perf_counter()
+    for frame in range(1, frames + 1):
+        scene.frame_set(frame)
+    return (perf_counter() - begin) / frames
 
 
 def chain_character(

@@ -19,7 +19,7 @@ from standalone import load
 from . import scenes
 from .extension import registered
 from .rows import Goal, Row
-from .timing import Times, shortest
+from .timing import Times, clocked, shortest
 
 program, edit = load("cli.program"), load("rig.look_at.edit")
 
@@ -55,7 +55,7 @@ def _human(prefix: str, folder: Path) -> Iterator[Row]:
     target = human.target.name
     works = _works(folder / "human", human, files=1)
     source = folder / "human" / "in" / "0.blend"
-    works["glb"] = _busy(lambda: _bake(source, folder / "human" / "out.glb", target))
+    works["glb"] = clocked(lambda: _bake(source, folder / "human" / "out.glb", target), process_time)
     times = shortest(works, 1)
     yield from _compared(f"{prefix}.human", group, times, Goal(1.0), files=1)
     ratio = times["glb"] / times["ours"]
@@ -83,21 +83,10 @@ def _works(folder: Path, character: scenes.Character, files: int = FILES) -> dic
             _script(source, folder / "script.blend", rig, bones, target)
 
     return {
-        "script": _busy(script),
-        "ours": _busy(lambda: _bake(folder / "in", folder / "out", target)),
-        "verified": _busy(lambda: _bake(folder / "in", folder / "out", target, "--verify")),
+        "script": clocked(script, process_time),
+        "ours": clocked(lambda: _bake(folder / "in", folder / "out", target), process_time),
+        "verified": clocked(lambda: _bake(folder / "in", folder / "out", target, "--verify"), process_time),
     }
-
-
-def _busy(work: Callable[[], object]) -> Callable[[], float]:
-    """The work, returning the seconds of the processor that it took."""
-
-    def timed() -> float:
-        begin = process_time()
-        work()
-        return process_time() - begin
-
-    return timed
 
 
 def _bake(source: Path, output: Path, target: str, *more: str) -> None:
