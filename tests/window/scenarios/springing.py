@@ -36,10 +36,7 @@ def _settled(hands: Hands) -> Waiting:
     assert (yield from hands.until(lambda: live.status(_scene(), armature(), kind="SPRINGS").state == "SOLVED", 60.0))
 
 
-@script(needs=("operators.springs",))
-def an_arm_swings(hands: Hands) -> Waiting:
-    yield 0.2
-    plain = _poses()
+def _add_to_arm(hands: Hands) -> None:
     with hands.override():
         bpy.ops.object.mode_set(mode="POSE")
         bpy.ops.pose.select_all(action="DESELECT")
@@ -48,6 +45,13 @@ def an_arm_swings(hands: Hands) -> Waiting:
             (bone if hasattr(bone, "select") else bone.bone).select = True
         armature().data.bones.active = armature().data.bones[ARM[0]]
         bpy.ops.lookat_pd.add_springs("INVOKE_DEFAULT", True)
+
+
+@script(needs=("operators.springs",))
+def an_arm_swings(hands: Hands) -> Waiting:
+    yield 0.2
+    plain = _poses()
+    _add_to_arm(hands)
     yield from _settled(hands)
     swings = _poses()
     assert np.abs(swings - plain).max() > 0.005
@@ -73,14 +77,7 @@ def an_arm_swings(hands: Hands) -> Waiting:
 @script(needs=("operators.springs_colliders",))
 def an_added_collider_pushes_an_arm_aside(hands: Hands) -> Waiting:
     yield 0.2
-    with hands.override():
-        bpy.ops.object.mode_set(mode="POSE")
-        bpy.ops.pose.select_all(action="DESELECT")
-        for name in ARM:
-            bone = armature().pose.bones[name]
-            (bone if hasattr(bone, "select") else bone.bone).select = True
-        armature().data.bones.active = armature().data.bones[ARM[0]]
-        bpy.ops.lookat_pd.add_springs("INVOKE_DEFAULT", True)
+    _add_to_arm(hands)
     yield 0.5
     free = _poses()
     hand = armature().pose.bones[ARM[-1]]
