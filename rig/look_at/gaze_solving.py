@@ -283,7 +283,7 @@ class GazeSolver:
     def expected(self, solution: gaze.Solution, displacement: Array | None, animated: Array) -> tuple[Array, Array]:
         """What the evaluated rig should make of the `solution` of `steps`, by what was learned from it before.
 
-        Returns the orientations wanted (F, b, 4), and what the controls inherit beyond the model (F, b, 4).
+        Returns the orientations of the controls (F, b, 4), and what they inherit beyond the model (F, b, 4).
         displacement: (F, 3) of the hips. animated: (F, b, 4).
         """
         learned = self.kept.learned
@@ -292,7 +292,7 @@ class GazeSolver:
         turns = rotation.distance(animated, solution.wanted)
         shift = learned.shift_for(turns)
         displaced = self.solve_displaced(solution, shift if displacement is None else shift + displacement)
-        return displaced.wanted, learned.correction_for(turns)
+        return learned.reached(displaced.wanted, turns), learned.correction_for(turns)
 
     def settled_error(self, solution: gaze.Solution, error: Array) -> float:
         """The largest of errors (F,) [rad] where the solution is settled with its target in reach, nan for none."""

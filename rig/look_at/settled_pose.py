@@ -82,10 +82,10 @@ def settled(
     solver = GazeSolver(solve.look_at, replace(context, frames=context.frames[k : k + 1]), here)
     solution = solver.solve(here.samples.targets)
     turned = solution.offsets
-    if kept.coupling is not None:
+    if here.coupling is not None:
         active = np.any(turned != rotation.IDENTITY, axis=(1, 2))
         wanted, correction = solver.expected(solution, None, solver.chain[0])
-        turned = control_coupling.realize(wanted, solver.chain[0], kept.coupling, correction, active)
+        turned = control_coupling.realize(wanted, solver.chain[0], here.coupling, correction, active)
     every = track.offsets[k : k + 1].copy()
     every[:, : turned.shape[1]] = turned
     aims = solution.looked_at[0] >= 0 and solution.error[0] < _IN_REACH and not solver.mixes
@@ -147,4 +147,5 @@ def _at(kept: KeptSamples, k: int, seen: Array) -> KeptSamples:
     found = replace(samples.at(one), targets=seen_from(samples.worlds[one], seen[:, None]))
     learned = None if kept.learned is None else kept.learned.at(one)
     hidden = None if kept.hidden is None else kept.hidden[:, one]
-    return KeptSamples(samples=found, coupling=kept.coupling, learned=learned, hidden=hidden)
+    coupling = kept.coupling if learned is None else learned.coupling
+    return KeptSamples(samples=found, coupling=coupling, learned=learned, hidden=hidden)

@@ -36,10 +36,20 @@ class Learned:
     turns: Array
     shift: Array
     """(F, 3) displacement of the aiming bone beyond the model and the hips."""
+    remaining: Array
+    """(F, b, 4) from what was wanted to what was reached: only the aim is corrected to the end, and bones below it stay
+    where the last correction but that has brought them."""
+    coupling: Array
+    """(b, b) of the model: a coupling that is measured again may be another one, beyond which other things are seen."""
 
     def correction_for(self, turns: Array) -> Array:
         """The correction (F, b, 4) to expect where the controls turn by other angles (F, b) [rad]."""
         return rotation.exp(self._share(turns)[..., None] * rotation.log(self.correction))
+
+    def reached(self, wanted: Array, turns: Array) -> Array:
+        """The orientations (F, b, 4) to expect where others are wanted, (F, b, 4)."""
+        missed = rotation.exp(self._share(turns)[..., None] * rotation.log(self.remaining))
+        return rotation.multiply(missed, wanted)
 
     def shift_for(self, turns: Array) -> Array:
         """The shift (F, 3) to expect where the controls turn by other angles (F, b) [rad]."""
@@ -49,7 +59,8 @@ class Learned:
         return np.clip(turns / np.maximum(self.turns, _STILL), 0.0, _MOST_SHARE)
 
     def at(self, frames: slice) -> "Learned":
-        return Learned(self.correction[frames], self.turns[frames], self.shift[frames])
+        correction, turns, shift = self.correction[frames], self.turns[frames], self.shift[frames]
+        return Learned(correction, turns, shift, self.remaining[frames], self.coupling)
 
 
 _NUMBERS = 40

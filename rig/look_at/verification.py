@@ -106,7 +106,9 @@ class Verification(Realization[Turned, Samples]):
     def expected(self) -> Array:
         """Offsets (F, b, 4) that should be right by what the last verification has learned, without evaluating them."""
         wanted, correction = self.solver.expected(self.solution, self.displacement, self._animated)
-        return self._realized(correction, wanted)
+        learned = self.solver.kept.learned
+        coupling = self._coupling if learned is None else learned.coupling
+        return control_coupling.realize(wanted, self._animated, coupling, correction, self._active())
 
     def steps(self) -> Generator[float, None, Samples]:
         """Evaluate and correct until the aim is as solved; the rig as last evaluated. Yields the completed fraction.
@@ -180,13 +182,11 @@ class Verification(Realization[Turned, Samples]):
         """(F,) frames at which anything turns."""
         return np.any(self.solution.offsets != rotation.IDENTITY, axis=(1, 2))
 
-    def _realized(self, correction: Array, wanted: Array | None = None) -> Array:
-        """The offsets that turn the controls as solved, or to other orientations wanted (F, b, 4).
-
-        correction: (F, b, 4) as `control_coupling` has it.
-        """
-        wanted = self.solution.wanted if wanted is None else wanted
-        return control_coupling.realize(wanted, self._animated, self._coupling, correction, self._active())
+    def _realized(self, correction: Array) -> Array:
+        """The offsets that turn the controls as solved. correction: (F, b, 4) as `control_coupling` has it."""
+        return control_coupling.realize(
+            self.solution.wanted, self._animated, self._coupling, correction, self._active()
+        )
 
     def _learned(self, seen: Samples, shift: Array) -> Learned:
         """What the rig shows beyond the model. shift: (F, 3) with which the solution was found."""
@@ -194,7 +194,8 @@ class Verification(Realization[Turned, Samples]):
         correction = control_coupling.correct(chain, self._animated, self.offsets, self._coupling)
         turns = rotation.distance(self._animated, self.solution.wanted)
         hips = 0.0 if self.displacement is None else self.displacement
-        return Learned(correction, turns, self._moved(seen, shift) - hips)
+        remaining = rotation.multiply(chain, rotation.inverse(self.solution.wanted))
+        return Learned(correction, turns, self._moved(seen, shift) - hips, remaining, self._coupling)
 
     def _moved(self, seen: Samples, shift: Array) -> Array:
         """What moves the aiming bone beyond its offsets (F, 3), where anything turns."""

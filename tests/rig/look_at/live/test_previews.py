@@ -135,6 +135,25 @@ def test_a_preview_begins_with_what_the_one_before_it_missed() -> None:
     assert max(first[1:]) < 0.2 * first[0], first
 
 
+def test_what_an_edit_does_not_touch_stays_until_it_is_verified() -> None:
+    """The arm that turns the neck is keyed at the first frame, where the coupling is measured, and stays later."""
+    scene = with_control(swaying())
+    scenes.goto(FRAME)
+    step_of_the_mouse()
+    state = live._scenes[bpy.context.scene.session_uid]
+    (solving,) = state.solves.values()
+    coupling, before = solving.kept.coupling, solving.track.offsets.copy()
+    arm = scene.armature.pose.bones["upper_arm.L"]
+    for frame, turn in ((1, (0.9, 0.4, 0.7)), (2, (0.0, 0.0, 0.0))):
+        arm.keyframe_insert(set_rotation(arm, turn), frame=frame)
+    state.refresh(bpy.context.scene, live._structure, now=True)
+    while not solving.is_expected:
+        assert not state.advance(0.0)
+    away = np.degrees(rotation.distance(solving.track.offsets, before))
+    assert np.abs(solving.kept.coupling - coupling).max() > 0.01, "the coupling stays: this shows nothing"
+    assert away[-30:].max() < AIMED
+
+
 def test_what_is_back_in_its_place_shows_the_solution_again() -> None:
     scene = swaying()
     scenes.goto(FRAME)
