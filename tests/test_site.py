@@ -15,6 +15,7 @@ contents = pytest.importorskip("website.contents")
 sys.path.pop(0)
 
 DOCS = ROOT / "docs"
+MOST_WORDS, WORDS_A_PICTURE = 1500, 500
 DOCUMENTS = [*(f"docs/{page}" for page in contents.pages()), "README.md", "README.ja.md", "CONTRIBUTING.md"]
 
 
@@ -63,6 +64,16 @@ def test_every_picture_is_in_a_document() -> None:
 def test_every_page_is_in_the_contents_once() -> None:
     listed = Counter(page for hub in contents.pages() for pages in contents.contents(hub).values() for page in pages)
     assert listed == Counter(page for page in contents.pages() if page != contents.INDEX)
+
+
+def test_pages_for_users_are_short_and_have_pictures() -> None:
+    found = []
+    for page in sorted(set(contents.pages()) - contents.reference()):
+        text = read(f"docs/{page}")
+        words, pictures = contents.words(text), len(contents.pictures(text))
+        if words > MOST_WORDS or pictures < words // WORDS_A_PICTURE:
+            found.append(f"{page}: {words} words, {pictures} pictures")
+    assert not found
 
 
 @pytest.mark.parametrize("document", ["README.md", "README.ja.md"])

@@ -73,6 +73,11 @@ LEG = ((0.09, 0.0, 0.93), (0.09, -0.015, 0.5), (0.09, 0.02, 0.09), (0.09, -0.1, 
 
 def human(names: Convention):
     """A human 1.8 m tall, facing -Y, Z up, in T-pose."""
+    return build(human_rows(names))
+
+
+def human_rows(names: Convention) -> list[Row]:
+    """The same, to build an armature of."""
     trunk = names.trunk.split("|")
     below = names.below.split("|") if names.below else []
     heights = np.array([0.98, *np.interp(np.linspace(0, 1, len(trunk) - 1), [0, 1], [1.08, 1.6])])
@@ -85,7 +90,7 @@ def human(names: Convention):
         mirror = np.array([sign, 1.0, 1.0])
         rows += line([bone.format(side) for bone in names.arm.split("|")], list(ARM * mirror), names.chest)
         rows += line([bone.format(side) for bone in names.leg.split("|")], list(LEG * mirror), trunk[0])
-    return build([*rows, *names.extra])
+    return [*rows, *names.extra]
 
 
 _POINT = ((0.0, -0.02, 1.85), (0.0, -0.02, 1.9))
