@@ -1,13 +1,29 @@
 """`python cli VERB …` from the root of the checkout, with PyPI's bpy: the same code as Blender's own command."""
 
-import contextlib
-import os
-import shutil
 import signal
-import sys
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
+
+_came: list[int] = []
+"""Signals that came before there was a run to end."""
+
+
+def _note_signals() -> None:
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, lambda number, _: _came.append(number))
+
+
+if __name__ == "__main__":
+    # Before all else: what is imported below takes as long as Python's own start.
+    _note_signals()
+
+import contextlib  # noqa: E402
+import os  # noqa: E402
+import shutil  # noqa: E402
+import sys  # noqa: E402
+from collections.abc import Iterator  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
 
 
 def _take_stdout() -> None:
@@ -45,12 +61,14 @@ def run() -> int:
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
     from standalone import load
 
-    worker_pool = load("cli.worker_pool")
     interruption = load("cli.console").Interruption
     for number in interruption.SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             # While Blender loads, nothing is begun: the run begins, ends at once, and writes its report.
             signal.signal(number, lambda number, _: setattr(interruption, "early", number))
+    if _came:
+        interruption.early = _came[0]
+    worker_pool = load("cli.worker_pool")
     words = sys.argv[1:]
     # They take as long to load Blender as this process.
     pool = worker_pool.early(words)

@@ -236,6 +236,20 @@ def test_a_kill_leaves_what_was_done(three, tmp_path, call) -> None:
     assert not lines.exists() and merge(report.parent, tmp_path / "all.json") == 0
 
 
+def _until_it_catches(process: int, number: int) -> str:
+    """Wait until a process handles a signal, and give the files that it has loaded by then."""
+    status = Path(f"/proc/{process}/status")
+    if not status.exists():
+        time.sleep(0.3)
+        return ""
+    while True:
+        maps = status.with_name("maps").read_text()
+        caught = re.search(r"^SigCgt:\s*(\w+)", status.read_text(), re.MULTILINE)
+        if caught is not None and int(caught[1], 16) >> number - 1 & 1:
+            return maps
+        time.sleep(0.001)
+
+
 @needs_module
 @no_signals
 @pytest.mark.slow
@@ -243,8 +257,9 @@ def test_a_signal_while_blender_starts_leaves_a_report(three, tmp_path) -> None:
     report = tmp_path / "report.json"
     words = ["bake", three, "--output", tmp_path / "out", AIM, "--report", report]
     process = subprocess.Popen([sys.executable, "cli", *map(str, words)], cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    time.sleep(0.3)
+    loaded = _until_it_catches(process.pid, signal.SIGTERM)
     process.send_signal(signal.SIGTERM)
+    assert "/bpy/" not in loaded and "_socket" not in loaded
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 128 + signal.SIGTERM and "Traceback" not in errors, errors
     assert [row["code"] for row in json.loads(report.read_text())] == ["interrupted"] * 3
