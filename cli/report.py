@@ -4,16 +4,14 @@ import json
 import math
 import re
 import sys
-import tomllib
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import bpy
 
 from ..lookat_pd_batch import manifest
-from ..rig import whole_file
+from ..rig import project, whole_file
 
 FIELDS = (
     "input",
@@ -61,16 +59,9 @@ _CONTROLS = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 def new_row(path: Path, fields: Sequence[str] = ()) -> Row:
     """A row with every field that there is, as yet unknown. fields: the verb's own."""
-    versions = {"version": version(), "blender": bpy.app.version_string}
+    versions = {"version": project.version(), "blender": bpy.app.version_string}
     known = {"input": str(path), "ok": False, **versions, "warnings": [], "note_codes": []}
     return {**dict.fromkeys((*FIELDS, *fields)), **known}
-
-
-@cache
-def version() -> str:
-    """The extension's version."""
-    manifest = Path(__file__).resolve().parent.parent / "blender_manifest.toml"
-    return tomllib.loads(manifest.read_text("utf-8"))["version"]
 
 
 def line(row: Row, what: str, about: str) -> str:

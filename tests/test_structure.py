@@ -21,7 +21,7 @@ MAY_KNOW = {
     "lookat_pd": set(),
     "rig": {"lookat_pd"},
     "translations": {"lookat_pd"},
-    "operators": {"rig", "lookat_pd", "translations"},
+    "operators": {"assets", "rig", "lookat_pd", "translations"},
     "panels": {"operators", "rig", "lookat_pd", "translations"},
     "lookat_pd_batch": set(),
     "cli": {"rig", "lookat_pd", "lookat_pd_batch"},
@@ -59,7 +59,7 @@ WITHIN = {
     },
 }
 LOOSE = {
-    "rig": {"settings", "whole_file"},
+    "rig": {"project", "settings", "whole_file"},
     "lookat_pd": {
         *("__init__", "checks", "curve_fit", "curves", "errors", "inertialize"),
         *("message", "progress", "rotation", "skeleton"),

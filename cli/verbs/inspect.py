@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ...rig.detection.axes import CERTAIN
+from ...rig.look_at import describe
 from .. import arguments as words
-from .. import clip_library, describe, each_file, jobs, report, retime, rigs, scene_files
+from .. import clip_library, each_file, jobs, report, retime, rigs, scene_files
 from ..console import Console, one_line
 from ..report import Row
 

@@ -16,7 +16,7 @@ body_settings = load("rig.ik.body_settings")
 body_joints = load("rig.detection.body_joints")
 resolve = load("rig.look_at.resolve")
 facing = load("rig.look_at.facing")
-describe = load("cli.describe")
+describe = load("rig.look_at.describe")
 
 COMPARING_MAKES = bpy.app.version < (5, 0)
 """Blender 4.5 makes the settings of both sides when it compares an override with its original."""

@@ -6,15 +6,14 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..lookat_pd import rotation
-from ..lookat_pd.errors import RigError
-from ..lookat_pd.rotation import Array
-from ..rig.animation import editable
-from ..rig.detection import detect, limbs, rest, stance
-from ..rig.detection.axis_votes import Vote
-from ..rig.look_at import engine_settings
-from ..rig.look_at import resolve as look_at
-from . import rigs
+from ...lookat_pd import rotation
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.rotation import Array
+from ..animation import editable
+from ..detection import detect, limbs, rest, stance
+from ..detection.axis_votes import Vote
+from . import engine_settings
+from . import resolve as look_at
 
 DETECTED = (
     "forward",
@@ -158,5 +157,6 @@ def actions() -> list[dict[str, Any]]:
 
 def targets(scene: bpy.types.Scene) -> list[str]:
     """Objects that could be looked at; bones of armatures could as well."""
-    shapes = {bone.custom_shape for armature in rigs.armatures(scene) for bone in armature.pose.bones}
+    armatures = (item for item in scene.objects if item.type == "ARMATURE")
+    shapes = {bone.custom_shape for armature in armatures for bone in armature.pose.bones}
     return [item.name for item in scene.objects if item.type in _TARGET_TYPES and item not in shapes]
