@@ -19,6 +19,7 @@ from . import (
     edit_live,
     eye_shapes,
     eyes_from_vrm,
+    guarding,
     hit,
     hit_aim,
     ik_bake,
@@ -31,18 +32,23 @@ from . import (
     key,
     library,
     live_follow,
+    look_at_camera,
     loop_action,
     measure_masses,
     mirror,
     move_keys,
     move_target,
+    open_example,
     pd_follow,
     pd_follow_bake,
     pick_target,
+    preferences,
     preset,
     reach,
     remove,
+    report_problem,
     scene_preset,
+    select_armature,
     select_target,
     smooth_pop,
     solve,
@@ -59,6 +65,7 @@ from . import (
 
 LOOK_AT = (
     add,
+    look_at_camera,
     remove,
     copy,
     mirror,
@@ -100,14 +107,18 @@ PD_FOLLOW = (pd_follow, pd_follow_bake)
 SPRINGS = (springs, springs_colliders, springs_vrm, springs_bake)
 IK = (ik_drag, ik_bake, ik_body, contacts, ik_pin, ik_switch)
 DYNAMICS = (measure_masses, interpolate_keys, reach, hit, hit_aim, clear_plots)
-MODULES = (*LOOK_AT, *PD_FOLLOW, *SPRINGS, *TRANSITIONS, *IK, *DYNAMICS, scene_preset)
+HELP = (open_example, select_armature, report_problem)
+MODULES = (preferences, *LOOK_AT, *PD_FOLLOW, *SPRINGS, *TRANSITIONS, *IK, *DYNAMICS, scene_preset, *HELP)
 
 
 def register() -> None:
     for module in MODULES:
+        for kind in guarding.operators(module):
+            guarding.guard(kind)
         module.register()
 
 
 def unregister() -> None:
     for module in reversed(MODULES):
         module.unregister()
+    guarding.forget()

@@ -2,11 +2,40 @@
 
 import bpy
 
+from ..lookat_pd.errors import LookAtError
+from ..rig.animation import setting_presets
 from ..rig.look_at import edit as look_at_edit
+from ..rig.look_at import presets
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
 from ..rig.settings import switch, text
-from . import polling, reporting, selection
+from ..translations import messages
+from . import polling, preferences, reporting, selection
+
+
+def wanted_bone(context: bpy.types.Context, armature: bpy.types.Object) -> str:
+    """The bone that gets a look-at: the active one in pose mode if it is selected, else the head. Raises RigError."""
+    active = selection.bone(context)
+    if context.mode == "POSE" and active is not None and look_at_edit.is_selected(active):
+        return active.name
+    return look_at.find_head(armature)
+
+
+def complete(
+    operator: bpy.types.Operator, scene: bpy.types.Scene, armature: bpy.types.Object, bone: str, *, whole_body: bool
+) -> None:
+    """Give a new look-at what the preferences say, and display it."""
+    settings = armature.pose.bones[bone].lookat_pd
+    path = presets.available().get(preferences.current().new_preset)
+    try:
+        if path is not None:
+            setting_presets.apply(presets.read(path), settings)
+    except LookAtError as error:
+        operator.report({"WARNING"}, messages.translate(error))
+    if whole_body:
+        layers.switch_on(settings)
+        reporting.take_over_eyes(operator, scene, armature, bone)
+    look_at_edit.activate(armature, bone)
 
 
 class LOOKAT_PD_OT_add(polling.Explained, bpy.types.Operator):
@@ -34,23 +63,14 @@ class LOOKAT_PD_OT_add(polling.Explained, bpy.types.Operator):
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = selection.armature(context)
-        bone = self._bone(context, armature)
+        bone = self.bone or wanted_bone(context, armature)
         target = self._target(context)
+        if not self.properties.is_property_set("whole_body"):
+            self.whole_body = preferences.current().new_whole_body
         look_at_edit.add(context.scene, armature, bone, target, make_target=self.new_target)
-        if self.whole_body:
-            layers.switch_on(armature.pose.bones[bone].lookat_pd)
-            reporting.take_over_eyes(self, context.scene, armature, bone)
+        complete(self, context.scene, armature, bone, whole_body=self.whole_body)
         self.bone = bone
-        look_at_edit.activate(armature, bone)
         return {"FINISHED"}
-
-    def _bone(self, context: bpy.types.Context, armature: bpy.types.Object) -> str:
-        if self.bone:
-            return self.bone
-        active = selection.bone(context)
-        if context.mode == "POSE" and active is not None and look_at_edit.is_selected(active):
-            return active.name
-        return look_at.find_head(armature)
 
     def _target(self, context: bpy.types.Context) -> bpy.types.Object | None:
         if self.target:

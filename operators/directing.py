@@ -38,6 +38,15 @@ class LOOKAT_PD_OT_look_here(targets.Numbered, bpy.types.Operator):
         return looks.add(bone.id_data, bone.name, look_at.face(others[0]))
 
 
+def make_active(scene: bpy.types.Scene, bone: bpy.types.PoseBone, number: int) -> None:
+    """Let a look-at look at one of its targets: from the current frame on where keys say so. Raises RigError."""
+    if look_at_edit.key_state(bone.id_data, bone.name, "active_target", scene.frame_current) == "NONE":
+        home = shot_keys.home(bone.id_data, bone.name, "active_target")
+        setattr(home.settings, home.name, number)
+    else:
+        looks.look(scene, bone.id_data, bone.name, number, looks.here(scene))
+
+
 class LOOKAT_PD_OT_active_target(targets.Numbered, bpy.types.Operator):
     """Look at this target; where the active target has keys, one is inserted at the current frame"""
 
@@ -46,13 +55,8 @@ class LOOKAT_PD_OT_active_target(targets.Numbered, bpy.types.Operator):
 
     @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bone, scene = selection.look_at_bone(context), context.scene
-        number = self.number if self.number >= 0 else targets.highlighted(bone.lookat_pd)
-        if look_at_edit.key_state(bone.id_data, bone.name, "active_target", scene.frame_current) == "NONE":
-            home = shot_keys.home(bone.id_data, bone.name, "active_target")
-            setattr(home.settings, home.name, number)
-        else:
-            looks.look(scene, bone.id_data, bone.name, number, looks.here(scene))
+        bone = selection.look_at_bone(context)
+        make_active(context.scene, bone, self.number if self.number >= 0 else targets.highlighted(bone.lookat_pd))
         return {"FINISHED"}
 
 

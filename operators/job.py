@@ -72,9 +72,13 @@ class ModalJob(polling.Explained):
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
-        outcome = self._advance(context, _SLICE)
-        if "RUNNING_MODAL" not in outcome:
-            self._end_display(context)
+        outcome: set[str] = set()
+        try:
+            outcome = self._advance(context, _SLICE)
+        finally:
+            # After a fault, too.
+            if "RUNNING_MODAL" not in outcome:
+                self._end_display(context)
         return outcome
 
     def cancel(self, context: bpy.types.Context) -> None:

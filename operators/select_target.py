@@ -91,15 +91,13 @@ class LOOKAT_PD_OT_show_look_at(polling.OfLookAt, bpy.types.Operator):
 def _select(context: bpy.types.Context, item: bpy.types.Object, bone: str = "") -> None:
     """Select one object, or one bone in pose mode, and nothing else."""
     layer = context.view_layer
-    stays = bone and context.mode == "POSE" and layer.objects.active == item
-    if context.mode != "OBJECT" and not stays:
-        bpy.ops.object.mode_set(mode="OBJECT")
-    for other in layer.objects:
-        other.select_set(other == item, view_layer=layer)
-    layer.objects.active = item
-    if not bone:
-        return
-    if not stays:
+    if bone and context.mode == "POSE" and layer.objects.active == item:
+        for other in layer.objects:
+            other.select_set(other == item, view_layer=layer)
+    else:
+        selection.select_only(context, item)
+        if not bone:
+            return
         bpy.ops.object.mode_set(mode="POSE")
     look_at_edit.activate(item, bone)
     for owner in item.pose.bones:

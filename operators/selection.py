@@ -110,6 +110,16 @@ def named_object(context: bpy.types.Context, name: str) -> bpy.types.Object:
     return item
 
 
+def select_only(context: bpy.types.Context, item: bpy.types.Object) -> None:
+    """Select one object, active and in object mode, and nothing else."""
+    layer = context.view_layer
+    if context.mode != "OBJECT":
+        bpy.ops.object.mode_set(mode="OBJECT")
+    for other in layer.objects:
+        other.select_set(other == item, view_layer=layer)
+    layer.objects.active = item
+
+
 def selected_armatures(context: bpy.types.Context) -> list[bpy.types.Object]:
     """The armatures of all selected characters, by name."""
     armatures = {item if item.type == "ARMATURE" else item.find_armature() for item in context.selected_objects}

@@ -1,7 +1,6 @@
 """Panels, one file each: they show settings and buttons and contain no logic."""
 
 from . import (
-    advanced,
     blend_profile,
     body_response,
     compare_ghost,
@@ -31,7 +30,6 @@ from . import (
 )
 
 MODULES = (
-    advanced,
     presets,
     body_response,
     look_at,

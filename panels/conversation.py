@@ -2,11 +2,11 @@
 
 import bpy
 
-from ..operators import converse, drawing
+from ..operators import converse, drawing, preferences
 from ..rig.look_at.directing import conversation_settings
 from ..translations import messages
 from . import status
-from .sidebar import SidebarPanel
+from .sidebar import FeaturePanel
 
 
 class LOOKAT_PD_UL_people(bpy.types.UIList):
@@ -30,9 +30,15 @@ class LOOKAT_PD_UL_turns(bpy.types.UIList):
         split.prop(item, "text", text="", emboss=False)
 
 
-class LOOKAT_PD_PT_sidebar_conversation(SidebarPanel, bpy.types.Panel):
+class LOOKAT_PD_PT_sidebar_conversation(FeaturePanel, bpy.types.Panel):
     bl_label = "Conversation"
+    feature = "conversation"
     bl_parent_id = "LOOKAT_PD_PT_sidebar"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        is_there = conversation_settings.exists(context.scene)
+        return super().poll(context) or (is_there and preferences.shows(cls.feature))
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, scene = drawing.prepared(self.layout), context.scene

@@ -8,15 +8,16 @@ from ..rig.dynamics import display, interpolation, masses, reaching
 from ..rig.dynamics.settings import SIDED
 from ..translations import messages
 from . import advanced, compare_ghost, dynamics_plots, presets, status
-from .sidebar import ArmaturePanel, SidebarPanel
+from .sidebar import ArmaturePanel, FeaturePanel
 
 
 class _SubPanel(ArmaturePanel):
     bl_parent_id = "LOOKAT_PD_PT_dynamics"
 
 
-class LOOKAT_PD_PT_dynamics(SidebarPanel, bpy.types.Panel):
+class LOOKAT_PD_PT_dynamics(FeaturePanel, bpy.types.Panel):
     bl_label = "Dynamics"
+    feature = "dynamics"
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_dynamics

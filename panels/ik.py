@@ -10,15 +10,16 @@ from ..rig.detection import body_joints, limb_controls
 from ..rig.ik import preview as ik_preview
 from ..rig.ik import setup as ik_setup
 from . import advanced, plots, status
-from .sidebar import SidebarPanel
+from .sidebar import FeaturePanel, SidebarPanel
 
 _MOST_JOINTS = 12
 _SHOWN = 1e-4
 """Fraction of a chain's length from which on it is said that a soft reach leaves it before its target."""
 
 
-class LOOKAT_PD_PT_ik(SidebarPanel, bpy.types.Panel):
+class LOOKAT_PD_PT_ik(FeaturePanel, bpy.types.Panel):
     bl_label = "IK"
+    feature = "ik"
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         self.layout.operator_menu_enum("lookat_pd.ik_preset", "preset", text="", icon="PRESET")

@@ -13,7 +13,19 @@ from ..rig.look_at import edit_live, facing
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
 from ..translations import messages
-from . import advanced, bake_row, body_response, compare_ghost, controller, directing, keyed, plots, presets, status
+from . import (
+    advanced,
+    bake_row,
+    body_response,
+    compare_ghost,
+    controller,
+    directing,
+    keyed,
+    newcomer,
+    plots,
+    presets,
+    status,
+)
 
 
 class LOOKAT_PD_UL_chain(bpy.types.UIList):
@@ -82,13 +94,19 @@ class _Main(_LookAtPanel):
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = self.prepared(), self.settings(context)
-        reason = polling.why_no_armature(context) if settings is None else polling.why_no_look_at(context)
+        newcomer.draw_fault(layout, context)
+        reason = newcomer.why_no_selection(context) if settings is None else polling.why_no_look_at(context)
         if reason is not None:
-            status.draw_reason(layout, context, reason)
-            return
-        if settings is None:
+            newcomer.draw_selection(layout, context, reason)
+        elif settings is None:
             layout.label(text="Add a look-at to the head", icon="INFO")
-            layout.operator("lookat_pd.add", icon="ADD")
+            column = layout.column(align=True)
+            column.operator("lookat_pd.add", icon="ADD")
+            if context.scene.camera is not None:
+                column.operator("lookat_pd.look_at_camera", icon="CAMERA_DATA")
+        if settings is None:
+            newcomer.draw_help(layout)
+        if settings is None or reason is not None:
             return
         self._draw_list(layout, context)
         if _is_baked(context):
@@ -150,9 +168,11 @@ class _Main(_LookAtPanel):
         if _is_baked(context) and bake.why_not(context) is not None:
             compare_ghost.draw_button(layout, context)
             return
-        row = layout.row()
+        row = layout.row(align=True)
         row.operator_context = "INVOKE_DEFAULT"
         row.operator("lookat_pd.follow", icon="RESTRICT_SELECT_OFF")
+        if context.scene.camera is not None:
+            row.operator("lookat_pd.look_at_camera", text="", icon="CAMERA_DATA")
         reason, follow_reason = bake.why_not(context), live_follow.why_not(context)
         if follow_reason != reason:
             status.draw_reason(layout, context, follow_reason)

@@ -7,7 +7,7 @@ import bpy
 import numpy as np
 
 from ..lookat_pd.rotation import Array
-from ..operators import polling, selection
+from ..operators import polling, preferences, selection
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import look_at_layer as offsets
 from ..rig.look_at import looking, overlay
@@ -110,6 +110,8 @@ def _draw_scene(context: bpy.types.Context) -> None:
     """Draw the parts in 3D of all look-ats at once: each draw call is expensive."""
     settings, colours = context.scene.lookat_pd_overlay, context.preferences.themes[0].view_3d
     axes = context.preferences.themes[0].user_interface
+    sight, reach = preferences.color("sight", colours.bone_pose_active), preferences.color("reach", colours.bone_pose)
+    offset = preferences.color("offsets", colours.object_active)
     marks = _marks[context.region.as_pointer()] = []
     fans, thin, thick = Batch(), Batch(), Batch()
     for armature, name in _seen(context):
@@ -119,21 +121,21 @@ def _draw_scene(context: bpy.types.Context) -> None:
         added = offsets.shown(armature, name, context.scene.frame_current_final)
         if settings.show_limits:
             for fan in posed.fans(added):
-                fans.add(fan.triangles, colours.bone_pose, _FAN_ALPHA * fan.shades)
-                thin.add(overlay.segments(fan.rim), colours.bone_pose, _RIM_ALPHA)
+                fans.add(fan.triangles, reach, _FAN_ALPHA * fan.shades)
+                thin.add(overlay.segments(fan.rim), reach, _RIM_ALPHA)
         if settings.show_detected:
             thick.add(posed.front[:-1], axes.axis_y)
             thick.add(posed.front[-1:], axes.axis_z)
-            thin.add(posed.found, colours.object_active)
+            thin.add(posed.found, offset)
             if posed.doubted is not None:
                 thick.add(posed.doubted, axes.axis_y)
         if settings.show_sight:
             if posed.target is not None:
-                thin.add(overlay.dashes(posed.eye, posed.target), colours.bone_pose_active)
-            thick.add(posed.sight[None], colours.bone_pose_active)
+                thin.add(overlay.dashes(posed.eye, posed.target), sight)
+            thick.add(posed.sight[None], sight)
         arcs = posed.arcs(added, _selected(armature, posed.bones)) if settings.show_offsets else []
         for arc in arcs:
-            thick.add(arc.outline, colours.object_active)
+            thick.add(arc.outline, offset)
         marks.append((posed.target if settings.show_target else None, arcs))
     fans.draw("TRIS")
     thin.draw("LINES", _THIN)
@@ -147,7 +149,8 @@ def _draw_screen(context: bpy.types.Context) -> None:
     for target, arcs in _marks.pop(context.region.as_pointer(), ()):
         place = on_screen(context, target)
         if place is not None:
-            rings.add(overlay.ring(place, _MARKER * scale), colours.bone_pose_active)
+            sight = preferences.color("sight", colours.bone_pose_active)
+            rings.add(overlay.ring(place, _MARKER * scale), sight)
         for arc in arcs:
             # Next to its middle.
             place = on_screen(context, arc.points[len(arc.points) // 2])

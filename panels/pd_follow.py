@@ -3,18 +3,23 @@
 import bpy
 
 from ..lookat_pd.message import Message
-from ..operators import drawing, pd_follow, pd_follow_bake
+from ..operators import drawing, pd_follow, pd_follow_bake, preferences
 from ..rig.layers import live
 from ..rig.pd_follow import follow_chains, follow_kind
 from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
 from ..translations import messages
 from . import advanced, bake_row, controller, keyed, status
-from .sidebar import SidebarPanel
+from .sidebar import FeaturePanel
 
 
-class LOOKAT_PD_PT_pd_follow(SidebarPanel, bpy.types.Panel):
+class LOOKAT_PD_PT_pd_follow(FeaturePanel, bpy.types.Panel):
     bl_label = "PD Follow"
+    feature = "pd_follow"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return preferences.shows(cls.feature) and context.object is not None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)

@@ -1,10 +1,10 @@
 """What the panels in the sidebar of the 3D viewport have in common."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import bpy
 
-from ..operators import inertialize, polling
+from ..operators import inertialize, polling, preferences, selection
 
 
 class SidebarPanel:
@@ -16,6 +16,18 @@ class SidebarPanel:
     bl_region_type = "UI"
     bl_category = "Look-at PD"
     bl_options = {"DEFAULT_CLOSED"}
+
+
+class FeaturePanel(SidebarPanel):
+    """One that the preferences can switch off; in the tab where there is an armature."""
+
+    feature: ClassVar[str]
+    """Its name in `preferences.PANELS`."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        item = selection.armature(context)
+        return preferences.shows(cls.feature) and item is not None and item.type == "ARMATURE"
 
 
 class ArmaturePanel(SidebarPanel):

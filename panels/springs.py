@@ -3,13 +3,13 @@
 import bpy
 
 from ..lookat_pd.message import Message
-from ..operators import drawing, springs, springs_bake
+from ..operators import drawing, polling, springs, springs_bake
 from ..rig.layers import live
 from ..rig.springs import chains, colliders, settings, springs_kind
 from ..rig.springs.chains import SpringChain
 from ..translations import messages
 from . import advanced, bake_row, status
-from .sidebar import ArmaturePanel
+from .sidebar import FeaturePanel
 
 _FURTHER = (
     "tip_factor",
@@ -37,8 +37,13 @@ _MOST = 12
 """Colliders that are listed."""
 
 
-class LOOKAT_PD_PT_springs(ArmaturePanel, bpy.types.Panel):
+class LOOKAT_PD_PT_springs(FeaturePanel, bpy.types.Panel):
     bl_label = "Springs"
+    feature = "springs"
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return super().poll(context) and polling.why_no_armature(context) is None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)

@@ -12,7 +12,7 @@ from ..rig.transitions import decay_preview, profile_settings
 from ..rig.transitions.decay_preview import DecayPreview
 from ..rig.transitions.settings import blends, has_damping
 from . import plots, status
-from .sidebar import SidebarPanel, TransitionsPanel
+from .sidebar import FeaturePanel, TransitionsPanel
 
 _BLEND = ("pose_source", "method", "use_auto_blend", "blend", "damping_ratio", *key_settings.NAMES)
 _CUT_RANGE = ("use_cut_range", "source_start", "source_end", "destination_start", "destination_end")
@@ -29,8 +29,9 @@ class LOOKAT_PD_UL_cuts(bpy.types.UIList):
         row.label(text=f"{item.cost:.4f}", translate=False)
 
 
-class LOOKAT_PD_PT_transitions(SidebarPanel, bpy.types.Panel):
+class LOOKAT_PD_PT_transitions(FeaturePanel, bpy.types.Panel):
     bl_label = "Transitions"
+    feature = "transitions"
 
     def draw_header_preset(self, context: bpy.types.Context) -> None:
         self.layout.operator_menu_enum("lookat_pd.transition_preset", "preset", text="", icon="PRESET")

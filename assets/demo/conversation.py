@@ -76,9 +76,6 @@ def build_scene(scene: bpy.types.Scene) -> Conversation:
     for seed, person in enumerate(people):
         _switch_all_on(scene, person, seed)
     _direct(scene, people, bird)
-    for text in bpy.data.texts:
-        # The panels that Rigify makes of scripts; without them the file opens without a question.
-        text.use_module = False
     return Conversation(scene, people, bird)
 
 

@@ -52,12 +52,15 @@ def build_human(scene: bpy.types.Scene, name: str = "Human", *, light: bool = Fa
     return rig
 
 
-def build_scene(scene: bpy.types.Scene | None = None) -> Demo:
-    """The whole demo in `scene`; without one, in the current scene if that is empty, else in a new one made current."""
+def build_scene(scene: bpy.types.Scene | None = None, *, light: bool = False) -> Demo:
+    """The whole demo in `scene`; without one, in the current scene if that is empty, else in a new one made current.
+
+    light: a rig with fewer controls, as `generate_human` has it.
+    """
     scene = scene or _empty_scene()
     scene.render.fps, scene.render.fps_base = FPS, 1.0
     scene.frame_start, scene.frame_end = FIRST, LAST
-    rig = build_human(scene)
+    rig = build_human(scene, light=light)
     action = animate_body(rig, FIRST, LAST, FPS)
     ball, bird = add_targets(scene, FIRST, LAST, FPS)
     add_ground(scene)

@@ -68,7 +68,7 @@ def generate_human(scene: bpy.types.Scene, name: str, *, light: bool = False) ->
 
     light: eyes and upper lids in place of the whole face, and fingers without controls; less than half the bones.
     """
-    armatures = set(bpy.data.armatures)
+    armatures, texts = set(bpy.data.armatures), set(bpy.data.texts)
     with active_scene(scene), rigify_enabled():
         bpy.ops.object.armature_human_metarig_add()
         metarig = bpy.context.object
@@ -85,6 +85,9 @@ def generate_human(scene: bpy.types.Scene, name: str, *, light: bool = False) ->
         bpy.data.objects.remove(metarig)
     for left_over in set(bpy.data.armatures) - armatures - {rig.data}:  # the metarig's, and Rigify's working copy
         bpy.data.armatures.remove(left_over)
+    for script in set(bpy.data.texts) - texts:
+        # It makes Rigify's panels of this rig; registered, it would ask for trust whenever the file is opened.
+        script.use_module = False
     rig.name = name
     rig.data.name = rig.name
     _tuck_widgets_away(scene, rig)

@@ -259,6 +259,14 @@ def unsettled(scene: bpy.types.Scene) -> list[tuple[bpy.types.Object, str, Statu
     return layers
 
 
+def all_statuses(scene: bpy.types.Scene) -> list[tuple[str, Status]]:
+    """How each live layer of a scene is doing, with the name of its kind."""
+    state = _scenes.get(scene.session_uid)
+    if state is None:
+        return []
+    return [(key[0], status(scene, solve.owner, solve.bone, key[0])) for key, solve in state.solves.items()]
+
+
 def is_rendering() -> bool:
     return bpy.app.is_job_running("RENDER")
 

@@ -1,0 +1,76 @@
+"""Open the example: a scene that is built when it is asked for, live, and shown as a newcomer should see it."""
+
+from collections.abc import Iterator
+
+import bpy
+
+from ..assets.demo import example
+from ..rig.settings import switch
+from . import reporting, selection, viewports
+
+TAB = "Look-at PD"
+_ZOOM = 25.0
+"""At which what the camera sees fills most of a viewport."""
+
+
+class LOOKAT_PD_OT_open_example(bpy.types.Operator):
+    """Build a person who looks at a ball and a bird in a new scene of this file, or in the current one if it is empty. Your scenes stay as they are, and undo removes the example"""
+
+    bl_idname = "lookat_pd.open_example"
+    bl_label = "Open Example"
+    bl_options = {"REGISTER", "UNDO"}
+
+    show: switch("Show", "Open the sidebar and look through the camera of the example", True, options={"SKIP_SAVE"})
+
+    @reporting.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        window = context.window
+        if window is not None:
+            window.cursor_set("WAIT")
+        demo = example.build_scene()
+        if window is None:
+            return {"FINISHED"}
+        window.scene = demo.scene
+        with context.temp_override(window=window, scene=demo.scene, view_layer=demo.scene.view_layers[0]):
+            selection.select_only(bpy.context, demo.rig)
+        if self.show:
+            _show(window)
+        window.cursor_set("DEFAULT")
+        return {"FINISHED"}
+
+
+def _show(window: bpy.types.Window) -> None:
+    """In the largest viewport: the sidebar with the tab, and what the camera sees."""
+    found = viewports.views(window)
+    if not found:
+        return
+    area = max(found, key=lambda one: one.width * one.height)
+    space = area.spaces.active
+    space.show_region_ui = True
+    space.region_3d.view_perspective = "CAMERA"
+    space.region_3d.view_camera_zoom, space.region_3d.view_camera_offset = _ZOOM, (0.0, 0.0)
+    bpy.app.timers.register(_choosing_tab(area.as_pointer()).__next__, first_interval=0.1)
+
+
+def _choosing_tab(area: int) -> Iterator[float | None]:
+    """Choose the tab once the sidebar has been drawn: only then does it know of its tabs."""
+    for _ in range(20):
+        regions = [
+            region
+            for window in bpy.context.window_manager.windows
+            for one in viewports.views(window)
+            if one.as_pointer() == area
+            for region in one.regions
+            if region.type == "UI"
+        ]
+        try:
+            for region in regions:
+                region.active_panel_category = TAB
+                region.tag_redraw()
+            yield None
+        except (AttributeError, TypeError):
+            yield 0.1
+    yield None
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_open_example,))

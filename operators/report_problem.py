@@ -1,0 +1,38 @@
+"""Report a problem: what developers need goes to the clipboard, and the form of the repository is opened."""
+
+from urllib.parse import urlencode
+
+import bpy
+
+from ..rig import project
+from ..rig.settings import switch
+from . import problem_report, reporting
+
+FORM = "problem.yml"
+"""The form in `.github/ISSUE_TEMPLATE`, whose fields are those of `problem_report.fields`."""
+
+
+def address() -> str:
+    """The form with the fields filled in that hold nothing of the file."""
+    return f"{project.REPOSITORY}/issues/new?{urlencode({'template': FORM, **problem_report.fields()})}"
+
+
+class LOOKAT_PD_OT_report_problem(bpy.types.Operator):
+    """Copy versions, platform, language, status, the last error and what is detected, without names and paths, to the clipboard, and open the form for problems in the browser. You read, paste and send it; nothing is sent by itself"""
+
+    bl_idname = "lookat_pd.report_problem"
+    bl_label = "Report a Problem"
+    bl_options = {"REGISTER"}
+
+    open_form: switch("Open Form", "Open the form in the browser", True, options={"SKIP_SAVE"})
+
+    @reporting.reports_errors
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        context.window_manager.clipboard = problem_report.text(context.scene)
+        if self.open_form:
+            bpy.ops.wm.url_open(url=address())
+        reporting.report_info(self, "The details are on the clipboard; paste them into the form.")
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_report_problem,))
