@@ -34,6 +34,7 @@ from . import (
     live_follow,
     look_at_camera,
     loop_action,
+    manual,
     measure_masses,
     mirror,
     move_keys,
@@ -107,7 +108,7 @@ PD_FOLLOW = (pd_follow, pd_follow_bake)
 SPRINGS = (springs, springs_colliders, springs_vrm, springs_bake)
 IK = (ik_drag, ik_bake, ik_body, contacts, ik_pin, ik_switch)
 DYNAMICS = (measure_masses, interpolate_keys, reach, hit, hit_aim, clear_plots)
-HELP = (open_example, select_armature, report_problem)
+HELP = (open_example, select_armature, report_problem, manual)
 MODULES = (preferences, *LOOK_AT, *PD_FOLLOW, *SPRINGS, *TRANSITIONS, *IK, *DYNAMICS, scene_preset, *HELP)
 
 

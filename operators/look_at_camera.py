@@ -18,7 +18,7 @@ def why_not(context: bpy.types.Context) -> str | None:
 
 
 class LOOKAT_PD_OT_look_at_camera(polling.Explained, bpy.types.Operator):
-    """Look at the camera of the scene, with a new look-at where there is none; where the active target has keys, one is inserted at the current frame"""
+    """Look at the camera of the scene, with a new look-at where there is none"""
 
     bl_idname = "lookat_pd.look_at_camera"
     bl_label = "Look at Camera"

@@ -14,7 +14,7 @@ _ZOOM = 25.0
 
 
 class LOOKAT_PD_OT_open_example(bpy.types.Operator):
-    """Build a person who looks at a ball and a bird in a new scene of this file, or in the current one if it is empty. Your scenes stay as they are, and undo removes the example"""
+    """Build a person who looks at a ball and a bird, in a scene of its own; what you have stays as it is"""
 
     bl_idname = "lookat_pd.open_example"
     bl_label = "Open Example"

@@ -55,7 +55,9 @@ class _Settings:
     use_own_colors: _shown.switch("Own Colors", "Draw look-ats in these colors instead of those of Blender's theme")
     color_sight: _color("Line of Sight", "Color of the line of sight and of the mark at the target", (0.31, 0.78, 1.0))
     color_reach: _color("Reach", "Color of the range that the chain can reach", (0.31, 0.65, 0.42))
-    color_offsets: _color("Offsets", "Color of the rotations that are added, and of what is detected", (1.0, 0.67, 0.25))
+    color_offsets: _color(
+        "Offsets", "Color of the rotations that are added, and of what is detected", (1.0, 0.67, 0.25)
+    )
 
 
 class LOOKAT_PD_Preferences(_Settings, bpy.types.AddonPreferences):

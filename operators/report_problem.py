@@ -18,7 +18,7 @@ def address() -> str:
 
 
 class LOOKAT_PD_OT_report_problem(bpy.types.Operator):
-    """Copy versions, platform, language, status, the last error and what is detected, without names and paths, to the clipboard, and open the form for problems in the browser. You read, paste and send it; nothing is sent by itself"""
+    """Copy what developers need, without names and paths, and open the form; you send it, nothing is sent by itself"""
 
     bl_idname = "lookat_pd.report_problem"
     bl_label = "Report a Problem"

@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..operators import guarding, polling, select_armature, selection
+from ..operators import guarding, manual, polling, select_armature, selection
 from ..rig import project
 from ..translations import messages
 from . import status
@@ -49,7 +49,7 @@ def draw_help(layout: bpy.types.UILayout) -> None:
         ("First Steps", project.FIRST_STEPS, "HELP"),
         ("Manual", project.MANUAL, "URL"),
     ):
-        pages.operator("wm.url_open", text=text, icon=icon).url = project.page(page)
+        pages.operator("wm.url_open", text=text, icon=icon).url = manual.address(page)
     column.operator("lookat_pd.report_problem", icon="ERROR")
 
 

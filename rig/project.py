@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = "https://github.com/look-at-pd/look-at-pd"
-MANUAL, FIRST_STEPS = "look-at", "look-at#adding-a-look-at"
+MANUAL, FIRST_STEPS = "index", "lessons/first-look-at"
 """Pages of `docs/` at which somebody new begins."""
 
 
@@ -25,7 +25,12 @@ def website() -> str:
     return manifest()["website"]
 
 
-def page(name: str) -> str:
-    """Address of a page of `docs/`, without its ending; a heading of it follows after #."""
-    page, _, heading = name.partition("#")
-    return f"{website()}{page}.html{f'#{heading}' if heading else ''}"
+def pages(language: str = "") -> str:
+    """Address of the site's pages in a language of Blender; in English where they are not there in it."""
+    return f"{website()}ja/" if language.startswith("ja") else website()
+
+
+def file_of(page: str) -> str:
+    """The file of a page of `docs/` on the site; a heading of it follows after #."""
+    name, _, heading = page.partition("#")
+    return f"{name}.html{f'#{heading}' if heading else ''}"

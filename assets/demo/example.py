@@ -1,6 +1,6 @@
 """The example that the panel opens: a person who looks at a ball and a bird, live, with eyes and the whole body.
 
-    example = build_scene()       # in an empty current scene, or in a new one that becomes the current one
+example = build_scene()       # in an empty current scene, or in a new one that becomes the current one
 """
 
 from __future__ import annotations

@@ -55,7 +55,10 @@ def test_a_slider_of_the_example_does_something() -> None:
     before = head()
     settings(rig).settle_time = 1.5
     live.finish(scene)
-    assert max(abs(a - b) for one, other in zip(before, head(), strict=True) for a, b in zip(one, other)) > 0.05
+    assert (
+        max(abs(a - b) for one, other in zip(before, head(), strict=True) for a, b in zip(one, other, strict=True))
+        > 0.05
+    )
 
 
 def test_look_at_the_camera_in_one_click() -> None:

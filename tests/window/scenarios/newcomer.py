@@ -1,7 +1,7 @@
 """Somebody new: the tab without a character, the example, and the camera as a target, with the mouse alone."""
 
 import bpy
-from character import armature, select, settled, settings
+from character import armature, select, settings, settled
 from windowed.hands import SIDEBAR, Hands, Waiting
 from windowed.scripts import script
 
