@@ -13,11 +13,11 @@ from typing import Any
 import bpy
 
 from ..lookat_pd.errors import FileError
-from ..rig import whole_file
+from ..rig import project, whole_file
 from . import files_needed, gltf, presets, profile_file
 from .console import Console
 from .jobs import FileJob
-from .report import Row, plain, version
+from .report import Row, plain
 
 NAME = "Look-at PD Output"
 """Of the text data-block in a .blend."""
@@ -60,7 +60,7 @@ class Note:
 def digest(job: FileJob, options: argparse.Namespace) -> str:
     """Of all that decides what an output holds, but for the files that its input needs. Raises FileError."""
     return _hashed(
-        command(options), version(), bpy.app.version_string, job.output.suffix.lower(), _digest_of(job.input)
+        command(options), project.version(), bpy.app.version_string, job.output.suffix.lower(), _digest_of(job.input)
     )
 
 
@@ -85,7 +85,7 @@ def character(job: FileJob, note: Note, options: argparse.Namespace) -> str | No
     if note.digest is None or _CHANGED in note.files.values():
         return None
     how = [getattr(options, name) for name in ("trust_scripts", "export_bones", "export_actions")]
-    return _hashed(version(), bpy.app.version_string, _digest_of(job.input), note.files, how)
+    return _hashed(project.version(), bpy.app.version_string, _digest_of(job.input), note.files, how)
 
 
 def _hashed(*known: object) -> str:
