@@ -27,8 +27,8 @@ class DrivenChains:
 
     driven: Array
     """(S - 1, c, 2 s, 2) what a step adds to swings and rates."""
-    frames: Array
-    """(F - 1, c, 2 s, 2) what all steps of a frame add, if nothing touches."""
+    spans: Array
+    """(T, c, 2 s, 2) what all steps from one look at the geometry to the next add, if nothing touches."""
     drive: Drive
     roots: Array
     """(S, c, 3) joints of the chains [m]."""
@@ -45,7 +45,7 @@ class DrivenChains:
     """(S, c, s, 3) from the end of what a bone hangs on to its joint, if they are apart, in the frame of directions
     across and along the former."""
 
-    def at_first(self, samples: int, drive: Drive, driven: Array, frames: Array) -> "DrivenChains":
+    def at_first(self, samples: int, drive: Drive, driven: Array, spans: Array) -> "DrivenChains":
         """The first sample as long as that."""
 
         def still(values: Array, count: int = samples) -> Array:
@@ -54,7 +54,7 @@ class DrivenChains:
         offsets = None if self.offsets is None else still(self.offsets)
         return DrivenChains(
             still(driven, samples - 1),
-            still(frames, samples - 1),
+            still(spans, samples - 1),
             drive,
             still(self.roots),
             still(self.own),

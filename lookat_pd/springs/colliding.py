@@ -1,8 +1,9 @@
 """Chains that may touch colliders, in steps of 1/240 s: the equation of `swing` with contacts.
 
-All chains of one size are stepped together. Between two samples of the geometry, which are nearer to each other the
-faster anything swings, contacts are linear in the swings and what is not linear in the equation stays the same. There
-is no randomness, and no step depends on where playback begins.
+All chains of one size are stepped together. Between two looks at the geometry, which are nearer to each other the
+faster anything swings, contacts are linear in the swings and what is not linear in the equation stays the same. When it
+is looked is counted from the first sample in seconds, so that it is the same at all frame rates. There is no
+randomness, and no step depends on where playback begins.
 """
 
 from dataclasses import replace
@@ -21,8 +22,10 @@ from .contacts import Contacts
 from .swing import Animated, Drive
 from .tuning import SpringTuning
 
+_SPAN = 1.0 / 24.0
+"""Most seconds from one look at the geometry to the next."""
 _LISTED = 6
-"""Frames after which it is seen anew what is near."""
+"""Such times after which it is seen anew what is near."""
 _TURN = 0.2
 """Angle [rad] by which a bone may swing before the geometry is seen anew."""
 _ROOM = 0.02
@@ -32,7 +35,7 @@ _BESIDE = 0.1
 _SHORT = 0.2
 """Part of a bone from its joint on within which contacts are soft."""
 _PUSHES = 8
-"""Most times that bones are pushed out of colliders at a frame."""
+"""Most times that bones are pushed out of colliders at a look."""
 _BETTER = 0.8
 """Part of the depth that is left after a push that was of use."""
 _MOST_TURN = 0.4
@@ -50,10 +53,10 @@ _LEAST = 1e-3
 """Least part of what a free body yields to a torque, for stiff modes."""
 _REST, _CALM = 3e-3, 0.9
 """The rate [rad/s] that is rest, and what is left of the rates after each look at the geometry until then."""
-_CLEAR = 0.01
-"""Distance from colliders, in lengths of a bone, from which on it is seen first when anything touches."""
 _ALONE = 0.5
 """Part of the times in which it can touch nothing for which a chain is not looked at."""
+_SURELY = 0.7 * min(swing.WIDEST, stepping.FASTEST)
+"""The part of a swing, or of a rate, below which none is too wide or too fast."""
 _MOST_LOOKS = 200
 """How often the geometry is seen until they count as being at rest."""
 _MOST_CYCLES = 24
@@ -94,6 +97,8 @@ class _Run:
 
     def __init__(self, a: Animated, tuning: SpringTuning, scene: Surroundings, parts: int) -> None:
         self.scene, self.parts, self.dt = scene, parts, a.step / parts
+        self.span = max(1, round(_SPAN / self.dt))
+        """Most steps from one look at the geometry to the next."""
         fine = replace(a, turns=splines.refined_turns(a.turns, parts, a.cycle), step=self.dt)
         drive, self.still = swing.drive(a, tuning)
         drive = drive.between(fine, parts)
@@ -102,13 +107,15 @@ class _Run:
         self.chains, self.size = shapes.shape[:2]
         nothing = np.zeros(0, dtype=int)
         self.lengths = a.bodies.lengths.reshape(self.chains, self.size)
-        self.shortest = float(self.lengths.min())
         self.transition = _blocks(shapes, back, self.system.transition)
+        """(c, 2 s, 2 s) what a step makes of a state."""
         taps = self.system.taps
-        self.over_frame = np.linalg.matrix_power(self.transition, parts)
-        powers = [np.linalg.matrix_power(self.transition, n) for n in range(parts)]
-        self.held_over_frame = np.add.reduce(powers)
-        """(c, 2 s, 2 s) what a frame makes of a state, and of what each of its steps adds."""
+        self.whole = _whole(self.transition)
+        """(4 c s, 4 c s) the same for the states of all chains."""
+        self.over_span = np.linalg.matrix_power(self.transition, self.span)
+        powers = [np.linalg.matrix_power(self.transition, n) for n in range(self.span)]
+        self.held_over_span = np.add.reduce(powers)
+        """(c, 2 s, 2 s) what such a span makes of a state, and of what each of its steps adds."""
         self.takes = [_column(shapes, taps[:, :, n]) for n in range(2)]
         self.yields = self._yields(shapes, taps)
         stiffness = self.system.modes.stiffness.reshape(self.chains, 1, self.size)
@@ -144,11 +151,11 @@ class _Run:
         across = np.stack((first * real - second * imaginary, first * imaginary + second * real), axis=-2)
         whole = _pairs(drive.whole.reshape(shape))
         driven = _mapped(self.takes[0], whole[:-1]) + _mapped(self.takes[1], whole[1:])
-        frames = self._over_frames(driven)
+        spans = self._over_spans(driven)
         begins, ends = (self._refined(values) for values in (self.scene.begins, self.scene.ends))
         return DrivenChains(
             driven,
-            frames,
+            spans,
             drive,
             self._places(a, slice(None, None, self.size)),
             own.reshape(*shape, 3),
@@ -166,11 +173,12 @@ class _Run:
             cycle = splines.Cycle(cycle.turn[bones], cycle.shift[bones])
         return splines.refined(places, self.parts, splines.padded(places, cycle))
 
-    def _over_frames(self, driven: Array) -> Array:
-        """What steps (S - 1, c, 2 s, 2) add by the end of each frame."""
-        steps = driven.reshape(-1, self.parts, *driven.shape[1:])
+    def _over_spans(self, driven: Array) -> Array:
+        """What steps (S - 1, c, 2 s, 2) add by the end of each whole span."""
+        whole = len(driven) // self.span
+        steps = driven[: whole * self.span].reshape(whole, self.span, *driven.shape[1:])
         result = steps[:, 0]
-        for n in range(1, self.parts):
+        for n in range(1, self.span):
             result = _mapped(self.transition, result) + steps[:, n]
         return result
 
@@ -239,10 +247,10 @@ class _Run:
 
     def _settling(self, state: Array) -> Array:
         """The state in which chains come to rest on the colliders."""
-        samples = ceil(self.settling / self.dt / self.parts) * self.parts + 1
+        samples = ceil(self.settling / self.dt / self.span) * self.span + 1
         driven = (self.takes[0] + self.takes[1]) @ _pairs(self.still[0].reshape(self.chains, self.size))
-        frames = self._over_frames(np.broadcast_to(driven, (self.parts, *driven.shape)))
-        inputs = self.inputs.at_first(samples, self._still(samples), driven[None], frames)
+        spans = self._over_spans(np.broadcast_to(driven, (self.span, *driven.shape)))
+        inputs = self.inputs.at_first(samples, self._still(samples), driven[None], spans)
         return self.through(inputs, state, 0, calm=True)[1]
 
     def _still(self, samples: int) -> Drive:
@@ -272,17 +280,22 @@ class _Run:
         seen = np.zeros((last // self.parts + 1, self.chains * self.size), dtype=complex)
         k, pairs, alone = first, self.none, first
         while True:
-            at_frame = k % self.parts == 0
             fastest = float(np.abs(state[:, self.size :]).max())
-            if listed < 0 or k >= listed + _LISTED * self.parts or fastest > most:
+            if listed < 0 or k >= listed + _LISTED * self.span or fastest > most:
                 pairs, listed, most, alone = self._near(inputs, k, state), k, 1.5 * fastest + 1.0, k
-            state, known = self._pushed_out(inputs, k, state, self.none if k < alone else pairs)
-            if at_frame:
+            near = self.none if k < alone else pairs
+            state, known = self._pushed_out(inputs, k, state, near)
+            if k % self.parts == 0:
                 seen[k // self.parts] = self.complex(state)[0]
             if k == last:
                 return seen, state
-            count = int(min(self.parts - k % self.parts, max(1.0, self.turn / (self.dt * max(fastest, 1e-9)))))
-            before, state = state, self._advanced(inputs, k, count, state, known)
+            count = min(self.span - k % self.span, last - k)
+            count = int(min(count, max(1.0, self.turn / (self.dt * max(fastest, 1e-9)))))
+            passed = list(range(self.parts - k % self.parts, count, self.parts))
+            before = state
+            state, between = self._advanced(inputs, k, count, state, known, passed)
+            for n, one in zip(passed, between, strict=True):
+                seen[(k + n) // self.parts] = self.complex(self._pushed_out(inputs, k + n, one, near)[0])[0]
             k += count
             if known is not None:
                 alone = k + count * int(_ALONE * known.apart)
@@ -290,50 +303,42 @@ class _Run:
                 moved = float(np.abs(state[:, : self.size] - before[:, : self.size]).max())
                 state[:, self.size :] *= _CALM
                 looks += 1
-                if looks == _MOST_LOOKS or (moved < _REST * count * self.dt and k > self.parts):
+                if looks == _MOST_LOOKS or (moved < _REST * count * self.dt and k > self.span):
                     return seen, self._stopped(state)
 
     def _stopped(self, state: Array) -> Array:
         state[:, self.size :] = 0.0
         return state
 
-    def _advanced(self, inputs: DrivenChains, k: int, count: int, state: Array, known: SeenPairs | None) -> Array:
+    def _advanced(
+        self, inputs: DrivenChains, k: int, count: int, state: Array, known: SeenPairs | None, passed: list[int]
+    ) -> tuple[Array, list[Array]]:
+        """The state after so many steps, and those after the passed ones."""
         z, rate = self.complex(state)
-        drive = inputs.drive.row(k)
-        torques = drive.bent(z, rate) + self.system.hold * z
+        torques = inputs.drive.bent_at(k, z, rate) + self.system.hold * z
         pushed = (self.takes[0] + self.takes[1]) @ _pairs(torques.reshape(self.chains, self.size))
         found = self._contacts(inputs, k, count, state, known)
-        if found is not None:
-            state = self._touching(found, inputs.driven[k : k + count] + pushed, state)
-        elif count == self.parts:
-            state = self.over_frame @ state + self.held_over_frame @ pushed + inputs.frames[k // count]
+        if found is None and count == self.span and not passed:
+            last = self.over_span @ state + self.held_over_span @ pushed + inputs.spans[k // count]
+            return self._within(last), []
+        driven = inputs.driven[k : k + count] + pushed
+        if found is None:
+            states = [state]
+            for added in driven:
+                states.append(self.transition @ states[-1] + added)
         else:
-            for driven in inputs.driven[k : k + count]:
-                state = self.transition @ state + driven + pushed
+            states = found.through(self.whole, driven.reshape(count, -1), state.ravel())
+        last, *between = (self._within(states[n].reshape(state.shape)) for n in (count, *passed))
+        return last, between
+
+    def _within(self, state: Array) -> Array:
+        """The state with swings no wider, and no faster, than they may be."""
+        if np.abs(state).max() < _SURELY:
+            return state
         z, rate = self.complex(state)
         if np.abs(z).max() > swing.WIDEST or np.abs(rate).max() > stepping.FASTEST:
             return self.state(*stepping.within(z, rate))
         return state
-
-    def _touching(self, found: Contacts, driven: Array, state: Array) -> Array:
-        """The state after steps with contacts."""
-        free = [state]
-        if found.gaps.min() > _CLEAR * self.shortest:
-            for added in driven:
-                free.append(self.transition @ free[-1] + added)
-        begin = found.begin(np.array([self._flat(one) for one in free]), len(driven))
-        state = free[begin]
-        for n in range(begin, len(driven)):
-            state = self.transition @ state
-            state += driven[n]
-            flat = self._flat(state)
-            if found.stop(n, flat) and self.chains > 1:
-                state = flat.reshape(2, self.chains, -1).swapaxes(0, 1).reshape(state.shape)
-        return state
-
-    def _flat(self, state: Array) -> Array:
-        """(2, 2 c s) swings and rates."""
-        return state.reshape(self.chains, 2, -1).swapaxes(0, 1).reshape(2, -1)
 
     def _placed(self, inputs: DrivenChains, k: int, state: Array) -> ChainPlace:
         """Where the bones are."""
@@ -359,13 +364,13 @@ class _Run:
     def _near(self, inputs: DrivenChains, k: int, state: Array) -> NearPairs:
         """Bones and colliders that may touch before they are listed anew."""
         place = self._placed(inputs, k, state)
-        later = min(k + _LISTED * self.parts, len(inputs.own) - 1)
+        later = min(k + _LISTED * self.span, len(inputs.own) - 1)
         here = self._at(inputs, later, place.unit, place.cosine, place.sine, place.slope)
         solids, borders = self.scene.solids, self.scene.borders
         shape = self.chains, self.size, len(solids)
         rates = state[:, self.size :]
         speed = self.to_tips @ np.hypot(rates[..., 0], rates[..., 1])[..., None]
-        margin = _LISTED * self.parts * self.dt * (speed[..., 0] + self.lengths)
+        margin = _LISTED * self.span * self.dt * (speed[..., 0] + self.lengths)
         margin += 2.0 * rotation.length(here.tips - place.tips) + 0.3 * self.lengths
         margin = margin[..., None]
         if inputs.move:
@@ -423,7 +428,7 @@ class _Run:
     ) -> tuple[Array, SeenPairs | None]:
         """The state with all bones out of colliders and within their cones, and what is near."""
         known, deepest, lift = None, 0.0, _LIFT
-        before, most = np.inf, _PUSHES if k % self.parts == 0 else 1
+        before, most = np.inf, _PUSHES if k % self.span == 0 or k % self.parts == 0 else 1
         for push in range(most + 1):
             if len(pairs):
                 known = self._seen(inputs, k, state, pairs)
@@ -465,8 +470,8 @@ class _Run:
             rows = [*rows, *self.cones.rows(state, swung, len(yields))]
         if not rows:
             return None
-        chain, gaps, normals, moves, drift, friction, softness = map(np.concatenate, zip(*rows, strict=True))
-        return Contacts(chain, gaps, normals, moves, drift, friction, softness, yields, self.dt)
+        found = rows[0] if len(rows) == 1 else tuple(map(np.concatenate, zip(*rows, strict=True)))
+        return Contacts(*found, yields, self.dt)
 
     def _solid_rows(
         self, inputs: DrivenChains, k: int, count: int, swung: Array, known: SeenPairs, yields: Array
@@ -539,6 +544,15 @@ def _blocks(shapes: Array, back: Array, step: Array) -> Array:
     own = step.reshape(count, size, 2, 2)
     parts = [[(shapes * own[:, None, :, i, j]) @ back for j in range(2)] for i in range(2)]
     return np.concatenate([np.concatenate(row, axis=2) for row in parts], axis=1)
+
+
+def _whole(steps: Array) -> Array:
+    """Matrices (c, i, i) for states of two parts as one for all of them, (2 c i, 2 c i)."""
+    count, size = steps.shape[:2]
+    result = np.zeros((count, size, 2, count, size, 2))
+    for chain, part in np.ndindex(count, 2):
+        result[chain, :, part, chain, :, part] = steps[chain]
+    return result.reshape(2 * count * size, -1)
 
 
 def _column(shapes: Array, taps: Array) -> Array:

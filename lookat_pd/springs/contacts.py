@@ -11,7 +11,7 @@ import numpy as np
 
 from ..rotation import Array
 
-_TOUCHING = b"\x01"
+_TRUE = b"\x01"
 """What is among the bytes of truth values of which one is true."""
 _EVERY_WAY = np.eye(3)
 _SOFT = 1e-6
@@ -23,10 +23,7 @@ _ROUNDS = 4
 
 
 class Contacts:
-    """p contacts that may come to be, over some steps.
-
-    A state here is the swings of all c s bones, each in two parts, then their rates: (2, 2 c s).
-    """
+    """p contacts that may come to be, over some steps."""
 
     def __init__(
         self,
@@ -44,145 +41,41 @@ class Contacts:
         moves: (p, 2 s, 3) how the point that touches moves with the swings of its chain. drift: (p, 3) how it moves
         away from the collider in a step by itself [m]. friction: (p,). yields: (k, c, s, s) by how much swings, and
         rates, of chains yield to torques. softness: (p, k) by how much contacts themselves yield."""
-        self.chains, self.gaps, self.friction = chains, gaps, friction
-        self._count, size = moves.shape[:2]
-        count, self._several, levels = self._count, yields.shape[1] > 1, len(yields)
-        every = yields.shape[1]
-        yields = yields[:, chains] if self._several else yields
-        pushed = (moves @ normals[..., None])[..., 0]
-        fall = np.add.reduce(drift * normals, axis=1)
-        weighed = (yields @ pushed.reshape(count, -1, 2)).reshape(levels, count, size)
-        self._mass = weighed @ pushed.T
+        self.chains, self.gaps, self.friction, self.dt = chains, gaps, friction, dt
+        self._normals, self._moves, self._drift = normals, moves, drift
+        self._count, self._several, self._every = len(moves), yields.shape[1] > 1, yields.shape[1]
+        levels = len(yields)
+        self._yields = yields[:, chains] if self._several else yields
+        self._pushed = (moves @ normals[..., None])[..., 0]
+        """(p, 2 s) how gaps change with the swings of their chains."""
+        self._weighed = (self._yields @ self._pushed.reshape(self._count, -1, 2)).reshape(levels, *self._pushed.shape)
+        """(k, p, 2 s) how swings, and rates, of chains change by forces."""
+        self._mass = self._weighed @ self._pushed.T
         if self._several:
             self._mass *= chains[:, None] == chains
-        diagonal = self._mass.reshape(levels, -1)[:, :: count + 1]
+        diagonal = self._mass.reshape(levels, -1)[:, :: self._count + 1]
         diagonal *= 1.0 + _SOFT
         diagonal += softness.T + 1e-30
         self._solved: dict[bytes, Array] = {}
-        self._single: dict[int, tuple] = {}
-        # By the bones of all chains.
-        self._place = np.arange(count)[:, None], chains[:, None] * size + np.arange(size)
-        self._whole = size * every
-        self._sees, self._pushes = self._spread(pushed[None])[0].T, self._spread(weighed)
-        own = [fall]
-        self._slips = bool(friction.any())
-        if self._slips:
-            # A slip leaves the distance as it is: to be pushed out is none, and friction pushes nothing in.
-            across = _EVERY_WAY - normals[:, :, None] * normals[:, None]
-            slips = moves @ across
-            heavy = (yields @ slips.reshape(count, -1, 6)).reshape(levels, *moves.shape)
-            masses = self._mass.reshape(levels, -1)[:, :: count + 1]
-            shared = (weighed[:, :, None] @ slips)[:, :, 0] / masses[..., None]
-            heavy -= weighed[..., None] * shared[:, :, None]
-            slips = slips - pushed[..., None] * shared[0][:, None]
-            own.append(((across @ drift[..., None])[..., 0] - shared[0] * fall[:, None]).reshape(-1))
-            sizes = np.sqrt(np.maximum(np.add.reduce(heavy * slips, axis=(2, 3)), 1e-30))
-            every_one = np.add.reduce(sizes[:, None] * (chains[:, None] == chains), axis=2)
-            self._slide = 1.0 / (sizes * every_one)[..., None]
-            slips = self._spread(slips[None])[0].transpose(1, 0, 2).reshape(self._whole, -1)
-            drags = self._spread(heavy).transpose(0, 1, 3, 2).reshape(levels, -1, self._whole)
-            self._slides = np.ascontiguousarray(slips)
-            self._sees = np.concatenate((self._sees, slips), axis=1)
-            self._pushes = np.concatenate((self._pushes, -drags), axis=1)
-        carried = np.concatenate(own)
-        self._carried = np.array((carried, carried / dt))
-        self._begun = self._carried[None]
-        self._last = np.zeros(0)
 
-    def _spread(self, values: Array) -> Array:
-        """Values (k, p, 2 s, ...) for the bones of a chain as those for all, (k, p, 2 c s, ...)."""
-        if not self._several:
-            return values
-        result = np.zeros((*values.shape[:2], self._whole, *values.shape[3:]))
-        result[:, *self._place] = values
-        return result
+    def through(self, transition: Array, driven: Array, state: Array) -> list[Array]:
+        """The states (4 c s,) before and after each step, from the first one on.
 
-    def begin(self, free: Array, steps: int) -> int:
-        """How many of some steps are taken before anything touches. free: (k + 1, 2, 2 c s) the states after the first
-        k of them without contacts."""
-        count, begin, carried = self._count, len(free) - 1, self._carried
-        self._begun = np.empty((steps, *carried.shape))
-        self._begun[:] = carried
-        seen = free[:, 0] @ self._sees[:, :count]
-        self._begun[:, 0, :count] = self.gaps - seen[0] + np.arange(1.0, steps + 1.0)[:, None] * carried[0, :count]
-        if begin:
-            touches = (seen[1:] + self._begun[:begin, 0, :count] < 0.0).any(axis=1)
-            begin = int(touches.argmax()) if touches.any() else begin
-        if self._slips:
-            self._last = free[begin, 0] @ self._slides
-        return begin
+        A state here is the swings of the s bones of a chain, each in two parts, then their rates, chain by chain.
+        transition: (4 c s, 4 c s). driven: (n, 4 c s) what steps add.
+        """
+        steps = _Steps(self, transition, driven, state)
+        states = [state]
+        for n in range(len(driven)):
+            states.append(steps.after(n, states[-1]))
+        return states
 
-    def stop(self, step: int, state: Array) -> bool:
-        """Change a state, as it is after this of the steps, by the contacts; whether there is any."""
-        count = self._count
-        seen = state @ self._sees
-        slid = seen[0, count:].copy() if self._slips else self._last
-        seen += self._begun[step]
-        gaps = seen[:, :count]
-        active = (gaps[0] < 0.0).tobytes()
-        touching = active.count(_TOUCHING)
-        if touching == 0:
-            self._last = slid
-            return False
-        if touching == 1:
-            change = self._stopped(active.index(_TOUCHING), seen)
-            state += change
-            if self._slips:
-                slid += change[0] @ self._slides
-                self._last = slid
-            return True
-        forces = self._forces(np.minimum(gaps, 0.0), gaps[0] < 0.0)
-        if not self._slips:
-            state += (forces[:, None] @ self._pushes)[:, 0]
-            return True
-        slips = seen[:, count:]
-        slips[0] -= self._last
-        slips = slips.reshape(2, count, 3)
-        slips *= self._slide
-        size = np.sqrt(np.add.reduce(slips * slips, axis=2))
-        size += 1e-30
-        np.divide(self.friction * forces, size, out=size)
-        slips *= np.minimum(size, 1.0, out=size)[..., None]
-        gaps[:] = forces
-        change = (seen[:, None] @ self._pushes)[:, 0]
-        state += change
-        slid += change[0] @ self._slides
-        self._last = slid
-        return True
-
-    def _stopped(self, one: int, seen: Array) -> Array:
-        """(2, 2 c s) what the only contact that touches changes, without arrays that are so small."""
-        if one not in self._single:
-            rows = [one]
-            if self._slips:
-                rows += range(self._count + 3 * one, self._count + 3 * one + 3)
-            slide = self._slide[:, one, 0].tolist() if self._slips else (0.0, 0.0)
-            masses = self._mass[:, one, one].tolist()
-            self._single[one] = masses, slide, float(self.friction[one]), self._pushes[:, rows], rows
-        masses, slide, friction, pushes, rows = self._single[one]
-        parts = seen[:, rows].tolist()
-        if self._slips:
-            first = 3 * one
-            for n, last in enumerate(self._last[first : first + 3].tolist()):
-                parts[0][n + 1] -= last
-        for level in (0, 1):
-            gap, *slips = parts[level]
-            force = max(-gap, 0.0) / masses[level]
-            if slips:
-                x, y, z = slips
-                size = slide[level] * sqrt(x * x + y * y + z * z) + 1e-30
-                kept = slide[level] * min(1.0, friction * force / size)
-                parts[level] = [force, kept * x, kept * y, kept * z]
-            else:
-                parts[level] = [force]
-        return (np.array(parts)[:, None] @ pushes)[:, 0]
-
-    def _forces(self, gaps: Array, active: Array) -> Array:
+    def forces(self, gaps: Array, active: Array) -> Array:
         """(k, p) pushes that close gaps (k, p) below 0 where active; none pulls."""
         gaps = gaps[:, None]
         found = (gaps @ self._inverse(active))[:, 0]
         pulls = found[0] < 0.0
-        if _TOUCHING in pulls.tobytes():
+        if _TRUE in pulls.tobytes():
             rest = active & ~pulls
             if rest.any():
                 found = (gaps @ self._inverse(rest))[:, 0]
@@ -206,17 +99,20 @@ class Contacts:
         """(2 c s,) changes of swings that bring all out of the colliders, by `lift` [m] more than that."""
         active = self.gaps < 0.0
         for _ in range(_ROUNDS):
-            forces = self._forces((self.gaps - lift)[None], active)[0]
+            forces = self.forces((self.gaps - lift)[None], active)[0]
             # What is pushed out of one collider may be pushed into another, or out of its cone.
             left = forces @ self._mass[0] + self.gaps < -lift
             if not np.any(left & ~active):
                 break
             active = active | left
-        return forces @ self._pushes[0, : self._count]
+        return self._swings(forces)
 
     def carried(self, move: Array) -> Array:
         """A change of swings (2 c s,) by which nothing goes in: what touches is in balance, and nothing pulls."""
-        gaps = self.gaps + move @ self._sees[:, : self._count]
+        if self._several:
+            gaps = self.gaps + np.add.reduce(self._pushed * move.reshape(self._every, -1)[self.chains], axis=1)
+        else:
+            gaps = self.gaps + self._pushed @ move
         active, forces = gaps < 0.0, np.zeros(self._count)
         for _ in range(4 * self._count + 4):
             forces = gaps @ self._inverse(active)[0]
@@ -229,7 +125,130 @@ class Contacts:
             np.minimum.at(worst, self.chains, wrong)
             # One at a time of each chain, or they take turns.
             active = active ^ ((wrong < 0.0) & (wrong == worst[self.chains]))
-        return move + forces @ self._pushes[0, : self._count]
+        return move + self._swings(forces)
+
+    def _swings(self, forces: Array) -> Array:
+        """(2 c s,) how swings change by forces (p,)."""
+        if not self._several:
+            return forces @ self._weighed[0]
+        result = np.zeros((self._every, self._pushed.shape[1]))
+        np.add.at(result, self.chains, forces[:, None] * self._weighed[0])
+        return result.ravel()
+
+
+class _Steps:
+    """Steps with contacts."""
+
+    def __init__(self, contacts: Contacts, transition: Array, driven: Array, state: Array) -> None:
+        c = self.contacts = contacts
+        self.count, self.slips, self.width = c._count, bool(c.friction.any()), len(state)
+        self.single: dict[int, tuple] = {}
+        fall = np.add.reduce(c._drift * c._normals, axis=1)
+        carried, sees, pushes = [fall], [c._pushed], [c._weighed]
+        if self.slips:
+            own, slips, drags = self._slipping(fall)
+            carried.append(own)
+            sees.append(slips)
+            pushes.append(drags)
+        sees, pushes = np.concatenate(sees), np.concatenate(pushes, axis=1)
+        self.rows = len(sees)
+        # First what changes swings, then what changes rates.
+        every = self._spread(np.stack((sees, sees)))
+        self.pushes = self._spread(pushes)
+        self.slides = every[self.count : self.rows]
+        moved = np.concatenate(carried)
+        begun = np.empty((len(driven), 2 * self.rows))
+        begun[:] = np.concatenate((moved, moved / c.dt))
+        here = c.gaps - every[: self.count] @ state
+        begun[:, : self.count] = here + np.arange(1.0, len(driven) + 1.0)[:, None] * fall
+        self.step = np.concatenate((transition, every @ transition))
+        """What a step makes of a state, and what is seen of that: gaps, slips, and their rates."""
+        self.added = np.concatenate((driven, driven @ every.T + begun), axis=1)
+
+    def _slipping(self, fall: Array) -> tuple[Array, Array, Array]:
+        """How points slip in a step by themselves (3 p,), with the swings of their chains (3 p, 2 s), and how swings
+        and rates change by what holds them (2, 3 p, 2 s)."""
+        # A slip leaves the distance as it is: to be pushed out is none, and friction pushes nothing in.
+        c, count = self.contacts, self.count
+        across = _EVERY_WAY - c._normals[:, :, None] * c._normals[:, None]
+        slips = c._moves @ across
+        heavy = (c._yields @ slips.reshape(count, -1, 6)).reshape(2, *slips.shape)
+        masses = c._mass.reshape(2, -1)[:, :: count + 1]
+        shared = (c._weighed[:, :, None] @ slips)[:, :, 0] / masses[..., None]
+        heavy -= c._weighed[..., None] * shared[:, :, None]
+        slips -= c._pushed[..., None] * shared[0][:, None]
+        carried = (across @ c._drift[..., None])[..., 0] - shared[0] * fall[:, None]
+        sizes = np.sqrt(np.maximum(np.add.reduce(heavy * slips, axis=(2, 3)), 1e-30))
+        together = np.add.reduce(sizes[:, None] * (c.chains[:, None] == c.chains), axis=2)
+        self.slide = 1.0 / (sizes * together)
+        width = slips.shape[1]
+        drags = heavy.transpose(0, 1, 3, 2).reshape(2, -1, width)
+        return carried.ravel(), slips.transpose(0, 2, 1).reshape(-1, width), np.negative(drags)
+
+    def _spread(self, values: Array) -> Array:
+        """(2 r, 4 c s) of states, from values (2, r, 2 s) of the swings, and of the rates, of the contacts' chains."""
+        c, rows, width = self.contacts, self.rows, values.shape[2]
+        result = np.zeros((2, rows, c._every, 2, width))
+        if c._several:
+            chains = np.concatenate((c.chains, np.repeat(c.chains, rows // self.count - 1)))
+            own = np.arange(rows)
+            result[0, own, chains, 0], result[1, own, chains, 1] = values
+        else:
+            result[0, :, 0, 0], result[1, :, 0, 1] = values
+        return result.reshape(2 * rows, -1)
+
+    def after(self, step: int, state: Array) -> Array:
+        """The state after this of the steps."""
+        whole = self.step @ state
+        whole += self.added[step]
+        result, seen = whole[: self.width], whole[self.width :].tolist()
+        touching = [n for n in range(self.count) if seen[n] < 0.0]
+        if not touching:
+            return result
+        last = self.slides @ state if self.slips else None
+        if len(touching) == 1:
+            result += self._stopped(touching[0], seen, last)
+            return result
+        found = whole[self.width :].reshape(2, -1)
+        gaps, c = found[:, : self.count], self.contacts
+        forces = c.forces(np.minimum(gaps, 0.0), gaps[0] < 0.0)
+        if last is not None:
+            slips = found[:, self.count :]
+            slips[0] -= last
+            slips = slips.reshape(2, self.count, 3)
+            slips *= self.slide[..., None]
+            size = np.sqrt(np.add.reduce(slips * slips, axis=2))
+            size += 1e-30
+            np.divide(c.friction * forces, size, out=size)
+            slips *= np.minimum(size, 1.0, out=size)[..., None]
+        gaps[:] = forces
+        result += found.ravel() @ self.pushes
+        return result
+
+    def _stopped(self, one: int, seen: list[float], last: Array | None) -> Array:
+        """(4 c s,) what the only contact that touches changes, without arrays that are so small."""
+        if one not in self.single:
+            first = self.count + 3 * one
+            rows = [one, *range(first, first + 3)] if self.slips else [one]
+            slide = self.slide[:, one].tolist() if self.slips else (0.0, 0.0)
+            pushes = self.pushes[[*rows, *(self.rows + row for row in rows)]]
+            c = self.contacts
+            self.single[one] = c._mass[:, one, one].tolist(), slide, float(c.friction[one]), first, pushes
+        masses, slide, friction, first, pushes = self.single[one]
+        found = []
+        for level in (0, 1):
+            begin = level * self.rows
+            force = max(-seen[begin + one], 0.0) / masses[level]
+            found.append(force)
+            if last is not None:
+                x, y, z = seen[begin + first : begin + first + 3]
+                if level == 0:
+                    before = last[first - self.count : first - self.count + 3].tolist()
+                    x, y, z = x - before[0], y - before[1], z - before[2]
+                size = slide[level] * sqrt(x * x + y * y + z * z) + 1e-30
+                kept = slide[level] * min(1.0, friction * force / size)
+                found += kept * x, kept * y, kept * z
+        return np.array(found) @ pushes
 
 
 def _inverted(mass: Array, chains: Array, rows: Array) -> Array:

@@ -105,6 +105,12 @@ class Drive:
         torques = _bent(self.across, self.along, z)
         return torques + self._curved(z, rate) if self.alone.any() else torques
 
+    def bent_at(self, sample: int, z: Array, rate: Array) -> Array:
+        """The same (m,) at one sample."""
+        if self.alone.any():
+            return self.row(sample).bent(z, rate)
+        return _bent(self.across[sample], self.along[sample], z)
+
     def between(self, fine: Animated, parts: int) -> "Drive":
         """The same at `parts` times as many samples, those of `fine`: torques are linear between samples."""
         phase = _phase(fine)
