@@ -110,8 +110,6 @@ class _Run:
         self.transition = _blocks(shapes, back, self.system.transition)
         """(c, 2 s, 2 s) what a step makes of a state."""
         taps = self.system.taps
-        self.whole = _whole(self.transition)
-        """(4 c s, 4 c s) the same for the states of all chains."""
         self.over_span = np.linalg.matrix_power(self.transition, self.span)
         powers = [np.linalg.matrix_power(self.transition, n) for n in range(self.span)]
         self.held_over_span = np.add.reduce(powers)
@@ -327,8 +325,8 @@ class _Run:
             for added in driven:
                 states.append(self.transition @ states[-1] + added)
         else:
-            states = found.through(self.whole, driven.reshape(count, -1), state.ravel())
-        last, *between = (self._within(states[n].reshape(state.shape)) for n in (count, *passed))
+            states = found.through(self.transition, driven, state)
+        last, *between = (self._within(states[n]) for n in (count, *passed))
         return last, between
 
     def _within(self, state: Array) -> Array:
@@ -544,15 +542,6 @@ def _blocks(shapes: Array, back: Array, step: Array) -> Array:
     own = step.reshape(count, size, 2, 2)
     parts = [[(shapes * own[:, None, :, i, j]) @ back for j in range(2)] for i in range(2)]
     return np.concatenate([np.concatenate(row, axis=2) for row in parts], axis=1)
-
-
-def _whole(steps: Array) -> Array:
-    """Matrices (c, i, i) for states of two parts as one for all of them, (2 c i, 2 c i)."""
-    count, size = steps.shape[:2]
-    result = np.zeros((count, size, 2, count, size, 2))
-    for chain, part in np.ndindex(count, 2):
-        result[chain, :, part, chain, :, part] = steps[chain]
-    return result.reshape(2 * count * size, -1)
 
 
 def _column(shapes: Array, taps: Array) -> Array:

@@ -59,12 +59,11 @@ class Contacts:
         self._solved: dict[bytes, Array] = {}
 
     def through(self, transition: Array, driven: Array, state: Array) -> list[Array]:
-        """The states (4 c s,) before and after each step, from the first one on.
+        """The states (c, 2 s, 2) before and after each step, from the first one on: swings, then rates.
 
-        A state here is the swings of the s bones of a chain, each in two parts, then their rates, chain by chain.
-        transition: (4 c s, 4 c s). driven: (n, 4 c s) what steps add.
+        transition: (c, 2 s, 2 s) what a step makes of a state. driven: (n, c, 2 s, 2) what each adds.
         """
-        steps = _Steps(self, transition, driven, state)
+        steps = (_StepsOfMany if self._several else _StepsOfOne)(self, transition, driven, state)
         states = [state]
         for n in range(len(driven)):
             states.append(steps.after(n, states[-1]))
@@ -137,11 +136,11 @@ class Contacts:
 
 
 class _Steps:
-    """Steps with contacts."""
+    """Steps with contacts. What is seen of a state are gaps and slips, then their rates: (2, r)."""
 
     def __init__(self, contacts: Contacts, transition: Array, driven: Array, state: Array) -> None:
         c = self.contacts = contacts
-        self.count, self.slips, self.width = c._count, bool(c.friction.any()), len(state)
+        self.count, self.slips = c._count, bool(c.friction.any())
         self.single: dict[int, tuple] = {}
         fall = np.add.reduce(c._drift * c._normals, axis=1)
         carried, sees, pushes = [fall], [c._pushed], [c._weighed]
@@ -150,20 +149,35 @@ class _Steps:
             carried.append(own)
             sees.append(slips)
             pushes.append(drags)
-        sees, pushes = np.concatenate(sees), np.concatenate(pushes, axis=1)
-        self.rows = len(sees)
-        # First what changes swings, then what changes rates.
-        every = self._spread(np.stack((sees, sees)))
-        self.pushes = self._spread(pushes)
-        self.slides = every[self.count : self.rows]
-        moved = np.concatenate(carried)
-        begun = np.empty((len(driven), 2 * self.rows))
-        begun[:] = np.concatenate((moved, moved / c.dt))
-        here = c.gaps - every[: self.count] @ state
-        begun[:, : self.count] = here + np.arange(1.0, len(driven) + 1.0)[:, None] * fall
-        self.step = np.concatenate((transition, every @ transition))
-        """What a step makes of a state, and what is seen of that: gaps, slips, and their rates."""
-        self.added = np.concatenate((driven, driven @ every.T + begun), axis=1)
+        self.sees, self.pushes = np.concatenate(sees), np.concatenate(pushes, axis=1)
+        """(r, 2 s) what is seen of the swings of a chain, or of their rates, and (2, r, 2 s) how these change by what
+        acts there."""
+        self.rows, moved = len(self.sees), np.concatenate(carried)
+        begun = np.empty((len(driven), 2, self.rows))
+        begun[:] = moved, moved / c.dt
+        self._set(transition, driven)
+        here = c.gaps - self._seen(state)[: self.count]
+        begun[:, 0, : self.count] = here + np.arange(1.0, len(driven) + 1.0)[:, None] * fall
+        self._begin(driven, begun)
+
+    def _set(self, transition: Array, driven: Array) -> None:
+        raise NotImplementedError
+
+    def _begin(self, driven: Array, begun: Array) -> None:
+        """begun: (n, 2, r) what is seen after each step by itself."""
+        raise NotImplementedError
+
+    def _seen(self, state: Array) -> Array:
+        """(r,) what is seen of its swings."""
+        raise NotImplementedError
+
+    def _moved(self, step: int, state: Array) -> tuple[Array, Array]:
+        """The state after a step, if nothing touches, and what is seen of it, (2 r,)."""
+        raise NotImplementedError
+
+    def _push(self, state: Array, found: Array) -> None:
+        """Change a state by what acts (2, r)."""
+        raise NotImplementedError
 
     def _slipping(self, fall: Array) -> tuple[Array, Array, Array]:
         """How points slip in a step by themselves (3 p,), with the swings of their chains (3 p, 2 s), and how swings
@@ -185,31 +199,18 @@ class _Steps:
         drags = heavy.transpose(0, 1, 3, 2).reshape(2, -1, width)
         return carried.ravel(), slips.transpose(0, 2, 1).reshape(-1, width), np.negative(drags)
 
-    def _spread(self, values: Array) -> Array:
-        """(2 r, 4 c s) of states, from values (2, r, 2 s) of the swings, and of the rates, of the contacts' chains."""
-        c, rows, width = self.contacts, self.rows, values.shape[2]
-        result = np.zeros((2, rows, c._every, 2, width))
-        if c._several:
-            chains = np.concatenate((c.chains, np.repeat(c.chains, rows // self.count - 1)))
-            own = np.arange(rows)
-            result[0, own, chains, 0], result[1, own, chains, 1] = values
-        else:
-            result[0, :, 0, 0], result[1, :, 0, 1] = values
-        return result.reshape(2 * rows, -1)
-
     def after(self, step: int, state: Array) -> Array:
         """The state after this of the steps."""
-        whole = self.step @ state
-        whole += self.added[step]
-        result, seen = whole[: self.width], whole[self.width :].tolist()
+        result, found = self._moved(step, state)
+        seen = found.tolist()
         touching = [n for n in range(self.count) if seen[n] < 0.0]
         if not touching:
             return result
-        last = self.slides @ state if self.slips else None
+        last = self._seen(state)[self.count :] if self.slips else None
         if len(touching) == 1:
-            result += self._stopped(touching[0], seen, last)
+            self._stop(result, touching[0], seen, last)
             return result
-        found = whole[self.width :].reshape(2, -1)
+        found = found.reshape(2, -1)
         gaps, c = found[:, : self.count], self.contacts
         forces = c.forces(np.minimum(gaps, 0.0), gaps[0] < 0.0)
         if last is not None:
@@ -222,33 +223,91 @@ class _Steps:
             np.divide(c.friction * forces, size, out=size)
             slips *= np.minimum(size, 1.0, out=size)[..., None]
         gaps[:] = forces
-        result += found.ravel() @ self.pushes
+        self._push(result, found)
         return result
 
-    def _stopped(self, one: int, seen: list[float], last: Array | None) -> Array:
-        """(4 c s,) what the only contact that touches changes, without arrays that are so small."""
+    def _stop(self, state: Array, one: int, seen: list[float], last: Array | None) -> None:
+        """Change a state by the only contact that touches, without arrays that are so small."""
         if one not in self.single:
-            first = self.count + 3 * one
+            c, first = self.contacts, self.count + 3 * one
             rows = [one, *range(first, first + 3)] if self.slips else [one]
             slide = self.slide[:, one].tolist() if self.slips else (0.0, 0.0)
-            pushes = self.pushes[[*rows, *(self.rows + row for row in rows)]]
-            c = self.contacts
-            self.single[one] = c._mass[:, one, one].tolist(), slide, float(c.friction[one]), first, pushes
-        masses, slide, friction, first, pushes = self.single[one]
+            self.single[one] = c._mass[:, one, one].tolist(), slide, float(c.friction[one]), self.pushes[:, rows]
+        masses, slide, friction, pushes = self.single[one]
         found = []
         for level in (0, 1):
             begin = level * self.rows
             force = max(-seen[begin + one], 0.0) / masses[level]
-            found.append(force)
+            found.append([force])
             if last is not None:
-                x, y, z = seen[begin + first : begin + first + 3]
+                first = begin + self.count + 3 * one
+                x, y, z = seen[first : first + 3]
                 if level == 0:
-                    before = last[first - self.count : first - self.count + 3].tolist()
+                    before = last[3 * one : 3 * one + 3].tolist()
                     x, y, z = x - before[0], y - before[1], z - before[2]
                 size = slide[level] * sqrt(x * x + y * y + z * z) + 1e-30
                 kept = slide[level] * min(1.0, friction * force / size)
-                found += kept * x, kept * y, kept * z
-        return np.array(found) @ pushes
+                found[level] += kept * x, kept * y, kept * z
+        state = state.reshape(-1, 2, pushes.shape[2])
+        state[self.contacts.chains[one]] += (np.array(found)[:, None] @ pushes)[:, 0]
+
+
+class _StepsOfOne(_Steps):
+    """Those of one chain: what a step makes of a state, and what is seen of that, is one matrix."""
+
+    def _set(self, transition: Array, driven: Array) -> None:
+        self.shape = driven.shape[1:]
+        self.width = driven[0].size
+        # Both parts of each swing go the same way.
+        whole = np.zeros((*transition.shape[1:], 2, 2))
+        whole[..., 0, 0] = whole[..., 1, 1] = transition[0]
+        self.step = whole.swapaxes(1, 2).reshape(self.width, -1)
+
+    def _begin(self, driven: Array, begun: Array) -> None:
+        count, half = len(driven), self.width // 2
+        self.step = np.concatenate((self.step, (self.sees @ self.step.reshape(2, half, -1)).reshape(-1, self.width)))
+        seen = driven.reshape(count, 2, half) @ self.sees.T + begun
+        self.added = np.concatenate((driven.reshape(count, -1), seen.reshape(count, -1)), axis=1)
+
+    def _seen(self, state: Array) -> Array:
+        return self.sees @ state.reshape(2, -1)[0]
+
+    def _moved(self, step: int, state: Array) -> tuple[Array, Array]:
+        whole = self.step @ state.ravel()
+        whole += self.added[step]
+        return whole[: self.width].reshape(self.shape), whole[self.width :]
+
+    def _push(self, state: Array, found: Array) -> None:
+        state.reshape(2, -1)[:] += (found[:, None] @ self.pushes)[:, 0]
+
+
+class _StepsOfMany(_Steps):
+    """Those of several chains, most of which do not see each other's contacts."""
+
+    def _set(self, transition: Array, driven: Array) -> None:
+        chains, self.transition = self.contacts.chains, transition
+        self.of_rows = np.concatenate((chains, np.repeat(chains, self.rows // self.count - 1)))
+        size = self.sees.shape[1]
+        self.spread = np.zeros((2, self.rows, len(transition), size))
+        self.spread[:, np.arange(self.rows), self.of_rows] = self.pushes
+        self.spread = self.spread.reshape(2, self.rows, -1)
+        self.apart = len(transition), 2, size
+
+    def _begin(self, driven: Array, begun: Array) -> None:
+        self.driven, self.begun = driven, begun
+
+    def _seen(self, state: Array) -> Array:
+        return np.add.reduce(self.sees * state.reshape(self.apart)[self.of_rows, 0], axis=1)
+
+    def _moved(self, step: int, state: Array) -> tuple[Array, Array]:
+        result = self.transition @ state
+        result += self.driven[step]
+        seen = np.add.reduce(self.sees[:, None] * result.reshape(self.apart)[self.of_rows], axis=2)
+        return result, (seen.T + self.begun[step]).ravel()
+
+    def _push(self, state: Array, found: Array) -> None:
+        change = (found[:, None] @ self.spread)[:, 0].reshape(2, *self.apart[::2])
+        state.reshape(self.apart)[:] += change.swapaxes(0, 1)
 
 
 def _inverted(mass: Array, chains: Array, rows: Array) -> Array:
