@@ -468,8 +468,9 @@ class _Run:
             rows = [*rows, *self.cones.rows(state, swung, len(yields))]
         if not rows:
             return None
-        found = rows[0] if len(rows) == 1 else tuple(map(np.concatenate, zip(*rows, strict=True)))
-        return Contacts(*found, yields, self.dt)
+        together = rows[0] if len(rows) == 1 else map(np.concatenate, zip(*rows, strict=True))
+        chain, gaps, normals, moves, drift, friction, softness = together
+        return Contacts(chain, gaps, normals, moves, drift, friction, softness, yields, self.dt)
 
     def _solid_rows(
         self, inputs: DrivenChains, k: int, count: int, swung: Array, known: SeenPairs, yields: Array
