@@ -14,7 +14,7 @@ import contents
 from babel.messages import Catalog, pofile
 
 LOCALE = contents.DOCS / "locale/ja/LC_MESSAGES"
-TRANSLATED: tuple[str, ...] = ()
+TRANSLATED = ("index.md", "installation.md", "faq.md", "which-method.md", "lessons/*.md", "recipes/*.md")
 """The pages that are there in Japanese; the others are shown in English."""
 
 
