@@ -27,12 +27,17 @@ def empty_file() -> None:
 
 
 @pytest.fixture(scope="session")
-def results(request: pytest.FixtureRequest) -> dict[str, blender.Result]:
-    """What became of each scenario that was asked for."""
+def window() -> None:
+    """A Blender with a window, or no test."""
     if not os.environ.get("LOOKAT_PD_WINDOW"):
         pytest.skip("tools/test-in-window runs these")
     if reason := blender.why_no_window():
         pytest.skip(reason)
-    wanted = [item.callspec.params["scenario"] for item in request.session.items if item.path.parent == HERE]
+
+
+@pytest.fixture(scope="session")
+def results(request: pytest.FixtureRequest, window) -> dict[str, blender.Result]:
+    """What became of each scenario that was asked for."""
+    wanted = [item.callspec.params["scenario"] for item in request.session.items if item.path.name == "test_window.py"]
     found = blender.run(wanted, path=HERE / "scenarios", prepare="character", folder=FOLDER)
     return {result.name: result for result in found}

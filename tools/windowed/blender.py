@@ -74,17 +74,18 @@ def run(
     folder: Path,
     limit: float = 480.0,
     size: tuple[int, int] = (1200, 800),
+    install: bool = True,
 ) -> Iterator[Result]:
     """Run scripts, named "module:function", one after another; results as they come, one for each.
 
     path: folder of the modules. prepare: the module whose `prepare` makes the file that each script begins with.
-    limit: seconds that one script may take. size: of the window. Where Blender crashes or hangs, the rest is done in
-    another one.
+    limit: seconds that one script may take. size: of the window. install: the extension, before anything else. Where
+    Blender crashes or hangs, the rest is done in another one.
     """
     left = list(scripts)
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    zip_file = _build(folder)
+    zip_file = _build(folder) if install else None
     while left:
         done = 0
         for result in _once(left, path, prepare, folder, zip_file, limit, size):
@@ -107,7 +108,7 @@ def _once(
     path: Path,
     prepare: str,
     folder: Path,
-    zip_file: Path,
+    zip_file: Path | None,
     limit: float,
     size: tuple[int, int],
 ) -> Iterator[Result]:
@@ -120,7 +121,7 @@ def _once(
         task.write_text(
             json.dumps(
                 {
-                    "zip": str(zip_file.resolve()),
+                    "zip": str(zip_file.resolve()) if zip_file else None,
                     "path": str(path.resolve()),
                     "prepare": prepare,
                     "start": str((folder / "start.blend").resolve()),

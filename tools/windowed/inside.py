@@ -57,12 +57,8 @@ class _Run:
         preferences.filepaths.use_auto_save_temporary_files = False
         preferences.filepaths.save_version = 0
         bpy.context.window_manager.windows[0].screen.show_statusbar = True
-        with self._hands.override():
-            bpy.ops.extensions.package_install_files(
-                filepath=self._task["zip"], repo="user_default", enable_on_install=True, overwrite=True
-            )
-        yield 0.2
-        assert any(name.endswith(".lookat_pd") for name in preferences.addons.keys()), "the zip is not enabled"
+        if self._task["zip"]:
+            yield from self._install(self._task["zip"])
         sys.path.append(self._task["path"])
         prepare = importlib.import_module(self._task["prepare"]).prepare
         with self._hands.override():
@@ -75,6 +71,15 @@ class _Run:
         view = self._view()
         self._seen = {name: getattr(view, name).copy() for name in ("view_rotation", "view_location")}
         self._seen |= {name: getattr(view, name) for name in ("view_distance", "view_perspective")}
+
+    def _install(self, path: str) -> Iterator[float]:
+        with self._hands.override():
+            bpy.ops.extensions.package_install_files(
+                filepath=path, repo="user_default", enable_on_install=True, overwrite=True
+            )
+        yield 0.2
+        addons = bpy.context.preferences.addons
+        assert any(name.endswith(".lookat_pd") for name in addons.keys()), "the zip is not enabled"
 
     def _view(self) -> bpy.types.RegionView3D:
         return self._hands.area("VIEW_3D").spaces.active.region_3d

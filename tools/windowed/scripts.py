@@ -14,6 +14,8 @@ class Script:
 
     def missing(self) -> str:
         """Why it cannot be run with the extension that is installed; "" if it can."""
+        if not self._needs:
+            return ""
         import extension
 
         package = extension.package().__name__
