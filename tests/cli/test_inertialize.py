@@ -257,6 +257,10 @@ def test_the_cheapest_path_over_a_library(blend_file, call, tmp_path) -> None:
     pairs = [(item["source"], item["destination"]) for item in row["library"]["cuts"]]
     assert sorted(pairs) == [("Run", "Walk"), ("Walk", "Run")]
     assert json.loads((plots / "out.json").read_text()) == {**row["library"], "path": row["path"]}
+    # From the clip that is named, whichever the rig plays.
+    words = "--action", "Walk", "--to", "Run", "--library", "*"
+    row = call("inertialize", blend_file, "--output", tmp_path / "back.blend", *words).row
+    assert row["clips"] == ["Walk", "Run"]
 
 
 def test_in_place_and_on_the_move(blend_file, call, tmp_path) -> None:

@@ -47,6 +47,7 @@ MODE = Mode(
     "library",
     make,
     None,
+    ("action",),
     beside={"cut_cost": ("library",), "plots": ("library",)},
     add_arguments=add_arguments,
     check=check,
