@@ -8,13 +8,14 @@ from ..rig import project
 from ..rig.settings import switch
 from . import problem_report, reporting
 
-FORM = "problem.yml"
-"""The form in `.github/ISSUE_TEMPLATE`, whose fields are those of `problem_report.fields`."""
+FORM, JAPANESE_FORM = "problem.yml", "problem.ja.yml"
+"""Forms in `.github/ISSUE_TEMPLATE`, whose fields are those of `problem_report.fields`."""
 
 
 def address() -> str:
-    """The form with the fields filled in that hold nothing of the file."""
-    return f"{project.REPOSITORY}/issues/new?{urlencode({'template': FORM, **problem_report.fields()})}"
+    """The form in the language of the interface, with the fields filled in that hold nothing of the file."""
+    form = JAPANESE_FORM if (bpy.app.translations.locale or "").startswith("ja") else FORM
+    return f"{project.REPOSITORY}/issues/new?{urlencode({'template': form, **problem_report.fields()})}"
 
 
 class LOOKAT_PD_OT_report_problem(bpy.types.Operator):

@@ -4,6 +4,7 @@ python tools/packed_readme.py FOLDER     FOLDER: has a copy of README.md and of 
 """
 
 import re
+import runpy
 import shutil
 import sys
 import tomllib
@@ -15,9 +16,8 @@ _LINK = re.compile(r'(?<=\]\()[^)\s]+|(?<=src=")[^"]+|(?<=href=")[^"]+')
 
 
 def repository() -> str:
-    """The address of the repository."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    return project["urls"]["Repository"]
+    """Its address, as the extension knows it."""
+    return runpy.run_path(str(ROOT / "rig/project.py"))["REPOSITORY"]
 
 
 def pack(folder: Path) -> None:

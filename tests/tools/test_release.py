@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from extension import load
+
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
@@ -84,6 +86,12 @@ def test_forms_ask_the_same_in_both_languages(name) -> None:
     assert not re.search(r"[぀-ヿ一-鿿]", english.read_text("utf-8"))
     labels = [part["attributes"].get("label", "") for part in yaml.safe_load(japanese.read_text("utf-8"))["body"]]
     assert sum(bool(re.search(r"[぀-ヿ一-鿿]", label)) for label in labels) > len(labels) / 2
+
+
+def test_forms_take_what_the_extension_fills_in() -> None:
+    operator, filled = load("operators.report_problem"), load("operators.problem_report").fields()
+    for name in (operator.FORM, operator.JAPANESE_FORM):
+        assert set(filled) <= {field for field, _ in _fields(FORMS / name)}
 
 
 def test_every_form_has_what_github_requires() -> None:
