@@ -1,6 +1,6 @@
 # Every target makes the Python environment it needs by itself (.venv-5.2, .venv-4.5): see tools/environments.
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-window build repository release pictures site lint bench measure clean
+.PHONY: help demo demo-pages test test-all test-window build repository release pictures site lint bench measure clean
 NEWEST = $$(tools/environments newest)
 
 help: ## say what can be made
@@ -8,6 +8,9 @@ help: ## say what can be made
 
 demo: ## a character that looks at a ball, two who talk, and arms with weight: build/demo/*.blend, and pictures
 	@python=$(NEWEST) && "$$python" assets/demo --output build/demo
+
+demo-pages: demo ## the pictures and tables of the demo in the documents, from build/demo
+	@python=$(NEWEST) && "$$python" tools/demo_pages.py
 
 test: ## the quick tests, on the newest bpy that fits; ARGS go to pytest
 	@tools/test $(ARGS)
