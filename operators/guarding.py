@@ -56,7 +56,7 @@ def _without_event(call: Callable[..., set[str]]) -> Callable[..., set[str]]:
     def guarded(self, context: bpy.types.Context) -> set[str]:
         return _run(call, self, context)
 
-    guarded.guards = True  # pyright: ignore[reportFunctionMemberAccess]
+    guarded.guards = True  # pyright: ignore[reportAttributeAccessIssue]
     return guarded
 
 
@@ -65,7 +65,7 @@ def _with_event(call: Callable[..., set[str]]) -> Callable[..., set[str]]:
     def guarded(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         return _run(call, self, context, event)
 
-    guarded.guards = True  # pyright: ignore[reportFunctionMemberAccess]
+    guarded.guards = True  # pyright: ignore[reportAttributeAccessIssue]
     return guarded
 
 

@@ -1,8 +1,7 @@
 """Japanese, as data: `ja.json` has the interface's texts by Blender's context, and messages by their template.
 
 Words that Blender translates itself are written as Blender writes them: its own entry comes first.
-整定時間 settle time, 減衰比 damping ratio, エイムボーン the aiming bone, 配分 share,
-接続先 the destination of a transition, ポップ a sudden jump of the animation from one frame to the next.
+Each thing has one word: the table in `docs/terms.md`.
 """
 
 import json
