@@ -2,7 +2,8 @@
 
     python assets/demo --output build/demo
 
-In look_at.blend a Rigify human with an animation of its own looks at a ball, then a bird, lets go, and looks again. In
+In look_at.blend a Rigify human with an animation of its own looks at a ball, then a bird, lets go, and looks again: baked,
+and *Edit Live Again* goes back to the look-at. In
 conversation.blend two of them talk, with all that a body does about it: live, with its markers, to be changed; in
 conversation_baked.blend it is baked. In dynamics.blend arms of three links move from pose to pose with loads in their
 hands, and reach from three sides, and a figure lifts a box with both hands. Beside them are a picture of what moves
@@ -60,16 +61,24 @@ def _look_at(folder: Path) -> dict:
     scene, rig = demo.scene, demo.rig
     scene.frame_end = LAST
     print(f"A Rigify human of {len(rig.pose.bones)} bones looks at a ball and a bird.")
-    look_at, edit, sampler, target = (
-        load(f"rig.{name}") for name in ("look_at.resolve", "look_at.edit", "sampling.sampler", "sampling.targets")
+    look_at, edit, looks, sampler, target = (
+        load(f"rig.{name}")
+        for name in (
+            "look_at.resolve",
+            "look_at.edit",
+            "look_at.directing.looks",
+            "sampling.sampler",
+            "sampling.targets",
+        )
     )
     started = time.perf_counter()
     head = look_at.find_head(rig)
     edit.add(scene, rig, head, demo.ball)
-    targets = [target.Target(demo.ball), target.Target(demo.bird)]
-    names = {"Ball": 0, "Bird": 1}
-    schedule = tuple((event["frame"], names.get(event.get("target"))) for event in EVENTS)
-    ready = look_at.resolve(rig, head, targets, schedule)
+    rig.pose.bones[head].lookat_pd.use = False
+    targets = [target.Target(item) for item in (demo.ball, demo.bird)]
+    numbers = {one.object.name: looks.add(rig, head, one) for one in targets}
+    looks.write_keys(scene, rig, head, [(event["frame"], numbers.get(event.get("target"))) for event in EVENTS])
+    ready = look_at.resolve(rig, head)
     results = _bake(scene, [ready])
     seconds = time.perf_counter() - started
     with sampler.Sampler(scene, rig, ready.bones[:1], targets) as sampling:

@@ -24,8 +24,8 @@ KEPT += ("in_place", "travelling", "follow_path")
 def operators() -> dict[str, type]:
     package = load("operators")
     modules = [item for item in vars(package).values() if getattr(item, "__name__", "").startswith(package.__name__)]
-    kinds = {item for module in modules for item in vars(module).values() if isinstance(item, type)}
-    return {kind.bl_idname.partition(".")[2]: kind for kind in kinds if hasattr(kind, "bl_idname")}
+    kinds = {kind for module in modules for kind in load("operators.guarding").operators(module)}
+    return {kind.bl_idname.partition(".")[2]: kind for kind in kinds}
 
 
 def test_every_operator_with_a_destination_has_the_choice() -> None:
