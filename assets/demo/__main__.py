@@ -2,8 +2,8 @@
 
     python assets/demo --output build/demo
 
-In look_at.blend a Rigify human with an animation of its own looks at a ball, then a bird, lets go, and looks again: baked,
-and *Edit Live Again* goes back to the look-at. In
+In look_at.blend a Rigify human with an animation of its own looks at a ball, then a bird, lets go, and looks again:
+baked, and *Edit Live Again* goes back to the look-at. In
 conversation.blend two of them talk, with all that a body does about it: live, with its markers, to be changed; in
 conversation_baked.blend it is baked. In dynamics.blend arms of three links move from pose to pose with loads in their
 hands, and reach from three sides, and a figure lifts a box with both hands. Beside them are a picture of what moves
