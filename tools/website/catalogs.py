@@ -7,6 +7,7 @@ catalog has one that is no more in its page. With --write the catalogs are broug
 missing is left empty.
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from babel.messages import Catalog, pofile
 LOCALE = contents.DOCS / "locale/ja/LC_MESSAGES"
 TRANSLATED = ("index.md", "installation.md", "faq.md", "which-method.md", "lessons/*.md", "recipes/*.md")
 """The pages that are there in Japanese; the others are shown in English."""
+
+
+_PICTURE = re.compile(r"!\[.*\]\(.*\)", re.DOTALL)
 
 
 def pages() -> list[str]:
@@ -32,7 +36,9 @@ def read(path: Path) -> Catalog:
 
 
 def texts(catalog: Catalog) -> dict[str, str]:
-    return {str(message.id): str(message.string) for message in catalog if message.id}
+    """Sentences and their Japanese; not the files of pictures, which are the same."""
+    found = {str(message.id): str(message.string) for message in catalog if message.id}
+    return {text: said for text, said in found.items() if not _PICTURE.fullmatch(text)}
 
 
 def faults(page: str, wanted: dict[str, str], present: dict[str, str]) -> list[str]:
