@@ -1,7 +1,7 @@
 """The recipes of the documents, each on a stand-in with the bones of that family: added, baked, and it looks there."""
 
-from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 
 import bpy
@@ -80,31 +80,48 @@ def test_plain_skeletons(family) -> None:
         assert scenes.error(armature, scenes.place_of(target), bone=head) < 1.0
 
 
-def controls(rows: Sequence[tuple], trunk: Sequence[str]) -> list[tuple]:
-    """Controls that lie on the bones of the trunk, in a line of their own: `c_head.x` on `head.x`."""
-    known = {f"{name}": (head, tail) for name, _, head, tail in rows}
-    parents = [None, *(f"c_{name}" for name in trunk)]
-    return [(f"c_{name}", parent, *known[name]) for name, parent in zip(trunk, parents, strict=False)]
+COPIED = {
+    "auto_rig_pro": (CONVENTIONS["auto_rig_pro"], "c_{}"),
+    "cloudrig": (
+        skeletons.Convention(
+            "DEF-Hips|DEF-Spine|DEF-Chest|DEF-Neck|DEF-Head",
+            "DEF-Clavicle.{}|DEF-UpperArm.{}|DEF-Forearm.{}|DEF-Wrist.{}",
+            "DEF-Thigh.{}|DEF-Knee.{}|DEF-Foot.{}|DEF-Toes.{}",
+            ("L", "R"),
+        ),
+        "FK-{}",
+    ),
+}
+"""Deforming bones, and the names of the controls that they copy."""
 
 
-def test_deforming_bones_that_copy_controls() -> None:
-    """As in Auto-Rig Pro: what is keyed are the controls that the page names."""
-    names = CONVENTIONS["auto_rig_pro"]
-    trunk = names.trunk.split("|")
+@pytest.mark.parametrize("family", COPIED)
+def test_deforming_bones_that_copy_controls(family) -> None:
+    """What is keyed are the controls, whose head follows the neck by a constraint; deforming bones get no keys."""
+    names, pattern = COPIED[family]
     rows = skeletons.human_rows(names)
-    armature = scenes.figure(rows=[*rows, *controls(rows, trunk)])
-    for name in trunk:
-        copies = armature.pose.bones[name].constraints.new("COPY_TRANSFORMS")
-        copies.target, copies.subtarget = armature, f"c_{name}"
-    keyed = [f"c_{name}" for name in reversed(trunk)]
+    control = {bone: pattern.format(bone.removeprefix("DEF-")) for bone in names.trunk.split("|")}
+    places = {name: (head, tail) for name, _, head, tail in rows}
+    head, neck = names.chain[0], names.chain[1]
+    parents = dict(pairwise(reversed(names.trunk.split("|"))))
+    above = {bone: control.get(parents.get(bone)) if bone != head else None for bone in control}
+    armature = scenes.figure(rows=[*rows, *((control[bone], above[bone], *places[bone]) for bone in control)])
+    for bone in control:
+        copies = armature.pose.bones[bone].constraints.new("COPY_TRANSFORMS")
+        copies.target, copies.subtarget = armature, control[bone]
+    follows = armature.pose.bones[control[head]].constraints.new("ARMATURE")
+    target = follows.targets.new()
+    target.target, target.subtarget = armature, control[neck]
+    keyed = [control[bone] for bone in names.chain]
     scenes.animate(armature, bones=keyed)
-    target = ready()
-    assert added(armature, "c_head.x") == keyed
+    ball = ready()
+    assert added(armature, keyed[0]) == keyed
+    paths = " ".join(path for _, path, _ in scenes.curves(baked(armature)))
+    assert all(f'"{bone}"' in paths for bone in keyed)
+    assert not [bone for bone in names.chain if f'"{bone}"' in paths]
+    assert scenes.error(armature, scenes.place_of(ball), bone=keyed[0]) < 1.0
     page = said("auto-rig-pro")
-    assert all(f"`{name}`" in page for name in ("c_head.x", "c_neck.x"))
-    action = baked(armature)
-    assert {bone for _, path, _ in scenes.curves(action) for bone in names.chain if f'"{bone}"' in path} == set()
-    assert scenes.error(armature, scenes.place_of(target), bone="c_head.x") < 1.0
+    assert all(f"`{bone}`" in page for bone in keyed[:2])
 
 
 def test_shape_keys_of_arkit_turn_the_eyes_and_blink() -> None:
