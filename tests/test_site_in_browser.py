@@ -140,26 +140,37 @@ def served(site: Path, visitor: str) -> Iterator[tuple[str, threading.Event, dic
         server.server_close()
 
 
+def visited(site: Path, pages: list[str], folder: Path) -> tuple[dict, list[str]]:
+    """What the visitor reports of pages, and the errors in Chromium's console."""
+    visitor = VISITOR.replace("PAGES", json.dumps(pages)).replace("WIDTHS", json.dumps(WIDTHS))
+    log = folder / "log"
+    with served(site, visitor.replace("REPORT", REPORT)) as (address, ready, report), log.open("w") as file:
+        # It opens the page and goes on until it is ended.
+        flags = ["--window-size=1800,900", "--remote-debugging-port=0", f"--user-data-dir={folder / 'user'}"]
+        chromium = subprocess.Popen([CHROMIUM, *FLAGS, *flags, address], stdout=file, stderr=file)
+        try:
+            assert ready.wait(300), log.read_text("utf-8", "replace")[-2000:]
+        finally:
+            chromium.terminate()
+            chromium.wait(30)
+    return report, re.findall(r".*CONSOLE.*(?:rror|Failed|Uncaught).*", log.read_text("utf-8", "replace"))
+
+
+def test_the_visitor_finds_what_is_wrong(tmp_path) -> None:
+    site, wide = tmp_path / "site", "<p style='width: 800px'>wide</p>"
+    site.mkdir()
+    (site / "a.html").write_text(f"<img src='none.png'>{wide}<script>throw new Error('fault')</script>", "utf-8")
+    report, errors = visited(site, ["/a.html"], tmp_path)
+    assert sorted(text.split()[1] for text in report["found"]) == ["no", "no", "wider"]
+    assert any("fault" in line for line in errors)
+
+
 def test_pages_load_at_both_widths_without_errors(site, tmp_path) -> None:
     """All English pages, and those that are there in Japanese."""
+    catalogs = ROOT / "docs/locale/ja/LC_MESSAGES"
     english = [path for path in site.rglob("*.html") if "ja" not in path.relative_to(site).parts]
-    translated = (ROOT / "docs/locale/ja/LC_MESSAGES").rglob("*.po")
-    japanese = [
-        site / "ja" / path.relative_to(ROOT / "docs/locale/ja/LC_MESSAGES").with_suffix(".html") for path in translated
-    ]
+    japanese = [site / "ja" / path.relative_to(catalogs).with_suffix(".html") for path in catalogs.rglob("*.po")]
     pages = [f"/{path.relative_to(site).as_posix()}" for path in sorted({*english, *japanese})]
-    visitor = VISITOR.replace("PAGES", json.dumps(pages)).replace("WIDTHS", json.dumps(WIDTHS))
-    with served(site, visitor.replace("REPORT", REPORT)) as (address, ready, report):
-        log = tmp_path / "log"
-        command = [CHROMIUM, *FLAGS, "--window-size=1800,900", f"--user-data-dir={tmp_path / 'user'}", address]
-        with log.open("w") as file:
-            # It opens the page and goes on until it is ended.
-            chromium = subprocess.Popen([*command, "--remote-debugging-port=0"], stdout=file, stderr=file)
-            try:
-                assert ready.wait(300), log.read_text("utf-8", "replace")[-2000:]
-            finally:
-                chromium.terminate()
-                chromium.wait(30)
-    assert report["found"] == []
-    assert report["visited"] == len(pages) * len(WIDTHS)
-    assert not re.findall(r".*CONSOLE.*(?:rror|Failed|Uncaught).*", log.read_text("utf-8", "replace"))
+    report, errors = visited(site, pages, tmp_path)
+    assert report == {"visited": len(pages) * len(WIDTHS), "found": []}
+    assert not errors
