@@ -126,7 +126,7 @@ def _trial(sources: dict[str, Path], folder: Path, start: float, per_file: dict[
     shutil.rmtree(inputs)
     shutil.rmtree(folder / "out")
     few = _bake(_copies(sources, folder / "first", FIRST), folder / "first out")
-    inputs = _copies(sources, folder / "compared", COMPARED)
+    inputs, load_before = _copies(sources, folder / "compared", COMPARED), _load()
     one, two = (_bake(inputs, folder / f"by {n}", "--jobs", f"{n}") for n in (1, 2))
     growth = (whole.seconds - one.seconds) / (TRIAL - COMPARED) / ((one.seconds - start) / COMPARED)
     first = f"one of the first {COMPARED}"
@@ -134,16 +134,22 @@ def _trial(sources: dict[str, Path], folder: Path, start: float, per_file: dict[
     size = f"{whole.memory:.0f} MB"
     what, peer = f"Most memory of {TRIAL:,} files", f"that of {FIRST}"
     yield Row("scale.trial.memory", what, None, whole.memory / few.memory, peer, Goal(1.1), also=size)
-    yield from _compared("short", FRAMES, one, two, None)
+    yield from _compared("short", FRAMES, one, two, None, load_before)
     longer = _copies(_characters(folder, LONGER), folder / "longer", COMPARED)
+    load_before = _load()
     runs = (_bake(longer, folder / f"longer by {n}", "--jobs", f"{n}") for n in (1, 2))
-    yield from _compared("long", LONGER, *runs, Goal(1.8, SPEEDUP))
+    yield from _compared("long", LONGER, *runs, Goal(1.8, SPEEDUP), load_before)
 
 
-def _compared(name: str, frames: int, one: Run, two: Run, goal: Goal | None) -> Iterator[Row]:
-    """The rows of one process and of two that do the same."""
+def _load() -> str:
+    """How many programs want the processor now, this one among them."""
+    return f"begun at a load of {os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else ""
+
+
+def _compared(name: str, frames: int, one: Run, two: Run, goal: Goal | None, also: str) -> Iterator[Row]:
+    """The rows of one process and of two that do the same. also: of the machine as they began."""
     what = f"{COMPARED} files of {frames} frames"
-    yield Row(f"scale.trial.one_{name}", f"{what} by one process, by the clock", one.clock)
+    yield Row(f"scale.trial.one_{name}", f"{what} by one process, by the clock", one.clock, also=also)
     also, ratio = f"most memory {two.memory:.0f} MB each", two.clock / one.clock
     two_do = f"{what} by two processes, by the clock"
     yield Row(f"scale.trial.two_{name}", two_do, two.clock, ratio, "one", goal, faster=True, also=also)

@@ -5,12 +5,17 @@ All run in one process that goes on to the next file, so that no start is in it.
 """
 
 import contextlib
+import inspect
 import io
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from time import process_time
+from typing import Any
+from unittest.mock import patch
 
 import bpy
 
@@ -18,10 +23,25 @@ from standalone import load
 
 from . import scenes
 from .extension import registered
-from .rows import Goal, Row
+from .rows import Goal, Row, duration
 from .timing import Times, clocked, shortest
 
 program, edit = load("cli.program"), load("rig.look_at.edit")
+scene_files, layer_bake, resolve = load("cli.scene_files"), load("rig.layers.layer_bake"), load("rig.look_at.resolve")
+LookAtSolve, GazeSolver = load("rig.look_at.look_at_solve").LookAtSolve, load("rig.look_at.gaze_solving").GazeSolver
+
+PARTS = {
+    "opening": (scene_files, "load"),
+    "finding the head": (resolve, "find_head"),
+    "finding the chain": (resolve, "resolve"),
+    "sampling": (LookAtSolve, "sample"),
+    "the solver": (GazeSolver, "solve"),
+    "keys": (layer_bake, "write"),
+    "saving": (scene_files, "save"),
+}
+"""What takes most of a plain bake, and where it is done."""
+SCRIPT = "opening the file", "`nla.bake`", "saving the file"
+"""What the script does, but for its constraints."""
 
 FRAMES, FILES, REPEATS = 120, 12, 2
 LIMBS = 5
@@ -45,8 +65,19 @@ def _plain(prefix: str, folder: Path) -> Iterator[Row]:
             scenes.skin(scene, character, *SKIN)
             group += f", beside a skinned mesh of {SKIN[0] * SKIN[1]:,} vertices"
         goal = Goal(1.0 if skinned else 1.2)
-        works = _works(folder / key, character)
-        yield from _compared(f"{prefix}.{key}", group, shortest(works, REPEATS), goal, files=FILES)
+        target, of_key = character.target.name, folder / key
+        works = _works(of_key, character)
+        if not skinned:
+            works["parts"] = partial(_parts, of_key / "in", of_key / "out", target)
+        times = shortest(works, REPEATS)
+        yield from _compared(f"{prefix}.{key}", group, times, goal, files=FILES)
+        if not skinned:
+            yield Row(f"{prefix}.{key}.script_parts", "... of the script", also=_listed(times, SCRIPT), group=group)
+            yield Row(f"{prefix}.{key}.bake_parts", "... of `bake`", also=_listed(times, PARTS), group=group)
+
+
+def _listed(times: Times, parts: Iterable[str]) -> str:
+    return ", ".join(f"{part} {duration(times[part] / FILES)}" for part in parts)
 
 
 def _human(prefix: str, folder: Path) -> Iterator[Row]:
@@ -69,7 +100,7 @@ def _compared(key: str, group: str, times: Times, goal: Goal, *, files: int) -> 
     yield Row(f"{key}.verify", "`bake --verify`", verified, verified / script, "the script", group=group)
 
 
-def _works(folder: Path, character: scenes.Character, files: int = FILES) -> dict[str, Callable[[], float]]:
+def _works(folder: Path, character: scenes.Character, files: int = FILES) -> dict[str, Callable[[], float | Times]]:
     """What is compared, on copies of the present file without its look-at."""
     target, bones, rig = character.target.name, character.bones, character.armature.name
     edit.remove(character.armature, bones[0])
@@ -78,12 +109,15 @@ def _works(folder: Path, character: scenes.Character, files: int = FILES) -> dic
     bpy.ops.wm.save_as_mainfile(filepath=str(first), copy=True, compress=False)
     sources = [first, *(Path(shutil.copy(first, folder / "in" / f"{number}.blend")) for number in range(1, files))]
 
-    def script() -> None:
+    def script() -> Times:
+        parts: Counter[str] = Counter()
+        begin = process_time()
         for source in sources:
-            _script(source, folder / "script.blend", rig, bones, target)
+            parts.update(_script(source, folder / "script.blend", rig, bones, target))
+        return {"script": process_time() - begin, **parts}
 
     return {
-        "script": clocked(script, process_time),
+        "script": script,
         "ours": clocked(lambda: _bake(folder / "in", folder / "out", target), process_time),
         "verified": clocked(lambda: _bake(folder / "in", folder / "out", target, "--verify"), process_time),
     }
@@ -96,9 +130,46 @@ def _bake(source: Path, output: Path, target: str, *more: str) -> None:
             raise RuntimeError(said.getvalue())
 
 
-def _script(source: Path, output: Path, rig: str, bones: Sequence[str], target: str) -> None:
-    """As it is written by hand: open, track, bake, save."""
+def _parts(source: Path, output: Path, target: str) -> Times:
+    """Seconds of the processor that each part of a bake takes, in all files."""
+    spent = dict.fromkeys(PARTS, 0.0)
+    with contextlib.ExitStack() as stack:
+        for part, (place, name) in PARTS.items():
+            stack.enter_context(patch.object(place, name, _counted(getattr(place, name), spent, part)))
+        _bake(source, output, target)
+    return spent
+
+
+def _counted(work: Callable[..., Any], spent: Times, part: str) -> Callable[..., Any]:
+    """The work, whose seconds are added; of a generator, those of its steps."""
+
+    def counted(*given: Any, **named: Any) -> Any:
+        begin = process_time()
+        try:
+            return work(*given, **named)
+        finally:
+            spent[part] += process_time() - begin
+
+    def steps(*given: Any, **named: Any) -> Generator[Any, None, Any]:
+        going_on = work(*given, **named)
+        while True:
+            begin = process_time()
+            try:
+                step = next(going_on)
+            except StopIteration as end:
+                return end.value
+            finally:
+                spent[part] += process_time() - begin
+            yield step
+
+    return steps if inspect.isgeneratorfunction(work) else counted
+
+
+def _script(source: Path, output: Path, rig: str, bones: Sequence[str], target: str) -> Times:
+    """As it is written by hand: open, track, bake, save. Returns the seconds of these parts."""
+    began = process_time()
     bpy.ops.wm.open_mainfile(filepath=str(source), load_ui=False)
+    opened = process_time()
     armature = bpy.data.objects[rig]
     bpy.context.view_layer.objects.active = armature
     bpy.ops.object.mode_set(mode="POSE")
@@ -109,6 +180,7 @@ def _script(source: Path, output: Path, rig: str, bones: Sequence[str], target: 
         constraint.target, constraint.track_axis = bpy.data.objects[target], "TRACK_NEGATIVE_Z"
         constraint.influence = 1.0 / len(bones)
     first, last = (int(frame) for frame in armature.animation_data.action.frame_range)
+    tracked = process_time()
     bpy.ops.nla.bake(
         frame_start=first,
         frame_end=last,
@@ -119,5 +191,7 @@ def _script(source: Path, output: Path, rig: str, bones: Sequence[str], target: 
         bake_types={"POSE"},
         channel_types={"ROTATION"},
     )
+    baked = process_time()
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.wm.save_as_mainfile(filepath=str(output), copy=True, compress=False)
+    return dict(zip(SCRIPT, (opened - began, baked - tracked, process_time() - baked), strict=True))

@@ -62,6 +62,8 @@ def place(
 
 def aiming_from(chain: gaze.Chain, eye: Array) -> gaze.Chain:
     """A chain that aims from a place (3,) in the frame of the head."""
+    if not np.any(eye) and not (chain.eye_height or chain.eye_ahead):
+        return chain
     # Eyes are in the plane of symmetry.
     height, ahead = float(eye @ chain.up[0]), float(eye @ chain.forward[0])
     return replace(chain, eye_height=height, eye_ahead=ahead, near=max(chain.near, _ROOM * abs(height)))
