@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,8 @@ from .errors import BatchError
 from .job_file import Job
 
 Row = dict[str, Any]
+MADE = "job.json"
+"""The file of a job that has none."""
 
 
 def run(job: str | os.PathLike[str] | Mapping[str, Any] | Job, *, options: Sequence[str] = ()) -> list[Row]:
@@ -27,9 +30,16 @@ def run(job: str | os.PathLike[str] | Mapping[str, Any] | Job, *, options: Seque
         words = [*program.words(), "job", str(path), *options, "--report", str(report), "--quiet"]
         done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
         if not report.exists():
-            said = [line for line in done.stderr.splitlines() if line.strip()]
-            raise BatchError(said[-1].removeprefix(f"{program.NAME}: ") if said else f"it ended with {done.returncode}")
+            raise BatchError(_said(done.stderr, Path(folder)) or f"it ended with {done.returncode}")
         return json.loads(report.read_text("utf-8"))
+
+
+def _said(errors: str, folder: Path) -> str:
+    """The last line of what a process has said, without what only the command line has: its name, its help, and the
+    file in `folder` that was made for it."""
+    lines = [line for line in errors.splitlines() if line.strip()]
+    sentence = lines[-1].removeprefix(f"{program.NAME}: ") if lines else ""
+    return re.sub(r" \(see [^()]* --help\)$", "", sentence).removeprefix(f"{folder / MADE}: ")
 
 
 def _file(job: Any, folder: Path) -> Path:
@@ -38,7 +48,7 @@ def _file(job: Any, folder: Path) -> Path:
         return Path(job)
     content = job.content if isinstance(job, Job) else job
     below = job.folder if isinstance(job, Job) else Path()
-    path = folder / "job.json"
+    path = folder / MADE
     try:
         # What it names is relative to this folder.
         path.write_text(json.dumps({**content, "folder": str(below.absolute())}), "utf-8")

@@ -634,5 +634,5 @@ def test_a_job_from_python(show, tmp_path) -> None:
     assert [row["ok"] for row in rows] == [True] * 3 and [row["skipped"] for row in rows] == [False] * 3
     anna = {"files": [str(tmp_path / "chars/anna/*.glb")], "point": [0.5, -2, 1.7], "output": str(tmp_path / "new")}
     assert len(lookat_pd_batch.run({"anna": anna})) == 2
-    with pytest.raises(lookat_pd_batch.BatchError, match="matches no file"):
+    with pytest.raises(lookat_pd_batch.BatchError, match=r"^\[anna\] files: 'nothing' matches no file$"):
         lookat_pd_batch.run({"anna": {**anna, "files": ["nothing"]}})
