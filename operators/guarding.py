@@ -21,6 +21,8 @@ from . import reporting
 
 _faults: list[BaseException] = []
 """The last fault, for as long as Blender runs."""
+_seen: list[BaseException] = []
+"""It too, once the animator has reported or dismissed it."""
 
 
 def last_fault() -> BaseException | None:
@@ -28,9 +30,20 @@ def last_fault() -> BaseException | None:
     return _faults[-1] if _faults else None
 
 
+def is_new() -> bool:
+    """Whether there is a fault that the animator has neither reported nor dismissed."""
+    return _faults != _seen
+
+
+def dismiss() -> None:
+    """Say nothing more of the last fault; Report a Problem still knows it."""
+    _seen[:] = _faults
+
+
 def forget() -> None:
     """As if there had been no fault: it was reported, or the extension is disabled."""
     _faults.clear()
+    _seen.clear()
 
 
 def guard(kind: type) -> None:

@@ -7,7 +7,7 @@ import bpy
 from ..rig import project
 
 _OPERATORS = {
-    "lessons/first-look-at": "open_example report_problem",
+    "lessons/first-look-at": "open_example report_problem dismiss_problem",
     "look-at/adding": "add remove copy_settings select_armature look_at_camera choose_facing",
     "look-at/settings#chain": "chain_add chain_detect chain_move chain_remove",
     "look-at/presets": "preset preset_add",

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import FloatVectorProperty, StringProperty
 
+from ..rig import project
 from ..rig.look_at import presets
 from ..rig.settings import Properties, pointer
 from . import drawing, viewports
+from .manual import address
 
 _PACKAGE = __package__.rpartition(".")[0]
 PANELS = ("conversation", "springs", "pd_follow", "transitions", "ik", "dynamics")
@@ -83,6 +85,10 @@ class LOOKAT_PD_Preferences(_Settings, bpy.types.AddonPreferences):
         column.active = self.use_own_colors
         for name in COLORS:
             column.prop(self, f"color_{name}")
+        row = layout.row()
+        row.operator("wm.url_open", text="First Steps", icon="HELP").url = address(project.FIRST_STEPS)
+        row.operator("wm.url_open", text="Manual", icon="URL").url = address(project.MANUAL)
+        row.operator("lookat_pd.report_problem", icon="ERROR")
 
 
 class SessionPreferences(_Settings, bpy.types.PropertyGroup):

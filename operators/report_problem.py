@@ -6,7 +6,7 @@ import bpy
 
 from ..rig import project
 from ..rig.settings import switch
-from . import problem_report, reporting
+from . import guarding, problem_report, reporting
 
 FORM, JAPANESE_FORM = "problem.yml", "problem.ja.yml"
 """Forms in `.github/ISSUE_TEMPLATE`, whose fields are those of `problem_report.fields`."""
@@ -32,8 +32,21 @@ class LOOKAT_PD_OT_report_problem(bpy.types.Operator):
         context.window_manager.clipboard = problem_report.text(context.scene)
         if self.open_form:
             bpy.ops.wm.url_open(url=address())
+        guarding.dismiss()
         reporting.report_info(self, "The details are on the clipboard; paste them into the form.")
         return {"FINISHED"}
 
 
-register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_report_problem,))
+class LOOKAT_PD_OT_dismiss_problem(bpy.types.Operator):
+    """Hide this message; Report a Problem still knows of the error"""
+
+    bl_idname = "lookat_pd.dismiss_problem"
+    bl_label = "Dismiss"
+    bl_options = {"REGISTER", "INTERNAL"}
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        guarding.dismiss()
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_report_problem, LOOKAT_PD_OT_dismiss_problem))

@@ -19,6 +19,7 @@ _PD_FOLLOW = ("lookat_pd.pd_follow_add", "lookat_pd.pd_follow_remove", "lookat_p
 _SPRINGS = ("lookat_pd.add_springs", "lookat_pd.springs_remove", "lookat_pd.springs_mirror", "lookat_pd.springs_bake")
 _IK = ("lookat_pd.ik_drag", "lookat_pd.ik_bake", "lookat_pd.ik_contacts", "lookat_pd.ik_pin")
 _DYNAMICS = ("lookat_pd.interpolate_keys", "lookat_pd.reach")
+_HELP = ("lookat_pd.open_example", "lookat_pd.report_problem")
 _SHOT = ("lookat_pd.inertialize", "lookat_pd.smooth_pop", "lookat_pd.loop_action", "lookat_pd.chain_actions")
 
 
@@ -29,6 +30,7 @@ class LOOKAT_PD_MT_look_at(bpy.types.Menu):
         layout = self.layout
         layout.operator("lookat_pd.add", icon="ADD")
         layout.operator("lookat_pd.remove", icon="REMOVE")
+        layout.operator("lookat_pd.look_at_camera", icon="CAMERA_DATA")
         layout.separator()
         layout.operator("lookat_pd.copy", icon="COPYDOWN")
         layout.operator("lookat_pd.mirror", icon="MOD_MIRROR")
@@ -54,6 +56,9 @@ class LOOKAT_PD_MT_look_at(bpy.types.Menu):
             layout.operator(name)
         layout.separator()
         for name in _SHOT:
+            layout.operator(name)
+        layout.separator()
+        for name in _HELP:
             layout.operator(name)
 
 

@@ -55,8 +55,10 @@ def draw_help(layout: bpy.types.UILayout) -> None:
 
 def draw_fault(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """After a fault of the extension: what to do about it."""
-    if guarding.last_fault() is None:
+    if not guarding.is_new():
         return
     box = layout.box()
     status.draw_long(box, context, messages.translate("An operator failed because of a fault in Look-at PD"), "ERROR")
-    box.operator("lookat_pd.report_problem")
+    row = box.row(align=True)
+    row.operator("lookat_pd.report_problem")
+    row.operator("lookat_pd.dismiss_problem", text="", icon="X")

@@ -62,6 +62,20 @@ def test_it_is_reported_without_names_and_paths(failing) -> None:
         assert private not in text, private
 
 
+def test_the_panel_says_so_until_it_is_reported_or_dismissed(failing) -> None:
+    with pytest.raises(RuntimeError):
+        bpy.ops.lookat_pd.add()
+    assert guarding.is_new()
+    bpy.ops.lookat_pd.dismiss_problem()
+    assert not guarding.is_new()
+    assert "KeyError" in problem_report.text(bpy.context.scene), "it can still be reported"
+    with pytest.raises(RuntimeError):
+        bpy.ops.lookat_pd.add()
+    assert guarding.is_new()
+    bpy.ops.lookat_pd.report_problem(open_form=False)
+    assert not guarding.is_new()
+
+
 def test_every_operator_is_guarded() -> None:
     found = [kind for module in operators.MODULES for kind in guarding.operators(module)]
     assert {f"lookat_pd.{name}" for name in dir(bpy.ops.lookat_pd)} == {kind.bl_idname for kind in found}

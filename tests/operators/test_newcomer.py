@@ -125,6 +125,35 @@ def test_a_new_look_at_has_what_is_preferred(preferred) -> None:
     assert layers.enabled(settings(armature))
 
 
+def test_the_preferences_show_all_that_they_have(preferred) -> None:
+    class Shown:
+        """A layout that notes which properties it is given."""
+
+        def __init__(self, names: set[str]) -> None:
+            self.names = names
+
+        def __getattr__(self, name: str):
+            return lambda *_, **__: Shown(self.names)
+
+        def prop(self, owner, name: str, **_: object) -> None:
+            assert name in owner.bl_rna.properties
+            self.names.add(name)
+
+    layout = Shown(set())
+    preferences.LOOKAT_PD_Preferences.draw(Drawn(preferred, layout), bpy.context)
+    assert layout.names == set(preferred.bl_rna.properties.keys()) - {"rna_type", "name", "bl_idname"}
+
+
+class Drawn:
+    """The preferences with a layout of our own."""
+
+    def __init__(self, chosen, layout) -> None:
+        self.chosen, self.layout, self.bl_rna = chosen, layout, chosen.bl_rna
+
+    def __getattr__(self, name: str):
+        return getattr(self.chosen, name)
+
+
 def test_panels_are_switched_off(preferred) -> None:
     scenes.figure()
     kinds = {name: getattr(bpy.types, f"LOOKAT_PD_PT_{name}") for name in ("springs", "pd_follow", "transitions", "ik")}

@@ -1,5 +1,8 @@
 """Somebody new: the tab without a character, the example, and the camera as a target, with the mouse alone."""
 
+import sys
+
+import addon_utils
 import bpy
 from character import armature, select, settings, settled
 from windowed.hands import SIDEBAR, Hands, Waiting
@@ -69,3 +72,22 @@ def look_at_the_camera(hands: Hands) -> Waiting:
     assert settings().target == camera
     yield from hands.undo()
     assert not settings().exists
+
+
+@script()
+def the_preferences_are_drawn(hands: Hands) -> Waiting:
+    """As Blender shows them among the add-ons."""
+    module = next(name for name in bpy.context.preferences.addons.keys() if name.endswith(".lookat_pd"))
+    area = hands.area("VIEW_3D")
+    area.type = "PREFERENCES"
+    bpy.context.preferences.active_section = "ADDONS"
+    bpy.context.window_manager.addon_search = "Look-at PD"
+    addon_utils.module_bl_info(sys.modules[module])["show_expanded"] = True
+    try:
+        yield 1.0
+        yield from hands.wheel((area.x + area.width // 2, area.y + area.height // 2), -10)
+        yield 0.5
+        hands.keep("preferences", area.x, area.y, area.width, area.height)
+    finally:
+        area.type = "VIEW_3D"
+    yield 0.2
