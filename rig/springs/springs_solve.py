@@ -189,8 +189,10 @@ def solve(
     seen = _Seen.of(rig, s, met)
     inputs["drag"] = inputs["drag"] + seen.drag
     first, seam = int(s.frames[0]), None
+    restarts = springs.find_jumps(places, turns, rig.reach * _size(s))
     rows = None if cycle is None else _repeats(cycle, s, places, turns, tips)
-    if rows is not None:
+    # A cycle in which something jumps has no state that returns.
+    if rows is not None and not restarts[rows[0] + 1 : rows[1] + 1].any():
         begin, end = rows
         over = slice(begin, end + 1)
         inputs |= seen.inputs(over, _wind(rig, end - begin + 1, dt, (end - begin) * dt))
@@ -207,7 +209,6 @@ def solve(
         inputs |= seen.inputs(slice(None), _wind(rig, len(places), dt, None))
         if among is not None:
             inputs["colliders"] = among
-        restarts = springs.find_jumps(places, turns, rig.reach * _size(s))
         found = springs.solve(places, turns, tips, rig.parents, dt, **inputs, restarts=restarts)
         offsets, swings, longer, first_solved = found.offsets, found.swings, found.longer, first
     depths = () if among is None else _depths(rig, found, among, met.colliders, _radii(rig, s), first_solved)

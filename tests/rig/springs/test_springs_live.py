@@ -223,6 +223,19 @@ def test_on_a_cycle_it_has_no_seam_and_needs_no_run_up() -> None:
     assert np.abs(seen(armature, frames=[1, 25])[1] - found[0]).max() > 1e-3
 
 
+def test_where_the_character_jumps_within_a_cycle_the_chain_begins_at_rest() -> None:
+    armature = animal()
+    cycle(armature)
+    carrier = scenes.ball((0.0, 0.0, 0.0), "Carrier")
+    armature.parent = carrier
+    scenes.keyed(carrier, "location", [(12, (0.0, 0.0, 0.0)), (13, (50.0, 0.0, 0.0))])
+    plain = seen(armature, frames=[12, 13])
+    swing(armature)
+    found = seen(armature, frames=[12, 13])
+    assert_allclose(found[1], plain[1], atol=1e-4)
+    assert np.abs(bends(found[:1]) - bends(plain[:1])).max() < 1.0
+
+
 def test_wind_blows_the_chain_aside_alike_each_time_and_without_a_seam() -> None:
     armature = animal()
     cycle(armature)
