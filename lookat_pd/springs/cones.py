@@ -4,6 +4,10 @@ import numpy as np
 
 from ..rotation import Array
 
+_YIELD = 0.3
+"""Part of what a bone yields to a torque by which its cone does. What a collider pushes beyond a cone is held back then,
+and not torn to and fro."""
+
 
 class Cones:
     """Those of c chains of s bones. limits: (c, s) [rad]. above: (c, s) the bone on which each hangs. hangs: (c, s)
@@ -32,9 +36,9 @@ class Cones:
             state[:, bone] = above + bend * np.minimum(1.0, self.limits[:, bone] / np.maximum(angle, 1e-12))[:, None]
         return state
 
-    def rows(self, state: Array, swung: Array, levels: int) -> list[tuple[Array, ...]]:
+    def rows(self, state: Array, swung: Array, yields: Array) -> list[tuple[Array, ...]]:
         """Bones at the ends of their cones, as contacts along one axis whose distances are angles, as `Contacts` has
-        them. swung: (c, s) angles by which bones may swing."""
+        them. swung: (c, s) angles by which bones may swing. yields: see `Contacts`."""
         bends = self._bends(state)
         angles = np.sqrt((bends**2).sum(axis=-1))
         gaps = self.limits - angles
@@ -48,6 +52,7 @@ class Cones:
         moves[rows, bone, :, 0] = -outward
         below = np.flatnonzero(self.hangs[chain, bone])
         moves[below, self.above[chain, bone][below], :, 0] = outward[below]
-        none, normals = np.zeros((len(chain), levels)), np.tile([1.0, 0.0, 0.0], (len(chain), 1))
+        none, normals = np.zeros((len(chain), 3)), np.tile([1.0, 0.0, 0.0], (len(chain), 1))
         moves = moves.reshape(len(chain), -1, 3)
-        return [(chain, gaps[chain, bone], normals, moves, np.zeros((len(chain), 3)), none[:, 0], none)]
+        softness = _YIELD * yields[:, chain, bone, bone].T
+        return [(chain, gaps[chain, bone], normals, moves, none, none[:, 0], softness)]

@@ -142,6 +142,7 @@ class _Steps:
         c = self.contacts = contacts
         self.count, self.slips = c._count, bool(c.friction.any())
         self.single: dict[int, tuple] = {}
+        self.crossed: Array | None = None
         fall = np.add.reduce(c._drift * c._normals, axis=1)
         carried, sees, pushes = [fall], [c._pushed], [c._weighed]
         if self.slips:
@@ -222,9 +223,21 @@ class _Steps:
             size += 1e-30
             np.divide(c.friction * forces, size, out=size)
             slips *= np.minimum(size, 1.0, out=size)[..., None]
+            # What holds one back may push another in.
+            gaps += (found[:, None, self.count :] @ self._crossed())[:, 0]
+            forces = c.forces(np.minimum(gaps, 0.0), gaps[0] < 0.0)
         gaps[:] = forces
         self._push(result, found)
         return result
+
+    def _crossed(self) -> Array:
+        """(2, 3 p, p) how what holds points back changes gaps."""
+        if self.crossed is None:
+            c, drags = self.contacts, self.pushes[:, self.count :]
+            self.crossed = drags @ c._pushed.T
+            if c._several:
+                self.crossed *= np.repeat(c.chains, 3)[:, None] == c.chains
+        return self.crossed
 
     def _stop(self, state: Array, one: int, seen: list[float], last: Array | None) -> None:
         """Change a state by the only contact that touches, without arrays that are so small."""
