@@ -13,8 +13,8 @@ from ..sampling import own_data
 from . import colliders
 from .settings import NAME, SpringBone, SpringSettings
 
-_LEAST = 1e-6
-"""Shortest length of a bone that can swing."""
+_LEAST = 1e-5
+"""Shortest length of a bone that can swing. One that is made without a length has a fifth of that in Blender."""
 
 
 @dataclass(frozen=True)
