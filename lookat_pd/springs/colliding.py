@@ -465,7 +465,7 @@ class _Run:
         swung = _ROOM + 1.5 * count * self.dt * rates if count else np.full(rates.shape, beside)
         rows = [] if known is None else self._solid_rows(inputs, k, count, swung, known, yields)
         if self.cones is not None:
-            rows = [*rows, *self.cones.rows(state, swung, yields)]
+            rows = [*rows, *self.cones.rows(state, swung, self.yields[: len(yields)])]
         if not rows:
             return None
         together = rows[0] if len(rows) == 1 else map(np.concatenate, zip(*rows, strict=True))

@@ -4,9 +4,9 @@ import numpy as np
 
 from ..rotation import Array
 
-_YIELD = 0.3
-"""Part of what a bone yields to a torque by which its cone does. What a collider pushes beyond a cone is held back then,
-and not torn to and fro."""
+_YIELD = 0.03
+"""Part of what a bone yields to a torque in a step by which its cone does. Where a collider pushes a bone beyond its
+cone, the forces of both would be huge, and tear the chain to and fro."""
 
 
 class Cones:
@@ -38,7 +38,8 @@ class Cones:
 
     def rows(self, state: Array, swung: Array, yields: Array) -> list[tuple[Array, ...]]:
         """Bones at the ends of their cones, as contacts along one axis whose distances are angles, as `Contacts` has
-        them. swung: (c, s) angles by which bones may swing. yields: see `Contacts`."""
+        them. swung: (c, s) angles by which bones may swing. yields: by how much bones yield
+        in a step, see `Contacts`."""
         bends = self._bends(state)
         angles = np.sqrt((bends**2).sum(axis=-1))
         gaps = self.limits - angles

@@ -208,6 +208,7 @@ def test_in_settled_contact_nothing_is_deeper_than_two_percent_of_the_radius() -
                 gravity=pull,
                 colliders=solids,
                 radius=RADIUS,
+                limit=random.choice([np.pi, 0.8]) if kind == "sphere" else np.pi,
             )
             deep.append(found.depth[24:].max())
     assert max(deep) < 0.02 * RADIUS
@@ -236,7 +237,9 @@ def test_whatever_the_settings_it_stays_finite_and_bounded(dt, count, frames) ->
         limit=random.choice([0.02, 0.5, np.pi], count),
         colliders=solids,
         radius=random.uniform(0.0, 0.1, count),
+        stretch=random.random(count),
     )
+    assert found.longer.min() >= -0.5 and found.longer.max() <= 1.0
     assert found.stepped.mean() > 0.2
     assert np.isfinite(found.offsets).all()
     assert np.isfinite(found.tips).all()
@@ -282,6 +285,23 @@ def test_a_cone_that_is_wide_enough_changes_nothing_and_one_may_touch_as_well() 
     assert both.depth.max() < 0.02 * RADIUS
     with pytest.raises(InvalidArgument, match="at most 180 degrees"):
         springs.solve(*motion, 1 / 24, **SETTINGS, limit=0.0)
+
+
+def test_what_a_collider_pushes_beyond_its_cone_does_not_flip_to_and_fro() -> None:
+    motion = still(49, 3)
+    begin, end = [[0.035, 0.1386, -0.1241]], [[-0.0205, 0.1359, 0.0337]]
+    found = springs.solve(
+        *motion,
+        1 / 24,
+        settle_time=0.41,
+        damping_ratio=0.29,
+        gravity=(1.32, -0.63, -4.68),
+        limit=np.radians(40.0),
+        colliders=Colliders.made(begin, end, 0.0794, 0.5),
+        radius=RADIUS,
+    )
+    assert np.degrees(rotation.angle(found.offsets)).max() < 40.2
+    assert largest_degrees(found.offsets[25:], found.offsets[24:-1]) < 0.1
 
 
 def test_what_a_ball_holds_up_bends_as_by_a_force_at_its_tip() -> None:
