@@ -233,10 +233,9 @@ class _Steps:
     def _crossed(self) -> Array:
         """(2, 3 p, p) how what holds points back changes gaps."""
         if self.crossed is None:
-            c, drags = self.contacts, self.pushes[:, self.count :]
-            self.crossed = drags @ c._pushed.T
-            if c._several:
-                self.crossed *= np.repeat(c.chains, 3)[:, None] == c.chains
+            c = self.contacts
+            found = self.pushes[:, self.count :] @ c._pushed.T
+            self.crossed = found * (np.repeat(c.chains, 3)[:, None] == c.chains) if c._several else found
         return self.crossed
 
     def _stop(self, state: Array, one: int, seen: list[float], last: Array | None) -> None:
