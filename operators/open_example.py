@@ -1,24 +1,36 @@
 """Open the example: a scene that is built when it is asked for, live, and shown as a newcomer should see it."""
 
 from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
 
 import bpy
 
 from ..assets.demo import example
 from ..rig.settings import switch
-from . import reporting, selection, viewports
+from . import polling, reporting, selection, viewports
 
 TAB = "Look-at PD"
 _ZOOM = 25.0
 """At which what the camera sees fills most of a viewport."""
 
 
-class LOOKAT_PD_OT_open_example(bpy.types.Operator):
+@cache
+def _has_rigify() -> bool:
+    return find_spec("rigify") is not None
+
+
+def why_not(context: bpy.types.Context) -> str | None:
+    """The reason why there is no example, as a sentence; None if there is one."""
+    return None if _has_rigify() else "The example needs the add-on Rigify, which this Blender lacks"
+
+
+class LOOKAT_PD_OT_open_example(polling.Explained, bpy.types.Operator):
     """Build a person who looks at a ball and a bird, in a scene of its own; what you have stays as it is"""
 
     bl_idname = "lookat_pd.open_example"
     bl_label = "Open Example"
-    bl_options = {"REGISTER", "UNDO"}
+    why_not = staticmethod(why_not)
 
     show: switch("Show", "Open the sidebar and look through the camera of the example", True, options={"SKIP_SAVE"})
 

@@ -105,7 +105,7 @@ class _Main(_LookAtPanel):
             if context.scene.camera is not None:
                 column.operator("lookat_pd.look_at_camera", icon="CAMERA_DATA")
         if settings is None:
-            newcomer.draw_help(layout)
+            newcomer.draw_help(layout, context)
         if settings is None or reason is not None:
             return
         self._draw_list(layout, context)

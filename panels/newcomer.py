@@ -2,7 +2,7 @@
 
 import bpy
 
-from ..operators import guarding, manual, polling, select_armature, selection
+from ..operators import guarding, manual, open_example, polling, select_armature, selection
 from ..rig import project
 from ..translations import messages
 from . import status
@@ -38,11 +38,12 @@ def why_no_selection(context: bpy.types.Context) -> str | None:
     return reason
 
 
-def draw_help(layout: bpy.types.UILayout) -> None:
+def draw_help(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """The example, the manual, and where to report a problem."""
     column = layout.column(align=True)
     column.scale_y = 1.2
     column.operator("lookat_pd.open_example", icon="OUTLINER_OB_ARMATURE")
+    status.draw_reason(layout, context, open_example.why_not(context))
     column = layout.column(align=True)
     pages = column.row(align=True)
     for text, page, icon in (

@@ -42,6 +42,14 @@ def test_the_example_is_live_and_asks_nothing() -> None:
     assert scene.view_layers[0].objects.active == rig
 
 
+def test_without_rigify_the_example_says_so(monkeypatch) -> None:
+    monkeypatch.setattr(load("operators.open_example"), "_has_rigify", lambda: False)
+    scenes_before = len(bpy.data.scenes)
+    with pytest.raises(RuntimeError, match="needs the add-on Rigify"):
+        bpy.ops.lookat_pd.open_example()
+    assert len(bpy.data.scenes) == scenes_before
+
+
 def test_a_slider_of_the_example_does_something() -> None:
     bpy.ops.lookat_pd.open_example()
     scene = bpy.context.scene
