@@ -10,6 +10,7 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..sampling.sampler import Samples
 from ..sampling.targets import Target
+from . import along_chain
 from .chains import SpringChain
 
 _POINTS = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
@@ -17,7 +18,8 @@ _POINTS = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.0, 1.0, 0.0)
 
 def of(chains: Sequence[SpringChain]) -> list[str]:
     """The bones that are centers, each once."""
-    return sorted({chain.settings.center for chain in chains if chain.settings.center and chain.settings.inertia < 1.0})
+    named = (chain for chain in chains if chain.settings.center)
+    return sorted({c.settings.center for c in named if any(own.inertia < 1.0 for own in along_chain.of(c))})
 
 
 def targets(armature: bpy.types.Object, bones: Sequence[str]) -> list[Target]:

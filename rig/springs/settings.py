@@ -45,8 +45,8 @@ def _at_tip(name: str, what: str) -> Any:
     )
 
 
-def _of_bone(name: str, what: str) -> Any:
-    return setting.number(
+def _of_bone(name: str, what: str, by: Properties = setting) -> Any:
+    return by.number(
         name, f"Factor of this bone's {what}, besides that of the settings along the chain", 1.0, max=1e4, soft_max=4.0
     )
 
@@ -60,6 +60,10 @@ class SpringBone(bpy.types.PropertyGroup):
     drag_factor: _of_bone("Drag", "drag")
     gravity_factor: _of_bone("Gravity", "gravity")
     radius_factor: _of_bone("Radius", "radius")
+    wind_factor: _of_bone("Wind", "wind and force fields")
+    inertia_factor: _of_bone("Inertia", "inertia", _deciding)
+    limit_factor: _of_bone("Limit", "limit")
+    stretch_factor: _of_bone("Stretch", "stretch")
 
 
 class SpringSettings(bpy.types.PropertyGroup):
@@ -124,7 +128,7 @@ class SpringSettings(bpy.types.PropertyGroup):
     collider_groups: _deciding.text(
         "Collider Groups", "Groups of the colliders that the chain collides with, divided by commas; nothing for all"
     )
-    inertia: setting.factor(
+    inertia: _deciding.factor(
         "Inertia",
         "Part of the motion of the center that is felt, which is the armature object or a bone; at 0 only the "
         "animation within it swings the chain",
@@ -165,8 +169,16 @@ class SpringSettings(bpy.types.PropertyGroup):
     )
 
 
-OF_BONE = ("settle_factor", "damping_factor", "drag_factor", "gravity_factor", "radius_factor")
+OF_BONE = tuple(name for name in SpringBone.__annotations__ if name.endswith("_factor"))
 """What each bone has of its own."""
+TIPS = {
+    "settle_factor": "tip_factor",
+    "damping_factor": "tip_damping",
+    "drag_factor": "tip_drag",
+    "gravity_factor": "tip_gravity",
+    "radius_factor": "tip_radius",
+}
+"""Of which of these a chain has a factor for its tip, and which."""
 NOT_TUNING = ("rna_type", "name", "exists", "mute", "bones", "preset")
 
 

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 import bpy
+import numpy as np
 
 from ..animation import actions
-from . import chains, collider_settings, settings
+from . import along_chain, chains, collider_settings, settings
 from .chains import SpringChain
 from .springs_layer import SpringLayer
 
@@ -50,13 +51,16 @@ def remove(chain: SpringChain) -> None:
 
 
 def copy(source: SpringChain, other: SpringChain) -> None:
-    """Let a chain swing as another one does, and its bones as those of the other one, as far as it has as many."""
+    """Let a chain swing as another one does, and its bones as those of the other one at the same parts of it."""
     for name in other.settings.bl_rna.properties.keys():
         if name not in ("rna_type", "name", "exists", "mute", "bones"):
             setattr(other.settings, name, getattr(source.settings, name))
-    for mine, yours in zip(source.items, other.items, strict=False):
-        for name in settings.OF_BONE:
-            setattr(yours, name, getattr(mine, name))
+    mine, yours = source.items, other.items
+    begins, ends = along_chain.places(len(mine)), along_chain.places(len(yours))
+    for name in settings.OF_BONE if mine else ():
+        found = np.interp(ends, begins, [getattr(item, name) for item in mine])
+        for item, value in zip(yours, found, strict=True):
+            setattr(item, name, value)
 
 
 def add_collider(scene: bpy.types.Scene, shape: str) -> bpy.types.Object:

@@ -1,5 +1,6 @@
 """Sampling chains of bones with springs, and solving how they swing."""
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -30,6 +31,8 @@ _DEEP = 0.02
 """Part of the radii from which on it is told how deep a bone is in a collider."""
 _SAME = 1e-3
 """How far poses may differ that a cycle repeats [rad, and parts of a chain's length]."""
+_OfBones = dict[str, Array]
+"""(n,) each setting of `BoneTuning` of n bones."""
 
 
 @dataclass(frozen=True)
@@ -182,11 +185,12 @@ def solve(
     """
     met = met or Met()
     places, turns, tips = _in_world(rig, s)
-    inputs = _settings(rig, gravity)
+    own = _of_bones(rig)
+    inputs = _settings(rig, own, gravity)
     among = _colliders(rig, s, met.colliders)
     if among is not None:
-        inputs |= {"radius": _radii(rig, s), "meets": _meets(rig, met.colliders, among)}
-    seen = _Seen.of(rig, s, met)
+        inputs |= {"radius": _radii(own, s), "meets": _meets(rig, met.colliders, among)}
+    seen = _Seen.of(rig, own, s, met)
     inputs["drag"] = inputs["drag"] + seen.drag
     first, seam = int(s.frames[0]), None
     restarts = springs.find_jumps(places, turns, rig.reach * _size(s))
@@ -195,7 +199,7 @@ def solve(
     if rows is not None and not restarts[rows[0] + 1 : rows[1] + 1].any():
         begin, end = rows
         over = slice(begin, end + 1)
-        inputs |= seen.inputs(over, _wind(rig, end - begin + 1, dt, (end - begin) * dt))
+        inputs |= seen.inputs(over, _wind(rig, own, end - begin + 1, dt, (end - begin) * dt))
         if among is not None:
             inputs["colliders"] = among.at(over)
         found = springs.solve(
@@ -206,12 +210,12 @@ def solve(
         offsets, swings, longer = found.offsets[again], found.swings[again], found.longer[again]
         first_solved = int(s.frames[begin])
     else:
-        inputs |= seen.inputs(slice(None), _wind(rig, len(places), dt, None))
+        inputs |= seen.inputs(slice(None), _wind(rig, own, len(places), dt, None))
         if among is not None:
             inputs["colliders"] = among
         found = springs.solve(places, turns, tips, rig.parents, dt, **inputs, restarts=restarts)
         offsets, swings, longer, first_solved = found.offsets, found.swings, found.longer, first
-    depths = () if among is None else _depths(rig, found, among, met.colliders, _radii(rig, s), first_solved)
+    depths = () if among is None else _depths(rig, found, among, met.colliders, _radii(own, s), first_solved)
     wanted = rotation.multiply(s.rotations, _mixed(rig, swings))
     moved = [bone for chain in rig.chains for bone in chain.moved]
     moves = _moves(rig, moved, longer)
@@ -245,7 +249,7 @@ class _Seen:
     """(n,) the drag by them [1/s]."""
 
     @classmethod
-    def of(cls, rig: SpringRig, s: Samples, met: Met) -> "_Seen":
+    def of(cls, rig: SpringRig, own: _OfBones, s: Samples, met: Met) -> "_Seen":
         first = 2 * len(met.colliders)
         last = first + 2 * len(met.fields)
         known = centers.placed(s.targets[last:], s, met.centers)
@@ -254,6 +258,7 @@ class _Seen:
         center = np.stack([place for place, _ in every], axis=1), np.stack([turn for _, turn in every], axis=1)
         push, drag = fields.pushed(s.targets[first:last], s, met.fields)
         felt = np.array([float(of_bone[bone].fields) for bone in rig.bones])
+        felt *= own["wind"]
         return cls(center, push[:, None] * felt[:, None], drag * felt)
 
     def inputs(self, frames: slice, wind: Array) -> dict[str, Any]:
@@ -263,26 +268,22 @@ class _Seen:
         return {"center": center, **({"wind": whole} if whole.any() else {})}
 
 
-def _settings(rig: SpringRig, gravity: Array) -> dict[str, Any]:
-    """The settings of the bones, those of chains along them."""
-    rows: dict[str, tuple[float, ...]] = {}
-    for chain in rig.chains:
-        s = chain.settings
-        for own in along_chain.of(chain):
-            common = s.inertia, s.limit, s.stretch, float(s.one_way)
-            rows[own.bone] = own.settle_time, own.damping_ratio, own.drag, own.gravity, *common
-    found = np.array([rows[bone] for bone in rig.bones]).T
-    settle_time, damping_ratio, drag, pulled, inertia, limit, stretch, one_way = found
+def _settings(rig: SpringRig, own: _OfBones, gravity: Array) -> dict[str, Any]:
+    """The settings of the bones."""
+    one_way = {bone: float(chain.settings.one_way) for chain in rig.chains for bone in chain.bones}
+    alike = ("settle_time", "damping_ratio", "drag", "inertia", "limit", "stretch")
     return {
-        "settle_time": settle_time,
-        "damping_ratio": damping_ratio,
-        "drag": drag,
-        "inertia": inertia,
-        "limit": np.minimum(limit, np.pi),
-        "stretch": stretch,
-        "gravity": pulled[:, None] * gravity,
-        "one_way": one_way,
+        **{name: own[name] for name in alike},
+        "gravity": own["gravity"][:, None] * gravity,
+        "one_way": np.array([one_way[bone] for bone in rig.bones]),
     }
+
+
+def _of_bones(rig: SpringRig) -> _OfBones:
+    """The settings of chains along their bones."""
+    of = {own.bone: own for chain in rig.chains for own in along_chain.of(chain)}
+    names = [field.name for field in dataclasses.fields(along_chain.BoneTuning) if field.name != "bone"]
+    return {name: np.array([getattr(of[bone], name) for bone in rig.bones]) for name in names}
 
 
 def _colliders(rig: SpringRig, s: Samples, met: Sequence[Collider]) -> springs.Colliders | None:
@@ -303,10 +304,9 @@ def _meets(rig: SpringRig, met: Sequence[Collider], among: springs.Colliders) ->
     return result
 
 
-def _radii(rig: SpringRig, s: Samples) -> Array:
+def _radii(own: _OfBones, s: Samples) -> Array:
     """(n,) the radii of the bones in the world [m]."""
-    of = {own.bone: own.radius for chain in rig.chains for own in along_chain.of(chain)}
-    return np.array([of[bone] for bone in rig.bones]) * s.sizes[0] * _size(s)
+    return own["radius"] * s.sizes[0] * _size(s)
 
 
 def _depths(
@@ -333,14 +333,14 @@ def _depths(
     return tuple(deepest)
 
 
-def _wind(rig: SpringRig, frames: int, dt: float, period: float | None) -> Array:
+def _wind(rig: SpringRig, own: _OfBones, frames: int, dt: float, period: float | None) -> Array:
     """(F, n, 3) what wind pushes the bones by [m/s²]. period: of a cycle [s]."""
     result = np.zeros((frames, len(rig.bones), 3))
     for chain in rig.chains:
         strength = springs.gusts(frames, dt, chain.settings.turbulence, period)
         rows = [rig.bones.index(bone) for bone in chain.bones]
         result[:, rows] = strength[:, None, None] * np.array(chain.settings.wind)
-    return result
+    return result * own["wind"][:, None]
 
 
 def _mixed(rig: SpringRig, offsets: Array) -> Array:

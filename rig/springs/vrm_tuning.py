@@ -94,13 +94,15 @@ def use(scene: bpy.types.Scene, chain: SpringChain, said: VrmChain) -> None:
         "radius": [tuning.radius / size for tuning in tunings],
     }
     names = dict(zip(columns, ("settle_time", "damping_ratio", "drag", "gravity", "radius"), strict=True))
+    for item in chain.items:
+        for name in OF_BONE:
+            setattr(item, name, 1.0)
     for kind, values in columns.items():
         # The largest, so that no factor is out of bounds where another bone has nothing.
         base = max(values, key=abs)
         setattr(s, names[kind], base)
         for item, value in zip(chain.items, values, strict=True):
             setattr(item, f"{kind}_factor", value / base if base else 1.0)
-    assert {f"{kind}_factor" for kind in columns} == set(OF_BONE), "each setting of a bone is set"
     s.inertia, s.center = (0.0, said.center) if said.center in chain.armature.data.bones else (1.0, "")
     s.collide, s.collider_groups = bool(said.groups), ", ".join(said.groups)
     s.floor = False

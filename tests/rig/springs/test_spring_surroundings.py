@@ -148,3 +148,11 @@ def test_one_way_bones_swing_live() -> None:
     assert np.abs(found - coupled).max() > 0.01 and np.isfinite(found).all()
     cold = scenes.poses(armature, [LAST // 2], TAIL)
     np.testing.assert_array_equal(cold[0], found[LAST // 2 - 1])
+
+
+def test_a_center_is_known_as_soon_as_less_than_all_is_felt() -> None:
+    armature = animal()
+    (chain,) = swing(armature, TAIL, center="hips")
+    assert np.abs(np.diff(bends(seen(armature)), axis=1)).max() > 0.05
+    chain.settings.inertia = 0.0
+    assert np.abs(np.diff(bends(seen(armature)), axis=1)).max() < 1e-4
