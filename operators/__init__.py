@@ -56,6 +56,7 @@ from . import (
     springs,
     springs_bake,
     springs_colliders,
+    springs_curve,
     springs_vrm,
     strip_transition,
     targets,
@@ -105,7 +106,7 @@ TRANSITIONS = (
     blend_profile,
 )
 PD_FOLLOW = (pd_follow, pd_follow_bake)
-SPRINGS = (springs, springs_colliders, springs_vrm, springs_bake)
+SPRINGS = (springs, springs_curve, springs_colliders, springs_vrm, springs_bake)
 IK = (ik_drag, ik_bake, ik_body, contacts, ik_pin, ik_switch)
 DYNAMICS = (measure_masses, interpolate_keys, reach, hit, hit_aim, clear_plots)
 HELP = (open_example, select_armature, report_problem, manual)

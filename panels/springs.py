@@ -5,7 +5,7 @@ import bpy
 from ..lookat_pd.message import Message
 from ..operators import drawing, polling, springs, springs_bake
 from ..rig.layers import live
-from ..rig.springs import chains, colliders, settings, springs_kind
+from ..rig.springs import along_chain, chains, colliders, settings, springs_kind
 from ..rig.springs.chains import SpringChain
 from ..translations import messages
 from . import advanced, bake_row, status
@@ -74,7 +74,7 @@ class LOOKAT_PD_PT_springs(FeaturePanel, bpy.types.Panel):
         column.prop(s, "gravity", slider=True)
         if advanced.is_on(context):
             for setting in _FURTHER:
-                column.prop(s, setting)
+                _draw_further(column, chain, setting)
                 if setting == "inertia":
                     column.prop_search(s, "center", chain.armature.data, "bones")
             _draw_bone(layout, context, chain)
@@ -120,6 +120,18 @@ class LOOKAT_PD_PT_springs(FeaturePanel, bpy.types.Panel):
         reason = springs_bake.why_not(context)
         status.draw_reason(layout, context, reason)
         bake_row.draw(layout, "lookat_pd.springs_bake", reason)
+
+
+def _draw_further(layout: bpy.types.UILayout, chain: SpringChain, setting: str) -> None:
+    """A setting, with a button for its curve where it may change along the chain."""
+    own = settings.DRAWN.get(setting)
+    row = layout.row(align=True)
+    row.prop(chain.settings, setting)
+    if own is not None:
+        button = row.operator(
+            "lookat_pd.springs_curve", text="", icon="FCURVE", depress=along_chain.is_drawn(chain, own)
+        )
+        button.setting = own
 
 
 def _draw_bone(layout: bpy.types.UILayout, context: bpy.types.Context, chain: SpringChain) -> None:

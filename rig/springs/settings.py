@@ -179,6 +179,13 @@ TIPS = {
     "radius_factor": "tip_radius",
 }
 """Of which of these a chain has a factor for its tip, and which."""
+DRAWN = {tip: name for name, tip in TIPS.items()} | {
+    "wind": "wind_factor",
+    "inertia": "inertia_factor",
+    "limit": "limit_factor",
+    "stretch": "stretch_factor",
+}
+"""Settings of a chain beside which its change along the chain is drawn, and what of the bones that is."""
 NOT_TUNING = ("rna_type", "name", "exists", "mute", "bones", "preset")
 
 
