@@ -67,11 +67,15 @@ class LOOKAT_PD_OT_springs_write_vrm(VRMFile, springs.OfSprings, bpy.types.Opera
         whole_file.check_writable(output)
         with whole_file.writing(output) as temporary:
             temporary.write_bytes(content)
+        vrm_writing.note(armature, written)
         for note in written.notes:
             self.report({"WARNING"}, messages.translate(note))
-        changed, added = len(written.changed), len(written.added)
         summary = Message(
-            "Wrote {name}: {changed} changed, {added} added.", name=output.name, changed=changed, added=added
+            "Wrote {name}: {changed} changed, {added} added, {removed} removed.",
+            name=output.name,
+            changed=len(written.changed),
+            added=len(written.added),
+            removed=len(written.removed),
         )
         reporting.report_info(self, summary)
         return {"FINISHED"}

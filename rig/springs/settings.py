@@ -89,8 +89,8 @@ class SpringSettings(bpy.types.PropertyGroup):
     gravity: setting.number(
         "Gravity",
         "Part of the gravity of the scene that pulls the chain down from its animated pose",
-        max=100.0,
-        min=-100.0,
+        max=1000.0,
+        min=-1000.0,
         soft_min=0.0,
         soft_max=1.0,
     )
@@ -144,8 +144,8 @@ class SpringSettings(bpy.types.PropertyGroup):
         "Wind",
         "Acceleration by which wind pushes the chain, along the axes of the world",
         size=3,
-        min=-1e3,
-        max=1e3,
+        min=-1e4,
+        max=1e4,
         subtype="ACCELERATION",
     )
     turbulence: setting.factor("Turbulence", "Largest change of the strength of the wind by gusts", 0.3)

@@ -68,6 +68,21 @@ class VrmCollider:
     place: str
     """Where it is in the file."""
 
+    def is_like(self, other: "VrmCollider") -> bool:
+        """Whether another one is in the same place with the same shape."""
+        return (self.bone, self.shape) == (other.bone, other.shape) and bool(
+            np.allclose(self._numbers, other._numbers, rtol=1e-5, atol=1e-5)
+        )
+
+    @property
+    def _numbers(self) -> list[float]:
+        if self.shape == "SPHERE":
+            return [*self.begin, self.radius]
+        if self.shape == "CAPSULE":
+            return [*self.begin, *self.end, self.radius]
+        normal = np.subtract(self.end, self.begin)
+        return [*self.begin, *(normal / max(float(np.linalg.norm(normal)), 1e-9)).tolist()]
+
 
 @dataclass(frozen=True)
 class VrmSprings:
@@ -78,6 +93,8 @@ class VrmSprings:
     missing: tuple[str, ...] = ()
     """Joints that the file names and does not have."""
     others: tuple[Message, ...] = field(default=())
+    groups: tuple[str, ...] = ()
+    """The names of all groups of colliders, in the order of the file."""
 
     @property
     def joints(self) -> dict[str, VrmJoint]:
@@ -206,7 +223,8 @@ class _New:
     def read(self) -> VrmSprings:
         chains = [chain for chain in map(self._chain, self.said.get("springs", ())) if chain.joints]
         colliders = tuple(self._colliders())
-        return VrmSprings(tuple(chains), colliders, tuple(dict.fromkeys(self.missing)), tuple(self.others))
+        missing = tuple(dict.fromkeys(self.missing))
+        return VrmSprings(tuple(chains), colliders, missing, tuple(self.others), tuple(self.groups))
 
     def _chain(self, spring: dict[str, Any]) -> VrmChain:
         rows = []
@@ -284,7 +302,7 @@ class _Old:
     def read(self) -> VrmSprings:
         chains = [chain for group in self.said.get("boneGroups") or () for chain in self._chains(group)]
         colliders = tuple(self._colliders())
-        return VrmSprings(tuple(chains), colliders, tuple(dict.fromkeys(self.missing)))
+        return VrmSprings(tuple(chains), colliders, tuple(dict.fromkeys(self.missing)), groups=tuple(self.groups))
 
     def _chains(self, group: dict[str, Any]) -> Iterator[VrmChain]:
         way = from_unity(group.get("gravityDir") or {}, (0.0, -1.0, 0.0))

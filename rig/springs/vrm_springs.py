@@ -10,12 +10,14 @@ from mathutils import Matrix, Vector
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message
-from . import chains, find_chains, springs_edit, vrm_data, vrm_tuning
+from . import chains, colliders, find_chains, springs_edit, vrm_data, vrm_known, vrm_tuning
 from .chains import SpringChain
 from .vrm_data import VrmChain, VrmCollider, VrmJoint, VrmSprings
 
-PLACE = "lookat_pd_vrm_collider"
-"""ID property of an empty: which collider of the file it is."""
+_PULLS = Message(
+    "Gravity of the joints of '{name}' points to different sides in the VRM file; the nearest that they can have "
+    "together is taken."
+).template
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,15 @@ def take_over(scene: bpy.types.Scene, armature: bpy.types.Object, said: VrmSprin
     for chain, own in zip(made, fitting, strict=True):
         vrm_tuning.use(scene, chain, own)
     for item in list(scene.objects):
-        if PLACE in item and item.parent == armature:
+        if vrm_known.MADE in item and item.parent == armature:
             bpy.data.objects.remove(item)
-    for collider in said.colliders:
-        if collider.bone in bones:
-            _add(scene, armature, collider)
+    there = [collider for collider in said.colliders if collider.bone in bones]
+    for collider in there:
+        _take(scene, armature, collider)
+    vrm_known.note_taken(armature, [bone for line in lines for bone in line], there)
     missing = VrmSprings((), missing=(*said.missing, *dict.fromkeys(absent)), others=said.others)
-    return Taken(tuple(made), missing.notes)
+    turned = [Message(_PULLS, name=own.joints[0].bone) for own in fitting if not vrm_tuning.is_pull_kept(scene, own)]
+    return Taken(tuple(made), (*missing.notes, *turned))
 
 
 def _fitting(armature: bpy.types.Object, said: VrmSprings) -> list[VrmChain]:
@@ -76,11 +80,18 @@ def _fitting(armature: bpy.types.Object, said: VrmSprings) -> list[VrmChain]:
     return found
 
 
-def _add(scene: bpy.types.Scene, armature: bpy.types.Object, collider: VrmCollider) -> None:
+def _take(scene: bpy.types.Scene, armature: bpy.types.Object, collider: VrmCollider) -> None:
+    """Have a collider of a file: one that is here already, as after writing it, otherwise a new empty."""
+    for known in colliders.on(scene):
+        now = vrm_known.as_in_file(armature, known)
+        if now is not None and now.is_like(collider):
+            known.settings.groups = ", ".join(collider.groups)
+            return
     item = springs_edit.add_collider(scene, collider.shape)
     item.name = f"{collider.bone} Collider"
     place(item, armature, collider)
-    item[PLACE] = collider.place
+    item[vrm_known.MADE] = True
+    vrm_known.mark(item, collider)
     item.lookat_pd_collider.groups = ", ".join(collider.groups)
     item.lookat_pd_collider.friction = 0.0
 

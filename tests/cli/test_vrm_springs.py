@@ -15,7 +15,7 @@ from . import vrm_files
 chains = load("rig.springs.chains")
 verlet = load("lookat_pd.springs.verlet")
 along_chain = load("rig.springs.along_chain")
-vrm_springs = load("rig.springs.vrm_springs")
+vrm_known = load("rig.springs.vrm_known")
 vrm_data = load("rig.springs.vrm_data")
 RANGE = ("--range", 1, LAST)
 
@@ -54,7 +54,7 @@ def test_a_bake_takes_the_springs_of_the_file(call, tools, tmp_path, character) 
         assert own.drag == pytest.approx(wanted.air, rel=1e-3)
         assert own.gravity == pytest.approx(0.1 * wanted.unit / 9.81, rel=1e-3)
         assert own.radius == pytest.approx(0.02, rel=1e-3)
-    sphere, capsule = sorted((item for item in bpy.data.objects if vrm_springs.PLACE in item), key=lambda i: i.name)
+    sphere, capsule = sorted((item for item in bpy.data.objects if vrm_known.MADE in item), key=lambda i: i.name)
     bpy.context.view_layer.update()
     hips = armature.matrix_world @ armature.pose.bones["hips"].matrix
     np.testing.assert_allclose(sphere.matrix_world.translation, (hips @ bpy_vector((0.0, 0.05, 0.0))), atol=1e-5)

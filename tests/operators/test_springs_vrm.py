@@ -20,7 +20,7 @@ along_chain = load("rig.springs.along_chain")
 verlet = load("lookat_pd.springs.verlet")
 vrm = load("rig.detection.vrm")
 vrm_data = load("rig.springs.vrm_data")
-vrm_springs = load("rig.springs.vrm_springs")
+vrm_known = load("rig.springs.vrm_known")
 NAMES = ("hips", *TAIL, *HAIR)
 
 
@@ -191,7 +191,7 @@ def test_colliders_that_were_moved_or_added_are_written(tmp_path, version) -> No
         said = {"VRM": {"secondaryAnimation": {"boneGroups": [tail], "colliderGroups": [body]}}}
     path, written = file(tmp_path / "hero.vrm", said), tmp_path / "hero_springs.vrm"
     bpy.ops.lookat_pd.springs_from_vrm(filepath=str(path))
-    (item,) = (item for item in bpy.data.objects if vrm_springs.PLACE in item)
+    (item,) = (item for item in bpy.data.objects if vrm_known.MADE in item)
     bpy.context.view_layer.update()
     place = armature.matrix_world @ armature.pose.bones["hips"].matrix @ Vector((0.1, 0.0, 0.2))
     np.testing.assert_allclose(item.matrix_world.translation, place, atol=1e-5)
