@@ -23,7 +23,7 @@ _PAUSE = 0.05
 class LookAtCurvePoint(bpy.types.PropertyGroup):
     """A point of a curve that is drawn along a chain."""
 
-    location: vector("Location", "Place along the chain, from 0 to 1, and the factor there", size=2)
+    location: vector("Location", "Place along the chain, from 0 to 1, and the factor there", size=2, min=0.0, max=1e4)
 
 
 @dataclass
