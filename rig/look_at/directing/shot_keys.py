@@ -77,7 +77,7 @@ def in_shot(armature: bpy.types.Object, bone: str, setting: str) -> Home | None:
 def home(armature: bpy.types.Object, bone: str, setting: str) -> Home:
     """Where the keys of a setting that have an effect are, or its value if it has none."""
     shot, own = in_shot(armature, bone, setting), in_object(armature, bone, setting)
-    if shot is None or _is_keyed(armature, own.path):
+    if shot is None or own.path in _keyed_in_clip(armature, bone):
         return own
     if follows(armature, own.path) or _is_keyed(armature.data, shot.path):
         return shot
@@ -92,7 +92,8 @@ def homes(armature: bpy.types.Object, bone: str, setting: str) -> list[Home]:
 
 def in_clip(armature: bpy.types.Object, bone: str) -> list[str]:
     """Settings of a look-at that the clip keys: the current action of the armature, or strips of its NLA."""
-    return [setting for setting in _settings(armature, bone) if _in_clip(armature, bone, setting)]
+    keyed = _keyed_in_clip(armature, bone)
+    return [setting for setting in _settings(armature, bone) if in_object(armature, bone, setting).path in keyed]
 
 
 def group(armature: bpy.types.Object, bone: str) -> str:
@@ -255,10 +256,12 @@ def mend(armature: bpy.types.Object) -> None:
             driven = {
                 f"{settings_path(bone.name)}.{path[len(start) :]}": path for path in keyed if path.startswith(start)
             }
-            wanted.update({path: source for path, source in driven.items() if _exists(armature, path)})
+            own = _keyed_in_clip(armature, bone.name) if driven else ()
+            wanted.update(
+                {path: source for path, source in driven.items() if path not in own and _exists(armature, path)}
+            )
             if driven and armature.data.is_editable:
                 _name(armature, n, bone.name)
-    wanted = {path: source for path, source in wanted.items() if not _is_keyed(armature, path)}
     for driver in drivers:
         source = driver.driver.variables[0].targets[0]
         path = wanted.pop(driver.data_path, None)
@@ -376,27 +379,29 @@ def _keyed(data: bpy.types.Armature) -> set[str]:
 
 def _is_keyed(item: bpy.types.ID, path: str) -> bool:
     """Whether a property has keys in the action of an item or in its NLA."""
-    return any(
-        _may_key(action, slot, path) and actions.curves_at(action, slot, path, 1)[0] is not None
-        for action, slot, _ in playing(item)
-    )
+    return any(actions.curves_at(action, slot, path, 1)[0] is not None for action, slot, _ in playing(item))
 
 
-_look_at_curves: dict[tuple[int, int], tuple[int, bool]] = {}
-"""Number of F-curves, and whether any is one of a look-at's settings, by action and slot: panels ask for many settings
-at each redraw, and a character may have dozens of clips with thousands of curves."""
+_without_keys: dict[tuple[int, int, tuple[str, ...]], int] = {}
+"""Number of F-curves of a clip that has none for these paths, by action, slot and paths: panels ask at each redraw, and
+a character may have dozens of clips with thousands of curves."""
 
 
-def _may_key(action: bpy.types.Action, slot: bpy.types.ActionSlot, path: str) -> bool:
-    """Whether an action may have keys for a path: of settings of look-ats few have any."""
-    if _OF_LOOK_AT not in path:
-        return True
-    curves = actions.curves(action, slot)
-    key, count = (action.session_uid, slot.handle), len(curves)
-    known = _look_at_curves.get(key)
-    if known is None or known[0] != count:
-        known = _look_at_curves[key] = count, any(_OF_LOOK_AT in curve.data_path for curve in curves)
-    return known[1]
+def _keyed_in_clip(armature: bpy.types.Object, bone: str) -> list[str]:
+    """Data paths of the settings of a look-at that have keys in the action of the armature or in its NLA."""
+    paths = tuple(in_object(armature, bone, setting).path for setting in _settings(armature, bone))
+    keyed: set[str] = set()
+    for action, slot, _ in playing(armature):
+        curves = actions.curves(action, slot)
+        key, count = (action.session_uid, slot.handle, paths), len(curves)
+        if not count or _without_keys.get(key) == count:
+            continue
+        # Blender looks through thousands of curves in the time in which Python reads the paths of a few.
+        found = {path for path in paths if curves.find(path) is not None}
+        keyed |= found
+        if not found:
+            _without_keys[key] = count
+    return [path for path in paths if path in keyed]
 
 
 @dataclass(frozen=True)
@@ -495,10 +500,6 @@ def _make_targets(shot: Home) -> None:
         targets = shot.owner.path_resolve(f"{start}targets")
         while len(targets) <= int(rest.partition("]")[0]):
             targets.add()
-
-
-def _in_clip(armature: bpy.types.Object, bone: str, setting: str) -> bool:
-    return _is_keyed(armature, in_object(armature, bone, setting).path)
 
 
 def _users(data: bpy.types.Armature, n: int) -> list[bpy.types.Object]:

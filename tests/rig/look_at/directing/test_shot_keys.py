@@ -1,5 +1,7 @@
 """Keys that belong to the shot: clips come and go, and the look stays."""
 
+import time
+
 import bpy
 import numpy as np
 import pytest
@@ -49,6 +51,24 @@ def key_in_clip(armature: bpy.types.Object, setting: str, **keys: float) -> None
     data = armature.animation_data
     curve = actions.curves_at(data.action, data.action_slot, PATH + setting, 1)[0]
     curve.keyframe_points.foreach_set("interpolation", [0] * len(curve.keyframe_points))
+
+
+def test_clips_of_thousands_of_curves_are_looked_through_by_blender(hero) -> None:
+    """The panel asks at each redraw; it is told as soon as the clip has such keys."""
+    data = hero.animation_data
+    curves = actions.curves(data.action, data.action_slot)
+    for n in range(10_000):
+        curves.new(f'["idle {n}"]')
+    begin = time.process_time()
+    for _ in range(3):
+        assert len([curve.data_path for curve in curves]) > 10_000
+    read = time.process_time() - begin
+    begin = time.process_time()
+    assert shot_keys.in_clip(hero, "head") == []
+    spent = time.process_time() - begin
+    assert spent < read, f"{1e3 * spent:.1f} ms, while to read all paths thrice takes {1e3 * read:.1f} ms"
+    key_in_clip(hero, "influence", f1=0.5)
+    assert shot_keys.in_clip(hero, "head") == ["influence"]
 
 
 def in_clip_only(armature: bpy.types.Object) -> None:
