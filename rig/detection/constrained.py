@@ -7,6 +7,7 @@ import bpy
 
 from ..animation import data_paths
 from ..sampling import fingerprint
+from .read_once import read_once
 
 _COPIES = ("COPY_TRANSFORMS", "COPY_ROTATION")
 _CARRIES = (*_COPIES, "COPY_LOCATION", "CHILD_OF")
@@ -24,6 +25,7 @@ class Constrained:
     """Bone to the other object that it copies its rotation from outright, and the bone of that, "" for none."""
 
 
+@read_once
 def read(armature: bpy.types.Object) -> Constrained:
     """What moves the bones of an armature."""
     follows: dict[str, str] = {}

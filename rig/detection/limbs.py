@@ -19,6 +19,7 @@ from . import limb_chains as lines
 from . import vocabulary as words
 from .anatomy import Anatomy
 from .limb_chains import Lines
+from .read_once import read_once
 from .switched_limbs import LimbControls, RigCopies
 
 _AIMING = ("DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK")
@@ -87,7 +88,7 @@ class ArmBones:
 
 def find_eyes(armature: bpy.types.Object) -> list[EyeBone]:
     """The eyes: none, one or two, left first."""
-    rig = _Rig(armature)
+    rig = _rig(armature)
     anatomy = rig.anatomy
     bones = face.eyes(anatomy, lines.head_of(anatomy))
     return list(dict.fromkeys(rig.eye(rig.body.names[bone]) for bone in bones))
@@ -95,14 +96,14 @@ def find_eyes(armature: bpy.types.Object) -> list[EyeBone]:
 
 def find_lids(armature: bpy.types.Object) -> list[str]:
     """The bones that close the eyes, left first; none where more than one is needed for an eye."""
-    rig = _Rig(armature)
+    rig = _rig(armature)
     lids = [rig.control(rig.body.names[bone]) for bone in face.upper_lids(rig.anatomy)]
     return lids if all(lids) else []
 
 
 def find_lid_points(armature: bpy.types.Object) -> list[LidPoints]:
     """The controls along the lids of each eye, left first; none where one of the upper lids does not move freely."""
-    rig = _Rig(armature)
+    rig = _rig(armature)
     anatomy = rig.anatomy
     eyes = find_eyes(armature)
     points = []
@@ -119,7 +120,7 @@ def find_lid_points(armature: bpy.types.Object) -> list[LidPoints]:
 
 def find_legs(armature: bpy.types.Object) -> list[LegBones]:
     """All legs, left first, the front legs of a four-legged animal after the hind legs."""
-    rig = _Rig(armature)
+    rig = _rig(armature)
     legs = []
     for line in [*rig.lines.legs, *rig.lines.footless]:
         bones = rig.controls(line)
@@ -135,7 +136,7 @@ def find_legs(armature: bpy.types.Object) -> list[LegBones]:
 
 def find_hands(armature: bpy.types.Object) -> list[LegBones]:
     """All arms whose hands may be put on the ground, left first: upper arm, forearm and hand."""
-    rig = _Rig(armature)
+    rig = _rig(armature)
     lines_of = [(line, rig.controls(line)) for _, *line in rig.lines.arms]
     return [_three_bones(rig, line, bones) for line, bones in lines_of if len(bones) > 2]
 
@@ -150,7 +151,7 @@ def _three_bones(rig: "_Rig", line: Sequence[str], bones: Sequence[str]) -> LegB
 
 def find_unplanted(armature: bpy.types.Object, chain: Sequence[str]) -> list[str]:
     """The bones of a chain (head first) that are ancestors of a leg whose controls `find_legs` does not know."""
-    rig = _Rig(armature)
+    rig = _rig(armature)
     if rig.is_rigify:
         return []
     known = {bone for leg in find_legs(armature) for bone in (leg.upper, leg.lower)}
@@ -164,7 +165,7 @@ def find_handle(armature: bpy.types.Object, goal: str, chain: Sequence[str]) -> 
 
     None where the location or rotation of no such bone is free.
     """
-    rig = _Rig(armature)
+    rig = _rig(armature)
     line = rig.line(goal)
     free = line[: next((n for n, bone in enumerate(line) if bone in chain), 0)]
     return next((bone for bone in reversed(free) if rig.is_free(bone)), None)
@@ -175,7 +176,7 @@ def find_foot_control(armature: bpy.types.Object, limb: LegBones, others: Sequen
     above its goal, or the goal itself. None where the location of no such bone is free, or where the foot is a bone of
     the chain, so that it turns as the chain does instead of standing.
     """
-    rig = _Rig(armature)
+    rig = _rig(armature)
     if any(constraint.use_tail for constraint in rig.solvers_on(limb.foot)):
         return None
     kept = {name for other in others for name in (*other.goals, other.upper)} - set(limb.goals) | {limb.upper}
@@ -191,7 +192,7 @@ def find_foot_control(armature: bpy.types.Object, limb: LegBones, others: Sequen
 
 def find_arms(armature: bpy.types.Object) -> list[ArmBones]:
     """All arms and wings that do not stand on the ground, left first."""
-    rig = _Rig(armature)
+    rig = _rig(armature)
     plain, hung = _arms(rig, rig.lines, rig.control), []
     if rig.hangs_by_controls:
         hung = _arms(rig, rig.hung_lines, rig.driver)
@@ -212,7 +213,7 @@ def _arms(rig: "_Rig", found: Lines, control: Callable[[str], str]) -> list[ArmB
 
 def limb_lines(armature: bpy.types.Object) -> tuple[list[list[str]], list[list[str]]]:
     """What turns the bones of each arm, from the upper arm on, and of each leg, from the thigh on."""
-    rig = _Rig(armature)
+    rig = _rig(armature)
     arms = [rig.turned(line) for _, *line in rig.lines.arms]
     legs = [rig.turned(line) for line in (*rig.lines.legs, *rig.lines.footless)]
     return [line for line in arms if len(line) > 1], [line for line in legs if len(line) > 1]
@@ -220,7 +221,7 @@ def limb_lines(armature: bpy.types.Object) -> tuple[list[list[str]], list[list[s
 
 def switched_limbs(armature: bpy.types.Object) -> list[LimbControls]:
     """The arms and legs of a rig that Rigify did not generate which switch between IK and FK."""
-    rig = _Rig(armature)
+    rig = _rig(armature)
     lines_of = [*(line for _, *line in rig.lines.arms), *rig.lines.legs]
     candidates = (rig.copies.limb(line) for line in lines_of)
     return [limb for limb in candidates if limb is not None]
@@ -232,7 +233,7 @@ def find_hips_control(armature: bpy.types.Object, chain: Sequence[str], put_back
     Without legs it is the ancestor of the whole chain. None if the location of no such bone is free, or if it would
     move what holds the feet and is not `put_back` afterwards.
     """
-    rig = _Rig(armature)
+    rig = _rig(armature)
     if rig.is_rigify:
         return words.RIGIFY_HIPS
     begins = [control for control in map(rig.control, rig.lines.begins) if control]
@@ -458,6 +459,11 @@ class _Rig:
                 if constraint.target == self.armature and constraint.subtarget:
                     return EyeBone(candidate, constraint.subtarget)
         return EyeBone(source)
+
+
+@read_once
+def _rig(armature: bpy.types.Object) -> _Rig:
+    return _Rig(armature)
 
 
 def _suffixed(name: str, word: str) -> str:

@@ -15,6 +15,7 @@ from . import constrained
 from . import vocabulary as words
 from .detect import RigHints
 from .names import BoneName, read_names
+from .read_once import read_once
 
 _MOST_VERTICES, _PROBES = 20000, 300
 _ALIKE = 0.01
@@ -40,6 +41,7 @@ def skeleton(armature: bpy.types.Object) -> Skeleton:
     )
 
 
+@read_once
 def hints(armature: bpy.types.Object) -> RigHints:
     """What the pose shows about which bones respond to an offset."""
     deform = frozenset(bone.name for bone in armature.data.bones if bone.use_deform)

@@ -25,6 +25,7 @@ from .anatomy import Anatomy
 from .axes import Axes
 from .axis_votes import Vote
 from .clips import Clip
+from .read_once import read_once
 
 _FRAMES = 24
 _NEAR, _POSTURE = np.radians(12.0), np.radians(40.0)
@@ -58,6 +59,7 @@ class Stance:
     """Whether that is the rest pose."""
 
 
+@read_once
 def of(armature: bpy.types.Object) -> Stance:
     """The stance of an armature object; kept until its rest pose or its actions change."""
     bones = armature.data.bones
