@@ -58,6 +58,8 @@ class Instance:
     """What is wrong with the settings, a sentence with the remedy."""
     rows: tuple[tuple[str, str], ...] = ()
     """The bones to which it adds something and what of them changes, "ROTATION" or "LOCATION"."""
+    is_installed: bool = True
+    """Whether all its constraints are there; else `steps` makes the rest, and nothing is shown until then."""
 
 
 class LayerSolve:
@@ -173,6 +175,10 @@ class LiveWork(Protocol):
     """Whether that has just been found."""
 
     def fail(self, solve: LayerSolve, error: LookAtError) -> None: ...
+
+    def complete(self, solve: LayerSolve) -> None:
+        """The last constraints of a layer were made, which is no change to be looked into."""
+        ...
 
 
 class Kind:

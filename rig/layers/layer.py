@@ -5,7 +5,7 @@ shows, and leaves the animator's channels alone, so that a file plays and render
 extension. Constraints, action and clock are the layer's own: made, written and removed here.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import ClassVar
@@ -186,17 +186,52 @@ class Layer:
         return own_data.is_own_constraint(other) and own_data.order_of(other) <= cls.order
 
     def install(self, places: Sequence[Place]) -> None:
-        """Give bones its constraints, which add nothing yet, and take away stray ones."""
+        """Give bones its constraints, of which new ones add nothing yet, and take away stray ones."""
+        for _ in self.installing(places):
+            pass
+
+    def installing(self, places: Sequence[Place]) -> Iterator[None]:
+        """The same, one after the other, with a break after each that takes long; those that are right stay."""
         if self.is_installed(places):
             return
-        self._remove_constraints()
-        action, time = self._action() or self._new_action(), clock.get()
-        for slot, (bone, what) in enumerate(places):
-            constraint = self._add(self._item(bone), self.name(slot), time)
-            constraint.action = action
-            constraint.action_slot = layer_action.slot_of(action, constraint.name, ensure=True)
-            set_mixing(constraint, self.ways[what][0])
-            constraint.influence = 0.0
+        wanted = {self.name(slot): place for slot, place in enumerate(places)}
+        for constraint in self._spread(wanted):
+            self._begin(constraint, wanted[constraint.name][1])
+        time, there = clock.get(), {constraint.name for _, constraint in self.constraints()}
+        for name, (bone, what) in wanted.items():
+            if name not in there:
+                self._begin(self._add(self._item(bone), name, time), what)
+                yield
+
+    def _spread(self, wanted: Mapping[str, Place]) -> list[bpy.types.Constraint]:
+        """Take stray constraints away, and have copies of them where some of their names are wanted.
+
+        To name one Blender looks for the name in all F-curves of the file; a copy has its name from the start.
+        """
+        right: set[str] = set()
+        stray: list[tuple[Item, bpy.types.Constraint]] = []
+        astray: list[tuple[Item, bpy.types.Constraint]] = []
+        for item, constraint in self.constraints():
+            bone, what = wanted.get(constraint.name, (None, ""))
+            is_there = bone == _bone_of(item)
+            if is_there and constraint.name not in right and self._is_whole(item, constraint, what):
+                right.add(constraint.name)
+            else:
+                (stray if is_there else astray).append((item, constraint))
+        self._remove_constraints(stray, right)
+        models = {constraint.name: constraint for _, constraint in astray if constraint.type == "ACTION"}
+        names = [name for name in wanted if name in models and name not in right]
+        made = [self._add(self._item(wanted[name][0]), name, clock.get(), models[name]) for name in names]
+        self._remove_constraints(astray, right)
+        return made
+
+    def _begin(self, constraint: bpy.types.Constraint, what: str) -> None:
+        """Let a new constraint read the action, and add nothing yet."""
+        action = self._action() or self._new_action()
+        constraint.action = action
+        constraint.action_slot = layer_action.slot_of(action, constraint.name, ensure=True)
+        set_mixing(constraint, self.ways[what][0])
+        constraint.influence = 0.0
 
     def _new_action(self) -> bpy.types.Action:
         action = layer_action.new(self.action_name)
@@ -204,12 +239,21 @@ class Layer:
             action[self.mark] = True
         return action
 
-    def _add(self, item: Item, name: str, time: bpy.types.Object) -> bpy.types.Constraint:
-        """A constraint that reads the clock, at its place in a stack. What is the active one stays so."""
+    def _add(
+        self, item: Item, name: str, time: bpy.types.Object, model: bpy.types.Constraint | None = None
+    ) -> bpy.types.Constraint:
+        """A constraint that reads the clock, at its place in a stack. What is the active one stays so.
+
+        model: one of this name, on something else.
+        """
         stack = item.constraints
         active = stack.active
-        constraint = stack.new("ACTION")
-        constraint.name, constraint.show_expanded, constraint.target = name, False, time
+        if model is None:
+            constraint = stack.new("ACTION")
+            constraint.name = name
+        else:
+            constraint = stack.copy(model)
+        constraint.show_expanded, constraint.target = False, time
         for setting, value in _SETTINGS.items():
             setattr(constraint, setting, value)
         if self.order >= 0:
@@ -224,12 +268,16 @@ class Layer:
 
         What is linked from a library reads the clock of that library.
         """
-        if self._remove_constraints():
+        if self._remove_constraints(list(self.constraints())):
             clock.remove_unread()
 
-    def _remove_constraints(self) -> bool:
-        """Whether there were any."""
-        gone = list(self.constraints())
+    def _remove_constraints(
+        self, gone: Sequence[tuple[Item, bpy.types.Constraint]], kept: Collection[str] = ()
+    ) -> bool:
+        """Take some of its constraints away, with what is keyed for them; whether there were any.
+
+        kept: names of such as stay, which others had too.
+        """
         for item, constraint in gone:
             active = item.constraints.active
             others = active is not None and active != constraint
@@ -237,7 +285,7 @@ class Layer:
             item.constraints.remove(constraint)
             if others:
                 item.constraints.active = active
-            if layer_action.is_layer(action):
+            if layer_action.is_layer(action) and place not in kept:
                 slot = layer_action.slot_of(action, place)
                 if slot is not None and action.users > 0 and not self._is_shared(action):
                     action.slots.remove(slot)

@@ -338,9 +338,7 @@ class LiveScene:
             prints.update(kind.look(scene, touched))
         sees_all = bool(prints)
         prints |= found
-        for owner in owners:
-            fixed = [kind.layer.fixed_on(owner) for kind in self.kinds]
-            prints[_CONSTRAINTS, owner.name_full] = repr(fixed).encode()
+        prints.update({(_CONSTRAINTS, owner.name_full): self._constraints(owner) for owner in owners})
         for key, solve in self.solves.items():
             if self._was_meddled_with(key, solve, keys=touched is None or "ACTION" in touched):
                 self.tracks.clear()
@@ -371,6 +369,10 @@ class LiveScene:
         for kind in self.kinds.values():
             kind.forget_order()
         return changed
+
+    def _constraints(self, owner: bpy.types.Object) -> bytes:
+        """A digest of what always stays of the constraints of layers on an object."""
+        return repr([kind.layer.fixed_on(owner) for kind in self.kinds]).encode()
 
     def _fingerprints(
         self, everything: dict[tuple[str, str], bpy.types.ID], touched: set[str] | None, within: float
@@ -507,6 +509,13 @@ class LiveScene:
         solve.track, solve.stale = None, FRESH
         self.errors[solve.key] = str(error)
 
+    def complete(self, solve: LayerSolve) -> None:
+        """The last constraints of a layer were made, which is no change to be looked into."""
+        self.tracks.pop(solve.key, None)
+        self.layers.pop(solve.key, None)
+        if self.prints:
+            self.prints[_CONSTRAINTS, solve.owner.name_full] = self._constraints(solve.owner)
+
     def stop(self) -> None:
         if self.job is not None:
             job, self.job = self.job, None
@@ -600,7 +609,7 @@ class LiveScene:
         shown = False
         for key, solve in self.solves.items():
             kind = self.kind_of(solve)
-            if solve.owner.mode == "EDIT" or only not in (None, kind):
+            if solve.owner.mode == "EDIT" or only not in (None, kind) or not solve.instance.is_installed:
                 continue
             track = kind.shown(solve)
             if track is not None:

@@ -1,8 +1,10 @@
 """Which look-ats are live, and their constraints on the rig: made, moved and taken away as look-ats come and go."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from time import perf_counter
 
 import bpy
+import numpy as np
 
 from ...lookat_pd.errors import LookAtError
 from ..layers import live
@@ -35,21 +37,22 @@ def numbers(armature: bpy.types.Object) -> set[int]:
     return held | offsets.taken(armature)
 
 
-def sync(armature: bpy.types.Object) -> list[Instance]:
+def sync(armature: bpy.types.Object, seconds: float = np.inf) -> list[Instance]:
     """Give every live look-at of a rig its constraints, remove those of others, and return the live look-ats.
 
-    Names of bones that were renamed are mended in the settings. Not for a rig in edit mode.
+    Names of bones that were renamed are mended in the settings. Not for a rig in edit mode. seconds: for which
+    constraints may be made; then the rest of them is left to `complete`.
     """
     _follow_renames(armature)
     shot_keys.mend(armature)
-    found, used = [], set()
+    found, used, until = [], set(), perf_counter() + seconds
     for bone in live_bones(armature):
         settings = armature.pose.bones[bone].lookat_pd
         if settings.number in used or not settings.number:
             # A copy of a bone brings the number of the original along.
             settings.number = max(numbers(armature) | used, default=0) + 1
         used.add(settings.number)
-        found.append(_attach(armature, bone, settings.number))
+        found.append(_attach(armature, bone, settings.number, until))
     for number in set(offsets.places(armature)) - used:
         offsets.remove(armature, number)
         live.taken_away(armature, number)
@@ -58,14 +61,26 @@ def sync(armature: bpy.types.Object) -> list[Instance]:
     return found
 
 
-def _attach(armature: bpy.types.Object, bone: str, number: int) -> Instance:
+def _attach(armature: bpy.types.Object, bone: str, number: int, until: float) -> Instance:
     try:
         resolved = look_at.resolve(armature, bone)
-        offsets.install(armature, number, resolved.turned, resolved.moved)
     except LookAtError as error:
         offsets.hide(armature, number)
         return Instance(armature, bone, number, None, str(error))
-    return Instance(armature, bone, number, resolved)
+    late = False
+    for _ in offsets.installing(armature, number, resolved.turned, resolved.moved):
+        late = perf_counter() > until
+        if late:
+            break
+    return Instance(armature, bone, number, resolved, is_installed=not late)
+
+
+def complete(armature: bpy.types.Object, look_ats: Sequence[Instance]) -> Iterator[None]:
+    """Make what `sync` has left of the constraints of all look-ats of a rig, with a break after each that takes long."""
+    for item in look_ats:
+        if not item.is_installed:
+            yield from offsets.installing(armature, item.number, item.resolved.turned, item.resolved.moved)
+    offsets.arrange(armature, [item.number for item in look_ats])
 
 
 def _follow_renames(armature: bpy.types.Object) -> None:

@@ -71,7 +71,15 @@ def install(armature: bpy.types.Object, number: int, bones: Sequence[str], moved
 
     bones: those that turn, the chain first. moved: those that are moved; their slots come after.
     """
-    LookAtLayer(armature, number).install(track.places(bones, moved))
+    for _ in installing(armature, number, bones, moved):
+        pass
+
+
+def installing(
+    armature: bpy.types.Object, number: int, bones: Sequence[str], moved: Sequence[str] = ()
+) -> Iterator[None]:
+    """The same, with a break after each constraint that takes long to make."""
+    return LookAtLayer(armature, number).installing(track.places(bones, moved))
 
 
 def arrange(armature: bpy.types.Object, order: Sequence[int]) -> None:

@@ -1,8 +1,10 @@
 """Look-ats as a kind of layer: what they depend on, and what is seen of them before they are solved."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 import bpy
+import numpy as np
 
 from ...layers import kinds, live, track
 from ...layers.kinds import BODY, TARGETS, Instance, Kind, LayerSolve, LiveWork, SolveRange
@@ -20,6 +22,8 @@ from .playhead import PlayheadSolve, SeenFirst, frames_around
 from .previews import LookAtPreviews
 
 NAME = "LOOK_AT"
+_INSTALLING = 0.02
+"""Seconds for which a turn of the window's loop may be held up by making constraints."""
 _KEYED = ("ACTION", "ARMATURE")
 """Kinds of data that are changed where keys of the shot are."""
 
@@ -51,7 +55,8 @@ class LookAtKind(Kind):
                 if self.live is not None:
                     self.live.is_ready = False
                 continue
-            yield from constraint_sync.sync(armature)
+            at_once = self.live is None or bpy.app.background
+            yield from constraint_sync.sync(armature, np.inf if at_once else _INSTALLING)
 
     def tidy(self, scene: bpy.types.Scene, instances: Sequence[Instance]) -> None:
         """`find` has removed the constraints of others."""
@@ -61,8 +66,18 @@ class LookAtKind(Kind):
         return bone is not None and constraint_sync.is_live(bone)
 
     def installed(self, instance: Instance) -> LookAtLayer:
-        """`find` has put its constraints in place."""
+        """`find` has put its constraints in place, or `steps` has."""
         return LookAtLayer(instance.owner, instance.number)
+
+    def _complete(self, solves: Sequence[LookAtSolve]) -> Iterator[None]:
+        """Make the constraints that `find` has not come to."""
+        for owner in dict.fromkeys(solve.owner for solve in solves if not solve.instance.is_installed):
+            on_it = [solve for solve in self._solves if solve.owner == owner]
+            yield from constraint_sync.complete(owner, [solve.instance for solve in on_it])
+            for solve in on_it:
+                if not solve.instance.is_installed and self.live is not None:
+                    solve.instance = replace(solve.instance, is_installed=True)
+                    self.live.complete(solve)
 
     def make(self, instance: Instance) -> LayerSolve:
         return LookAtSolve(instance.resolved, instance.number)
@@ -129,6 +144,8 @@ class LookAtKind(Kind):
     def steps(self, solves: Sequence[LookAtSolve], over: SolveRange) -> Iterator[float]:
         """First the frames around the playhead, unless it is waited for, then all."""
         assert self.scene_solve is not None and self.live is not None
+        for _ in self._complete(solves):
+            yield 0.0
         _sample_whole(solves)
         share = 0.0
         around, self._around = self._around, None

@@ -194,6 +194,32 @@ def test_meddled_with_it_is_not_installed_and_is_made_anew(way) -> None:
     assert offsets.is_installed(armature, 1, BONES) and own(armature, "neck") == [name_of(1, 1)]
 
 
+def test_a_further_bone_names_one_more_constraint() -> None:
+    """Blender looks for a name that is given in all F-curves of the file; the others stay, or are copied elsewhere."""
+    armature, more = figure(), ("head", "neck", "chest", "hips")
+    offsets.install(armature, 1, BONES)
+    offsets.show(armature, some())
+    head = armature.pose.bones["head"].constraints[0].as_pointer()
+    assert len(list(offsets.installing(armature, 1, more))) == 1
+    assert offsets.is_installed(armature, 1, more)
+    assert armature.pose.bones["head"].constraints[0].as_pointer() == head
+    assert own(armature, "chest") == [name_of(1, 2)] and own(armature, "hips") == [name_of(1, 3)]
+    added = [armature.pose.bones[bone].constraints[0] for bone in more[2:]]
+    assert all(c.influence == 0.0 and not layer_action.read(c.action, c.action_slot) for c in added)
+
+
+def test_what_is_left_of_installing_goes_on_later() -> None:
+    armature = figure()
+    for _ in offsets.installing(armature, 1, BONES):
+        assert not offsets.is_installed(armature, 1, BONES)
+        break
+    bone = armature.pose.bones["chest"]
+    bone.constraints.copy(armature.pose.bones["head"].constraints[0])
+    assert own(armature, "chest") == [name_of(1, 0)], "a copy of a bone brings its constraints along"
+    offsets.install(armature, 1, BONES)
+    assert offsets.is_installed(armature, 1, BONES) and not own(armature, "chest")
+
+
 def test_installing_again_changes_nothing() -> None:
     armature = figure()
     offsets.install(armature, 1, BONES)
