@@ -24,7 +24,7 @@ from .live_scene import RESTING, LiveScene
 _TURN = 0.06
 """Seconds for which a turn of the window's loop may be held up, to see what has changed and to solve; with what is
 shown at its end, and what Blender evaluates for that, a tenth of a second. What takes longer goes on in the next."""
-_LONGEST_TURN, _SHARE = 0.25, 0.3
+_LONGEST_TURN, _SHARE = 0.1, 0.3
 """The same where Blender takes long after each turn, to relate and to draw what there is, and which part of that."""
 _LEAST = 0.02
 """Seconds of work in a turn: where less is left of it, once it was seen what has changed, work waits for the next."""
@@ -124,6 +124,7 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
     waits = waits or not (alone or (_rest(begin) and not state.is_in_slices))
     if state.job is not None and not waits:
         _advance(state, None if alone else _rest(begin), to_see=not alone)
+        state.has_had_turn = not alone
     if state.job is not None or state.check_at < np.inf or state.is_unsure or state.as_built != _structure:
         _wake()
     if _may_show(scene, state, playing):
@@ -368,7 +369,9 @@ def _take_turns() -> bool:
                 state.look_again(_LOOKING)
         if state.job is not None:
             state.is_in_slices = True
-            rest = _rest(begin, _turn(state))
+            # What was done before Blender drew counts for this turn, too.
+            rest = 0.0 if state.has_had_turn else _rest(begin, _turn(state))
+            state.has_had_turn = False
             if rest and (_advance(state, rest) or state.news or state.found):
                 state.show()
             _redraw(window, state)

@@ -90,6 +90,8 @@ class LiveScene:
         """Whether the work has come to something new to see; and whether it goes on to its end before that is drawn."""
         self.is_in_slices = False
         """Whether the work goes on in turns of the window's loop."""
+        self.has_had_turn = False
+        """Whether it has been worked on since the last of these turns began."""
         self.news = False
         """Whether what is seen first has just been found."""
         self.found = False

@@ -15,7 +15,8 @@ def test_read_once_only_while_nothing_changes() -> None:
         with read_once.unchanged():
             assert constrained.read(armature) is known
         assert constrained.read(armature) is known and constrained.read(other) is not known
-    armature.pose.bones["hips"].constraints.new("COPY_ROTATION").target = other
+    copying = armature.pose.bones["hips"].constraints.new("COPY_ROTATION")
+    copying.target, copying.subtarget = armature, "head"
     assert constrained.read(armature) != known
     with read_once.unchanged():
         assert constrained.read(armature) != known

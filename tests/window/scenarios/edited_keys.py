@@ -20,7 +20,7 @@ SEEN, VERIFIED = 20.0, 50.0
 """Most time from an edit, in units of `_unit`: on a quiet machine it is about 3 and 10 loops, and what is drawn."""
 
 
-def _loop() -> float:
+def plain_loop() -> float:
     """Seconds that a plain loop of as many frames and bones takes, as the benchmarks have it."""
     exp = load("lookat_pd.rotation").exp
     begin, turn, pace = time.perf_counter(), np.zeros((BONES, 3)), np.zeros((BONES, 3))
@@ -35,7 +35,7 @@ def _loop() -> float:
 
 def _unit(hands: Hands) -> float:
     """Seconds that a plain loop and drawing the window once take, on this machine as busy as it is."""
-    loop = min(_loop() for _ in range(3))
+    loop = min(plain_loop() for _ in range(3))
     begin = time.perf_counter()
     with hands.override():
         bpy.ops.wm.redraw_timer(type="DRAW_WIN", iterations=1)

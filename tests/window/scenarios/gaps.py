@@ -1,6 +1,9 @@
 """How long the window stands still for edits, on rigs as they come, on one with dozens of clips and on a linked one:
-what the extension adds to one turn of the window's loop, to what Blender takes to pose and draw the same rig, in time
-of the processor; and the longest turn by the wall.
+what the extension adds to one turn of the window's loop, in time of the processor, to what Blender takes in the same
+file; and the longest turn by the wall.
+
+What Blender takes is measured in the same run: to add an empty and a constraint by its own operators, with the step of
+undo, for what are operators here too; for all else to relate and draw what there is once something was added.
 
 LOOKAT_PD_RIGS names a folder of rigs from other makers; without it the generated human alone is measured.
 """
@@ -13,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import bpy
+from edited_keys import plain_loop
 from many_clips import CLIPS, add_clips
 from rigify_human import human as _human
 from windowed.hands import Hands, Waiting
@@ -21,10 +25,11 @@ from windowed.scripts import script
 from extension import load
 
 LIVE = ("rig.layers.live",)
-GENEROUS = 1.0
-"""Seconds of the processor that may be added to a turn on a machine that does other things too. The aim is a tenth on a
-quiet one, which what is printed is compared with.
-"""
+MOST, LOOP = 0.1, 0.05
+"""Seconds of the processor that may be added to a turn, on a machine on which a plain loop takes so long: the one for
+which the benchmarks set their goals. One that is faster is given as much."""
+REPEATS = 4
+"""Of what Blender takes."""
 RIGS = ("kaykit_knight", "khronos_fox", "m2m_snake", "robot_expressive", "godot_platformer_robot")
 _PLACES = ("_tick", "update", "_before_frame")
 
@@ -86,11 +91,21 @@ def measured() -> Iterator[Turns]:
         turns.end()
 
 
+def pace() -> float:
+    """How many times as long this machine takes for a plain loop of 10 bones, as busy as it is, 1 at least."""
+    times = []
+    for _ in range(3):
+        begin = time.process_time()
+        plain_loop()
+        times.append(2.0 * (time.process_time() - begin))
+    return max(min(times) / LOOP, 1.0)
+
+
 def edited(
     name: str, edit: Callable[[], object], done: Callable[[], bool], hands: Hands, bare: float = 0.0
 ) -> Generator[float, None, float]:
     """Print how long the window stands still for an edit and for what follows; the most that a turn has taken [s of the
-    processor]. bare: what one takes that only draws, 0 to measure that."""
+    processor]. bare: what one takes that Blender needs, 0 to measure that."""
     with measured() as turns:
         begin = time.perf_counter()
         with turns.spending():
@@ -100,11 +115,24 @@ def edited(
         solved = time.perf_counter() - begin
         yield 0.5
     added = turns.work - bare
-    ratio = f", {added / bare:.2f} of drawing" if bare else ""
+    ratio = f" beyond the {1e3 * bare:.0f} ms of Blender" if bare else ""
     print(f"@ {name}: {1e3 * added:.0f} ms{ratio}, turn {1e3 * turns.longest:.0f} ms, solved after {solved:.1f} s")
     if bare:
-        assert added < GENEROUS, f"{name}: {added:.2f} s added to one turn"
+        most = MOST * pace()
+        assert added < most, f"{name}: {added:.2f} s added to one turn, of {most:.2f}"
     return turns.work
+
+
+def blenders_own(
+    name: str, edit: Callable[[], object], undo: Callable[[], object], hands: Hands
+) -> Generator[float, None, float]:
+    """The most that a turn takes [s of the processor] for what Blender does itself."""
+    taken = []
+    for _ in range(REPEATS):
+        taken.append((yield from edited(name, edit, lambda: True, hands)))
+        undo()
+        yield 0.3
+    return max(taken)
 
 
 def all_edits(hands: Hands, name: str, rig: bpy.types.Object, target: bpy.types.Object) -> Waiting:
@@ -137,21 +165,36 @@ def all_edits(hands: Hands, name: str, rig: bpy.types.Object, target: bpy.types.
         with hands.override():
             bpy.ops.lookat_pd.bake("INVOKE_DEFAULT", True)
 
-    def pose() -> None:
-        rig.pose.bones[-1].location.x += 0.01
-        # What is added to the file for a slice and taken away again has Blender draw all editors.
+    def relate() -> None:
+        """What is added to the file for a slice and taken away again: Blender relates and draws all there is."""
+        item = bpy.data.objects.new("Added", None)
+        scene.collection.objects.link(item)
+        bpy.data.objects.remove(item)
         for area in hands.window.screen.areas:
             area.tag_redraw()
 
-    bare = 0.0
-    for _ in range(3):
-        bare = max(bare, (yield from edited(f"{name}, a bone posed", pose, lambda: True, hands)))
-    edits = [("Add", add, is_solved)]
-    edits += [("settle time", partial(_set, rig, bone, seconds), is_solved) for seconds in (0.5, 0.6)]
-    edits += [("key", key, is_solved)] * 2
-    edits += [(part, partial(_switch, rig, bone, part), is_solved) for part in ("eyes", "body")]
-    edits += [("bake", bake, lambda: rig.pose.bones[bone].lookat_pd.mute)]
-    for what, edit, done in edits:
+    def constrain() -> None:
+        """An empty and a constraint, as `Add` makes them."""
+        with hands.override():
+            bpy.ops.object.empty_add()
+            hands.window.view_layer.objects.active = rig
+            bpy.ops.object.constraint_add("EXEC_DEFAULT", True, type="COPY_LOCATION")
+        rig.constraints[-1].mute = True
+
+    def unconstrain() -> None:
+        rig.constraints.remove(rig.constraints[-1])
+        bpy.data.objects.remove(next(item for item in scene.objects if item.name.startswith("Empty")))
+        for item in scene.objects:
+            item.select_set(item in (rig, target))
+
+    drawn = yield from blenders_own(f"{name}, Blender's relations", relate, lambda: None, hands)
+    made = yield from blenders_own(f"{name}, Blender's constraint", constrain, unconstrain, hands)
+    edits = [("Add", add, is_solved, made)]
+    edits += [("settle time", partial(_set, rig, bone, seconds), is_solved, drawn) for seconds in (0.5, 0.6)]
+    edits += [("key", key, is_solved, drawn)] * 2
+    edits += [(part, partial(_switch, rig, bone, part), is_solved, drawn) for part in ("eyes", "body")]
+    edits += [("bake", bake, lambda: rig.pose.bones[bone].lookat_pd.mute, made)]
+    for what, edit, done, bare in edits:
         yield from edited(f"{name}, {what}", edit, done, hands, bare)
 
 
