@@ -24,7 +24,7 @@ from .live_scene import RESTING, LiveScene
 _TURN = 0.06
 """Seconds for which a turn of the window's loop may be held up, to see what has changed and to solve; with what is
 shown at its end, and what Blender evaluates for that, a tenth of a second. What takes longer goes on in the next."""
-_LONGEST_TURN, _SHARE = 0.1, 0.3
+_LONGEST_TURN, _SHARE = 0.25, 0.3
 """The same where Blender takes long after each turn, to relate and to draw what there is, and which part of that."""
 _LEAST = 0.02
 """Seconds of work in a turn: where less is left of it, once it was seen what has changed, work waits for the next."""
@@ -107,7 +107,7 @@ def update(scene: bpy.types.Scene, *, playing: bool = False) -> None:
 
 
 def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
-    begin, state = time.perf_counter(), _scene(scene)
+    begin, state = time.thread_time(), _scene(scene)
     alone = bpy.app.background or is_rendering()
     within = np.inf if alone else _LOOKING
     state.use(_used)
@@ -344,7 +344,7 @@ def _tick() -> float | None:
 
 def _take_turns() -> bool:
     """A slice for each window's scene; whether there is more to do."""
-    due, begin = False, time.perf_counter()
+    due, begin = False, time.thread_time()
     for window in (window for manager in bpy.data.window_managers for window in manager.windows):
         scene = window.scene
         state = _scenes.get(scene.session_uid)
@@ -388,8 +388,9 @@ def _turn(state: LiveScene) -> float:
 
 
 def _rest(begin: float, seconds: float = _TURN) -> float:
-    """What is left for work [s] of a turn that began then and may take so long, 0 where that is too little."""
-    left = begin + seconds - time.perf_counter()
+    """What is left for work [s] of a turn that began at that time of the thread and may take so long, 0 where that is
+    too little."""
+    left = begin + seconds - time.thread_time()
     return left if left > _LEAST else 0.0
 
 

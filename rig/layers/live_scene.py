@@ -20,6 +20,9 @@ _CHECK_LATER, _CHECK_AT_WORK = 0.3, 1.0
 and how often it is looked at while slices of work make changes themselves."""
 RESTING = 3
 """Turns of the window's loop without a change, after which a hand rests, also where a turn takes long."""
+_WORKING = 0.08
+"""Seconds of the processor for which a slice may work, however long it may last: while others work, or the slice waits
+for them, it lasts longer."""
 _ROUNDS = 3
 """How often layers of several kinds are solved that depend on each other in a circle."""
 _OWN = {"OBJECT", "ACTION"}
@@ -60,6 +63,8 @@ class LiveScene:
         """Whether the offsets are noted as the solution of what they were solved from."""
         self.wrote = False
         """Whether something was shown since the scene was last looked at."""
+        self.has_shown = False
+        """Whether something was shown since edits were followed last."""
         self.settings: dict[Key, tuple] = {}
         self.keyed: dict[Key, frozenset[str]] = {}
         self.editing: frozenset[int] = frozenset()
@@ -163,10 +168,14 @@ class LiveScene:
             changed = self._inputs_changed(scene, touched, within)
             edited = bool(changed)
             if changed is None:
-                self._check_on()
-                if unknown:
-                    # The file may have the solution.
+                if unknown or (not now and self._are_keys_edited(scene)):
+                    # The file may have the solution; or what is being solved is of keys that are no more.
                     self.stop()
+                if now and self.job is not None and self.is_in_slices:
+                    # Each slice has Blender report what it evaluates, which would be read in each turn.
+                    self._check_later(_CHECK_AT_WORK)
+                else:
+                    self._check_on()
             elif unknown and self._restore():
                 # The file has been solved before it was saved.
                 self.stop()
@@ -531,17 +540,19 @@ class LiveScene:
         if to_see and self.seen:
             # The timer does the rest: to begin a slice takes long.
             return False
-        begin, opened = time.perf_counter(), sampler.seconds_opening()
+        begin, opened, worked = time.perf_counter(), sampler.seconds_opening(), time.thread_time()
         done, self.waited_for, self.news, self.found = True, seconds is None, False, False
         before = 0.0
         for fraction in self.job:
             self.fraction = max(self.fraction, fraction)
             self.time_left.note(self.fraction, time.perf_counter())
-            # What the slice itself costs is worth some work, or it would never come to an end.
             opening, spent = sampler.seconds_opening() - opened, time.perf_counter() - begin
-            allowed = np.inf if seconds is None else max(seconds, opening + 0.5 * seconds)
             # The next step takes as long as the last one, as a rule.
-            late = spent + (spent - opening - before) > allowed
+            lasting = 2.0 * spent - opening - before
+            working = (time.thread_time() - worked) / max(spent, 1e-9)
+            late = seconds is not None and (
+                _is_late(lasting, opening, seconds) or _is_late(working * lasting, working * opening, _WORKING)
+            )
             before = spent - opening
             if not self.seen and any(solve.rough for solve in self.solves.values()):
                 self.seen, self.found = True, not self.waited_for
@@ -631,7 +642,7 @@ class LiveScene:
     def show(self) -> None:
         """Let the rigs show what is solved, and what no constraint shows, at the current frame."""
         shown = self._show_tracks()
-        self.wrote = self.wrote or shown
+        self.wrote, self.has_shown = self.wrote or shown, self.has_shown or shown
         known = self.job is None and not self.errors and bool(self.prints) and not self.is_previewing
         solved = known and all(solve.stale == FRESH and not solve.rough for solve in self.solves.values())
         # The last of a solution may have been shown before all of it was known to be right.
@@ -675,11 +686,12 @@ class LiveScene:
         if self.scene is None:
             return
         moved = [previews.follow(scene, depsgraph) for previews in self._previews()]
+        own, self.has_shown = self.has_shown, False
         if any(moved):
             # The preview of what was just found is over, and no reason to begin again.
-            # Nor is one of keys that are being solved.
+            # Nor is one of keys that are being solved, nor that somebody else turns the head as was found.
             is_new = any(previews.is_new for previews in self._previews())
-            if self.job is not None and is_new and not self.is_known:
+            if self.job is not None and is_new and not self.is_known and not own:
                 self.stop()
                 self._check_later()
             self.show()
@@ -696,6 +708,12 @@ class LiveScene:
         ended = [previews.end() for previews in self._previews()]
         if any(ended):
             self.show()
+
+
+def _is_late(lasting: float, opening: float, seconds: float) -> bool:
+    """Whether a slice lasts too long [s], of which it took a part to begin it: that is worth some work, or it would
+    never come to an end."""
+    return lasting > max(seconds, opening + 0.5 * seconds)
 
 
 def _editing(scene: bpy.types.Scene) -> frozenset[int]:

@@ -17,7 +17,7 @@ FRAMES, BONES = 250, 5
 RIGHT = 1.0
 """Degrees within which a pose is that which is verified, to the eye."""
 SEEN, VERIFIED = 20.0, 50.0
-"""Most time from an edit, in units of `_unit`: on a quiet machine it is about 3 and 10 loops, and what is drawn."""
+"""Most time from an edit, in units of `unit`: on a quiet machine it is about 3 and 10 loops, and what is drawn."""
 
 
 def plain_loop() -> float:
@@ -33,7 +33,7 @@ def plain_loop() -> float:
     return time.perf_counter() - begin
 
 
-def _unit(hands: Hands) -> float:
+def unit(hands: Hands) -> float:
     """Seconds that a plain loop and drawing the window once take, on this machine as busy as it is."""
     loop = min(plain_loop() for _ in range(3))
     begin = time.perf_counter()
@@ -91,14 +91,14 @@ def keys_are_seen_soon(hands: Hands) -> Waiting:
         assert (yield from hands.until(lambda: state() == "SOLVED", 60.0)), state()
         scene().frame_set(AT)
         yield 0.3
-        unit, before = _unit(hands), facing()
+        took, before = unit(hands), facing()
         seen, verified = yield from _answered(edit)
         print(
-            f"key of the {name}: seen after {seen:.2f} s, {seen / unit:.1f} times a plain loop and a drawing; "
-            f"verified after {verified:.2f} s, {verified / unit:.1f} times"
+            f"key of the {name}: seen after {seen:.2f} s, {seen / took:.1f} times a plain loop and a drawing; "
+            f"verified after {verified:.2f} s, {verified / took:.1f} times"
         )
         assert turned(facing(), before) > 0.2, f"the key of the {name} changes nothing"
-        assert seen < SEEN * unit, f"a key of the {name} is seen after {seen / unit:.1f} times {unit:.2f} s"
-        assert verified < VERIFIED * unit, (
-            f"a key of the {name} is verified after {verified / unit:.1f} times {unit:.2f} s"
+        assert seen < SEEN * took, f"a key of the {name} is seen after {seen / took:.1f} times {took:.2f} s"
+        assert verified < VERIFIED * took, (
+            f"a key of the {name} is verified after {verified / took:.1f} times {took:.2f} s"
         )
