@@ -6,9 +6,12 @@ Where WRITE is set, as `LOOKAT_PD_WRITE_PAGES=1` does, tests write what is print
 import os
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+import bpy
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITE = "LOOKAT_PD_WRITE_PAGES" in os.environ
@@ -17,6 +20,12 @@ _BLOCK = re.compile(r"^(```+)(\w*)\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
 _TOOK = re.compile(r" \([\d.]+ s\)\.$|(?<= in )[\d.]+ s\b", re.MULTILINE)
 _PROGRESS = re.compile(r"^lookat_pd: \S+: [a-z ]+ +\d+%\n", re.MULTILINE)
 _TINY = re.compile(r"\b\d\.\d+e-\d+\b")
+
+
+def on_the_newest(test: Callable) -> Callable:
+    """Marks a test of printed figures: they are those of the newest Blender, of which `make test` has the module."""
+    is_it = bpy.app.version >= (5, 2) and not bpy.app.binary_path
+    return pytest.mark.slow(pytest.mark.skipif(not is_it, reason="the pages show what Blender 5.2 prints")(test))
 
 
 @dataclass(frozen=True)
@@ -69,8 +78,9 @@ def commands() -> Iterator[Command]:
 
 
 def masked(text: str) -> str:
-    """A text that was printed, without what differs from run to run: times, and errors that are rounding alone."""
-    return _TINY.sub("tiny", _TOOK.sub(" TIME", text.strip("\n")))
+    """A text that was printed, without what differs from run to run: times, errors that are rounding alone, and how
+    paths are written."""
+    return _TINY.sub("tiny", _TOOK.sub(" TIME", text.strip("\n"))).replace("\\", "/")
 
 
 def compare(place: str, shown: str, printed: str) -> None:

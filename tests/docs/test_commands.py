@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import bpy
 import pytest
 
 from extension import load
@@ -69,7 +68,13 @@ def _check(folder: Path, having: set[str], subtests) -> int:
 def _json_below(page: str, words: str) -> Any:
     """The first block of JSON below these words of a page."""
     text = (pages.ROOT / page).read_text("utf-8")
-    return json.loads(re.search(r"```json\n(.*?)```", text[text.index(words) :], re.DOTALL)[1])
+    return json.loads(_found(r"```json\n(.*?)```", text[text.index(words) :]))
+
+
+def _found(pattern: str, text: str) -> str:
+    found = re.search(pattern, text, re.DOTALL)
+    assert found is not None, pattern
+    return found[1]
 
 
 def _differing(shown: Any, printed: Any, path: str = "") -> list[str]:
@@ -84,16 +89,13 @@ def _differing(shown: Any, printed: Any, path: str = "") -> list[str]:
     return [] if same else [f"{path}: {printed}, not {shown}"]
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(bool(bpy.app.binary_path), reason="in a real Blender there is --command")
+@pages.on_the_newest
 def test_commands_on_the_demo_print_what_the_pages_show(demo, tmp_path, subtests) -> None:
     (tmp_path / "build").mkdir()
     shutil.copytree(demo, tmp_path / "build/demo")
     (tmp_path / "gaze.json").write_text(json.dumps(_json_below("docs/command-line.md", "gaze file")), "utf-8")
-    talk = re.search(
-        r"\$ cat talk\.srt\n(.*?)\n\$ ", (pages.ROOT / "docs/command-line.md").read_text("utf-8"), re.DOTALL
-    )
-    (tmp_path / "talk.srt").write_text(talk[1], "utf-8")
+    talk = _found(r"\$ cat talk\.srt\n(.*?)\n\$ ", (pages.ROOT / "docs/command-line.md").read_text("utf-8"))
+    (tmp_path / "talk.srt").write_text(talk, "utf-8")
     files = {f"build/demo/{path.name}" for path in demo.iterdir()}
     assert _check(tmp_path, files | {"gaze.json", "talk.srt"}, subtests) > 8
     with subtests.test("the report"):
@@ -104,8 +106,7 @@ def test_commands_on_the_demo_print_what_the_pages_show(demo, tmp_path, subtests
         assert not _differing(_json_below("docs/command-line.md", "build/talk.json"), report[0]["conversation"])
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(bool(bpy.app.binary_path), reason="in a real Blender there is --command")
+@pages.on_the_newest
 def test_commands_on_rigs_of_other_makers_print_what_the_pages_show(rigs, tmp_path, subtests) -> None:
     for name, path in MAKERS.items():
         shutil.copy(rigs / path, tmp_path / name)

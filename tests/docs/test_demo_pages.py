@@ -2,8 +2,6 @@
 
 import sys
 
-import pytest
-
 from . import pages
 
 sys.path.insert(0, str(pages.ROOT / "tools"))
@@ -11,7 +9,7 @@ sys.path.insert(0, str(pages.ROOT / "tools"))
 import demo_pages
 
 
-@pytest.mark.slow
+@pages.on_the_newest
 def test_tables_are_those_of_the_report(demo) -> None:
     """`make demo-pages` writes them."""
     for page, text in demo_pages.updated():

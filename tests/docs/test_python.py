@@ -43,8 +43,7 @@ def test_a_script_compiles(block) -> None:
     compile(block.text, block.place, "exec")
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(bool(bpy.app.binary_path), reason="needs Blender's Python module")
+@pages.on_the_newest
 def test_scripts_print_what_the_pages_show(demo, subtests) -> None:
     """Those that need numpy only are run by tests/lookat_pd."""
     wanted = [block for block in SCRIPTS if "import bpy" in block.text and block.output]
@@ -55,8 +54,7 @@ def test_scripts_print_what_the_pages_show(demo, subtests) -> None:
             pages.compare(block.place, block.output, _printed(block.text, before))
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(bool(bpy.app.binary_path), reason="needs Blender's Python module")
+@pages.on_the_newest
 def test_fragments_run(demo, subtests) -> None:
     """Lines about `armature`, a character with a look-at, without anything printed."""
     wanted = [block for block in SCRIPTS if _needs_demo(block) and not block.output]
