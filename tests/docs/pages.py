@@ -102,5 +102,5 @@ def write(place: str, shown: str, printed: str) -> None:
 
 def agrees(shown: str, printed: str) -> bool:
     """Whether a page shows what was printed; a line … stands for any lines."""
-    parts = [re.escape(part) for part in re.split(r"^\s*…$\n?", masked(shown), flags=re.MULTILINE)]
-    return re.fullmatch("(?:.*\n)*?".join(parts), masked(printed)) is not None
+    parts = [re.escape(part) for part in re.split(r"^\s*…\n", masked(shown) + "\n", flags=re.MULTILINE)]
+    return re.fullmatch("(?:.*\n)*?".join(parts), masked(printed) + "\n") is not None

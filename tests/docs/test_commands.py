@@ -32,6 +32,28 @@ def test_the_pages_have_commands() -> None:
     assert sum(bool(command.output) for command in COMMANDS) > 15
 
 
+@pytest.mark.parametrize(
+    ("shown", "agrees"),
+    [
+        ("a\nb\nc", True),
+        ("…\nc", True),
+        ("a\n  …", True),
+        ("a\n…\nc", True),
+        ("…", True),
+        ("a\nc", False),
+        ("…\nb", False),
+    ],
+)
+def test_dots_stand_for_lines(shown, agrees) -> None:
+    assert pages.agrees(shown, "a\nb\nc") == agrees
+
+
+def test_times_and_progress_do_not_count() -> None:
+    assert pages.agrees("Baked 'x' (4 bones) (0.86 s).", "Baked 'x' (4 bones) (1.24 s).\n")
+    assert not pages.agrees("blended at 60 (0.32 s)", "blended at 60 (0.57 s)")
+    pages.compare("README.md:1", "done", "lookat_pd: a.glb: comparing actions  19%\ndone\n")
+
+
 def test_every_command_is_understood(subtests) -> None:
     parser, arguments = load("cli.program").parser("python cli"), load("cli.arguments")
     for command in COMMANDS:
