@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import bpy
 import numpy as np
@@ -16,6 +17,7 @@ from ...rig.detection import vrm
 from ...rig.layers import layer_bake
 from ...rig.layers.kinds import LayerSolve
 from ...rig.springs import (
+    along_chain,
     chains,
     find_chains,
     mesh_colliders,
@@ -26,7 +28,7 @@ from ...rig.springs import (
     vrm_writing,
 )
 from ...rig.springs.chains import SpringChain
-from ...rig.springs.settings import SpringSettings
+from ...rig.springs.settings import OF_BONE, SpringSettings
 from ...rig.springs.springs_kind import SpringKind, SpringSolve, instance_of
 from .. import arguments as words
 from .. import baking, dry_run, each_action, each_file, each_rig, key_arguments, rigs, setting_flags
@@ -48,6 +50,29 @@ _SET = ("preset", "settle_time", "damping_ratio", "gravity", "tip_factor", "drag
 """Settings that have flags; the preset sets others, and comes first."""
 
 
+_ALONG = {name.removesuffix("_factor"): name for name in OF_BONE}
+"""Settings that may change along a chain, by their names for --along."""
+
+
+class _Along(argparse.Action):
+    """Collects what bones have of a setting, and factors of it from root to tip."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        name, *words_of = values
+        try:
+            factors = [float(word) for word in words_of]
+        except ValueError:
+            factors = []
+        if name not in _ALONG or not factors or not all(0.0 <= factor <= _LARGEST for factor in factors):
+            raise argparse.ArgumentError(
+                self, f"give one of {', '.join(_ALONG)}, and numbers from 0 to {_LARGEST:g} after it"
+            )
+        setattr(namespace, self.dest, [*(getattr(namespace, self.dest) or ()), (_ALONG[name], factors)])
+
+
+_LARGEST = 1e4
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_inputs(parser)
     words.add_conversion(parser, further={"vrm": ".vrm"})
@@ -60,6 +85,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--gravity", SpringSettings, "gravity", "X")
     add("--tip-factor", SpringSettings, "tip_factor", "X")
     add("--drag", SpringSettings, "drag", "X")
+    help = (
+        "by what a setting is multiplied along each chain, evenly from its first to its last bone: "
+        f"{', '.join(_ALONG)}; such as '--along drag 1 2 0.5', and the option may be repeated"
+    )
+    parser.add_argument("--along", metavar=("SETTING", "X"), nargs="+", action=_Along, help=help)
     add("--inertia", SpringSettings, "inertia", "X")
     add("--influence", SpringSettings, "influence", "X")
     help = "VRM file of the character, whose springs it gets, and of which a .vrm is made (default: the input)"
@@ -113,6 +143,8 @@ def _prepared(
     for chain in every:
         chain.settings.mute = False
         setting_flags.apply(options, chain.settings, _SET)
+        for name, factors in options.along or ():
+            along_chain.draw(chain, name, partial(np.interp, xp=np.linspace(0.0, 1.0, len(factors)), fp=factors))
         if options.cyclic is not None:
             chain.settings.cyclic = options.cyclic
     _collide(options.collider or (), scene, rig, every)

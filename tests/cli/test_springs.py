@@ -46,6 +46,20 @@ def test_bones_and_settings_are_chosen(shot, call, tools, tmp_path) -> None:
     assert found["preset"] == "HEAVY_TAIL" and found["settle_time"] == pytest.approx(0.4)
 
 
+def test_settings_change_along_chains(shot, call, tools, tmp_path) -> None:
+    words = ("--bones", "tail*", "--along", "drag", 1, 4, "--along", "settle", 1, 0.5, 1, "--range", 1, LAST)
+    outcome = call("springs", shot, *words, "--output", tmp_path / "out.blend")
+    assert outcome.code == 0, outcome.errors
+    tools.reopen(tmp_path / "out.blend")
+    (chain,) = chains.on(bpy.data.objects["Hero"])
+    along_chain = load("rig.springs.along_chain")
+    np.testing.assert_allclose(along_chain.factors(chain, "drag_factor"), [1.0, 2.0, 3.0, 4.0], rtol=1e-6)
+    np.testing.assert_allclose(along_chain.factors(chain, "settle_factor"), [1.0, 2 / 3, 2 / 3, 1.0], rtol=1e-6)
+    for wrong in (("length", 1), ("drag",), ("drag", "much"), ("drag", -1)):
+        outcome = call("springs", shot, "--along", *wrong, "--output", tmp_path / "wrong.blend")
+        assert outcome.code == 2 and not (tmp_path / "wrong.blend").exists()
+
+
 def test_a_cycle_has_no_seam_and_no_other_action_is_one(shot, call, tools, tmp_path) -> None:
     outcome = call("springs", shot, "--bones", "tail*", "--cyclic", "--output", tmp_path / "out.blend")
     assert outcome.code != 0 and "is no cycle" in outcome.row["error"]
