@@ -6,6 +6,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 import bpy
+import pytest
 
 from extension import load
 
@@ -61,6 +62,7 @@ def test_pages_and_headings_exist() -> None:
         assert not heading or heading in anchors(name), page
 
 
+@pytest.mark.every_blender
 def test_blender_finds_the_page() -> None:
     from bl_operators.wm import WM_OT_doc_view_manual
 
