@@ -214,7 +214,18 @@ def test_in_settled_contact_nothing_is_deeper_than_two_percent_of_the_radius() -
     assert max(deep) < 0.02 * RADIUS
 
 
-@pytest.mark.parametrize(("dt", "count", "frames"), [(1.0, 6, 3), (1 / 24, 24, 5), (1 / 120, 24, 5)])
+@pytest.mark.parametrize(
+    ("dt", "count", "frames"),
+    [
+        (1.0, 6, 3),
+        (1 / 24, 24, 5),
+        (1 / 120, 24, 5),
+        # 10,000 bones in all.
+        pytest.param(1.0, 600, 3, marks=pytest.mark.slow),
+        pytest.param(1 / 24, 4800, 5, marks=pytest.mark.slow),
+        pytest.param(1 / 120, 4800, 5, marks=pytest.mark.slow),
+    ],
+)
 def test_whatever_the_settings_it_stays_finite_and_bounded(dt, count, frames) -> None:
     """Spins, jumps, zero lengths, pushes of any strength, solids anywhere."""
     random, links = np.random.default_rng(11), any_motion.LINKS
