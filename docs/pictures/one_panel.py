@@ -133,17 +133,3 @@ def reach_panel(hands: Hands) -> Waiting:
 def hit_panel(hands: Hands) -> Waiting:
     _choose("chest")
     yield from _shown(hands, "hit_panel", ["dynamics_hit"], WHOLE, 520)
-
-
-@script(needs=("operators.open_example",))
-def example(hands: Hands) -> Waiting:
-    """The example that the tab opens, as a newcomer sees it."""
-    yield from hands.sidebar()
-    with hands.override():
-        bpy.ops.lookat_pd.open_example()
-    yield 0.5
-    hands.window.scene.frame_set(60)
-    yield from solve(hands)
-    yield from rest(hands)
-    area = hands.area("VIEW_3D")
-    hands.keep("example", area.x, area.y, area.width, area.height)

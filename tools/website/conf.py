@@ -13,6 +13,11 @@ author = "Look-at PD developers"
 copyright = "Look-at PD developers, GNU General Public License 3 or later"
 language = "en"
 LANGUAGES = {"en": "English", "ja": "日本語"}
+DESCRIPTIONS = {
+    "en": "An extension for Blender: characters that look at things, with eyes, head and body.",
+    "ja": "目・頭・体で見るキャラクターを作る Blender の拡張機能。",
+}
+"""What search engines and messengers show of a link."""
 
 extensions = ["myst_parser"]
 myst_heading_anchors = 6
@@ -28,7 +33,7 @@ smartquotes = False
 html_theme = "furo"
 html_title = "Look-at PD"
 html_baseurl = "https://look-at-pd.github.io/look-at-pd/"
-html_static_path = [str(HERE / "static")]
+html_static_path = [str(HERE / "static"), str(contents.DOCS / "images/overlay.png")]
 html_css_files = ["site.css"]
 html_favicon = str(HERE / "static/icon.svg")
 templates_path = [str(HERE / "templates")]
@@ -67,6 +72,7 @@ def _other_languages(app, pagename: str, templatename: str, context: dict, doctr
     """The same page in each language: Japanese is a folder of the site."""
     up = "../" * pagename.count("/")
     home = up if app.config.language == "en" else f"{up}../"
+    context["description"] = DESCRIPTIONS[app.config.language]
     context["languages"] = [
         (name, code, f"{home}{'' if code == 'en' else f'{code}/'}{pagename}.html") for code, name in LANGUAGES.items()
     ]
