@@ -36,7 +36,9 @@ class BoneUnderMouse:
                 (region.width, region.height),
                 None if _sees_through(self._armature, space.shading) else _wall(context, place, at),
             )
-            self.name = self._drawn.under(shown, at, NEAR * context.preferences.system.ui_scale)
+            # The middle of the pixel.
+            middle = at[0] + 0.5, at[1] + 0.5
+            self.name = self._drawn.under(shown, middle, NEAR * context.preferences.system.ui_scale)
             self.lines = self._drawn.lines_of(self.name)
         return self.name
 

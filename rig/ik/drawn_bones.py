@@ -15,8 +15,8 @@ from . import clicked
 
 NEAR = 10.0
 """Largest distance [pixels] of the mouse from what is drawn."""
-_SAME = 2.0
-"""Difference of distances [pixels] below which what is in front is taken."""
+_ON = 0.6
+"""Distance [pixels] from the middle of a line up to which it is drawn; of several what is in front is taken."""
 _THICK = {"OCTAHEDRAL": 0.05, "BBONE": 0.05, "ENVELOPE": 0.1}
 """Distance from its line, in lengths of a bone, up to which a bone without shape is drawn."""
 
@@ -90,7 +90,7 @@ class DrawnBones:
             good &= depth <= view.seen(view.wall[None])[1][0] + 1e-6
         if not good.any():
             return ""
-        rows = np.flatnonzero(good & (away <= away[good].min() + _SAME))
+        rows = np.flatnonzero(good & (away <= max(away[good].min(), _ON)))
         # In front; of bones that meet, the child, whose joint it is.
         order = np.lexsort((away[rows], -self._levels[self._owners[rows]], np.round(depth[rows], 5)))
         return self.names[int(self._owners[rows[order[0]]])]
