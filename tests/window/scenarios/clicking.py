@@ -55,7 +55,7 @@ def _seen(
 ) -> Generator[float, None, dict[str, list[tuple[int, int]]]]:
     """The pixels of the window at which each bone is drawn."""
     (x, y), (right, top) = hands.inside(VIEWPORT, _LEFT, _LOW), hands.inside(VIEWPORT, _RIGHT, _HIGH)
-    overlay, numbers, drawn = hands.area("VIEW_3D").spaces.active.overlay, 0, True
+    overlay, numbers, drawn = hands.area("VIEW_3D").spaces.active.overlay, np.array(0), np.array(True)
     overlay.show_bones = False
     yield 0.3
     bare = hands.pixels(x, y, right - x, top - y).astype(int)
