@@ -1,8 +1,5 @@
 """Somebody new: the tab without a character, the example, and the camera as a target, with the mouse alone."""
 
-import sys
-
-import addon_utils
 import bpy
 from character import armature, select, settings, settled
 from windowed.hands import SIDEBAR, Hands, Waiting
@@ -82,9 +79,11 @@ def the_preferences_are_drawn(hands: Hands) -> Waiting:
     area.type = "PREFERENCES"
     bpy.context.preferences.active_section = "ADDONS"
     bpy.context.window_manager.addon_search = "Look-at PD"
-    addon_utils.module_bl_info(sys.modules[module])["show_expanded"] = True
     try:
-        yield 1.0
+        yield 0.5
+        with bpy.context.temp_override(window=hands.window, area=area):
+            bpy.ops.preferences.addon_expand(module=module)
+        yield 0.5
         yield from hands.wheel((area.x + area.width // 2, area.y + area.height // 2), -10)
         yield 0.5
         hands.keep("preferences", area.x, area.y, area.width, area.height)
