@@ -86,6 +86,7 @@ def the_preferences_are_drawn(hands: Hands) -> Waiting:
         yield 0.5
         yield from hands.wheel((area.x + area.width // 2, area.y + area.height // 2), -10)
         yield 0.5
+        yield from hands.find("show_springs", ("PREFERENCES", "WINDOW"))
         hands.keep("preferences", area.x, area.y, area.width, area.height)
     finally:
         area.type = "VIEW_3D"
