@@ -38,7 +38,7 @@ _MANY = 20
 _MOST = 0.75
 """Part of a rig's bones above which it is not cut down."""
 _LEAST = 2000
-"""Bones and constraints that a copy leaves out, times frames, below which stepping them costs less than the copy."""
+"""Bones that a copy of a plain rig leaves out, times frames, below which stepping them costs less than the copy."""
 _BLOCK = 4096
 """Poses of bones and places of objects that are worked on at once: in one step of the work, whatever the range."""
 _ALIKE = 1e-6
@@ -286,7 +286,7 @@ class Sampler:
             return
         try:
             plan = self._plan()
-            worth = {a: bones for a, bones in plan.items() if len(frames) * _left_out(a, bones) >= _LEAST}
+            worth = {a: bones for a, bones in plan.items() if _is_worth(a, bones, len(frames))}
             if worth:
                 yield from self._try(worth, [frames[0], frames[len(frames) // 2], frames[-1]])
             elif not plan:
@@ -578,9 +578,13 @@ class _Reading:
             sampler._finish(samples, record, self._worlds, block)
 
 
-def _left_out(armature: bpy.types.Object, bones: Collection[str]) -> int:
-    """How many bones, and constraints on them, a copy with some of the bones lacks."""
-    return sum(1 + len(bone.constraints) for bone in armature.pose.bones if bone.name not in bones)
+def _is_worth(armature: bpy.types.Object, bones: Collection[str], frames: int) -> bool:
+    """Whether making a copy with some of the bones costs less than it spares; with constraints or drivers, of which
+    nobody knows what they cost, it always does."""
+    pose, data = armature.pose.bones, armature.animation_data
+    if any(len(bone.constraints) for bone in pose) or (data is not None and len(data.drivers)):
+        return True
+    return frames * (len(pose) - len(bones)) >= _LEAST
 
 
 def _raise_first(frames: Array, problems: Sequence[tuple[Array, Sequence[str], str]]) -> None:
