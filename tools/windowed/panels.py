@@ -53,4 +53,5 @@ def _open(name: str, closed: type) -> type:
     where = {"bl_space_type": "VIEW_3D", "bl_region_type": "UI", "bl_category": _TAB, "bl_options": set()}
     # Its parent may be that of a class that it inherits from.
     where["bl_parent_id"] = ""
-    return type(f"{_COMMON}{name}_opened", closed.__bases__, {**own, **where})
+    # Its base, since methods of it may ask for those of their class.
+    return type(f"{_COMMON}{name}_opened", (closed,), {**own, **where})
