@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import bpy
+from character import HEAD, armature
 from edited_keys import plain_loop
 from many_clips import CLIPS, add_clips
 from rigify_human import human as _human
@@ -220,9 +221,19 @@ def _ball(scene: bpy.types.Scene) -> bpy.types.Object:
     return ball
 
 
+def drawn_once(hands: Hands) -> Waiting:
+    """What draws the panel and the viewport of a look-at is compiled where it is drawn for the first time."""
+    yield from hands.sidebar()
+    with hands.override():
+        bpy.ops.lookat_pd.add()
+    yield 0.5
+    load("rig.look_at.edit").remove(armature(), HEAD)
+    yield 0.3
+
+
 @script(needs=LIVE)
 def generated_human(hands: Hands) -> Waiting:
-    yield from hands.sidebar()
+    yield from drawn_once(hands)
     demo = load("assets.demo.human").build_scene()
     hands.window.scene = demo.scene
     add_clips()
@@ -231,6 +242,7 @@ def generated_human(hands: Hands) -> Waiting:
 
 @script(needs=LIVE)
 def linked_human(hands: Hands) -> Waiting:
+    yield from drawn_once(hands)
     demo, path = load("assets.demo.human").build_scene(), Path(bpy.data.filepath).with_name("human library.blend")
     add_clips()
     made = bpy.data.collections.new("Character")
