@@ -2,9 +2,8 @@
 
     python tools/website/catalogs.py TEMPLATES [--write]
 
-TEMPLATES: the folder that Sphinx wrote the English sentences to. Exit code 1 if a sentence has no Japanese, or a
-catalog has one that is no more in its page. With --write the catalogs are brought up to date instead, and what is
-missing is left empty.
+TEMPLATES: the folder that Sphinx wrote the English sentences to. Exit code 1 if a sentence has no Japanese; --write
+brings the catalogs up to date instead: what is missing is left empty, what is no more in a page is left out.
 """
 
 import re
@@ -19,7 +18,7 @@ TRANSLATED = ("index.md", "installation.md", "faq.md", "which-method.md", "lesso
 """The pages that are there in Japanese; the others are shown in English."""
 
 
-_PICTURE = re.compile(r"!\[.*\]\(.*\)", re.DOTALL)
+_PICTURE = re.compile(r"!\[(.*)\]\(.*\)", re.DOTALL)
 
 
 def pages() -> list[str]:
@@ -41,10 +40,11 @@ def texts(catalog: Catalog) -> dict[str, str]:
     return {text: said for text, said in found.items() if not _PICTURE.fullmatch(text)}
 
 
-def faults(page: str, wanted: dict[str, str], present: dict[str, str]) -> list[str]:
+def faults(page: str, template: Catalog, present: dict[str, str]) -> list[str]:
+    """Sentences without Japanese. What a picture shows may be said in English until somebody translates it."""
+    shown = {picture[1] for message in template if (picture := _PICTURE.fullmatch(str(message.id)))}
     return [
-        *(f"{page}: no Japanese for: {text}" for text in wanted if not present.get(text)),
-        *(f"{page}: no longer there: {text}" for text in present if text not in wanted),
+        f"{page}: no Japanese for: {text}" for text in texts(template) if text not in shown and not present.get(text)
     ]
 
 
@@ -60,12 +60,12 @@ def write(path: Path, wanted: dict[str, str], present: dict[str, str]) -> None:
 def main(templates: str, *flags: str) -> int:
     found: list[str] = []
     for page in pages():
-        wanted = texts(read((Path(templates) / page).with_suffix(".pot")))
+        template = read((Path(templates) / page).with_suffix(".pot"))
         path = (LOCALE / page).with_suffix(".po")
         present = texts(read(path))
         if "--write" in flags:
-            write(path, wanted, present)
-        found += faults(page, wanted, present)
+            write(path, texts(template), present)
+        found += faults(page, template, present)
     print(*found, sep="\n", end="\n" if found else "")
     return 1 if found and "--write" not in flags else 0
 
