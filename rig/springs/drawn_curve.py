@@ -32,6 +32,8 @@ def begin(factors: Sequence[float]) -> None:
         point.location = x, y
         # Straight from bone to bone, or the curve would not be at each bone what the bone has.
         point.handle_type = "VECTOR" if len(points) > 2 else "AUTO"
+        # A selected one has a field for its place, and the dialog would begin with typing into that.
+        point.select = False
     mapping.update()
     mapping.reset_view()
 
