@@ -1,6 +1,6 @@
 # Every target makes the Python environment it needs by itself (.venv-5.2, .venv-4.5): see tools/environments.
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-pages test test-all test-window build repository release pictures site lint bench measure clean
+.PHONY: help demo demo-pages test test-all test-window build repository release pictures films site lint bench measure clean
 NEWEST = $$(tools/environments newest)
 
 help: ## say what can be made
@@ -32,6 +32,9 @@ release: ## what a release publishes: zips, checksums, repository and site, afte
 
 pictures: ## the documents' pictures of Blender's window: docs/images; needs BLENDER; ARGS may name some
 	@tools/pictures $(ARGS)
+
+films: ## the documents' films: docs/images/films; ARGS may name some, or be --check
+	@python=$(NEWEST) && "$$python" docs/films $(ARGS)
 
 site: ## the site of the documents, in English and Japanese: build/site
 	@tools/site $(ARGS)

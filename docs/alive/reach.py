@@ -34,9 +34,7 @@ def takes() -> Iterator[Take]:
     load("assets.demo.human").add_camera(scene, (1.5, -3.4, 1.6), (0.35, 0.0, 1.4), 60.0)
     stage.select(rig)
     bpy.ops.object.mode_set(mode="POSE")
-    bone = rig.pose.bones[HAND]
-    (bone if hasattr(bone, "select") else bone.bone).select = True
-    rig.data.bones.active = rig.data.bones[HAND]
+    stage.select_bones(rig, [HAND])
     settings, own = scene.lookat_pd_ik, rig.animation_data.action
     settings.target = target
     softness = settings.soft_reach

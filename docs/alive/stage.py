@@ -69,6 +69,13 @@ def ball(scene: bpy.types.Scene, place: tuple[float, float, float]) -> bpy.types
     return thing
 
 
+def select_bones(rig: bpy.types.Object, names: Sequence[str]) -> None:
+    """Select these bones and no others in pose mode; the first is active."""
+    for bone in rig.pose.bones:
+        (bone if hasattr(bone, "select") else bone.bone).select = bone.name in names
+    rig.data.bones.active = rig.data.bones[names[0]]
+
+
 def select(rig: bpy.types.Object) -> None:
     for item in bpy.context.view_layer.objects:
         item.select_set(item == rig)

@@ -36,10 +36,7 @@ def takes() -> Iterator[Take]:
     load("assets.demo.human").add_camera(scene, (-2.6, -2.6, 1.5), (-0.1, -0.2, 1.3), 52.0)
     stage.select(rig)
     bpy.ops.object.mode_set(mode="POSE")
-    for name in ARM:
-        bone = rig.pose.bones[name]
-        (bone if hasattr(bone, "select") else bone.bone).select = True
-    rig.data.bones.active = rig.data.bones[ARM[0]]
+    stage.select_bones(rig, ARM)
     rig.pose.bones[ARM[-1]].lookat_pd_body.mass = HAMMER
     own = rig.animation_data.action
     for label, law in (("before", "TENSION"), ("after", "MASS")):

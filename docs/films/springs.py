@@ -1,29 +1,17 @@
-"""The moving picture of docs/springs.md: a tail, hair and an antenna on a run, docs/images/springs_run.webp.
+"""A tail, hair and an antenna on a run, bare and with springs, until everything is at rest."""
 
-    python docs/springs_moving.py
+from collections.abc import Iterator
 
-The run of docs/springs_filmstrip.py, bare and with springs, until everything is at rest. Prints how large the file is.
-"""
+import numpy as np
+from PIL import Image
 
-import sys
-from pathlib import Path
+from docs import springs_filmstrip as strip
+from tools.figures.plots import plt
 
-ROOT = Path(__file__).resolve().parents[1]
-sys.path[0] = str(ROOT)
-
-import numpy as np  # noqa: E402
-from PIL import Image  # noqa: E402
-
-from docs import springs_filmstrip as strip  # noqa: E402
-from standalone import load  # noqa: E402
-from tools.figures.plots import plt, run  # noqa: E402
-
-PICTURE = ROOT / "docs" / "images" / "springs_run.webp"
+FPS = strip.FPS
 SIZE, DOTS = (6.4, 4.2), 80
 REST = 0.9
 """Seconds shown after the run."""
-LARGEST = 600_000
-"""Bytes that it may have."""
 
 
 def picture(pair: list, frame: int) -> Image.Image:
@@ -47,16 +35,7 @@ def picture(pair: list, frame: int) -> Image.Image:
     return Image.fromarray(pixels)
 
 
-def draw() -> None:
-    load().register()
+def pictures() -> Iterator[Image.Image]:
     pair, over, _ = strip.take(strip.runs)
-    frames = [picture(pair, frame) for frame in range(round((over + REST) * strip.FPS))]
-    times = [round(1000 * (n + 1) / strip.FPS) - round(1000 * n / strip.FPS) for n in range(len(frames))]
-    frames[0].save(PICTURE, save_all=True, append_images=frames[1:], duration=times, loop=0, quality=55, method=6)
-    size = PICTURE.stat().st_size
-    print(f"{PICTURE.name}: {len(frames)} frames, {size / 1000:.0f} kB")
-    assert size < LARGEST, "a picture for a page that opens at once"
-
-
-if __name__ == "__main__":
-    run(draw)
+    for frame in range(round((over + REST) * strip.FPS)):
+        yield picture(pair, frame)
