@@ -19,7 +19,7 @@ DESCRIPTIONS = {
 }
 """What search engines and messengers show of a link."""
 
-extensions = ["myst_parser"]
+extensions = ["myst_parser", "films"]
 myst_heading_anchors = 6
 root_doc = "index"
 source_suffix = {".md": "markdown"}
