@@ -42,7 +42,7 @@ def beside(pictures: Sequence[Image.Image]) -> Image.Image:
     return sheet
 
 
-def save(name: str, pictures: Sequence[Image.Image], fps: int, *, largest: int = LARGEST) -> None:
+def save(name: str, pictures: Sequence[Image.Image], fps: int) -> None:
     """Write a film, as good as its size allows, and say how large it is."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     times = [round(1000 * (n + 1) / fps) - round(1000 * n / fps) for n in range(len(pictures))]
@@ -59,11 +59,11 @@ def save(name: str, pictures: Sequence[Image.Image], fps: int, *, largest: int =
             kmax=12,
         )
         size = path(name).stat().st_size
-        if size < largest:
+        if size < LARGEST:
             break
     print(f"{name}: {sum(times) / 1000:.1f} s, {size / 1000:.0f} kB, quality {quality}", flush=True)
-    if size >= largest:
-        raise SystemExit(f"{name} has {size} bytes, and may have {largest}: fewer frames, or a stiller picture.")
+    if size >= LARGEST:
+        raise SystemExit(f"{name} has {size} bytes, and may have {LARGEST}: fewer frames, or a stiller picture.")
 
 
 def frames(name: str) -> tuple[list[Image.Image], list[int]]:
@@ -89,7 +89,7 @@ def reel(films: Sequence[str]) -> None:
         for moment in wanted:
             picture = pictures[max(n for n, start in enumerate(starts) if start <= moment + 1e-6)]
             cut.append(_framed(picture, name.replace("_", " ").capitalize()))
-    save(REEL, cut, REEL_FPS, largest=3 * LARGEST)
+    save(REEL, cut, REEL_FPS)
 
 
 def _framed(picture: Image.Image, label: str) -> Image.Image:

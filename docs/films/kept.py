@@ -25,7 +25,7 @@ FILMS = (
 )
 """In the order of the reel."""
 REEL = "reel"
-_COMMON = "docs/films/shooting.py", "docs/films/cutting.py", "docs/alive/stage.py"
+_COMMON = "docs/films/shooting.py", "docs/alive/stage.py"
 _PEOPLE = tuple(f"assets/demo/{name}.py" for name in ("geometry", "human", "mannequin", "materials", "rigify_human"))
 _ALSO = {
     "look_at": ("assets/demo/animation.py", "assets/demo/performance.py", "assets/demo/targets.py"),
@@ -45,7 +45,7 @@ def path(name: str) -> Path:
 def sources(name: str) -> Iterable[str]:
     """Files of the repository that a film is made by."""
     if name == REEL:
-        return "docs/films/cutting.py", *(str(path(film).relative_to(ROOT)) for film in FILMS)
+        return "docs/films/cutting.py", *(f"docs/images/films/{film}.webp" for film in FILMS)
     return f"docs/films/{name}.py", *_ALSO.get(name, ()), *_COMMON, *_PEOPLE
 
 

@@ -61,6 +61,18 @@ def _made(hands: Hands) -> Waiting:
     yield from view(hands, (0.0, 0.3, 1.05), 1.6, (1.0, -0.4, 0.35))
 
 
+@script(needs=NEEDS)
+def springs_vrm(hands: Hands) -> Waiting:
+    """A tail without springs, and where they are read from a file."""
+    _tail()
+    yield from hands.sidebar()
+    yield from view(hands, (0.0, 0.3, 1.05), 1.6, (1.0, -0.4, 0.35))
+    with panels.opened("springs"):
+        yield from rest(hands)
+        area, region = hands.area("VIEW_3D"), hands.region(SIDEBAR)
+        hands.keep("springs_vrm", area.x + area.width - 900, region.y + region.height - 360, 900, 360)
+
+
 def _keep(hands: Hands, name: str) -> None:
     area, region = hands.area("VIEW_3D"), hands.region(SIDEBAR)
     height = min(830, region.height)
