@@ -63,7 +63,8 @@ def sizes(root: Path) -> Iterator[tuple[str, int, int]]:
 
 
 def print_imports(root: Path) -> None:
-    imports = {path: set(imported(root, path)) for path in sources(root, *PACKAGES)}
+    files = sources(root, *PACKAGES)
+    imports = {path: set(imported(root, path)).intersection(files) for path in files}
     importers: dict[Path, int] = {}
     for others in imports.values():
         for other in others:
