@@ -10,7 +10,7 @@ import pytest
 from extension import load
 
 ja = load("translations.ja")
-PAGE = Path(load().__file__).parent / "docs" / "terms.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "terms.md"
 TEXTS = [(text, done) for texts in (*ja.INTERFACE.values(), ja.MESSAGES) for text, done in texts.items()]
 
 
