@@ -232,11 +232,14 @@ class _Steps:
 
     def _crossed(self) -> Array:
         """(2, 3 p, p) how what holds points back changes gaps."""
-        if self.crossed is None:
+        crossed = self.crossed
+        if crossed is None:
             c = self.contacts
-            found = self.pushes[:, self.count :] @ c._pushed.T
-            self.crossed = found * (np.repeat(c.chains, 3)[:, None] == c.chains) if c._several else found
-        return self.crossed
+            crossed = self.pushes[:, self.count :] @ c._pushed.T
+            if c._several:
+                crossed *= np.repeat(c.chains, 3)[:, None] == c.chains
+            self.crossed = crossed
+        return crossed
 
     def _stop(self, state: Array, one: int, seen: list[float], last: Array | None) -> None:
         """Change a state by the only contact that touches, without arrays that are so small."""
