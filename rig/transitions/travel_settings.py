@@ -41,7 +41,7 @@ class Turning:
         "Direction", "Direction of travel from where the character faces, to the left", max=360.0, min=-360.0
     )
     turn_speed: angle(
-        "Turn Speed", "Angle per second by which the character turns, to the left", max=3600.0, min=-3600.0
+        "Turning Speed", "Angle per second by which the character turns, to the left", max=3600.0, min=-3600.0
     )
     use_feet_turn: switch("Turn from Feet", "Measure from the feet how fast the character turns at each frame")
 
