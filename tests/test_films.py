@@ -5,9 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from extension import load
-
-ROOT = Path(load().__file__).parent
+ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 kept = pytest.importorskip("docs.films.kept")
 cutting = pytest.importorskip("docs.films.cutting", reason="Pillow is not installed")

@@ -13,7 +13,7 @@ from .rig import scenes
 from .rig.detection import skeletons
 from .rig.look_at.body import faces
 
-ROOT = Path(load().__file__).parent
+ROOT = Path(__file__).resolve().parents[1]
 look_at = load("rig.look_at.resolve")
 pytestmark = pytest.mark.usefixtures("empty_file")
 LAST = 60

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from extension import load
-
-ROOT = Path(load().__file__).parent
+ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
 contents = pytest.importorskip("website.contents")
 sys.path.pop(0)

@@ -19,9 +19,7 @@ from urllib.parse import unquote, urldefrag
 
 import pytest
 
-from extension import load
-
-ROOT = Path(load().__file__).parent
+ROOT = Path(__file__).resolve().parents[1]
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 CHROMIUM = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, NAMES)), None)
 FLAGS = (

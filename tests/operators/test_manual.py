@@ -12,7 +12,7 @@ from extension import load
 
 manual = load("operators.manual")
 project = load("rig.project")
-ROOT = Path(load().__file__).parent
+ROOT = Path(__file__).resolve().parents[2]
 OWN = load().__name__
 WRAPPED = ("PoseBone", "Object", "Scene", "WindowManager", "Armature", "Action", "Key")
 

@@ -5,9 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from extension import load
-
-ROOT = Path(load().__file__).parent
+ROOT = Path(__file__).resolve().parents[2]
 CATALOGS = ROOT / "docs/locale/ja/LC_MESSAGES"
 NAME = "Look-at PD"
 """The tab has a Japanese name, the extension in Blender's list has not."""
