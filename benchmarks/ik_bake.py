@@ -15,7 +15,8 @@ from .extension import finish, registered
 from .rows import SPEEDUP, Goal, Row
 from .timing import shortest
 
-ik_bake, effector_goal, chain_solve = (load(f"rig.ik.{name}") for name in ("bake", "effector_goal", "chain_solve"))
+MODULES = "chain_bake", "effector_goal", "chain_solve"
+chain_bake, effector_goal, chain_solve = (load(f"rig.ik.{name}") for name in MODULES)
 joint_chain, look_at_edit = load("rig.detection.joint_chain"), load("rig.look_at.edit")
 METHODS = load("lookat_pd.ik").METHODS
 targets, bake_options = load("rig.sampling.targets"), load("rig.animation.bake_options")
@@ -59,7 +60,7 @@ def ours(made: Any, method: str = DEFAULT) -> Callable[[], float]:
 def result(made: Any, method: str, *, verify: bool = False) -> Any:
     chain = joint_chain.resolve(made.armature, made.bones[0], length=LENGTH)
     return finish(
-        ik_bake.bake_goal(
+        chain_bake.bake_goal(
             bpy.context.scene,
             chain,
             effector_goal.Goal(targets.Target(made.target)),

@@ -1,6 +1,7 @@
 """What `make bench` does with its arguments: print, check, write."""
 
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,9 @@ def test_what_is_measured_beside_needs_its_folder_and_its_name(tmp_path, capsys)
     assert program.parse(["jiggle"]) == ("print", ("jiggle",))
     assert program.main(["jiggle", "--jiggle", str(tmp_path)], runs([])) == 2
     assert "folder of its source" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", [*program.MODULES, *program.LONG, *program.BESIDE])
+def test_every_benchmark_finds_what_it_measures(name: str) -> None:
+    """They run too seldom to notice that something was renamed."""
+    assert callable(import_module(f"benchmarks.{name}").run)
