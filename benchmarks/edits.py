@@ -76,7 +76,7 @@ def _rows(name: str, times: Times, group: str) -> list[Row]:
 
 
 def _row(key: str, what: str, seconds: float, loop: float, goal: float, group: str) -> Row:
-    return Row(f"edits.{key}", what, seconds, seconds / loop, "the plain loop", Goal(goal / _MACHINE), group)
+    return Row(f"live.edits.{key}", what, seconds, seconds / loop, "the plain loop", Goal(goal / _MACHINE), group)
 
 
 def _answers(name: str, edits: Iterator[Callable[[], None]]) -> Callable[[], Times]:
