@@ -60,7 +60,6 @@ class LOOKAT_PD_OT_add(polling.Explained, bpy.types.Operator):
 
     whole_body: switch("Whole Body", "Include hips, arms, feet and eyes in the motion, where the rig has them")
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = selection.armature(context)
         bone = self.bone or wanted_bone(context, armature)

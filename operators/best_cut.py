@@ -23,7 +23,6 @@ class LOOKAT_PD_OT_best_cut(polling.Explained, CutRange, bpy.types.Operator):
     count: integer("Cuts to Find", "Number of cuts to find", 10, max=1000, min=1, soft_max=50)
     picture: switch("Image", f"Draw the differences of all frames into the image '{best_cut.PICTURE}'", True)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         settings = context.scene.lookat_pd_transition
         source = inertialize.find_action(

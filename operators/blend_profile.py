@@ -10,7 +10,7 @@ from ..lookat_pd.transitions import profiles
 from ..rig.animation import preset_files
 from ..rig.settings import choice, switch, text
 from ..rig.transitions import profile_settings
-from . import inertialize, polling, reporting, selection
+from . import inertialize, polling, selection
 
 
 def why_no_row(context: bpy.types.Context) -> str | None:
@@ -82,7 +82,6 @@ class LOOKAT_PD_OT_profile_preset(bpy.types.Operator):
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         return profile_settings.about(Path(properties.filepath))
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         profile_settings.fill(context.scene.lookat_pd_transition, profile_settings.read(Path(self.filepath)))
         return {"FINISHED"}
@@ -98,7 +97,6 @@ class LOOKAT_PD_OT_profile_preset_add(bpy.types.Operator):
     name: text("Name", "Name of the preset", maxlen=64, options={"SKIP_SAVE"})
     remove_name: switch("Remove", options={"HIDDEN", "SKIP_SAVE"})
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         if self.remove_name:
             _remove(self.name)

@@ -13,7 +13,6 @@ class LOOKAT_PD_OT_chain_detect(polling.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.chain_detect"
     bl_label = "Detect Chain"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
         look_at_edit.fill_chain(bone.id_data, bone.name)

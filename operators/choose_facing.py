@@ -4,7 +4,7 @@ import bpy
 
 from ..rig.look_at import facing
 from ..rig.settings import choice
-from . import polling, reporting, selection
+from . import polling, selection
 
 
 class LOOKAT_PD_OT_choose_facing(polling.OfLookAt, bpy.types.Operator):
@@ -23,7 +23,6 @@ class LOOKAT_PD_OT_choose_facing(polling.OfLookAt, bpy.types.Operator):
         ),
     )
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
         facing.choose(bone.id_data, bone.name, {"FIRST": 0, "SECOND": 1, "AUTO": -1}[self.candidate])

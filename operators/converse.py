@@ -41,7 +41,6 @@ class LOOKAT_PD_OT_converse(polling.Explained, bpy.types.Operator):
         for name in ("eyes", "body", "replace"):
             layout.prop(self, name)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         scene, armatures = context.scene, selection.selected_armatures(context)
         planned = conversation_table.begin(
@@ -73,7 +72,6 @@ class LOOKAT_PD_OT_turn_add(_OfConversation, bpy.types.Operator):
     bl_idname = "lookat_pd.turn_add"
     bl_label = "Add Turn"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         conversation_table.add_turn(context.scene)
         return {"FINISHED"}
@@ -85,7 +83,6 @@ class LOOKAT_PD_OT_turn_remove(_OfConversation, bpy.types.Operator):
     bl_idname = "lookat_pd.turn_remove"
     bl_label = "Remove Turn"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         conversation_table.remove_turn(context.scene)
         return {"FINISHED"}
@@ -99,7 +96,6 @@ class LOOKAT_PD_OT_turns_from_file(_OfConversation, ImportHelper, bpy.types.Oper
 
     filter_glob: text(default="*.srt;*.csv;*.json;*.txt", options={"HIDDEN"})
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         lines = files.load(Path(self.filepath))
         conversation_table.take_lines(context.scene, lines)
@@ -113,7 +109,6 @@ class LOOKAT_PD_OT_turns_from_sounds(_OfConversation, bpy.types.Operator):
     bl_idname = "lookat_pd.turns_from_sounds"
     bl_label = "Turns from Recordings"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         count = conversation_table.take_sounds(context.scene)
         reporting.report_info(self, Message("Read {turns} turns.", turns=count))
@@ -126,7 +121,6 @@ class LOOKAT_PD_OT_conversation_remove(_OfConversation, bpy.types.Operator):
     bl_idname = "lookat_pd.conversation_remove"
     bl_label = "Remove Conversation"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         conversation_table.remove(context.scene)
         return {"FINISHED"}

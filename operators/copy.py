@@ -38,7 +38,6 @@ class LOOKAT_PD_OT_copy(polling.Explained, bpy.types.Operator):
 
     use_target: switch("Copy Target", "Copy all targets as well; otherwise each look-at keeps its own", True)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         source = selection.look_at_bone(context)
         bones = selection.other_selected_bones(context)

@@ -14,7 +14,6 @@ class LOOKAT_PD_OT_copy_settings(polling.OfLookAt, bpy.types.Operator):
     bl_label = "Copy Settings as JSON"
     bl_options = {"REGISTER"}
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
         text = engine_settings.as_json(bone.id_data, bone.name)

@@ -22,7 +22,6 @@ class LOOKAT_PD_OT_look_here(targets.Numbered, bpy.types.Operator):
         "Selected Object", "Look at the other selected object and add it to the list of targets", options={"SKIP_SAVE"}
     )
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone, scene = selection.look_at_bone(context), context.scene
         number = self._number(context, bone)
@@ -53,7 +52,6 @@ class LOOKAT_PD_OT_active_target(targets.Numbered, bpy.types.Operator):
     bl_idname = "lookat_pd.active_target"
     bl_label = "Active Target"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
         make_active(context.scene, bone, self.number if self.number >= 0 else targets.highlighted(bone.lookat_pd))
@@ -75,7 +73,6 @@ class LOOKAT_PD_OT_glance(targets.Numbered, bpy.types.Operator):
         soft_max=3.0,
     )
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone, scene = selection.look_at_bone(context), context.scene
         number = self.number if self.number >= 0 else targets.highlighted(bone.lookat_pd)
@@ -90,7 +87,6 @@ class LOOKAT_PD_OT_look_away(polling.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.look_away"
     bl_label = "Key Look Away Here"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone, scene = selection.look_at_bone(context), context.scene
         looks.look_away(scene, bone.id_data, bone.name, looks.here(scene))
@@ -112,7 +108,6 @@ class LOOKAT_PD_OT_targets_from_markers(polling.Explained, bpy.types.Operator):
     bl_label = "Targets from Markers"
     why_not = staticmethod(why_not)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
         count = looks.from_markers(context.scene, bone.id_data, bone.name)

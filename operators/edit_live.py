@@ -26,7 +26,6 @@ class LOOKAT_PD_OT_edit_live(polling.Explained, bpy.types.Operator):
     bl_label = "Edit Live Again"
     why_not = staticmethod(why_not)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         shown = selection.look_at_bone(context)
         wanted = {shown.id_data: shown.name}

@@ -13,7 +13,6 @@ class LOOKAT_PD_OT_eye_shape_add(polling.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.eye_shape_add"
     bl_label = "Add Eye Shape Key"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         eyes = selection.look_at_bone(context).lookat_pd.eyes
         eyes.shapes.add()
@@ -36,7 +35,6 @@ class LOOKAT_PD_OT_eye_shape_remove(polling.Explained, bpy.types.Operator):
     bl_label = "Remove Eye Shape Key"
     why_not = staticmethod(why_no_row)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         eyes = selection.look_at_bone(context).lookat_pd.eyes
         place = min(max(eyes.shapes_index, 0), len(eyes.shapes) - 1)
@@ -51,7 +49,6 @@ class LOOKAT_PD_OT_eye_shapes_detect(polling.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.eye_shapes_detect"
     bl_label = "Detect Eye Controls"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
         probed = face_controls.fill_table(context.scene, bone.id_data, bone.name)

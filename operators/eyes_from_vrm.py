@@ -15,7 +15,6 @@ class LOOKAT_PD_OT_eyes_from_vrm(VRMFile, polling.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.eyes_from_vrm"
     bl_label = "Eyes from VRM"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone, eyes = selection.look_at_bone(context), vrm.read(self.path)
         vrm_eyes.take_over(bone.id_data, bone.name, eyes)

@@ -33,7 +33,6 @@ class LOOKAT_PD_OT_ik_effector_add(bpy.types.Operator):
     def poll(cls, context: bpy.types.Context) -> bool:
         return polling.poll(cls, polling.why_no_armature(context))
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         body_settings.add(
             selection.armature(context), [bone.name for bone in selection.selected_bones(context)] or [""]

@@ -9,7 +9,7 @@ from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import mixing
 from ..rig.look_at.setting_paths import KEYABLE
 from ..rig.settings import text
-from . import polling, reporting, selection
+from . import polling, selection
 
 
 def setting_name() -> Any:
@@ -26,7 +26,6 @@ class LOOKAT_PD_OT_key(polling.OfLookAt, bpy.types.Operator):
     # Its path, since an item of the list of targets has a setting, too.
     setting: setting_name()
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
         weights = [path.partition(".lookat_pd.")[2] for path in mixing.paths(bone.lookat_pd, "")]

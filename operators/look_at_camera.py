@@ -5,7 +5,7 @@ import bpy
 from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at.directing import looks
 from ..rig.sampling.targets import Target
-from . import add, directing, polling, preferences, reporting, selection
+from . import add, directing, polling, preferences, selection
 
 
 def why_not(context: bpy.types.Context) -> str | None:
@@ -24,7 +24,6 @@ class LOOKAT_PD_OT_look_at_camera(polling.Explained, bpy.types.Operator):
     bl_label = "Look at Camera"
     why_not = staticmethod(why_not)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         scene, shown = context.scene, selection.look_at_bone(context)
         if shown is not None:

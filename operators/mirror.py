@@ -13,7 +13,6 @@ class LOOKAT_PD_OT_mirror(polling.OfLookAt, bpy.types.Operator):
     bl_idname = "lookat_pd.mirror"
     bl_label = "Mirror Look-at"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         source = selection.look_at_bone(context)
         bone, left_off = look_at_copy.mirror(context.scene, source.id_data, source.name)

@@ -31,7 +31,6 @@ class LOOKAT_PD_OT_move_keys(polling.Explained, bpy.types.Operator):
 
     why_not = staticmethod(why_not)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         count = shot_keys.move(_look_ats(context))
         reporting.report_info(self, Message("The keys of {count} settings were moved to the shot.", count=count))

@@ -8,7 +8,7 @@ import bpy
 
 from ..assets.demo import example
 from ..rig.settings import switch
-from . import polling, reporting, selection, viewports
+from . import polling, selection, viewports
 
 TAB = "Look-at PD"
 _ZOOM = 25.0
@@ -34,7 +34,6 @@ class LOOKAT_PD_OT_open_example(polling.Explained, bpy.types.Operator):
 
     show: switch("Show", "Open the sidebar and look through the camera of the example", True, options={"SKIP_SAVE"})
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         window = context.window
         if window is not None:

@@ -10,7 +10,7 @@ from ..rig.pd_follow import follow_chains, follow_edit, owners
 from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
 from ..rig.settings import text
-from . import key, polling, reporting, selection
+from . import key, polling, selection
 
 
 def _object(context: bpy.types.Context) -> bpy.types.Object | None:
@@ -72,7 +72,6 @@ class LOOKAT_PD_OT_pd_follow_add(polling.Explained, bpy.types.Operator):
         "Target", "Object to follow; leave empty for the other selected object, if there is one", options={"SKIP_SAVE"}
     )
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         every = chosen(context)
         # If all follow already, the message says so.
@@ -93,7 +92,6 @@ class LOOKAT_PD_OT_pd_follow_remove(OfFollow, bpy.types.Operator):
     bl_idname = "lookat_pd.pd_follow_remove"
     bl_label = "Remove PD Follow"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         for follower in following(context):
             follow_edit.remove(follower)
@@ -115,7 +113,6 @@ class LOOKAT_PD_OT_pd_follow_copy(polling.Explained, bpy.types.Operator):
     bl_label = "Copy to Selected Bones"
     why_not = staticmethod(why_no_copy)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         source = owner(context)
         for follower in following(context):
@@ -139,7 +136,6 @@ class LOOKAT_PD_OT_pd_follow_offset(polling.Explained, bpy.types.Operator):
     bl_label = "Set Offset"
     why_not = staticmethod(why_no_offset)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         follower = owner(context)
         owners.check_target(follower, follower.settings.target, follower.settings.subtarget)
@@ -155,7 +151,6 @@ class LOOKAT_PD_OT_pd_follow_key(OfFollow, bpy.types.Operator):
 
     setting: key.setting_name()
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         follower, frame = owner(context), context.scene.frame_current
         if self.setting not in KEYABLE:

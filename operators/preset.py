@@ -11,7 +11,7 @@ from ..rig.animation import preset_files, setting_presets
 from ..rig.dynamics import presets as dynamics
 from ..rig.look_at import presets as look_at
 from ..rig.settings import text
-from . import polling, reporting, selection
+from . import polling, selection
 
 MENU, DYNAMICS_MENU = "LOOKAT_PD_PT_presets", "LOOKAT_PD_PT_dynamics_presets"
 """The panels that list them."""
@@ -54,7 +54,6 @@ class _ApplyPreset(_Of):
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         return tip_(cls.presets.about(Path(properties.filepath)))
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         setting_presets.apply(self.presets.read(Path(self.filepath)), self.settings(context))
         return {"FINISHED"}
@@ -63,7 +62,6 @@ class _ApplyPreset(_Of):
 class _AddPreset(_Of, AddPresetBase):
     """Mixin of an operator that saves a preset or removes one."""
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         path = self.presets.available().get(self.name)
         if self.remove_name and path is not None:

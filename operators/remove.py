@@ -4,7 +4,7 @@ import bpy
 
 from ..rig.look_at import edit as look_at_edit
 from ..rig.settings import text
-from . import polling, reporting, selection
+from . import polling, selection
 
 
 class LOOKAT_PD_OT_remove(polling.OfLookAt, bpy.types.Operator):
@@ -16,7 +16,6 @@ class LOOKAT_PD_OT_remove(polling.OfLookAt, bpy.types.Operator):
     bone: text("Bone", "Bone whose look-at is removed; leave empty for the displayed one", options={"SKIP_SAVE"})
     armature: text("Armature", "Armature of that bone; leave empty for the displayed one", options={"SKIP_SAVE"})
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.named_look_at(context, self.armature, self.bone)
         look_at_edit.remove(bone.id_data, bone.name)

@@ -27,7 +27,6 @@ class LOOKAT_PD_OT_report_problem(bpy.types.Operator):
 
     open_form: switch("Open Form", "Open the form in the browser", True, options={"SKIP_SAVE"})
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         context.window_manager.clipboard = problem_report.text(context.scene)
         if self.open_form:

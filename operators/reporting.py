@@ -1,12 +1,7 @@
 """What operators say in the status bar and the Info editor, in the language of the interface."""
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any
-
 import bpy
 
-from ..lookat_pd.errors import LookAtError
 from ..rig.look_at.body import face_controls
 from ..translations import messages
 
@@ -15,21 +10,6 @@ def report_error(operator: bpy.types.Operator, text: Exception | str) -> set[str
     """Report an error and cancel the operator."""
     operator.report({"ERROR"}, messages.translate(str(text)))
     return {"CANCELLED"}
-
-
-def reports_errors(
-    execute: Callable[[Any, bpy.types.Context], set[str]],
-) -> Callable[[Any, bpy.types.Context], set[str]]:
-    """Decorator for `execute`: a LookAtError is reported and cancels the operator."""
-
-    @wraps(execute)
-    def reporting(self, context: bpy.types.Context) -> set[str]:
-        try:
-            return execute(self, context)
-        except LookAtError as raised:
-            return report_error(self, raised)
-
-    return reporting
 
 
 def report_info(operator: bpy.types.Operator, text: str) -> None:

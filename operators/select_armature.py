@@ -5,7 +5,7 @@ import bpy
 from ..lookat_pd.errors import RigError
 from ..rig.look_at import looking
 from ..rig.settings import text
-from . import polling, reporting, selection
+from . import polling, selection
 
 
 def armatures(context: bpy.types.Context) -> list[bpy.types.Object]:
@@ -32,7 +32,6 @@ class LOOKAT_PD_OT_select_armature(polling.Explained, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         found = armatures(context)
         wanted = selection.named_object(context, self.armature) if self.armature else found[0]

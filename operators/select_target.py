@@ -6,7 +6,7 @@ from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at.directing import looks
 from ..rig.sampling.targets import Target
 from ..rig.settings import text
-from . import polling, reporting, selection
+from . import polling, selection
 
 
 def target(context: bpy.types.Context) -> Target:
@@ -79,7 +79,6 @@ class LOOKAT_PD_OT_show_look_at(polling.OfLookAt, bpy.types.Operator):
     armature: text("Armature", "Armature with the look-at; leave empty for the displayed one", options={"SKIP_SAVE"})
     bone: text("Bone", "Bone with the look-at", options={"SKIP_SAVE"})
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.named_look_at(context, self.armature, self.bone)
         selection.choose(bone)

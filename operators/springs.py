@@ -94,7 +94,6 @@ class LOOKAT_PD_OT_add_springs(polling.Explained, bpy.types.Operator):
             count = Message("{name} ({count} bones)", name=item.name, count=item.bones.count("\n") + 1)
             row.label(text=messages.translate(count), translate=False)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = selection.armature(context)
         assert armature is not None, "otherwise why_not gives the reason"
@@ -128,7 +127,6 @@ class LOOKAT_PD_OT_springs_remove(OfSprings, bpy.types.Operator):
     bl_idname = "lookat_pd.springs_remove"
     bl_label = "Remove Springs"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         for chain in chosen(context):
             springs_edit.remove(chain)
@@ -150,7 +148,6 @@ class LOOKAT_PD_OT_springs_copy(polling.Explained, bpy.types.Operator):
     bl_label = "Copy to Selected Chains"
     why_not = staticmethod(why_no_copy)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         source = shown(context)
         assert source is not None, "otherwise why_not gives the reason"
@@ -166,7 +163,6 @@ class LOOKAT_PD_OT_springs_mirror(OfSprings, bpy.types.Operator):
     bl_idname = "lookat_pd.springs_mirror"
     bl_label = "Mirror Springs"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         count = 0
         for chain in chosen(context):

@@ -38,7 +38,6 @@ class LOOKAT_PD_OT_spring_bone_colliders(polling.Explained, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
     why_not = staticmethod(polling.why_no_armature)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bones = selection.selected_bones(context)
         if not bones:
@@ -55,7 +54,6 @@ class LOOKAT_PD_OT_spring_colliders_from_mesh(polling.Explained, bpy.types.Opera
     bl_options = {"REGISTER", "UNDO"}
     why_not = staticmethod(polling.why_no_armature)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = selection.armature(context)
         assert armature is not None, "otherwise why_not gives the reason"

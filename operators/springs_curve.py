@@ -13,7 +13,7 @@ from ..rig.settings import choice, collection, declared, vector
 from ..rig.springs import along_chain, drawn_curve, settings
 from ..rig.springs.chains import SpringChain
 from ..rig.springs.drawn_curve import Points
-from . import drawing, reporting, springs
+from . import drawing, springs
 
 _LABELS = {name: declared(settings.SpringBone)[name].keywords["name"] for name in settings.OF_BONE}
 _PAUSE = 0.05
@@ -121,7 +121,6 @@ class LOOKAT_PD_OT_springs_curve(springs.OfSprings, bpy.types.Operator):
         last.alignment = "RIGHT"
         last.label(text="Tip")
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         points = [(x, y) for x, y in (point.location for point in self.points)]
         if _drawings and not points:

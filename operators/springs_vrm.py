@@ -29,7 +29,6 @@ class LOOKAT_PD_OT_springs_from_vrm(VRMFile, polling.Explained, bpy.types.Operat
             return self.execute(context)
         return super().invoke(context, event)
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = selection.armature(context)
         assert armature is not None, "otherwise why_not gives the reason"
@@ -58,7 +57,6 @@ class LOOKAT_PD_OT_springs_write_vrm(VRMFile, springs.OfSprings, bpy.types.Opera
     bl_idname = "lookat_pd.springs_write_vrm"
     bl_label = "Write VRM"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature, path = selection.armature(context), self.path
         assert armature is not None, "otherwise why_not gives the reason"

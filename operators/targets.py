@@ -30,7 +30,6 @@ class LOOKAT_PD_OT_target_add(polling.OfLookAt, bpy.types.Operator):
         "Empty Row", "Add an empty row for choosing an object, regardless of the selection", options={"SKIP_SAVE"}
     )
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
         others = [] if self.empty else selection.other_selected_objects(context, bone.id_data)
@@ -48,7 +47,6 @@ class LOOKAT_PD_OT_target_remove(Numbered, bpy.types.Operator):
     bl_idname = "lookat_pd.target_remove"
     bl_label = "Remove Target"
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
         settings = bone.lookat_pd
@@ -70,7 +68,6 @@ class LOOKAT_PD_OT_target_move(polling.OfLookAt, bpy.types.Operator):
         "Direction", "", (("UP", "Up", "Towards the main target"), ("DOWN", "Down", "Away from the main target"))
     )
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
         settings = bone.lookat_pd

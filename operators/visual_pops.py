@@ -67,7 +67,6 @@ class LOOKAT_PD_OT_remove_visual_transitions(polling.Explained, bpy.types.Operat
     frame: integer("Frame", "Frame of the pop; those at all frames if not set")
     action: text("Action", "Action of the only transition to remove; empty for any")
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature, only = selection.armature(context), self.properties.is_property_set("frame")
         transitions = [action for action in visual_offsets.of(armature) if self.action in ("", action.name)]

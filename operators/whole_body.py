@@ -28,7 +28,6 @@ class LOOKAT_PD_OT_whole_body(polling.OfLookAt, bpy.types.Operator):
         options={"SKIP_SAVE"},
     )
 
-    @reporting.reports_errors
     def execute(self, context: bpy.types.Context) -> set[str]:
         bone = selection.look_at_bone(context)
         layers.switch_whole_body(bone.lookat_pd, self.use, "" if self.group == "ALL" else "body")
