@@ -201,8 +201,11 @@ def registered_jump(jump, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     settings = load("rig.transitions.settings")
 
     def again() -> None:
+        kept = settings.CURRENT_ACTION
         settings.unregister()
         importlib.reload(settings)
+        # The operators stay as they are, and have put their names into the list that was there.
+        settings.CURRENT_ACTION = kept
         settings.register()
 
     again()
