@@ -74,6 +74,8 @@ _lock = threading.RLock()
 """A render calls handlers from a thread of its own."""
 _owners: dict[int, int] = {}
 """Which scene an armature, shown in several, was last played in."""
+_last = 0
+"""The scene that was updated last, by its session identifier."""
 
 
 @persistent
@@ -107,7 +109,8 @@ def update(scene: bpy.types.Scene, *, playing: bool = False) -> None:
 
 
 def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
-    begin, state = time.thread_time(), _scene(scene)
+    global _last
+    begin, state, _last = time.thread_time(), _scene(scene), scene.session_uid
     alone = bpy.app.background or is_rendering()
     within = np.inf if alone else _LOOKING
     state.use(_used)
@@ -130,6 +133,13 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
     if _may_show(scene, state, playing):
         state.show()
     _know_objects()
+
+
+def _stays(scene: bpy.types.Scene, state: LiveScene | None) -> bool:
+    """Whether nothing has changed since an update of the scene that left nothing to do: each frame asks this."""
+    if state is None or not state.is_settled or state.as_built != _structure or _last != scene.session_uid:
+        return False
+    return len(bpy.data.objects) == _objects and not fingerprint.changed_kinds(scene, state.data_kinds)
 
 
 def _scene(scene: bpy.types.Scene) -> LiveScene:
@@ -421,10 +431,13 @@ def _before_frame(scene: bpy.types.Scene, *_: object) -> None:
     """A frame needs nothing from here but what no constraint shows, and to hear of what a script has changed."""
     if suspend.is_live_suspended():
         return
-    if bpy.app.background and not is_rendering():
-        update(scene, playing=True)
-        return
     state = _scenes.get(scene.session_uid)
+    if bpy.app.background and not is_rendering():
+        if not _stays(scene, state):
+            update(scene, playing=True)
+        elif state is not None:
+            state.after_show()
+        return
     if state is None or not _used:
         return
     state.end_previews()

@@ -59,6 +59,8 @@ class LiveScene:
         """The constraints that show them, and what is keyed for these."""
         self.restored: set[str] = set()
         """Names of objects whose keys someone else has changed, so that they were written again."""
+        self.is_settled = False
+        """Whether all is shown as it is known to be, so that only a change gives something to do."""
         self.noted = False
         """Whether the offsets are noted as the solution of what they were solved from."""
         self.wrote = False
@@ -146,7 +148,7 @@ class LiveScene:
         where that is not enough, more of it is read the next time. Then what Blender reports is trusted for now
         (`digests`), and all else left to `look_again`.
         """
-        self.scene = scene
+        self.scene, self.is_settled = scene, False
         if self.structure != structure:
             self.digests.forget()
         self.structure, reported = structure, touched
@@ -424,7 +426,7 @@ class LiveScene:
         """Start to solve what is out of date."""
         if self.scene is None or self.stopped:
             return
-        self.fraction, self.started, self.seen = 0.0, time.perf_counter(), False
+        self.fraction, self.started, self.seen, self.is_settled = 0.0, time.perf_counter(), False, False
         stale = max((solve.stale for solve in self.solves.values()), default=FRESH)
         frame = self.scene.frame_current_final
         work = stale, *(kind.begin(self._of(kind), frame) for kind in self.kinds.values())
@@ -571,6 +573,7 @@ class LiveScene:
     def let_go(self) -> None:
         """Hold nothing of the file: it is about to be replaced."""
         self.stop()
+        self.is_settled = False
         for solve in self.solves.values():
             solve.restructured()
         self.scene, self.as_built, self.noted = None, -1, False
@@ -650,12 +653,14 @@ class LiveScene:
             saved_solution.store(self._each(), self._digest() if solved else "")
             self.noted = solved
         self.after_show()
+        self.is_settled = self.job is None and self.check_at == np.inf
 
     def forget_shown(self, owner: int = 0, number: int = 0) -> None:
         """What a layer showed was taken away, which is no change by somebody else. By default of all layers.
 
         owner: session identifier.
         """
+        self.is_settled = False
         gone = [key for key in {**self.tracks, **self.layers} if not owner or key[1:] == (owner, number)]
         for key in gone:
             self.tracks.pop(key, None)

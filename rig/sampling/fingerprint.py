@@ -63,8 +63,7 @@ def changed_kinds(scene: bpy.types.Scene, kinds: Iterable[str]) -> set[str]:
     """Kinds of data of which Blender knows a change since the scene was last evaluated, in any of its view layers."""
     graphs = [layer.depsgraph for layer in scene.view_layers]
     # Each frame asks this: to look a method up takes longer than to call it.
-    updated = [graph.id_type_updated for graph in graphs if graph is not None]
-    changed = [{kind for kind in kinds if is_updated(kind)} for is_updated in updated]
+    changed = [set(filter(graph.id_type_updated, kinds)) for graph in graphs if graph is not None]
     # A view layer that was evaluated since then has nothing new: all that the others report is known.
     return set().union(*changed) if changed and all(changed) else set() if changed else set(kinds)
 

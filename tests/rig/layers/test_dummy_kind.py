@@ -109,6 +109,28 @@ def test_live_it_is_solved_with_the_look_at_of_the_same_rig() -> None:
     assert largest_angle(rotation.multiply(bones[0], turned), bones[1]) < 1e-4
 
 
+def test_a_played_frame_updates_nothing_until_something_changes(monkeypatch) -> None:
+    armature = looking().armature
+    sway(armature)
+    scenes.goto(1)
+    scenes.goto(2)
+    updated: list[int] = []
+    update = live._update
+    monkeypatch.setattr(live, "_update", lambda *a, **k: (updated.append(1), update(*a, **k)))
+    before = seen(armature, range(3, 9))
+    assert not updated
+    armature.pose.bones[ARMS[0]].constraints[0].influence = 0.25
+    assert np.array_equal(seen(armature, range(3, 9)), before)
+    armature.pose.bones["head"].lookat_pd.influence = 0.3
+    assert np.abs(seen(armature, (5,)) - before[2:3]).max() > 0.01
+    armature.pose.bones["head"].lookat_pd.influence = 1.0
+    assert np.array_equal(seen(armature, range(3, 9)), before)
+    live.taken_away(armature, 1)
+    count = len(updated)
+    assert np.array_equal(seen(armature, range(3, 9)), before)
+    assert len(updated) == count + 1
+
+
 def test_its_constraints_stand_between_those_of_look_ats_and_of_the_animator() -> None:
     armature = looking().armature
     stack = armature.pose.bones[ARMS[0]].constraints
