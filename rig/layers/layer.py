@@ -412,9 +412,12 @@ class Layer:
 
     @property
     def note(self) -> str:
-        """What is noted beside its keys; "" where another object reads them too."""
+        """What is noted beside its keys; "" where another object reads them too, or some constraints read others."""
         action = self._action()
-        return "" if action is None or self._is_shared(action) else action.get(_NOTE, "")
+        if action is None or self._is_shared(action):
+            return ""
+        is_all = all(getattr(constraint, "action", None) == action for _, constraint in self.constraints())
+        return action.get(_NOTE, "") if is_all else ""
 
     def set_note(self, text: str) -> None:
         action = self._action()
