@@ -236,7 +236,10 @@ class Kind:
         return any(True for item in bpy.data.objects if item.library is None for _ in cls.layer.on(item))
 
     def tidy(self, scene: bpy.types.Scene, instances: Sequence[Instance]) -> None:
-        """Take away constraints of layers that are no more, but not of what is linked. instances: those that there are."""
+        """Take away constraints of layers that are no more, but not of what is linked.
+
+        instances: the layers that there are.
+        """
         kept = {(instance.owner, instance.number) for instance in instances}
         for item in (item for item in scene.objects if item.library is None):
             numbers = {number_of(constraint) for _, constraint in self.layer.on(item)}
