@@ -6,7 +6,7 @@ kinds of physics of Blender scale it in ways of their own. Fields of which the f
 depends on the force, and those with noise, which Blender draws anew at each evaluation, are left out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -19,6 +19,8 @@ from ..sampling.sampler import Samples
 from ..sampling.targets import Target
 
 _STRENGTH = "field.strength"
+_MANY = ("SURFACE", "POINTS")
+"""Shapes with a direction at each place of a mesh."""
 LEFT_OUT = Message(
     "Force field '{name}' has no effect on springs: {reason}; use a field of the type Wind with Falloff Power 0, "
     "without noise and without a maximum distance."
@@ -72,17 +74,33 @@ def _reason(item: bpy.types.Object) -> str:
     if field.noise > 0.0:
         return Message("its noise is another one each time").template
     has_ends = field.use_max_distance or field.falloff_type != "SPHERE" or field.z_direction != "BOTH"
-    if field.falloff_power != 0.0 or has_ends:
+    if field.falloff_power != 0.0 or has_ends or field.shape in _MANY:
         return Message("its strength depends on the place").template
+    if not field.apply_to_location:
+        return Message("its effect on locations is off").template
     if field.use_absorption:
         return Message("objects absorb it").template
     return ""
 
 
 def on(scene: bpy.types.Scene) -> list[Field]:
-    """The force fields of a scene."""
-    visible = (item for item in scene.objects if item.field is not None and not item.hide_viewport)
-    return [Field(item) for item in visible if item.field.type != "NONE"]
+    """The force fields of a scene that Blender evaluates in one of its view layers, hidden by the eye or not."""
+    found = [item for item in scene.objects if item.field is not None and item.field.type != "NONE"]
+    found = [item for item in found if not item.hide_viewport]
+    if not found:
+        return []
+    shown = {collection for layer in scene.view_layers for collection in _shown(layer.layer_collection)}
+    return [Field(item) for item in found if not shown.isdisjoint(item.users_collection)]
+
+
+def _shown(own: bpy.types.LayerCollection) -> Iterator[bpy.types.Collection]:
+    """The collections below one of a view layer that are neither excluded nor disabled in viewports."""
+    if own.collection.hide_viewport:
+        return
+    if not own.exclude:
+        yield own.collection
+    for child in own.children:
+        yield from _shown(child)
 
 
 def notes(every: Sequence[Field]) -> tuple[Message, ...]:

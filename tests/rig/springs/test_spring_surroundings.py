@@ -1,5 +1,7 @@
 """What acts on springs besides the animation: force fields, centers, groups of colliders; settings of each bone."""
 
+from collections.abc import Callable
+
 import bpy
 import numpy as np
 import pytest
@@ -48,8 +50,8 @@ def test_a_wind_field_pushes_as_the_same_wind_of_the_settings() -> None:
     assert np.abs(bends(seen(armature))).max() < 1e-5
 
 
-def test_a_wind_field_pushes_as_it_pushes_particles() -> None:
-    """At the frame rate to which these are tuned."""
+def flown(wanted: Callable[[], bpy.types.Object]) -> tuple[float, bpy.types.Object]:
+    """How far a field takes a particle along X in a second, at the frame rate to which these are tuned."""
     scene = bpy.context.scene
     scene.render.fps, scene.gravity, scene.frame_end = 25, (0.0, 0.0, 0.0), 40
     bpy.ops.mesh.primitive_plane_add(size=0.1)
@@ -57,22 +59,68 @@ def test_a_wind_field_pushes_as_it_pushes_particles() -> None:
     bpy.ops.object.particle_system_add()
     settings = plane.particle_systems[0].settings
     settings.count, settings.frame_end, settings.lifetime, settings.normal_factor = 1, 1.0, 500.0, 0.0
-    item = wind(3.0)
-    places = []
+    item, places = wanted(), []
     for frame in range(1, 27):
         scene.frame_set(frame)
         found = plane.evaluated_get(bpy.context.evaluated_depsgraph_get()).particle_systems[0].particles[0]
         places.append(found.location.x)
-    (known,) = fields.on(scene)
+    return places[-1] - places[0], item
+
+
+def test_a_wind_field_pushes_as_it_pushes_particles() -> None:
+    way, item = flown(lambda: wind(3.0))
+    (known,) = fields.on(bpy.context.scene)
     push = known.strengths(np.array([1.0]))[0]
     assert not known.left_out and known.object == item
     # Steps of Blender begin with the acceleration.
-    assert places[-1] - places[0] == pytest.approx(0.5 * push * 1.0**2, rel=0.05)
+    assert way == pytest.approx(0.5 * push * 1.0**2, rel=0.05)
+
+
+def in_collection() -> bpy.types.LayerCollection:
+    """A wind in a collection of its own."""
+    item, layer = wind(3.0), bpy.context.view_layer
+    own = bpy.data.collections.new("Weather")
+    bpy.context.scene.collection.children.link(own)
+    own.objects.link(item)
+    for other in item.users_collection:
+        if other != own:
+            other.objects.unlink(item)
+    return layer.layer_collection.children[own.name]
+
+
+def excluded() -> None:
+    in_collection().exclude = True
+
+
+def disabled() -> None:
+    in_collection().collection.hide_viewport = True
+
+
+def closed_eyes() -> None:
+    in_collection().hide_viewport = True
+    bpy.data.objects["Wind"].hide_set(True)
+
+
+def without_location() -> None:
+    wind(3.0, apply_to_location=False)
+
+
+@pytest.mark.parametrize(("hidden", "acts"), [(excluded, 0), (disabled, 0), (closed_eyes, 1), (without_location, 0)])
+def test_a_field_acts_where_it_acts_on_particles(hidden, acts) -> None:
+    way, _ = flown(hidden)
+    known = [field for field in fields.on(bpy.context.scene) if not field.left_out]
+    assert (abs(way) > 0.5) == bool(known) == bool(acts)
 
 
 @pytest.mark.parametrize(
     "settings",
-    [{"type": "FORCE"}, {"type": "TURBULENCE"}, {"noise": 0.5}, {"falloff_power": 1.0}, {"use_max_distance": True}],
+    [
+        {"type": "FORCE"},
+        {"type": "TURBULENCE"},
+        {"noise": 0.5},
+        {"falloff_power": 1.0},
+        {"use_max_distance": True},
+    ],
 )
 def test_fields_that_cannot_be_known_are_left_out_with_a_sentence(settings) -> None:
     armature = still()
@@ -83,6 +131,15 @@ def test_fields_that_cannot_be_known_are_left_out_with_a_sentence(settings) -> N
     assert np.abs(bends(seen(armature))).max() < 1e-5
     status = live.status(bpy.context.scene, armature, "", springs_kind.NAME)
     assert any("'Wind' has no effect on springs" in str(text) for text in status.notes)
+
+
+def test_a_wind_along_the_normals_of_a_mesh_is_left_out() -> None:
+    bpy.ops.mesh.primitive_plane_add()
+    plane = bpy.context.object
+    bpy.ops.object.forcefield_toggle()
+    plane.field.type, plane.field.shape = "WIND", "SURFACE"
+    (known,) = fields.on(bpy.context.scene)
+    assert "depends on the place" in known.left_out
 
 
 def test_a_keyed_strength_is_that_of_each_frame() -> None:
