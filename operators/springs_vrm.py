@@ -7,7 +7,7 @@ from ..lookat_pd.message import Message
 from ..rig import whole_file
 from ..rig.detection import vrm
 from ..rig.settings import text
-from ..rig.springs import vrm_data, vrm_springs, vrm_writing
+from ..rig.springs import vrm_add_on, vrm_data, vrm_springs, vrm_writing
 from ..translations import messages
 from . import polling, reporting, selection, springs
 from .vrm_file import VRMFile
@@ -25,7 +25,7 @@ class LOOKAT_PD_OT_springs_from_vrm(VRMFile, polling.Explained, bpy.types.Operat
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         armature = selection.armature(context)
-        if armature is not None and vrm_springs.of_add_on(armature) is not None:
+        if armature is not None and vrm_add_on.springs_of(armature) is not None:
             return self.execute(context)
         return super().invoke(context, event)
 
@@ -45,7 +45,7 @@ class LOOKAT_PD_OT_springs_from_vrm(VRMFile, polling.Explained, bpy.types.Operat
         """Raises LookAtError."""
         if self.filepath:
             return vrm_data.read(vrm.document(self.path))
-        known = vrm_springs.of_add_on(armature)
+        known = vrm_add_on.springs_of(armature)
         if known is None:
             raise RigError("Choose a VRM file; the VRM add-on has no springs for '{name}'.", name=armature.name)
         return known

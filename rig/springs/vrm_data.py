@@ -1,7 +1,7 @@
 """What a VRM file says about its springs, of version 1.0 (`VRMC_springBone`) and of 0.x (`VRM.secondaryAnimation`).
 
-Directions are in the axes of Blender, and what belongs to a node is in the frame of its bone, which the importer of
-glTF makes the same. Source: https://github.com/vrm-c/vrm-specification.
+Directions are in the axes of Blender. What belongs to a node is in its frame, which may differ from that of its bone
+(`vrm_frames`). Source: https://github.com/vrm-c/vrm-specification.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,6 +22,8 @@ EXTENDED = "VRMC_springBone_extended_collider"
 LAST_LENGTH = 0.07
 """Length of the last bone of a chain in VRM 0.x [m]."""
 DOWN = (0.0, 0.0, -1.0)
+_AXES = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, -1.0, 0.0], [0.0, 1.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+"""From the axes of glTF to those of Blender."""
 _BROKEN = Message("The springs of the VRM file are broken; export it again.").template
 _MISSING = Message(
     "{count} joints of the springs in the VRM file, such as '{name}', are not there and are left out; export the file "
@@ -95,6 +97,8 @@ class VrmSprings:
     others: tuple[Message, ...] = field(default=())
     groups: tuple[str, ...] = ()
     """The names of all groups of colliders, in the order of the file."""
+    rests: dict[str, Array] = field(default_factory=dict, compare=False)
+    """(4, 4) of the nodes by name, at rest in the axes of Blender; none where colliders are in the frames of bones."""
 
     @property
     def joints(self) -> dict[str, VrmJoint]:
@@ -157,6 +161,10 @@ class Nodes:
     def distance(self, one: int, other: int) -> float:
         return float(np.linalg.norm(self.world(one)[:3, 3] - self.world(other)[:3, 3]))
 
+    def rests(self) -> dict[str, Array]:
+        """(4, 4) of all nodes by name, in the axes of Blender."""
+        return {self.name(n): _AXES @ self.world(n) for n in reversed(range(len(self.rows)))}
+
     def children(self, index: int) -> list[int]:
         return self.rows[index].get("children", [])
 
@@ -202,7 +210,7 @@ def _pull(direction: Sequence[float], power: float) -> tuple[float, float, float
     return x, y, z
 
 
-def _unique(names: Sequence[str]) -> list[str]:
+def unique(names: Sequence[str]) -> list[str]:
     """Names of groups that differ, without the sign that divides them."""
     found: list[str] = []
     for n, name in enumerate(names):
@@ -218,13 +226,14 @@ class _New:
         self.nodes, self.said = nodes, said
         self.missing: list[str] = []
         self.others: list[Message] = []
-        self.groups = _unique([str(group.get("name", "")) for group in said.get("colliderGroups", ())])
+        self.groups = unique([str(group.get("name", "")) for group in said.get("colliderGroups", ())])
 
     def read(self) -> VrmSprings:
         chains = [chain for chain in map(self._chain, self.said.get("springs", ())) if chain.joints]
         colliders = tuple(self._colliders())
         missing = tuple(dict.fromkeys(self.missing))
-        return VrmSprings(tuple(chains), colliders, missing, tuple(self.others), tuple(self.groups))
+        others, groups = tuple(self.others), tuple(self.groups)
+        return VrmSprings(tuple(chains), colliders, missing, others, groups, self.nodes.rests())
 
     def _chain(self, spring: dict[str, Any]) -> VrmChain:
         rows = []
@@ -268,21 +277,21 @@ class _New:
                 continue
             own = shape[kind]
             if own.get("inside"):
-                self.others.append(_inside(bone))
+                self.others.append(inside(bone))
                 continue
-            begin = _three(own.get("offset", (0.0, 0.0, 0.0)))
-            end = _three(own.get("tail", begin))
+            begin = three(own.get("offset", (0.0, 0.0, 0.0)))
+            end = three(own.get("tail", begin))
             if kind == "plane":
-                end = _three(np.add(begin, own.get("normal", (0.0, 0.0, 1.0))).tolist())
+                end = three(np.add(begin, own.get("normal", (0.0, 0.0, 1.0))).tolist())
             yield VrmCollider(bone, kind.upper(), begin, end, float(own.get("radius", 0.0)), of[n], str(n))
 
 
-def _three(values: Sequence[float]) -> tuple[float, float, float]:
+def three(values: Sequence[float] | Array) -> tuple[float, float, float]:
     x, y, z = (float(value) for value in values)
     return x, y, z
 
 
-def _inside(bone: str) -> Message:
+def inside(bone: str) -> Message:
     return Message(
         "The collider of the VRM file on '{name}' keeps springs inside; it is left out, since colliders here keep them "
         "outside.",
@@ -297,12 +306,13 @@ class _Old:
         self.nodes, self.said = nodes, said
         self.missing: list[str] = []
         names = [nodes.name(group.get("node")) for group in said.get("colliderGroups") or ()]
-        self.groups = _unique(names)
+        self.groups = unique(names)
 
     def read(self) -> VrmSprings:
         chains = [chain for group in self.said.get("boneGroups") or () for chain in self._chains(group)]
         colliders = tuple(self._colliders())
-        return VrmSprings(tuple(chains), colliders, tuple(dict.fromkeys(self.missing)), groups=tuple(self.groups))
+        missing, groups = tuple(dict.fromkeys(self.missing)), tuple(self.groups)
+        return VrmSprings(tuple(chains), colliders, missing, groups=groups, rests=self.nodes.rests())
 
     def _chains(self, group: dict[str, Any]) -> Iterator[VrmChain]:
         way = from_unity(group.get("gravityDir") or {}, (0.0, -1.0, 0.0))

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from . import colliders
+from . import colliders, vrm_data
 from .vrm_data import VrmCollider
 
 MADE = "lookat_pd_vrm_collider"
@@ -86,23 +86,28 @@ def as_in_file(armature: bpy.types.Object, item: colliders.Collider) -> VrmColli
     if item.bone:
         if item.object != armature:
             return None
-        return VrmCollider(item.bone, "CAPSULE", _three(first), _three(last), item.thickness, groups, "")
+        return VrmCollider(
+            item.bone, "CAPSULE", vrm_data.three(first), vrm_data.three(last), item.thickness, groups, ""
+        )
     owner = item.object
     if owner.parent != armature or owner.parent_type != "BONE" or owner.parent_bone not in armature.data.bones:
         return None
-    lifted = np.array(owner.matrix_parent_inverse @ owner.matrix_basis)
-    # What hangs on a bone hangs on its tail.
-    lifted[1, 3] += armature.data.bones[owner.parent_bone].length
+    lifted = on_bone(armature, owner)
     begin, end = (lifted[:3, :3] @ point + lifted[:3, 3] for point in (first, last))
     size = float(np.linalg.norm(end - begin) / np.linalg.norm(last - first))
     if item.shape == "SPHERE":
         end = begin
-    return VrmCollider(owner.parent_bone, item.shape, _three(begin), _three(end), item.thickness * size, groups, "")
+    return VrmCollider(
+        owner.parent_bone, item.shape, vrm_data.three(begin), vrm_data.three(end), item.thickness * size, groups, ""
+    )
 
 
-def _three(values: np.ndarray) -> tuple[float, float, float]:
-    x, y, z = (float(value) for value in values)
-    return x, y, z
+def on_bone(armature: bpy.types.Object, item: bpy.types.Object) -> np.ndarray:
+    """(4, 4) of an object that hangs on a bone of an armature, in the frame of the bone."""
+    lifted = np.array(item.matrix_parent_inverse @ item.matrix_basis)
+    # What hangs on a bone hangs on its tail.
+    lifted[1, 3] += armature.data.bones[item.parent_bone].length
+    return lifted
 
 
 def _row(collider: VrmCollider) -> list:

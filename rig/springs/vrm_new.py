@@ -237,12 +237,13 @@ class NewSprings:
     def _collider(self, row: dict[str, Any], one: Placed) -> dict[str, Any]:
         """A collider; what else the file has of it stays."""
         further = {key: value for key, value in row.get("extensions", {}).items() if key != EXTENDED}
-        if one.now.shape == "PLANE":
-            further[EXTENDED] = {"specVersion": "1.0", "shape": {"plane": _plane(one.now)}}
+        now = self.work.in_file(one)
+        if now.shape == "PLANE":
+            further[EXTENDED] = {"specVersion": "1.0", "shape": {"plane": _plane(now)}}
             used = self.work.made.setdefault("extensionsUsed", [])
             if EXTENDED not in used:
                 used.append(EXTENDED)
-        made = {**row, "node": self.work.number[one.now.bone], "shape": _shape(one.now), "extensions": further}
+        made = {**row, "node": self.work.number[now.bone], "shape": _shape(now), "extensions": further}
         if not further:
             del made["extensions"]
         return made

@@ -156,12 +156,12 @@ class OldSprings:
                 n, m = _place(one.before)
                 if one.now.bone == one.before.bone and set(one.now.groups) == self.members[n]:
                     if not one.is_kept:
-                        spheres[n][m] = {**(spheres[n][m] or {}), **_sphere(one.now)}
+                        spheres[n][m] = {**(spheres[n][m] or {}), **_sphere(self.work.in_file(one))}
                         work.written.changed.append(one.item.label)
                     continue
                 spheres[n][m] = None
             n = self._group_for(one, groups, spheres)
-            spheres[n].append(_sphere(one.now))
+            spheres[n].append(_sphere(self.work.in_file(one)))
         self._store(groups, spheres)
 
     def _names(self, number: int, name: str) -> set[str]:

@@ -1,18 +1,15 @@
 """Taking over the springs of a VRM file or of the VRM add-on, with what they collide with."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import bpy
-import numpy as np
 from mathutils import Matrix, Vector
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message
-from . import chains, colliders, find_chains, springs_edit, vrm_data, vrm_known, vrm_tuning
+from . import chains, colliders, find_chains, springs_edit, vrm_frames, vrm_known, vrm_tuning
 from .chains import SpringChain
-from .vrm_data import VrmChain, VrmCollider, VrmJoint, VrmSprings
+from .vrm_data import VrmChain, VrmCollider, VrmSprings
 
 _PULLS = Message(
     "Gravity of the joints of '{name}' points to different sides in the VRM file; the nearest that they can have "
@@ -58,7 +55,7 @@ def take_over(scene: bpy.types.Scene, armature: bpy.types.Object, said: VrmSprin
     for item in list(scene.objects):
         if vrm_known.MADE in item and item.parent == armature:
             bpy.data.objects.remove(item)
-    there = [collider for collider in said.colliders if collider.bone in bones]
+    there = [collider for collider in vrm_frames.in_bones(armature, said) if collider.bone in bones]
     for collider in there:
         _take(scene, armature, collider)
     vrm_known.note_taken(armature, [bone for line in lines for bone in line], there)
@@ -109,75 +106,3 @@ def place(item: bpy.types.Object, armature: bpy.types.Object, collider: VrmColli
     item.empty_display_size = max(collider.radius, 1e-4) if collider.shape != "PLANE" else 0.1
     if collider.shape == "CAPSULE":
         item.lookat_pd_collider.length = along.length
-
-
-def of_add_on(armature: bpy.types.Object) -> VrmSprings | None:
-    """The springs that the VRM add-on has for an armature, None where it has none or is not installed."""
-    extension = getattr(armature.data, "vrm_addon_extension", None)
-    if extension is None:
-        return None
-    try:
-        said = _new(armature, extension.spring_bone1) or _old(armature, extension.vrm0.secondary_animation)
-    except (AttributeError, TypeError, ValueError):
-        # Another version of the add-on.
-        return None
-    return said
-
-
-def _new(armature: bpy.types.Object, own: Any) -> VrmSprings | None:
-    found = []
-    for spring in own.springs:
-        names = [joint.node.bone_name for joint in spring.joints]
-        joints = tuple(
-            VrmJoint(
-                joint.node.bone_name,
-                _distance(armature, joint.node.bone_name, following),
-                joint.stiffness,
-                joint.drag_force,
-                _times(joint.gravity_dir, joint.gravity_power),
-                joint.hit_radius,
-            )
-            for joint, following in zip(spring.joints, names[1:], strict=False)
-        )
-        if joints:
-            found.append(VrmChain(joints, spring.center.bone_name))
-    return VrmSprings(tuple(found)) if found else None
-
-
-def _old(armature: bpy.types.Object, own: Any) -> VrmSprings | None:
-    found = []
-    for group in own.bone_groups:
-        values = group.stiffiness, group.drag_force, _times(group.gravity_dir, group.gravity_power), group.hit_radius
-        for root in group.bones:
-            for line in _lines(armature, root.bone_name):
-                following = [*line[1:], ""]
-                pairs = zip(line, following, strict=True)
-                joints = tuple(VrmJoint(bone, _distance(armature, bone, other), *values) for bone, other in pairs)
-                found.append(VrmChain(joints, group.center.bone_name))
-    return VrmSprings(tuple(found)) if found else None
-
-
-def _lines(armature: bpy.types.Object, root: str) -> Iterator[list[str]]:
-    if root not in armature.data.bones:
-        yield [root]
-        return
-    heads = [armature.data.bones[root]]
-    while heads:
-        line = [heads.pop(0)]
-        while children := list(line[-1].children):
-            heads += children[1:]
-            line.append(children[0])
-        yield [bone.name for bone in line]
-
-
-def _distance(armature: bpy.types.Object, bone: str, other: str) -> float:
-    bones = armature.data.bones
-    if bone not in bones or other not in bones:
-        return vrm_data.LAST_LENGTH
-    way = armature.matrix_world.to_3x3() @ (bones[other].head_local - bones[bone].head_local)
-    return float(np.linalg.norm(way))
-
-
-def _times(direction: Any, power: float) -> tuple[float, float, float]:
-    x, y, z = (float(value) * power for value in direction)
-    return x, y, z

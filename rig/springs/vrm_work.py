@@ -1,7 +1,7 @@
 """The springs of an armature as they are to be written into a VRM file, of either version."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import bpy
@@ -9,7 +9,7 @@ import numpy as np
 
 from ...lookat_pd.errors import FileError
 from ...lookat_pd.message import Message
-from . import chains, colliders, vrm_known, vrm_tuning
+from . import chains, colliders, vrm_frames, vrm_known, vrm_tuning
 from .chains import SpringChain
 from .springs_solve import SpringRig
 from .vrm_data import Nodes, VrmChain, VrmCollider, VrmJoint, VrmSprings
@@ -54,11 +54,13 @@ class VrmWork:
     def __init__(
         self, scene: bpy.types.Scene, armature: bpy.types.Object, made: dict[str, Any], said: VrmSprings
     ) -> None:
-        self.scene, self.armature, self.made, self.said = scene, armature, made, said
+        self.scene, self.armature, self.made = scene, armature, made
+        self.turns = vrm_frames.turns(armature, said)
+        self.said = replace(said, colliders=vrm_frames.in_bones(armature, said))
         self.written = VrmWritten()
         self.nodes = Nodes(made)
         self.number = {self.nodes.name(n): n for n in reversed(range(len(self.nodes.rows)))}
-        self.known = said.joints
+        self.known = self.said.joints
         self.every = list(chains.on(armature))
         self.chain_of = {bone: chain for chain in self.every for bone in chain.bones}
         self.taken = vrm_known.bones(armature)
@@ -79,7 +81,7 @@ class VrmWork:
         claimed = {one.before.place for one in self.placed if one.before is not None}
         self.gone = [
             collider
-            for collider in said.colliders
+            for collider in self.said.colliders
             if collider.place not in claimed and vrm_known.has_taken(armature, collider)
         ]
         """Colliders of the file that were taken from it and are no longer here."""
@@ -144,6 +146,10 @@ class VrmWork:
         return chain.settings.collide == bool(before.groups) and (
             not before.groups or colliders.names_of(own) == set(before.groups)
         )
+
+    def in_file(self, one: Placed) -> VrmCollider:
+        """A collider as it is now, in the frame of its node."""
+        return vrm_frames.in_node(self.turns, one.now)
 
     def _placed(self) -> Iterator[Placed]:
         """The colliders on nodes of the file."""

@@ -9,7 +9,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 import pytest
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from extension import load
 
@@ -30,6 +30,10 @@ def file(path: Path, extensions: dict, bones: tuple[str, ...] = NAMES) -> Path:
     for n in range(len(bones) - 1):
         if bones[n].split(".")[0] == bones[n + 1].split(".")[0]:
             nodes[n]["children"].append(n + 1)
+    return written(path, nodes, extensions)
+
+
+def written(path: Path, nodes: list[dict], extensions: dict) -> Path:
     text = json.dumps({"asset": {"version": "2.0"}, "nodes": nodes, "extensions": extensions}).encode()
     text += b" " * (-len(text) % 4)
     path.write_bytes(struct.pack("<4sIIII", b"glTF", 2, 20 + len(text), len(text), 0x4E4F534A) + text)
@@ -115,56 +119,175 @@ def test_the_other_side_gets_the_factors_of_bones_too() -> None:
     assert other.settings.bones[1].drag_factor == 3.0
 
 
-class Row(bpy.types.PropertyGroup):
-    bone_name: bpy.props.StringProperty()
+def registered() -> tuple[list[type], type]:
+    """The property groups of the VRM add-on, and the one on armatures."""
+    text, number, one, many = (
+        getattr(bpy.props, f"{kind}Property") for kind in ("String", "Float", "Pointer", "Collection")
+    )
+    made: list[type] = []
 
+    def kind(**properties: object) -> type:
+        made.append(type(f"Stored{len(made)}", (bpy.types.PropertyGroup,), {"__annotations__": properties}))
+        bpy.utils.register_class(made[-1])
+        return made[-1]
 
-class Joint(bpy.types.PropertyGroup):
-    node: bpy.props.PointerProperty(type=Row)
-    stiffness: bpy.props.FloatProperty(default=0.7)
-    drag_force: bpy.props.FloatProperty(default=0.3)
-    gravity_power: bpy.props.FloatProperty()
-    gravity_dir: bpy.props.FloatVectorProperty(default=(0.0, 0.0, -1.0))
-    hit_radius: bpy.props.FloatProperty()
-
-
-class Spring(bpy.types.PropertyGroup):
-    joints: bpy.props.CollectionProperty(type=Joint)
-    center: bpy.props.PointerProperty(type=Row)
-
-
-class Springs(bpy.types.PropertyGroup):
-    springs: bpy.props.CollectionProperty(type=Spring)
-
-
-class Extension(bpy.types.PropertyGroup):
-    spring_bone1: bpy.props.PointerProperty(type=Springs)
+    row, held = kind(bone_name=text()), one(type=bpy.types.Object)
+    named, known = kind(collider_group_uuid=text()), kind(collider_uuid=text())
+    down = bpy.props.FloatVectorProperty(default=(0.0, 0.0, -1.0))
+    values = {"gravity_power": number(), "gravity_dir": down, "hit_radius": number(), "drag_force": number(default=0.3)}
+    joint = kind(node=one(type=row), stiffness=number(default=0.7), **values)
+    spring = kind(joints=many(type=joint), center=one(type=row), collider_groups=many(type=named))
+    inside = kind(inside=bpy.props.BoolProperty())
+    shapes = kind(sphere=one(type=inside), capsule=one(type=inside))
+    extended = kind(enabled=bpy.props.BoolProperty(), shape_type=text(), shape=one(type=shapes))
+    further = kind(vrmc_spring_bone_extended_collider=one(type=extended))
+    collider = kind(node=one(type=row), shape_type=text(), bpy_object=held, uuid=text(), extensions=one(type=further))
+    members = kind(vrm_name=text(), uuid=text(), colliders=many(type=known))
+    new = kind(springs=many(type=spring), colliders=many(type=collider), collider_groups=many(type=members))
+    bones = kind(
+        stiffiness=number(default=0.7),
+        center=one(type=row),
+        bones=many(type=row),
+        collider_groups=many(type=named),
+        **values,
+    )
+    sphere = kind(bpy_object=held)
+    spheres = kind(node=one(type=row), uuid=text(), colliders=many(type=sphere))
+    old = kind(secondary_animation=one(type=kind(bone_groups=many(type=bones), collider_groups=many(type=spheres))))
+    return made, kind(spec_version=text(), spring_bone1=one(type=new), vrm0=one(type=old))
 
 
 @pytest.fixture
 def add_on():
     """The data of the VRM add-on, which is not here."""
-    every = (Row, Joint, Spring, Springs, Extension)
-    for kind in every:
-        bpy.utils.register_class(kind)
-    bpy.types.Armature.vrm_addon_extension = bpy.props.PointerProperty(type=Extension)
+    made, extension = registered()
+    bpy.types.Armature.vrm_addon_extension = bpy.props.PointerProperty(type=extension)
     yield
     del bpy.types.Armature.vrm_addon_extension
-    for kind in reversed(every):
+    for kind in reversed(made):
         bpy.utils.unregister_class(kind)
+
+
+def on_bone(armature: bpy.types.Object, bone: str, place: tuple[float, float, float]) -> bpy.types.Object:
+    """An empty on a bone, at a place in the world."""
+    item = bpy.data.objects.new(f"{bone} of the add-on", None)
+    bpy.context.scene.collection.objects.link(item)
+    item.parent, item.parent_type, item.parent_bone = armature, "BONE", bone
+    item.empty_display_size = 0.06
+    bpy.context.view_layer.update()
+    item.matrix_world = Matrix.Translation(place)
+    return item
+
+
+def taken() -> list[tuple[str, str, list[float]]]:
+    """The colliders that were made: shape, groups, place in the world, direction, radius and length."""
+    bpy.context.view_layer.update()
+    found = []
+    for item in [item for item in bpy.data.objects if vrm_known.MADE in item]:
+        own, world = item.lookat_pd_collider, item.matrix_world
+        found.append(
+            (own.shape, own.groups, [*world.translation, *world.col[2].xyz, item.empty_display_size, own.length])
+        )
+    return found
 
 
 def test_what_the_vrm_add_on_has_is_taken(add_on) -> None:
     armature = animal()
-    spring = armature.data.vrm_addon_extension.spring_bone1.springs.add()
+    own = armature.data.vrm_addon_extension.spring_bone1
+    spring = own.springs.add()
     spring.center.bone_name = "hips"
     for bone in TAIL:
         spring.joints.add().node.bone_name = bone
+    ball, rod, floor, shell = (on_bone(armature, "hips", (0.1 * n, 0.2, 1.1)) for n in range(4))
+    end = bpy.data.objects.new("End", None)
+    end.parent = rod
+    end.location.z = 0.3
+    body = own.collider_groups.add()
+    body.vrm_name, body.uuid = "Body", "g1"
+    spring.collider_groups.add().collider_group_uuid = "g1"
+    for n, item in enumerate((ball, rod, floor, shell)):
+        collider = own.colliders.add()
+        collider.node.bone_name, collider.bpy_object, collider.uuid = "hips", item, f"c{n}"
+        collider.shape_type = "Capsule" if item == rod else "Sphere"
+        extended = collider.extensions.vrmc_spring_bone_extended_collider
+        extended.enabled, extended.shape_type = n > 1, "extendedPlane" if item == floor else "extendedSphere"
+        extended.shape.sphere.inside = item == shell
+        if n < 2:
+            body.colliders.add().collider_uuid = f"c{n}"
+    own.colliders.add().uuid = "lost"
     assert "FINISHED" in bpy.ops.lookat_pd.springs_from_vrm()
     (chain,) = chains.on(armature)
     assert chain.bones == TAIL[:3] and chain.settings.center == "hips"
+    assert chain.settings.collide and chain.settings.collider_groups == "Body"
     known = verlet.settings_of(0.7, 0.3, 0.15)
     assert chain.settings.settle_time == pytest.approx(2.0 * np.pi / known.omega, rel=1e-4)
+    first, second, third = taken()
+    assert first[:2] == ("SPHERE", "Body") and second[:2] == ("CAPSULE", "Body") and third[:2] == ("PLANE", "")
+    assert first[2][:3] == pytest.approx((0.0, 0.2, 1.1), abs=1e-5) and first[2][6] == pytest.approx(0.06)
+    assert second[2] == pytest.approx((0.1, 0.2, 1.25, 0.0, 0.0, 1.0, 0.06, 0.3), abs=1e-5)
+    assert third[2][:6] == pytest.approx((0.2, 0.2, 1.1, 0.0, 1.0, 0.0), abs=1e-5)
+
+
+def test_what_the_vrm_add_on_has_of_an_old_file_is_taken(add_on) -> None:
+    """All bones that hang on the first one, not the shorter copy that the add-on makes of them for VRM 1.0."""
+    armature = animal()
+    extension = armature.data.vrm_addon_extension
+    extension.spec_version = "0.0"
+    for bone in TAIL[:2]:
+        (extension.spring_bone1.springs or [extension.spring_bone1.springs.add()])[0].joints.add().node.bone_name = bone
+    own = extension.vrm0.secondary_animation
+    bones, body = own.bone_groups.add(), own.collider_groups.add()
+    bones.bones.add().bone_name = TAIL[0]
+    bones.collider_groups.add().collider_group_uuid = body.uuid = "g1"
+    body.node.bone_name = "hips"
+    body.colliders.add().bpy_object = on_bone(armature, "hips", (0.1, 0.2, 1.1))
+    assert "FINISHED" in bpy.ops.lookat_pd.springs_from_vrm()
+    (chain,) = chains.on(armature)
+    assert chain.bones == TAIL and chain.settings.collider_groups == "hips"
+    ((*named, numbers),) = taken()
+    assert named == ["SPHERE", "hips"]
+    assert numbers[:3] == pytest.approx((0.1, 0.2, 1.1), abs=1e-5) and numbers[6] == pytest.approx(0.06)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_colliders_are_where_the_file_has_them_on_bones_that_an_importer_has_turned(tmp_path, turned) -> None:
+    """The VRM add-on lets bones point to their children, and turns characters of VRM 0.x to the front."""
+    armature = animal()
+    heads = {bone.name: np.array(bone.head_local) for bone in armature.data.bones}
+    names = list(heads)
+    sign = np.array((-1.0, 1.0, -1.0) if turned else (1.0, 1.0, 1.0))
+
+    def in_file(place: np.ndarray) -> list[float]:
+        x, y, z = place
+        return (sign * (x, z, -y)).tolist()
+
+    rows = [{"name": name, "translation": in_file(heads[name])} for name in names]
+    joints = [{"node": names.index(name)} for name in TAIL]
+    place = np.array((0.04, 0.06, 0.02))
+    shape = {"sphere": {"offset": in_file(place), "radius": 0.05}}
+    springs = {
+        "specVersion": "1.0",
+        "springs": [{"joints": joints, "colliderGroups": [0]}],
+        "colliders": [{"node": names.index(TAIL[1]), "shape": shape}],
+        "colliderGroups": [{"name": "Body", "colliders": [0]}],
+    }
+    path = written(tmp_path / "hero.vrm", rows, {"VRMC_springBone": springs})
+    bpy.ops.lookat_pd.springs_from_vrm(filepath=str(path))
+    bpy.context.scene.frame_set(1)
+    armature.animation_data_clear()
+    armature.data.pose_position = "REST"
+    ((_, _, numbers),) = taken()
+    np.testing.assert_allclose(numbers[:3], np.array(armature.matrix_world @ Vector(heads[TAIL[1]] + place)), atol=1e-5)
+    (item,) = (item for item in bpy.data.objects if vrm_known.MADE in item)
+    bpy.ops.lookat_pd.springs_write_vrm(filepath=str(path))
+    again = vrm.document(tmp_path / "hero_springs.vrm")["extensions"]["VRMC_springBone"]["colliders"]
+    assert again == springs["colliders"]
+    item.matrix_world = Matrix.Translation((0.0, 0.0, 0.1)) @ item.matrix_world
+    bpy.ops.lookat_pd.springs_write_vrm(filepath=str(path))
+    (moved,) = vrm.document(tmp_path / "hero_springs.vrm")["extensions"]["VRMC_springBone"]["colliders"]
+    np.testing.assert_allclose(
+        moved["shape"]["sphere"]["offset"], in_file(place + np.array((0.0, 0.0, 0.1))), atol=1e-5
+    )
 
 
 def test_without_a_file_and_the_add_on_it_asks_for_one() -> None:
