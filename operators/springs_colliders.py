@@ -5,8 +5,8 @@ No postponed annotations: Blender reads them.
 
 import bpy
 
-from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
+from ..rig.animation import editable
 from ..rig.settings import choice, text
 from ..rig.springs import collider_settings, colliders, mesh_colliders, springs_edit
 from . import polling, reporting, selection
@@ -30,19 +30,24 @@ class LOOKAT_PD_OT_add_spring_collider(bpy.types.Operator):
         return {"FINISHED"}
 
 
+def why_no_bones(context: bpy.types.Context) -> str | None:
+    """The reason why there are no bones to be made colliders, as a sentence; None if there are."""
+    reason = polling.why_no_armature(context)
+    if reason is None and not selection.selected_bones(context):
+        reason = "Select bones in pose mode"
+    return reason
+
+
 class LOOKAT_PD_OT_spring_bone_colliders(polling.Explained, bpy.types.Operator):
     """Make the selected bones colliders: springs do not pass through them. Their radius is set in the panel"""
 
     bl_idname = "lookat_pd.spring_bone_colliders"
     bl_label = "Selected Bones as Colliders"
     bl_options = {"REGISTER", "UNDO"}
-    why_not = staticmethod(polling.why_no_armature)
+    why_not = staticmethod(why_no_bones)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        bones = selection.selected_bones(context)
-        if not bones:
-            raise RigError("Select bones in pose mode first.")
-        springs_edit.make_colliders(bones)
+        springs_edit.make_colliders(selection.selected_bones(context))
         return {"FINISHED"}
 
 
@@ -77,9 +82,12 @@ class LOOKAT_PD_OT_spring_collider_remove(bpy.types.Operator):
         return context.scene is not None
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        for collider in colliders.on(context.scene):
-            if self.object in ("", collider.object.name) and self.bone in ("", collider.bone):
-                collider.settings.exists = False
+        every = colliders.on(context.scene)
+        gone = [one for one in every if self.object in ("", one.object.name) and self.bone in ("", one.bone)]
+        for collider in gone:
+            editable.check_local(collider.object)
+        for collider in gone:
+            collider.settings.exists = False
         return {"FINISHED"}
 
 

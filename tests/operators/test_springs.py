@@ -115,6 +115,8 @@ def test_colliders_are_added_and_removed() -> None:
     bpy.context.view_layer.objects.active = armature
     with pytest.raises(RuntimeError, match="No mesh hangs"):
         bpy.ops.lookat_pd.spring_colliders_from_mesh()
+    with pytest.raises(RuntimeError, match="Select bones in pose mode"):
+        bpy.ops.lookat_pd.spring_bone_colliders()
     bpy.ops.object.mode_set(mode="POSE")
     scenes.select(armature, "hips", "head")
     assert "FINISHED" in bpy.ops.lookat_pd.spring_bone_colliders()
@@ -124,3 +126,18 @@ def test_colliders_are_added_and_removed() -> None:
     assert "FINISHED" in bpy.ops.lookat_pd.spring_collider_remove()
     assert not colliders.on(bpy.context.scene)
     assert made.object.name in bpy.data.objects
+
+
+def test_a_collider_of_a_library_is_not_removed_for_this_session_only(tmp_path) -> None:
+    colliders = load("rig.springs.colliders")
+    bpy.ops.lookat_pd.add_spring_collider(shape="SPHERE")
+    (made,) = colliders.on(bpy.context.scene)
+    name = made.object.name
+    bpy.data.libraries.write(str(tmp_path / "library.blend"), {made.object})
+    bpy.data.objects.remove(made.object)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, data):
+        data.objects = [name]
+    bpy.context.scene.collection.objects.link(data.objects[0])
+    with pytest.raises(RuntimeError, match="is linked from a library"):
+        bpy.ops.lookat_pd.spring_collider_remove(object=name)
+    assert colliders.on(bpy.context.scene)
