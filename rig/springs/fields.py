@@ -18,7 +18,8 @@ from ..animation import actions
 from ..sampling.sampler import Samples
 from ..sampling.targets import Target
 
-_STRENGTH = "field.strength"
+_SETTINGS = "field."
+_STRENGTH = f"{_SETTINGS}strength"
 _MANY = ("SURFACE", "POINTS")
 """Shapes with a direction at each place of a mesh."""
 LEFT_OUT = Message(
@@ -55,11 +56,16 @@ class Field:
 
 def _curve(item: bpy.types.Object) -> bpy.types.FCurve | None:
     """The F-curve of the strength."""
+    return next((curve for curve in _curves(item) if curve.data_path == _STRENGTH), None)
+
+
+def _curves(item: bpy.types.Object) -> list[bpy.types.FCurve]:
+    """The F-curves of its settings."""
     data = item.animation_data
     if data is None or data.action is None:
-        return None
+        return []
     every = actions.curves(data.action, data.action_slot)
-    return next((curve for curve in every if curve.data_path == _STRENGTH and not curve.mute), None)
+    return [curve for curve in every if curve.data_path.startswith(_SETTINGS) and not curve.mute]
 
 
 def _reason(item: bpy.types.Object) -> str:
@@ -67,8 +73,10 @@ def _reason(item: bpy.types.Object) -> str:
     field, data = item.field, item.animation_data
     if field.type != "WIND":
         return Message("only wind is the same everywhere").template
-    if data is not None and any(driver.data_path.startswith("field.") for driver in data.drivers):
+    if data is not None and any(driver.data_path.startswith(_SETTINGS) for driver in data.drivers):
         return Message("a driver moves its settings").template
+    if any(curve.data_path != _STRENGTH for curve in _curves(item)):
+        return Message("settings besides its strength are keyed").template
     if data is not None and any(not track.mute for track in data.nla_tracks):
         return Message("its animation is in the NLA").template
     if field.noise > 0.0:

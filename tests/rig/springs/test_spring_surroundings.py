@@ -133,6 +133,14 @@ def test_fields_that_cannot_be_known_are_left_out_with_a_sentence(settings) -> N
     assert any("'Wind' has no effect on springs" in str(text) for text in status.notes)
 
 
+def test_a_flow_that_is_keyed_is_not_taken_for_that_of_the_frame_that_is_shown() -> None:
+    item = wind(flow=3.0)
+    item.field.keyframe_insert("strength", frame=1)
+    assert not fields.on(bpy.context.scene)[0].left_out
+    item.field.keyframe_insert("flow", frame=1)
+    assert "are keyed" in fields.on(bpy.context.scene)[0].left_out
+
+
 def test_a_wind_along_the_normals_of_a_mesh_is_left_out() -> None:
     bpy.ops.mesh.primitive_plane_add()
     plane = bpy.context.object
