@@ -1,5 +1,6 @@
 """Operators, one file each: they read settings, call `rig` and report."""
 
+from ..rig import callbacks, faults
 from . import (
     add,
     bake,
@@ -117,10 +118,11 @@ def register() -> None:
     for module in MODULES:
         for kind in guarding.operators(module):
             guarding.guard(kind)
+            callbacks.guard_class(kind)
         module.register()
 
 
 def unregister() -> None:
     for module in reversed(MODULES):
         module.unregister()
-    guarding.forget()
+    faults.forget()

@@ -5,10 +5,10 @@ from collections.abc import Generator
 from contextlib import suppress
 
 import bpy
-from bpy.app.handlers import persistent
 
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
+from ..rig import callbacks
 from ..rig.layers import layer_action
 from ..rig.look_at import compare
 from ..rig.sampling import sampler, suspend
@@ -78,16 +78,15 @@ class LOOKAT_PD_OT_compare(job.ModalJob, bpy.types.Operator):
         viewports.redraw()
 
 
-@persistent
+@callbacks.handler
 def _changed(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Sample again, a while after an animation has changed."""
     if suspend.is_live_suspended() or not depsgraph.id_type_updated("ACTION"):
         return
     if all(layer_action.is_layer(u.id.original) for u in depsgraph.updates if isinstance(u.id, bpy.types.Action)):
         return
-    if bpy.app.timers.is_registered(_in_slices):
-        bpy.app.timers.unregister(_in_slices)
-    bpy.app.timers.register(_in_slices, first_interval=_PAUSE)
+    callbacks.stop_timer(_in_slices)
+    callbacks.start_timer(_in_slices, _PAUSE)
 
 
 def refresh(seconds: float | None = None) -> float | None:
@@ -149,7 +148,7 @@ def _stop() -> None:
             _sampling.pop().close()
 
 
-@persistent
+@callbacks.handler
 def _forget(*_: object) -> None:
     if _sampling:
         _stop()
@@ -175,8 +174,7 @@ def register() -> None:
 
 def unregister() -> None:
     bpy.app.handlers.load_pre.remove(_forget)
-    if bpy.app.timers.is_registered(_in_slices):
-        bpy.app.timers.unregister(_in_slices)
+    callbacks.stop_timer(_in_slices)
     _stop()
     compare.hide()
     _watch()

@@ -17,33 +17,8 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
+from ..rig import faults
 from . import reporting
-
-_faults: list[BaseException] = []
-"""The last fault, for as long as Blender runs."""
-_seen: list[BaseException] = []
-"""It too, once the animator has reported or dismissed it."""
-
-
-def last_fault() -> BaseException | None:
-    """What the last operator raised that nobody had foreseen; None where none has."""
-    return _faults[-1] if _faults else None
-
-
-def is_new() -> bool:
-    """Whether there is a fault that the animator has neither reported nor dismissed."""
-    return _faults != _seen
-
-
-def dismiss() -> None:
-    """Say nothing more of the last fault; Report a Problem still knows it."""
-    _seen[:] = _faults
-
-
-def forget() -> None:
-    """As if there had been no fault: it was reported, or the extension is disabled."""
-    _faults.clear()
-    _seen.clear()
 
 
 def guard(kind: type) -> None:
@@ -88,16 +63,10 @@ def _run(call: Callable[..., set[str]], operator: Any, context: bpy.types.Contex
     except LookAtError as error:
         return reporting.report_error(operator, error)
     except Exception as fault:
-        keep(fault)
+        faults.keep(fault)
         if call.__name__ == "modal":
             _give_up(operator, context)
         return reporting.report_error(operator, _sentence(operator, fault))
-
-
-def keep(fault: Exception) -> None:
-    """Keep a fault for Report a Problem, and print it where developers look."""
-    _faults[:] = [fault]
-    traceback.print_exception(fault, file=sys.stderr)
 
 
 def _give_up(operator: Any, context: bpy.types.Context) -> None:
@@ -113,5 +82,5 @@ def _sentence(operator: Any, fault: Exception) -> Message:
     return Message(
         "'{operator}' failed because of a fault in Look-at PD ({fault}); use Report a Problem in its tab.",
         operator=iface_(operator.bl_label, "Operator"),
-        fault=" ".join(f"{type(fault).__name__}: {fault}".split()),
+        fault=faults.named(fault),
     )

@@ -15,6 +15,7 @@ from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.ik import methods
 from ..lookat_pd.message import Message
 from ..lookat_pd.rotation import Array
+from ..rig import callbacks
 from ..rig.ik import body_settings, clicked, control_drag
 from ..rig.ik import handle as ik_handle
 from ..rig.ik import setup as ik_setup
@@ -336,7 +337,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         chosen = {name: name == bone for name in self._armature.pose.bones.keys()}
         bone_selection.select(self._armature, (chosen, bone))
         switch = partial(_switch_limb, self._window, self._armature.name, bone, self._switching)
-        bpy.app.timers.register(switch, first_interval=0)
+        callbacks.start_timer(switch, 0.0)
         return {"CANCELLED"}
 
     def _restore(self) -> None:

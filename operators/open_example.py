@@ -7,6 +7,7 @@ from importlib.util import find_spec
 import bpy
 
 from ..assets.demo import example
+from ..rig import callbacks
 from ..rig.settings import switch
 from . import polling, selection, viewports
 
@@ -60,7 +61,7 @@ def _show(window: bpy.types.Window) -> None:
     space.show_region_ui = True
     space.region_3d.view_perspective = "CAMERA"
     space.region_3d.view_camera_zoom, space.region_3d.view_camera_offset = _ZOOM, (0.0, 0.0)
-    bpy.app.timers.register(_choosing_tab(area.as_pointer()).__next__, first_interval=0.1)
+    callbacks.start_timer(_choosing_tab(area.as_pointer()).__next__, 0.1)
 
 
 def _choosing_tab(area: int) -> Iterator[float | None]:

@@ -13,10 +13,9 @@ import bpy
 
 from ..lookat_pd.dynamics import engine
 from ..lookat_pd.message import Message
-from ..rig import project
+from ..rig import faults, project
 from ..rig.layers import live
 from ..rig.look_at import describe
-from . import guarding
 
 _PACKAGE = __package__.rpartition(".")[0]
 _FOLDER = Path(__file__).parents[1]
@@ -47,7 +46,7 @@ def _lines(scene: bpy.types.Scene) -> Iterator[str]:
         yield f"- {name}: {value}"
     yield f"- extension: {'enabled by Blender' if _PACKAGE.startswith('bl_ext.') else 'loaded by Python'}"
     yield from (f"- status of {kind}: {_status(status)}" for kind, status in live.all_statuses(scene))
-    fault = guarding.last_fault()
+    fault = faults.last()
     if fault is not None:
         yield from ("", "```", *_traceback(fault), "```")
     yield from ("", "```json", json.dumps(inspected(scene), separators=(",", ":"), default=str), "```")

@@ -4,9 +4,9 @@ from urllib.parse import urlencode
 
 import bpy
 
-from ..rig import project
+from ..rig import faults, project
 from ..rig.settings import switch
-from . import guarding, problem_report, reporting
+from . import problem_report, reporting
 
 FORM, JAPANESE_FORM = "problem.yml", "problem.ja.yml"
 """Forms in `.github/ISSUE_TEMPLATE`, whose fields are those of `problem_report.fields`."""
@@ -31,7 +31,7 @@ class LOOKAT_PD_OT_report_problem(bpy.types.Operator):
         context.window_manager.clipboard = problem_report.text(context.scene)
         if self.open_form:
             bpy.ops.wm.url_open(url=address())
-        guarding.dismiss()
+        faults.dismiss()
         reporting.report_info(self, "The details are on the clipboard; paste them into the form.")
         return {"FINISHED"}
 
@@ -44,7 +44,7 @@ class LOOKAT_PD_OT_dismiss_problem(bpy.types.Operator):
     bl_options = {"REGISTER", "INTERNAL"}
 
     def execute(self, context: bpy.types.Context) -> set[str]:
-        guarding.dismiss()
+        faults.dismiss()
         return {"FINISHED"}
 
 

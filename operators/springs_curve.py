@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ..lookat_pd.errors import RigError
+from ..rig import callbacks
 from ..rig.settings import choice, collection, declared, vector
 from ..rig.springs import along_chain, drawn_curve, settings
 from ..rig.springs.chains import SpringChain
@@ -105,7 +106,7 @@ class LOOKAT_PD_OT_springs_curve(springs.OfSprings, bpy.types.Operator):
         self.points.clear()
         drawn_curve.begin(along_chain.factors(chain, self.setting))
         _drawings[:] = [_Drawing.of(self.setting, springs.chosen(context))]
-        bpy.app.timers.register(_follow, first_interval=_PAUSE)
+        callbacks.start_timer(_follow, _PAUSE)
         return context.window_manager.invoke_props_dialog(self)
 
     def draw(self, context: bpy.types.Context) -> None:

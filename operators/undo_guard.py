@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 import bpy
-from bpy.app.handlers import persistent
+
+from ..rig import callbacks
 
 _HANDLERS = ("undo_pre", "redo_pre", "load_pre")
 
@@ -11,7 +12,7 @@ _HANDLERS = ("undo_pre", "redo_pre", "load_pre")
 def guarded(operator: type, release: Callable[[], None]) -> tuple[Callable[[], None], Callable[[], None]]:
     """`register` and `unregister` of an operator; `release` ends all that is running, before the data is replaced."""
 
-    @persistent
+    @callbacks.handler
     def let_go(*_: object) -> None:
         release()
 

@@ -1,5 +1,11 @@
 """Panels, one file each: they show settings and buttons and contain no logic."""
 
+from collections.abc import Iterator
+from types import ModuleType
+
+import bpy
+
+from ..rig import callbacks
 from . import (
     blend_profile,
     body_response,
@@ -17,6 +23,7 @@ from . import (
     live_mark,
     look_at,
     menus,
+    newcomer,
     overlay,
     pd_follow,
     presets,
@@ -59,8 +66,20 @@ MODULES = (
 )
 
 
+_CLASSES = bpy.types.Panel, bpy.types.Menu, bpy.types.UIList, bpy.types.GizmoGroup
+
+
+def drawn(module: ModuleType) -> Iterator[type]:
+    """The classes that a module defines and Blender draws."""
+    for kind in vars(module).values():
+        if isinstance(kind, type) and issubclass(kind, _CLASSES) and kind.__module__ == module.__name__:
+            yield kind
+
+
 def register() -> None:
     for module in MODULES:
+        for kind in drawn(module):
+            callbacks.guard_class(kind, newcomer.draw_failed if issubclass(kind, bpy.types.Panel) else None)
         module.register()
 
 

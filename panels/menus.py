@@ -3,6 +3,7 @@
 import bpy
 
 from ..operators import selection
+from ..rig import callbacks
 from ..rig.look_at import resolve as look_at
 
 _DIRECTING = (
@@ -62,12 +63,14 @@ class LOOKAT_PD_MT_look_at(bpy.types.Menu):
             layout.operator(name)
 
 
+@callbacks.guarded
 def _in_menu(self, context: bpy.types.Context) -> None:
     if context.active_object is not None:
         self.layout.separator()
         self.layout.menu(LOOKAT_PD_MT_look_at.__name__)
 
 
+@callbacks.guarded
 def _beside_constraints(self, context: bpy.types.Context) -> None:
     """The button next to Blender's Add Bone Constraint, for the bone of the tab."""
     bone = selection.bone(context)

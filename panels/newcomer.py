@@ -2,8 +2,8 @@
 
 import bpy
 
-from ..operators import guarding, manual, open_example, polling, select_armature, selection
-from ..rig import project
+from ..operators import manual, open_example, polling, select_armature, selection
+from ..rig import faults, project
 from ..translations import messages
 from . import status
 
@@ -56,10 +56,18 @@ def draw_help(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
 
 def draw_fault(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
     """After a fault of the extension: what to do about it."""
-    if not guarding.is_new():
+    if not faults.is_new():
         return
     box = layout.box()
-    status.draw_long(box, context, messages.translate("An operator failed because of a fault in Look-at PD"), "ERROR")
+    text = "Something failed because of a fault in Look-at PD; save your file and report it"
+    status.draw_long(box, context, messages.translate(text), "ERROR")
     row = box.row(align=True)
     row.operator("lookat_pd.report_problem")
     row.operator("lookat_pd.dismiss_problem", text="", icon="X")
+
+
+def draw_failed(self: bpy.types.Panel, context: bpy.types.Context) -> None:
+    """In place of a panel that cannot be drawn: why."""
+    text = "This panel cannot be drawn because of a fault in Look-at PD"
+    status.draw_long(self.layout, context, messages.translate(text), "ERROR")
+    self.layout.operator("lookat_pd.report_problem", icon="ERROR")

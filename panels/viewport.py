@@ -1,6 +1,7 @@
 """Drawing in the viewport: lines, triangles and texts in the colors of the theme, and the handlers that draw them."""
 
 from collections.abc import Callable
+from functools import wraps
 
 import blf
 import bpy
@@ -10,6 +11,7 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
 from ..lookat_pd.rotation import Array
+from ..rig import callbacks
 
 TEXT_SIZE = 12.0
 
@@ -64,7 +66,7 @@ def draw_handlers(*draws: tuple[Callable[[bpy.types.Context], None], str]) -> tu
 
     def add() -> None:
         for draw, stage in draws:
-            handles.append(bpy.types.SpaceView3D.draw_handler_add(_safely, (draw,), "WINDOW", stage))
+            handles.append(bpy.types.SpaceView3D.draw_handler_add(guarded(draw), (), "WINDOW", stage))
 
     def remove() -> None:
         while handles:
@@ -73,10 +75,14 @@ def draw_handlers(*draws: tuple[Callable[[bpy.types.Context], None], str]) -> tu
     return add, remove
 
 
-def _safely(draw: Callable[[bpy.types.Context], None]) -> None:
-    """Draw if possible: an error would be repeated with every redraw."""
-    try:
+def guarded(draw: Callable[[bpy.types.Context], None]) -> Callable[[], None]:
+    """What Blender calls at each redraw; where it fails, what comes after is drawn as usual."""
+
+    def drawn() -> None:
         draw(bpy.context)
-    except Exception as error:
-        if bpy.app.debug:
-            print(f"lookat_pd: {error!r}")
+
+    def cleared() -> None:
+        gpu.state.blend_set("NONE")
+        gpu.state.depth_test_set("NONE")
+
+    return callbacks.guarded(wraps(draw)(drawn), cleared)

@@ -28,6 +28,8 @@ from bpy.props import (
     StringProperty,
 )
 
+from . import callbacks
+
 EDITABLE = {"LIBRARY_OVERRIDABLE"}
 """Editable on a library override as well, and saved with it."""
 _FACTORIES = {"BoolProperty": False, "FloatProperty": 0.0, "IntProperty": 0, "StringProperty": ""}
@@ -128,6 +130,8 @@ class Properties:
 
     def _made(self, kind: Any, name: str, description: str, **own: Any) -> Any:
         given = {**self._common, "name": name, "description": description, **own}
+        if given.get("update") is not None:
+            given["update"] = callbacks.guarded(given["update"])
         return kind(**{key: value for key, value in given.items() if value is not None and value != ""})
 
 

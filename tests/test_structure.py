@@ -59,7 +59,7 @@ WITHIN = {
     },
 }
 LOOSE = {
-    "rig": {"project", "settings", "whole_file"},
+    "rig": {"callbacks", "faults", "project", "settings", "whole_file"},
     "lookat_pd": {
         *("__init__", "checks", "curve_fit", "curves", "errors", "inertialize"),
         *("message", "progress", "rotation", "skeleton"),

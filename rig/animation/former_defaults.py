@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import bpy
-from bpy.app.handlers import persistent
 
+from .. import callbacks
 from .stored_settings import stored
 
 Later = Sequence[Mapping[str, Any]]
@@ -92,12 +92,12 @@ def keep(settings: Any, later: Later, known: int | None = None) -> None:
 def handlers(*kinds: Saved) -> tuple[Handler, Handler, Callable[[], None], Callable[[], None]]:
     """What is called before a file is saved and after one is opened, and functions that register and unregister it."""
 
-    @persistent
+    @callbacks.handler
     def stamp(*_: object) -> None:
         for kind in kinds:
             kind.stamp()
 
-    @persistent
+    @callbacks.handler
     def keep_as_saved(*_: object) -> None:
         for kind in kinds:
             kind.keep_as_saved()

@@ -11,7 +11,8 @@ from functools import cache
 from typing import Any
 
 import bpy
-from bpy.app.handlers import persistent
+
+from .. import callbacks
 
 DECLARED: dict[type, list[str]] = {}
 """The groups and lists of groups that each type of data has."""
@@ -153,7 +154,7 @@ def _inner(kind: type) -> tuple[str, ...]:
     return tuple(p.identifier for p in found)
 
 
-@persistent
+@callbacks.handler
 def _match_changed(_: object, depsgraph: bpy.types.Depsgraph) -> None:
     """Also between two times of saving: Blender compares overrides with originals before it reloads a library."""
     changed = [update.id.original for update in depsgraph.updates]
@@ -161,16 +162,16 @@ def _match_changed(_: object, depsgraph: bpy.types.Depsgraph) -> None:
     if bpy.app.background:
         for item in overrides:
             match(item)
-    elif overrides and not bpy.app.timers.is_registered(_match_soon):
+    elif overrides and not callbacks.is_timed(_match_soon):
         # All bones of a rig are asked, which would take a fifth of the time of each step of a drag.
-        bpy.app.timers.register(_match_soon, first_interval=_PAUSE)
+        callbacks.start_timer(_match_soon, _PAUSE)
 
 
 def _match_soon() -> None:
     _match_all()
 
 
-@persistent
+@callbacks.handler
 def _match_all(*_: object) -> None:
     for items in (bpy.data.objects, bpy.data.armatures, bpy.data.shape_keys):
         for item in items:
@@ -186,7 +187,6 @@ def register() -> None:
 
 
 def unregister() -> None:
-    if bpy.app.timers.is_registered(_match_soon):
-        bpy.app.timers.unregister(_match_soon)
+    callbacks.stop_timer(_match_soon)
     for name, handler in reversed(_HANDLERS):
         getattr(bpy.app.handlers, name).remove(handler)

@@ -13,9 +13,9 @@ from typing import TypeVar
 
 import bpy
 import numpy as np
-from bpy.app.handlers import persistent
 
 from ...lookat_pd.message import Message
+from .. import callbacks
 from ..sampling import fingerprint, own_data, sampler, suspend, transforming
 from . import clock, kinds
 from .kinds import FRESH, Kind, LayerSolve
@@ -78,7 +78,7 @@ _last = 0
 """The scene that was updated last, by its session identifier."""
 
 
-@persistent
+@callbacks.handler
 def touch(*_: object) -> None:
     """Layers may have come or gone: find out before the next evaluation, and if none comes, soon."""
     global _structure
@@ -405,8 +405,8 @@ def _rest(begin: float, seconds: float = _TURN) -> float:
 
 
 def _wake() -> None:
-    if not bpy.app.background and not bpy.app.timers.is_registered(_tick):
-        bpy.app.timers.register(_tick, first_interval=_PAUSE)
+    if not bpy.app.background and not callbacks.is_timed(_tick):
+        callbacks.start_timer(_tick, _PAUSE)
 
 
 def _redraw(window: bpy.types.Window, state: LiveScene) -> None:
@@ -426,7 +426,7 @@ def _redraw(window: bpy.types.Window, state: LiveScene) -> None:
 # Handlers
 
 
-@persistent
+@callbacks.handler
 def _before_frame(scene: bpy.types.Scene, *_: object) -> None:
     """A frame needs nothing from here but what no constraint shows, and to hear of what a script has changed."""
     if suspend.is_live_suspended():
@@ -447,12 +447,12 @@ def _before_frame(scene: bpy.types.Scene, *_: object) -> None:
         update(scene, playing=True)
 
 
-@persistent
+@callbacks.handler
 def _before_update(scene: bpy.types.Scene, *_: object) -> None:
     update(scene)
 
 
-@persistent
+@callbacks.handler
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *_: object) -> None:
     """Let looks follow targets and bones that are dragged, until there is time to solve them."""
     state = _scenes.get(scene.session_uid)
@@ -470,12 +470,12 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *_: ob
         _lock.release()
 
 
-@persistent
+@callbacks.handler
 def _before_render(scene: bpy.types.Scene, *_: object) -> None:
     finish(scene)
 
 
-@persistent
+@callbacks.handler
 def _forget(*_: object) -> None:
     """Another file comes: hold nothing of this one."""
     _let_go()
@@ -483,7 +483,7 @@ def _forget(*_: object) -> None:
     _owners.clear()
 
 
-@persistent
+@callbacks.handler
 def _let_go(*_: object) -> None:
     """Data is about to be replaced by an undo: numbers stay, what belongs to Blender is looked up again."""
     for state in _scenes.values():
@@ -492,7 +492,7 @@ def _let_go(*_: object) -> None:
     touch()
 
 
-@persistent
+@callbacks.handler
 def _before_save(*_: object) -> None:
     """Save what the animator has set; to give that back calls for an evaluation, and that closes the lids again."""
     sampler.park_all()
@@ -530,5 +530,4 @@ def unregister() -> None:
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(handler)
     _forget()
-    if bpy.app.timers.is_registered(_tick):
-        bpy.app.timers.unregister(_tick)
+    callbacks.stop_timer(_tick)

@@ -8,6 +8,8 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
+from ...lookat_pd.message import Message
+from .. import faults
 from ..sampling import fingerprint, sampler, scene_time, transforming
 from ..sampling.kept_digests import KeptDigests
 from . import kinds, saved_solution
@@ -544,8 +546,9 @@ class LiveScene:
             return False
         begin, opened, worked = time.perf_counter(), sampler.seconds_opening(), time.thread_time()
         done, self.waited_for, self.news, self.found = True, seconds is None, False, False
+        job = self._until_fault(self.job)
         before = 0.0
-        for fraction in self.job:
+        for fraction in job:
             self.fraction = max(self.fraction, fraction)
             self.time_left.note(self.fraction, time.perf_counter())
             opening, spent = sampler.seconds_opening() - opened, time.perf_counter() - begin
@@ -569,6 +572,37 @@ class LiveScene:
                 self.time_left.finish(self.worked)
                 self.seconds = self.worked - self.started
         return done
+
+    def _until_fault(self, job: Iterator[float]) -> Iterator[float]:
+        """The work; where a fault ends it, layers that are not solved say so, until something of them changes."""
+        while True:
+            try:
+                fraction = next(job)
+            except StopIteration:
+                return
+            except ReferenceError:
+                raise
+            except Exception as fault:
+                self._give_up(fault)
+                if self.waited_for:
+                    raise
+                return
+            yield fraction
+
+    def _give_up(self, fault: Exception) -> None:
+        """Nothing is solved any more until something changes."""
+        self.job = None
+        sampler.park_all()
+        faults.keep_once(fault)
+        error = LookAtError(
+            Message(
+                "Solving failed because of a fault in Look-at PD ({fault}); use Report a Problem in its tab.",
+                fault=faults.named(fault),
+            )
+        )
+        waiting = [solve for solve in self.solves.values() if solve.stale != FRESH or solve.rough]
+        for solve in waiting or self.solves.values():
+            self.fail(solve, error)
 
     def let_go(self) -> None:
         """Hold nothing of the file: it is about to be replaced."""

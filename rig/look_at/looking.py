@@ -3,8 +3,8 @@
 from collections.abc import Collection, Iterator
 
 import bpy
-from bpy.app.handlers import persistent
 
+from .. import callbacks
 from ..sampling import targets
 from . import resolve, setting_changes
 
@@ -57,13 +57,13 @@ def _rigs_of(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     return found
 
 
-@persistent
+@callbacks.handler
 def _forget(*_: object) -> None:
     _names.clear()
     _rigs.clear()
 
 
-@persistent
+@callbacks.handler
 def _updated(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     """Objects may have come, gone or moved to another scene."""
     if depsgraph.id_type_updated("COLLECTION") or depsgraph.id_type_updated("SCENE"):

@@ -11,6 +11,7 @@ from extension import load
 from ..rig import scenes
 
 guarding = load("operators.guarding")
+faults = load("rig.faults")
 problem_report = load("operators.problem_report")
 report_problem = load("operators.report_problem")
 project = load("rig.project")
@@ -23,9 +24,9 @@ SECRET = "D:/alice/Secret Show/shot.blend"
 
 @pytest.fixture(autouse=True)
 def no_fault():
-    guarding.forget()
+    faults.forget()
     yield
-    guarding.forget()
+    faults.forget()
 
 
 def fail(*_: object, **__: object) -> None:
@@ -48,7 +49,7 @@ def test_a_fault_is_one_sentence(failing, capsys) -> None:
     assert "'Add Look-at PD' failed because of a fault in Look-at PD (KeyError:" in said
     assert "use Report a Problem in its tab." in said
     assert "Traceback" not in said and len(said.strip().splitlines()) == 1
-    assert isinstance(guarding.last_fault(), KeyError)
+    assert isinstance(faults.last(), KeyError)
     assert "Traceback" in capsys.readouterr().err, "developers look at the console"
 
 
@@ -65,15 +66,15 @@ def test_it_is_reported_without_names_and_paths(failing) -> None:
 def test_the_panel_says_so_until_it_is_reported_or_dismissed(failing) -> None:
     with pytest.raises(RuntimeError):
         bpy.ops.lookat_pd.add()
-    assert guarding.is_new()
+    assert faults.is_new()
     bpy.ops.lookat_pd.dismiss_problem()
-    assert not guarding.is_new()
+    assert not faults.is_new()
     assert "KeyError" in problem_report.text(bpy.context.scene), "it can still be reported"
     with pytest.raises(RuntimeError):
         bpy.ops.lookat_pd.add()
-    assert guarding.is_new()
+    assert faults.is_new()
     bpy.ops.lookat_pd.report_problem(open_form=False)
-    assert not guarding.is_new()
+    assert not faults.is_new()
 
 
 def test_every_operator_is_guarded() -> None:

@@ -14,6 +14,7 @@ from ....lookat_pd.conversation import PERSONALITIES, Manner
 from ....lookat_pd.conversation.turns import no_turns
 from ....lookat_pd.errors import LookAtError, RigError
 from ....lookat_pd.message import Message
+from ... import callbacks
 from ...settings import Properties, collection, integer, pointer, switch, text
 from .. import resolve as look_at
 from . import conversation, looks, markers
@@ -330,8 +331,8 @@ def _watch() -> float:
 
 
 def _start() -> None:
-    if not bpy.app.background and not bpy.app.timers.is_registered(_watch):
-        bpy.app.timers.register(_watch, first_interval=_WATCHING, persistent=True)
+    if not bpy.app.background and not callbacks.is_timed(_watch):
+        callbacks.start_timer(_watch, _WATCHING, persistent=True)
 
 
 def register() -> None:
@@ -342,8 +343,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    if bpy.app.timers.is_registered(_watch):
-        bpy.app.timers.unregister(_watch)
+    callbacks.stop_timer(_watch)
     del bpy.types.Scene.lookat_pd_conversation
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)
