@@ -66,8 +66,8 @@ def _draw_legend(context: bpy.types.Context) -> None:
         return
     scale = context.preferences.system.ui_scale
     with suppress(ReferenceError):
-        found = _ghosts(context)
-        for n, (ghost, color) in enumerate(zip(reversed(found), _colors(context)[len(found) - 1 :: -1], strict=True)):
+        rows = list(zip(_ghosts(context), _colors(context), strict=False))
+        for n, (ghost, color) in enumerate(reversed(rows)):
             text = f"{iface_(methods.METHODS[ghost.method].label)}: {_figures(ghost)}"
             write(text, _MARGIN * scale, (_MARGIN + 1.5 * n * TEXT_SIZE) * scale, color, scale)
 
