@@ -14,6 +14,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -386,4 +387,9 @@ def _flush() -> None:
         if stream is not None:
             stream.flush()
     with contextlib.suppress(OSError, AttributeError, TypeError):
-        (ctypes.cdll.ucrtbase if os.name == "nt" else ctypes.CDLL(None)).fflush(None)
+        _c_library().fflush(None)
+
+
+@cache
+def _c_library() -> ctypes.CDLL:
+    return ctypes.cdll.ucrtbase if os.name == "nt" else ctypes.CDLL(None)

@@ -70,6 +70,11 @@ class Leveling:
     def __getitem__(self, window: slice) -> "Leveling":
         return Leveling(self.upright[window], self.animated[window], self.clear[window], self.level, self.most)
 
+    def repeated(self, count: int) -> "Leveling":
+        """Over count times as many samples, the same again and again."""
+        upright, animated, clear = (np.concatenate([a] * count) for a in (self.upright, self.animated, self.clear))
+        return Leveling(upright, animated, clear, self.level, self.most)
+
     def roll(self, head: Array, up: Array, right: Array) -> Array:
         """The roll (n,) [rad] to add to heads (n, 4). up, right: as for `roll_to_level`."""
         roll, defined = _leaning(head, up, right, self.upright)

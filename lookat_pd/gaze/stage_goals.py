@@ -49,19 +49,24 @@ class StageGoals:
         head: (n, 4) its orientation below this stage. leveling: the bones below the head take their part of that roll;
         None for none.
         """
-        size = self.stage.stop - self.stage.start
+        if not self.compensates or self.stage.stop == len(self.shares):
+            leveling = None
+        own = self.stage.stop - self.stage.start
         across, upward, downward = self.distribution
-        yaws = np.sign(yaw)[:, None] * across.divide(np.abs(yaw), size)
-        is_up = pitch > 0.0
-        if is_up.all():
-            pitches = upward.divide(pitch, size)
-        else:
-            down = -downward.divide(np.maximum(-pitch, 0.0), size)
-            pitches = np.where(is_up[:, None], upward.divide(np.maximum(pitch, 0.0), size), down)
-        vectors = turn_vectors(yaws, pitches, self.axes[self.stage])
-        if leveling is None or not self.compensates or self.stage.stop == len(self.shares):
+        # What the head will reach, and is leveled for, is the turn of all bones.
+        size = len(self.shares) - self.stage.start if leveling is not None else own
+        sign, is_up = np.sign(yaw), pitch > 0.0
+        aside = across.divide(np.abs(yaw), size)
+        up = down = upward.divide(np.maximum(pitch, 0.0), size)
+        pitches = up[:, :own]
+        if not is_up.all():
+            down = downward.divide(np.maximum(-pitch, 0.0), size)
+            pitches = np.where(is_up[:, None], pitches, -down[:, :own])
+        vectors = turn_vectors(sign[:, None] * aside[:, :own], pitches, self.axes[self.stage])
+        if leveling is None:
             return vectors
-        return self._leveled(vectors, self._reached(yaw, pitch), head, leveling)
+        lowered = 0.0 if down is up else down.sum(axis=-1)
+        return self._leveled(vectors, (sign * aside.sum(axis=-1), up.sum(axis=-1) - lowered), head, leveling)
 
     def smoothed(self, yaw: Array, pitch: Array) -> tuple[Array, Array]:
         """Yaw and pitch (n,) as they approach the largest turn smoothly, for what no controller follows."""
@@ -69,12 +74,6 @@ class StageGoals:
         edge = self.chain.soft_edge
         vertical = soft_limit(np.abs(pitch), np.where(pitch > 0.0, up, down), edge)
         return np.sign(yaw) * soft_limit(np.abs(yaw), across, edge), np.sign(pitch) * vertical
-
-    def _reached(self, yaw: Array, pitch: Array) -> tuple[Array, Array]:
-        """Yaw and pitch (n,) that the bones of the distribution reach together."""
-        across, upward, downward = self.distribution
-        up, down = upward.divide(np.maximum(pitch, 0.0)), downward.divide(np.maximum(-pitch, 0.0))
-        return np.sign(yaw) * across.divide(np.abs(yaw)).sum(axis=-1), up.sum(axis=-1) - down.sum(axis=-1)
 
     def _leveled(self, vectors: Array, turned: tuple[Array, Array], head: Array, leveling: Leveling) -> Array:
         """Goals (n, 1, 3) with the part of the bone in the roll that levels the head.

@@ -21,9 +21,11 @@ class ForwardKinematics:
         """eye_height: (n,) or a number, how far above the origin of the head the aim starts."""
         self.rotations, self.positions, self.eye_height = rotations, positions, eye_height
         self.delta = rotation.identity(len(rotations))
-        self.origin = positions[:, 0]
+        self.origin: Array = positions[:, 0]
         self.done = 0
         self._deltas: list[Array] = []
+        self._head_rotation: Array | None = None
+        self._head_position: Array | None = None
 
     def copy(self) -> "ForwardKinematics":
         """An independent copy of the current state."""
@@ -51,20 +53,26 @@ class ForwardKinematics:
             self.origin = self.origin + rotation.rotate(deltas[:, first - stage.start : -1], arms).sum(axis=1)
         self._deltas.append(deltas[:, 1:])
         self.done = stage.stop
+        self._head_rotation = self._head_position = None
 
     def move_head(self, shift: Array) -> None:
         """Move the remaining bones by `shift` (n, 3)."""
         self.origin = self.origin + shift
+        self._head_position = None
 
     @property
     def head_rotation(self) -> Array:
         """Orientation of the head (n, 4) due to the finished bones."""
-        return rotation.multiply(self.delta, self.rotations[:, -1])
+        if self._head_rotation is None:
+            self._head_rotation = rotation.multiply(self.delta, self.rotations[:, -1])
+        return self._head_rotation
 
     @property
     def head_position(self) -> Array:
-        last = max(self.done - 1, 0)
-        return self.origin + rotation.rotate(self.delta, self.positions[:, -1] - self.positions[:, last])
+        if self._head_position is None:
+            arm = self.positions[:, -1] - self.positions[:, max(self.done - 1, 0)]
+            self._head_position = self.origin + rotation.rotate(self.delta, arm)
+        return self._head_position
 
 
 @dataclass(frozen=True)

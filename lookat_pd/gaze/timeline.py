@@ -496,8 +496,7 @@ class Timeline:
         window, places = frames_of(done.start, done.end, self.dt), below.places[0]
         head = self._animated(window)
         rotations, positions = head.head_rotation[:-1], head.head_position[:-1]
-        axes = self.forward[-1], self.up[-1], self.right[-1]
-        near, height = self.chain.near, self.chain.eye_height * self.sizes[window][:-1]
+        axes, near, height = self._aim_axes, self.chain.near, self.chain.eye_height * self.sizes[window][:-1]
         now, then = (TargetAngles.of(rotations, p - positions, axes, near, height) for p in (places[:-1], places[1:]))
         return np.stack((nearest_turn(then.yaw, now.yaw) - now.yaw, then.pitch - now.pitch), axis=-1)
 
@@ -513,15 +512,20 @@ class Timeline:
         """How the goals (n, stage, width) of a stage move with the body alone."""
         still = is_still(below.places) and (below.tilts is None or is_still(below.tilts)) and not below.is_late
         versions = [1] if still else [1, 2]
-        goals = []
-        for n in versions:
-            angles = self._target_angles(below.places[n], kinematics)
-            turn = goals_of.smoothed(*goals_of.turn(angles, below.left_out[n], below.remaining))
-            vectors = goals_of.vectors(*turn, kinematics.head_rotation, leveling)
-            if below.tilts is not None:
-                vectors = goals_of.tilted(vectors, below.tilts[n], angles)
-            goals.append(self.tuning.encode(vectors))
-        moving = goal_of_body(goals[0], goals[-1], self.tuning.radians, self.dt)
+        # All in one row, since calls on so few numbers take longer than the arithmetic.
+        places = np.concatenate([below.places[n] for n in versions])
+        left_out = np.concatenate([below.left_out[n] for n in versions], axis=-1)
+        known = kinematics.head_rotation, kinematics.head_position, kinematics.eye_height, below.remaining
+        head, origin, height, remaining = (np.concatenate([values] * len(versions)) for values in known)
+        leveling = leveling and leveling.repeated(len(versions))
+        angles = TargetAngles.of(head, places - origin, self._aim_axes, self.chain.near, height)
+        turn = goals_of.smoothed(*goals_of.turn(angles, (left_out[0], left_out[1]), remaining))
+        vectors = goals_of.vectors(*turn, head, leveling)
+        if below.tilts is not None:
+            vectors = goals_of.tilted(vectors, np.concatenate([below.tilts[n] for n in versions]), angles)
+        goals = self.tuning.encode(vectors)
+        count = len(below.remaining)
+        moving = goal_of_body(goals[:count], goals[-count:], self.tuning.radians, self.dt)
         if teleported:
             moving[-1] = _going_on(moving)
         return moving
@@ -583,9 +587,12 @@ class Timeline:
 
     def _target_angles(self, points: Array, kinematics: ForwardKinematics) -> TargetAngles:
         """The target at points (n, 3), as the bones done so far turn the head."""
-        axes = self.forward[-1], self.up[-1], self.right[-1]
-        direction = points - kinematics.head_position
-        return TargetAngles.of(kinematics.head_rotation, direction, axes, self.chain.near, kinematics.eye_height)
+        direction, near = points - kinematics.head_position, self.chain.near
+        return TargetAngles.of(kinematics.head_rotation, direction, self._aim_axes, near, kinematics.eye_height)
+
+    @property
+    def _aim_axes(self) -> tuple[Array, Array, Array]:
+        return self.forward[-1], self.up[-1], self.right[-1]
 
     # Results
 
