@@ -65,18 +65,45 @@ def _numbered(path: Path) -> list[Path]:
 
 
 def _caches(source: Path) -> Iterator[Path]:
-    """Folders of caches that Blender does not list among the paths of a file."""
-    beside = source.parent / f"blendcache_{source.stem}"
-    if beside.is_dir():
-        yield beside
+    """Caches, and what else is read, that Blender does not list among the paths of a file."""
+    libraries = [Path(bpy.path.abspath(library.filepath)) for library in bpy.data.libraries]
+    for path in (source, *libraries):
+        # What is linked keeps its caches beside its library.
+        beside = path.parent / f"blendcache_{path.stem}"
+        if beside.is_dir():
+            yield beside
     for item in bpy.data.objects:
         for modifier in item.modifiers:
-            folders = [getattr(modifier, "bake_directory", "")]
-            folders += [bake.directory for bake in getattr(modifier, "bakes", ()) if bake.use_custom_path]
-            folders += _external(getattr(modifier, "point_cache", None))
-            yield from (Path(bpy.path.abspath(path, library=item.library)) for path in folders if path)
+            yield from (Path(bpy.path.abspath(path, library=item.library)) for path in _of_modifier(modifier) if path)
+            given = (Path(bpy.path.abspath(text, library=item.library)) for text in _given(modifier))
+            yield from (path for path in given if path.is_absolute() and path.is_file())
         for system in item.particle_systems:
             yield from map(Path, _external(system.point_cache))
+    for scene in bpy.data.scenes:
+        if scene.rigidbody_world is not None:
+            yield from map(Path, _external(scene.rigidbody_world.point_cache))
+    for cache in bpy.data.cache_files:
+        yield from (Path(bpy.path.abspath(layer.filepath, library=cache.library)) for layer in cache.layers)
+
+
+def _of_modifier(modifier: Any) -> Iterator[str]:
+    """Folders of its caches."""
+    yield getattr(modifier, "bake_directory", "")
+    yield from (bake.directory for bake in getattr(modifier, "bakes", ()) if bake.use_custom_path)
+    yield from _external(getattr(modifier, "point_cache", None))
+
+
+def _given(modifier: Any) -> list[str]:
+    """The texts that Geometry Nodes get; some are the paths of files to read."""
+    if modifier.type != "NODES" or modifier.node_group is None:
+        return []
+    if not hasattr(modifier, "properties"):
+        # Before Blender 5.2.
+        return [value for value in modifier.values() if isinstance(value, str) and value]
+    inputs = modifier.properties.inputs
+    sockets = [one.identifier for one in modifier.node_group.interface.items_tree if one.item_type == "SOCKET"]
+    values = [getattr(getattr(inputs, name, None), "value", None) for name in sockets]
+    return [value for value in values if isinstance(value, str) and value]
 
 
 def _external(cache: Any) -> list[str]:

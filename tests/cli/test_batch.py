@@ -245,7 +245,13 @@ def test_a_library_that_changed_is_a_change(walk, call, tools, tmp_path) -> None
 
 def write_cache(kind: str, folder: Path, content: bytes) -> None:
     """Content of what `use_file` has the scene refer to."""
-    names = {"sequence": ["0001.png", "0002.png"], "tiles": ["t.1001.png"], "folder": ["blendcache_linking/1.bphys"]}
+    names = {
+        "sequence": ["0001.png", "0002.png"],
+        "tiles": ["t.1001.png"],
+        "folder": ["blendcache_linking/1.bphys"],
+        "folder of a library": ["blendcache_library/1.bphys"],
+        "rigid bodies": ["bodies/1.bphys"],
+    }
     path = folder / names.get(kind, ["used.bin"])[-1]
     path.parent.mkdir(exist_ok=True)
     path.write_bytes(content)
@@ -264,9 +270,47 @@ def use_file(kind: str, folder: Path) -> None:
     elif kind == "alembic":
         bpy.ops.cachefile.open(filepath=str(folder / "used.bin"))
         bpy.data.cache_files[0].use_fake_user = True
+    elif kind == "layer of alembic":
+        bpy.ops.cachefile.open(filepath=str(folder / "other.abc"))
+        bpy.data.cache_files[0].use_fake_user = True
+        bpy.data.cache_files[0].layers.new(filepath=str(folder / "used.bin"))
+    elif kind == "folder of a library":
+        thing = bpy.data.objects.new("Thing", None)
+        bpy.data.libraries.write(str(folder / "library.blend"), {thing})
+        bpy.data.objects.remove(thing)
+        with bpy.data.libraries.load(str(folder / "library.blend"), link=True) as (_, here):
+            here.objects = ["Thing"]
+        bpy.context.scene.collection.objects.link(here.objects[0])
+    elif kind == "rigid bodies":
+        bpy.ops.rigidbody.world_add()
+        cache = bpy.context.scene.rigidbody_world.point_cache
+        cache.use_external, cache.filepath = True, str(folder / "bodies")
+    elif kind == "geometry nodes":
+        give_to_nodes(str(folder / "used.bin"))
 
 
-@pytest.mark.parametrize("kind", ["image", "sequence", "tiles", "sound", "alembic", "folder"])
+def give_to_nodes(text: str) -> None:
+    """A modifier of Geometry Nodes with a text as its input."""
+    group = bpy.data.node_groups.new("Reading", "GeometryNodeTree")
+    socket = group.interface.new_socket("Path", in_out="INPUT", socket_type="NodeSocketString")
+    thing = bpy.data.objects.new("Thing", bpy.data.meshes.new("Thing"))
+    bpy.context.scene.collection.objects.link(thing)
+    modifier = thing.modifiers.new("Reading", "NODES")
+    modifier.node_group = group
+    bpy.context.view_layer.update()
+    if hasattr(modifier, "properties"):
+        getattr(modifier.properties.inputs, socket.identifier).value = text
+    else:
+        modifier[socket.identifier] = text
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *("image", "sequence", "tiles", "sound", "alembic", "layer of alembic", "folder", "folder of a library"),
+        *("rigid bodies", "geometry nodes"),
+    ],
+)
 def test_a_file_that_reaches_the_output_and_changed_is_a_change(kind, walk, call, tools, tmp_path) -> None:
     tools.reopen(walk)
     write_cache(kind, tmp_path, b"before")
