@@ -179,7 +179,8 @@ def add_conversion(
         dest="template",
         type=template,
         metavar="TEMPLATE",
-        help="name of each output, such as '{stem}_{action}_v{version:03}'; also {folder}, {rig}, {verb}",
+        help="name of each output, such as '{stem}_v{version:03}'; also {folder}, {rig}, {verb}, and {action}, which "
+        "makes a file of each action",
     )
     parser.add_argument(
         "--export-bones",
@@ -198,7 +199,8 @@ def add_conversion(
         action="append",
         metavar="NAME",
         help=(
-            "action to process, or a pattern such as 'Walk*'; can be repeated, each gets a result of its own (default: "
+            "action to process, or a pattern such as 'Walk*'; can be repeated, each gets a result of its own, and with "
+            "{action} in the name a file of its own (default: "
             "the action assigned to the rig, or the only one)"
         ),
     )

@@ -140,6 +140,20 @@ class Console:
         with _null() as nowhere, _diverted(2, nowhere), contextlib.redirect_stderr(nowhere):
             yield
 
+    @contextlib.contextmanager
+    def listening(self) -> Iterator[None]:
+        """What is warned of within it is heard within it, and nothing that was warned of before."""
+        before = self.caught
+        try:
+            with warnings.catch_warnings(record=True) as self.caught:
+                yield
+        finally:
+            self.caught = before
+
+    def heard(self) -> list[str]:
+        """What was warned of, each sentence once."""
+        return [*dict.fromkeys(str(warning.message) for warning in self.caught)]
+
     # Results and complaints
 
     def say(self, *lines: str) -> None:

@@ -17,21 +17,27 @@ class DryRunDone(BaseException):
 
 
 def fill(job: FileJob, row: Row, make: Callable[[FileJob, Row], object]) -> None:
-    """Read the input, as far as it says what would be done."""
-    with contextlib.suppress(DryRunDone):
-        make(job, row)
+    """Read the input, as far as it says what would be done, unless that is known."""
+    if row["baked"] is None:
+        with contextlib.suppress(DryRunDone):
+            make(job, row)
     row["output"] = str(job.output)
 
 
 def stop(row: Row, rig: str, actions: Sequence[str | None]) -> None:
     """Within `fill`: what is worked on is known."""
-    row["rig"] = rig
-    row["baked"] = [{"source": name} for name in actions]
+    put(row, rig, actions)
     raise DryRunDone
 
 
+def put(row: Row, rig: str, actions: Sequence[str | None]) -> None:
+    """Have a row say what is worked on."""
+    row["rig"] = rig
+    row["baked"] = [{"source": name} for name in actions]
+
+
 def shown(rows: Sequence[Row], form: str) -> Iterator[str]:
-    entries = [_entry(row) for row in rows]
+    entries = [entry for row in rows for entry in _entries(row)]
     if form == "json":
         yield from json.dumps(plain(entries), indent=2).split("\n")
         return
@@ -39,6 +45,14 @@ def shown(rows: Sequence[Row], form: str) -> Iterator[str]:
     widths = [max(len(line[n]) for line in lines) for n in range(len(FIELDS))]
     for line in lines:
         yield "  ".join(f"{cell:{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
+
+
+def _entries(row: Row) -> Iterator[Row]:
+    """One for each output."""
+    each = [one for one in row["baked"] or () if "output" in one]
+    yield from (_entry({**row, **one, "baked": [one]}) for one in each)
+    if not each:
+        yield _entry(row)
 
 
 def _entry(row: Row) -> Row:

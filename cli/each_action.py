@@ -50,7 +50,8 @@ class ActionTask:
 
 def check(options: argparse.Namespace, into: str) -> None:
     """Raises Misuse."""
-    if into == "LAYER" and (options.all_actions or len(options.action or ()) > 1):
+    alone = options.template is not None and options.template.has("action")
+    if into == "LAYER" and not alone and (options.all_actions or len(options.action or ()) > 1):
         raise Misuse("--into layer adds a layer to one action; give one --action, or another --into")
 
 
@@ -204,7 +205,7 @@ def _named(name: str | None) -> Iterator[None]:
         raise RigError("Action '{name}': {error}", name=name, error=error) from None
 
 
-def _once(rows: Sequence[Row]) -> list[str]:
+def once(rows: Sequence[Row]) -> list[str]:
     """The warnings of all actions, each kind of them once, with the first action that it is about."""
     if len(rows) == 1:
         return rows[0]["warnings"]
@@ -227,6 +228,6 @@ def _report(row: Row, rows: Sequence[Row]) -> None:
     """Fill the row of a file: the fields of the first action, and those of each where there are several."""
     first = {key: value for key, value in rows[0].items() if key != "source"}
     row |= {**first, "warnings": row["warnings"]}
-    row["warnings"] += _once(rows)
+    row["warnings"] += once(rows)
     if len(rows) > 1:
         row[FIELD] = [{key: value for key, value in own.items() if key != "warnings"} for own in rows]

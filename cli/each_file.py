@@ -14,7 +14,19 @@ import bpy
 from ..lookat_pd.errors import LookAtError, StabilityWarning
 from ..lookat_pd.message import Message
 from ..lookat_pd_batch import codes, manifest
-from . import dry_run, existing, exporters, gltf_edit, gltf_source, jobs, provenance, report, scene_files, workers
+from . import (
+    dry_run,
+    each_output,
+    existing,
+    exporters,
+    gltf_edit,
+    gltf_source,
+    jobs,
+    provenance,
+    report,
+    scene_files,
+    workers,
+)
 from .batch import FileBatch
 from .console import Console, crash, one_line
 from .jobs import GLTF, FileJob
@@ -70,6 +82,25 @@ def produce(
 
     result: one line about a row that is done. Whoever interrupts while it is written gets the file: it is all but done.
     """
+
+    def one(job: FileJob, row: Row) -> None:
+        _produce(job, row, arguments, console, make, read, result)
+
+    if job.is_each:
+        each_output.run(job, row, arguments, console, make, one)
+    else:
+        one(job, row)
+
+
+def _produce(
+    job: FileJob,
+    row: Row,
+    arguments: argparse.Namespace,
+    console: Console,
+    make: Callable[[FileJob, Row], bytes | None],
+    read: jobs.FilesRead,
+    result: Callable[[Row], str],
+) -> None:
     jobs.check_input(job.input)
     jobs.check_output(job, read)
     began = time.time()
@@ -96,7 +127,7 @@ def produce(
         return
     _check_notes(row, arguments, console)
     with console.interruption.held():
-        note = provenance.mark() if made_from is None else provenance.note(job, made_from, row, began)
+        note = provenance.mark(job) if made_from is None else provenance.note(job, made_from, row, began)
         scene_files.save(job, console, note, content, _exported(job, arguments, note), [*_made(row)])
         row["output"], row["skipped"] = str(job.output), False
         console.say(result(row))
@@ -132,7 +163,7 @@ def _made(value: Any) -> Iterator[str]:
 
 def _check_notes(row: Row, arguments: argparse.Namespace, console: Console) -> None:
     """Raise LookAtError where a note is an error."""
-    notes = [*row["warnings"], *(str(warning.message) for warning in console.caught)]
+    notes = [*row["warnings"], *console.heard()]
     if arguments.warnings_as_errors and notes:
         raise LookAtError(
             "With --warnings-as-errors, this note is an error: {note}", note=notes[0], code="note-as-error"
@@ -244,12 +275,13 @@ def _exit_code(rows: Sequence[Row], arguments: argparse.Namespace, console: Cons
 def _attempt(work: Callable[[Row], None], row: Row, path: Path, console: Console) -> None:
     began = time.perf_counter()
     try:
-        with warnings.catch_warnings(record=True) as console.caught:
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             warnings.simplefilter("always", StabilityWarning)
             warnings.simplefilter("always", DriversLeftOut)
-            work(row)
-        row["warnings"] += dict.fromkeys(str(warning.message) for warning in console.caught)
+            with console.listening():
+                work(row)
+                row["warnings"] += console.heard()
         row["ok"] = True
     except LookAtError as error:
         _fail(row, str(error))

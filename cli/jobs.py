@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -21,6 +21,8 @@ from .gltf_source import GltfSource
 from .seen_poses import SeenPoses
 
 Item = TypeVar("Item")
+ACTION = "{action}"
+"""In the name of an output that is one for each action."""
 GLTF = (".glb", ".gltf", ".vrm")
 
 
@@ -36,6 +38,10 @@ class FileJob:
     """The glTF file whose animations alone are edited."""
     former: Path | None = None
     """The newest version of the output that there is."""
+    is_each: bool = False
+    """Whether it is an output for each action, which `named` gives its name."""
+    is_one_of_each: bool = False
+    """Whether it is one of those."""
     seen: SeenPoses = field(default_factory=SeenPoses, compare=False)
     """Poses of clips that were sampled on the way."""
 
@@ -106,8 +112,12 @@ def plan(options: argparse.Namespace) -> list[FileJob]:
     jobs = []
     places = {folder: Path(os.path.normpath(output / folder)) for folder in set(folders)}
     for path, name, folder in zip(paths, names, folders, strict=True):
-        place = places[folder]
-        jobs.append(FileJob(path, place / name) if template is None else _versioned(path, place, options))
+        place, known = places[folder], _known(path, options)
+        is_each = template is not None and template.has("action") and known["action"] == ACTION
+        if template is None or is_each:
+            jobs.append(FileJob(path, place / name, is_each=is_each))
+        else:
+            jobs.append(_versioned(path, place, known, options))
     _check_apart(jobs)
     return jobs
 
@@ -141,8 +151,14 @@ def _name(path: Path, options: argparse.Namespace) -> str:
         raise Misuse(f"the template of names: {error}") from None
 
 
-def _versioned(path: Path, folder: Path, options: argparse.Namespace) -> FileJob:
-    known, suffix = _known(path, options), _suffix(path, options)
+def named(job: FileJob, action: str, options: argparse.Namespace) -> FileJob:
+    """The job of one action of a file that has an output for each."""
+    known = {**_known(job.input, options), "action": action}
+    return replace(_versioned(job.input, job.output.parent, known, options), is_one_of_each=True)
+
+
+def _versioned(path: Path, folder: Path, known: dict[str, str], options: argparse.Namespace) -> FileJob:
+    suffix = _suffix(path, options)
     newest = options.template.newest(folder, known, suffix)
     output = folder / (options.template.name(known, newest + 1) + suffix)
     former = folder / (options.template.name(known, newest) + suffix) if newest else None
@@ -150,8 +166,8 @@ def _versioned(path: Path, folder: Path, options: argparse.Namespace) -> FileJob
 
 
 def _known(path: Path, options: argparse.Namespace) -> dict[str, str]:
-    """What a template may name, as far as it is known before the file is read."""
-    known = {"stem": path.stem, "folder": path.absolute().parent.name, "verb": options.verb}
+    """What a template may name, as far as it is known before the file is read: which actions there are is not."""
+    known = {"stem": path.stem, "folder": path.absolute().parent.name, "verb": options.verb, "action": ACTION}
     for name in ("action", "rig"):
         given = getattr(options, name, None) or ()
         if len(given) == 1 and not set(given[0]) & set("*?["):

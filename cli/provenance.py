@@ -51,10 +51,13 @@ class Note:
     """Digests of further files that the input needs, by paths from its folder."""
     row: Row
     """What the report said of the output."""
+    of: str | None = None
+    """The name of its input, where that has an output for each action."""
 
     @property
     def text(self) -> str:
-        return json.dumps({"digest": self.digest, "files": self.files, "row": self.row}, indent=1)
+        known = {"digest": self.digest, "files": self.files, "row": self.row}
+        return json.dumps(known if self.of is None else {**known, "of": self.of}, indent=1)
 
 
 def digest(job: FileJob, options: argparse.Namespace) -> str:
@@ -92,9 +95,13 @@ def _hashed(*known: object) -> str:
     return blake2b(json.dumps(known, sort_keys=True, default=str).encode(), digest_size=16).hexdigest()
 
 
-def mark() -> Note:
+def mark(job: FileJob) -> Note:
     """By which an output is known as one of ours."""
-    return Note(None, {}, {})
+    return Note(None, {}, {}, _owner(job))
+
+
+def _owner(job: FileJob) -> str | None:
+    return job.input.name if job.is_one_of_each else None
 
 
 def note(job: FileJob, made_from: str, row: Row, began: float) -> Note:
@@ -104,7 +111,8 @@ def note(job: FileJob, made_from: str, row: Row, began: float) -> Note:
         os.path.relpath(path, folder): _CHANGED if _changed_since(path, began) else _digest_of(path)
         for path in files_needed.of_present(job.input)
     }
-    return Note(made_from, files, {name: value for name, value in plain(row).items() if name not in _NOT_KEPT})
+    kept = {name: value for name, value in plain(row).items() if name not in _NOT_KEPT}
+    return Note(made_from, files, kept, _owner(job))
 
 
 def find(output: Path, source: Path, made_from: str, console: Console) -> Note | None:
@@ -116,9 +124,9 @@ def find(output: Path, source: Path, made_from: str, console: Console) -> Note |
     return note if all(_digest_of(folder / path) == known for path, known in note.files.items()) else None
 
 
-def is_ours(output: Path, console: Console) -> bool:
-    """Whether this product has written a file."""
-    return _read(output, console) is not None
+def of_ours(output: Path, console: Console) -> Note | None:
+    """The note of a file that this product has written; None of any other."""
+    return _read(output, console)
 
 
 @contextlib.contextmanager
@@ -162,7 +170,7 @@ def _read(path: Path, console: Console) -> Note | None:
             known = json.loads(_beside(path).read_text("utf-8"))
             if known["content"] != _digest_of(path):
                 return None
-        return Note(known["digest"], dict(known["files"]), dict(known["row"]))
+        return Note(known["digest"], dict(known["files"]), dict(known["row"]), known.get("of"))
     except (FileError, OSError, ValueError, LookupError, TypeError, RuntimeError):
         # Whatever it is, it was not made by a run that noted it.
         return None
@@ -209,11 +217,33 @@ def _digest_of(path: Path) -> str:
 
 
 def _digest_of_file(path: Path) -> str:
-    found = blake2b(digest_size=16)
     try:
         with path.open("rb") as file:
+            status = os.fstat(file.fileno())
+            key = status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
+            if key in _kept:
+                return _kept[key]
+            found = blake2b(digest_size=16)
             while chunk := file.read(_CHUNK):
                 found.update(chunk)
     except OSError:
         return _NONE
+    if _keeps:
+        _kept[key] = found.hexdigest()
     return found.hexdigest()
+
+
+_keeps = False
+_kept: dict[tuple[int, int, int, int], str] = {}
+
+
+@contextlib.contextmanager
+def digests_kept() -> Iterator[None]:
+    """Within it no file is read again for its digest that looks as it did: outputs of one input need the same files."""
+    global _keeps
+    _keeps = True
+    try:
+        yield
+    finally:
+        _keeps = False
+        _kept.clear()

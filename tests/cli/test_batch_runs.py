@@ -322,8 +322,10 @@ def test_names_of_outputs(three, call, tmp_path) -> None:
     ):
         outcome = call("bake", three, "--output", tmp_path / "new", AIM, "--name", wrong)
         assert outcome.code == 2 and said in outcome.errors[0] and len(outcome.errors) == 1
+    outcome = call("bake", three, "--output", tmp_path / "new", AIM, "--name", "{stem}_{rig}")
+    assert outcome.code == 2 and "--rig" in outcome.errors[0] and not (tmp_path / "new").exists()
     outcome = call("bake", three, "--output", tmp_path / "new", AIM, "--name", "{stem}_{action}")
-    assert outcome.code == 2 and "--action" in outcome.errors[0] and not (tmp_path / "new").exists()
+    assert [Path(row["output"]).name for row in outcome.rows] == ["a_Walk.glb", "b_Walk.glb", "c_Walk.glb"]
 
 
 def test_only_what_we_have_written_is_replaced(three, call, tmp_path) -> None:

@@ -35,7 +35,8 @@ def _of_rig(
     if request.options.visual and job.source is not None:
         raise WholeFileNeeded("The result is in constraints.")
     if request.options.dry_run is not None and not mode.ending:
-        dry_run.stop(row, rig.name, [None])
+        named = request.options.action
+        dry_run.stop(row, rig.name, [each_action.only(request.options, rig, job) if named else None])
     if request.options.visual and mode.make_visual is not None:
         _visual(mode, ModeTask(request, scene, rig, row["warnings"], console), job, row)
     elif mode.ending:
