@@ -1,32 +1,30 @@
 """A hand is dragged about: the arm alone, and the whole body with its feet on the ground."""
 
 from collections.abc import Iterator
-from math import pi, sin
 
 import bpy
-import numpy as np
 
 from docs.alive import stage
 
 from .settle_time import stands
 from .shooting import Shot, camera, whole_range
 
-SECONDS = 5
+SECONDS = 6
 HAND, FEET = "hand_fk.L", ("foot_ik.L", "foot_ik.R")
-START, FAR = np.array((0.4, -0.4, 1.3)), np.array((0.75, -0.8, 0.8))
+PLACES = ((0.45, -0.4, 1.2), (0.35, -0.5, 1.75), (0.75, -0.15, 1.5), (0.6, -0.5, 1.15), (0.7, -0.85, 0.6))
+"""Where the hand is dragged: up, aside, in front, and to the ground, which only the whole body reaches; and back."""
 
 
 def shots() -> Iterator[Shot]:
     scene = bpy.context.scene
     rig = stage.character(scene, "Human", stands, SECONDS * stage.FPS)
-    goal = stage.ball(scene, tuple(START))
-    goal.scale = (0.45, 0.45, 0.45)
-    for frame in range(1, scene.frame_end + 1, 4):
-        share = sin(pi * (frame - 1) / (SECONDS * stage.FPS)) ** 2
-        goal.location = START + share * (FAR - START) + np.array((0.0, 0.0, 0.25 * sin(4.0 * pi * share)))
-        goal.keyframe_insert("location", frame=frame)
+    goal = stage.ball(scene, PLACES[0])
+    goal.scale = (0.6, 0.6, 0.6)
+    for number, place in enumerate((*PLACES, PLACES[0])):
+        goal.location = place
+        goal.keyframe_insert("location", frame=1 + number * SECONDS * stage.FPS // len(PLACES))
     stage.light(scene)
-    camera(scene, (1.9, -4.2, 1.6), (0.2, -0.2, 1.05), 62.0)
+    camera(scene, (1.5, -3.95, 1.35), (0.2, -0.2, 1.02), 66.0)
     stage.select(rig)
     bpy.ops.object.mode_set(mode="POSE")
     stage.select_bones(rig, [HAND])

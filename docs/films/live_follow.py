@@ -17,16 +17,17 @@ STEPS = 5
 
 
 def led(time: float) -> tuple[float, float, float]:
-    """Where the hand leads the ball."""
-    return 1.0 * sin(1.7 * time) + 0.35 * sin(4.1 * time), -1.3, 1.75 + 0.4 * cos(2.3 * time)
+    """Where the hand leads the ball: as far aside as the picture is wide there."""
+    return 0.46 * sin(1.7 * time) + 0.14 * sin(4.1 * time), -0.75, 1.66 + 0.22 * cos(2.3 * time)
 
 
 def shots() -> Iterator[Shot]:
     scene = bpy.context.scene
     rig = stage.character(scene, "Human", stands, SECONDS * stage.FPS)
     ball = stage.ball(scene, led(0.0))
+    ball.scale = (0.55, 0.55, 0.55)
     stage.light(scene)
-    camera(scene, (0.0, -4.4, 1.8), (0.0, 0.0, 1.6), 62.0)
+    camera(scene, (0.0, -3.6, 1.75), (0.0, 0.0, 1.52), 76.0)
     stage.select(rig)
     bpy.ops.lookat_pd.add(target=ball.name)
     bone = load("rig.look_at.resolve").find_head(rig)
