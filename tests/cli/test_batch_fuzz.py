@@ -55,10 +55,12 @@ class Farm:
             if chance.random() < 0.25:
                 content = source.read_bytes()
                 (place / f"bad{number}{source.suffix}").write_bytes(content[: len(content) // 3])
+        self.names = ["--name", "{stem}_{action}"] if chance.random() < 0.3 else []
 
     def words(self, shard: int, out: Path | None = None) -> list[str]:
         words = ["bake", self.inputs, "--output", out or self.out, "--skip-done", "--shard", f"{shard}/{SHARDS}", AIM]
         words += ["--settle-time", self.settle, "--tolerate-failures", "--report", self.reports / f"{shard}.json"]
+        words += self.names
         return [str(word) for word in words]
 
     def state(self) -> tuple[float, list[str]]:
