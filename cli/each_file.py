@@ -262,9 +262,10 @@ def _do(batch: FileBatch, one: Callable[[int], None]) -> None:
 
 
 def _exit_code(rows: Sequence[Row], arguments: argparse.Namespace, console: Console) -> int:
-    skipped = sum(row["skipped"] is True for row in rows)
+    outputs = [one for row in rows for one in each_output.of(row)]
+    skipped = sum(one["skipped"] is True for one in outputs)
     if skipped:
-        console.complain(f"note: {skipped} of {len(rows)} outputs were already made and are left as they are.")
+        console.complain(f"note: {skipped} of {len(outputs)} outputs were already made and are left as they are.")
     failed = sum(not row["ok"] for row in rows)
     if failed and arguments.tolerate_failures.holds(failed, len(rows)):
         console.complain(f"note: {failed} of {len(rows)} files failed, which --tolerate-failures accepts.")

@@ -70,6 +70,11 @@ def run(
     _complain([one for one in rows if not one["ok"]], len(rows))
 
 
+def of(row: Row) -> Sequence[Row]:
+    """What a row says of each output: itself where it is one."""
+    return [one for one in row[each_action.FIELD] or () if "output" in one] or [row]
+
+
 def _choices(
     job: FileJob, row: Row, arguments: argparse.Namespace, make: Callable[[FileJob, Row], object]
 ) -> list[_Choice]:

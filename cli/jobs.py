@@ -118,7 +118,7 @@ def plan(options: argparse.Namespace) -> list[FileJob]:
             jobs.append(FileJob(path, place / name, is_each=is_each))
         else:
             jobs.append(_versioned(path, place, known, options))
-    _check_apart(jobs)
+    _check_apart(jobs, template)
     return jobs
 
 
@@ -127,8 +127,9 @@ def _formats(options: argparse.Namespace) -> dict[str, str]:
     return getattr(options, "formats", FORMATS)
 
 
-def _check_apart(jobs: Sequence[FileJob]) -> None:
+def _check_apart(jobs: Sequence[FileJob], template: naming.Template | None) -> None:
     """Raises Misuse if two outputs have one path."""
+    remedy = "give a template of names" if template is None else "put {stem} in the template of names"
     taken: dict[str, Path] = {}
     for job in jobs:
         # Some file systems ignore case.
@@ -136,7 +137,7 @@ def _check_apart(jobs: Sequence[FileJob]) -> None:
         if key in taken:
             raise Misuse(
                 f"{taken[key]} and {job.input} would both be written to {job.output}; rename one, run them apart, or "
-                "give a template of names"
+                f"{remedy}"
             )
         taken[key] = job.input
 

@@ -78,6 +78,14 @@ class Job:
         where = f"{self.path}, line {number}" if number else str(self.path)
         return f"{where}: [{section}] {key}".rstrip()
 
+    def owner(self, section: str, key: str) -> str:
+        """The section that a setting of a section is from: its own, or that of the defaults."""
+        return SHOW if key in self.content.get(SHOW, {}) and key not in self.content.get(section, {}) else section
+
+    def at(self, section: str, key: str) -> str:
+        """Where a setting of a section is, as `place` has it: in the section, or among the defaults."""
+        return self.place(self.owner(section, key), key)
+
     def sections(self) -> list[Section]:
         """Raises BatchError."""
         for name, keys in self.content.items():
@@ -119,10 +127,9 @@ class Job:
 
     def unknown(self, section: str, key: str, known: Iterable[str]) -> BatchError:
         """The complaint about a key."""
-        where = section if key in self.content.get(section, {}) else SHOW
         alike = difflib.get_close_matches(key, [*known], n=1)
         remedy = f"write {alike[0]}" if alike else "remove it"
-        return BatchError(f"{self.place(where, key)} is an unknown key; {remedy}")
+        return BatchError(f"{self.at(section, key)} is an unknown key; {remedy}")
 
     def _line(self, section: str, key: str) -> int | None:
         is_inside = False

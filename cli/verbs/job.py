@@ -10,7 +10,7 @@ from typing import Any
 
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd_batch.errors import BatchError
-from ...lookat_pd_batch.job_file import Job, Section
+from ...lookat_pd_batch.job_file import SHOW, Job, Section
 from ...rig import whole_file
 from .. import arguments as words
 from .. import baking, jobs, report
@@ -78,7 +78,8 @@ def _parts(options: argparse.Namespace, console: Console) -> list[argparse.Names
         for name, value in options.set:
             job.put(name, value)
         sections = job.sections()
-        parts = [_options(job, section, options) for section in sections]
+        known = {key for section in sections for key in _known(job, section)}
+        parts = [_options(job, section, options, known) for section in sections]
         _check_outputs(job, sections, parts)
         for section, part in zip(sections, parts, strict=True):
             _check(job, section, part, console)
@@ -119,27 +120,46 @@ def _check_outputs(job: Job, sections: list[Section], parts: list[argparse.Names
     for section, part in zip(sections, parts, strict=True):
         if not hasattr(part, "output"):
             continue
+        named = next((name for name in ("name", "file_name") if name in section.settings), "")
         try:
             planned = jobs.plan(part)
         except Misuse as misuse:
-            raise BatchError(f"{job.place(section.name)}: {misuse}") from None
+            raise BatchError(f"{job.at(section.name, named)}: {misuse}") from None
         for one in planned:
             owner = taken.setdefault(str(one.output).casefold(), section.name)
             if owner != section.name:
-                raise BatchError(f"{job.place(section.name)}: {one.output} is written by [{owner}] too")
+                where = job.at(section.name, named)
+                raise BatchError(f"{where}: {one.output} is written by [{owner}] and [{section.name}]")
 
 
-def _options(job: Job, section: Section, given: argparse.Namespace) -> argparse.Namespace:
-    """Those of the verb, from the keys of a section. Raises BatchError."""
-    from ..program import complete, parser
+def _known(job: Job, section: Section) -> set[str]:
+    """The keys of its verb."""
+    return {*_flags(_parser(job, section)), *_ALIASES}
+
+
+def _parser(job: Job, section: Section) -> argparse.ArgumentParser:
+    """That of the verb of a section. Raises BatchError."""
+    from ..program import parser
 
     verbs = _verbs(parser("job"))
     below = verbs.get(section.verb)
     if below is None or section.verb in (NAME, "report"):
         known = ", ".join(name for name in verbs if name not in (NAME, "report"))
-        raise BatchError(f"{job.place(section.name, 'verb')}: there is no verb {section.verb!r}; there are {known}")
-    flags = _flags(below)
-    found = [word for key, value in section.settings.items() for word in _words(job, section, key, value, flags)]
+        raise BatchError(f"{job.at(section.name, 'verb')}: there is no verb {section.verb!r}; there are {known}")
+    return below
+
+
+def _options(job: Job, section: Section, given: argparse.Namespace, known: set[str]) -> argparse.Namespace:
+    """Those of the verb, from the keys of a section. known: of the verbs of all sections. Raises BatchError."""
+    from ..program import complete
+
+    below = _parser(job, section)
+    flags, found = _flags(below), []
+    for key, value in section.settings.items():
+        if job.owner(section.name, key) == SHOW and key in known - {*flags, *_ALIASES}:
+            # A default of the show that only other verbs have.
+            continue
+        found += _words(job, section, key, value, flags)
     for key, usual in given.usual.items():
         value = getattr(given, key)
         if value != usual and key in flags:
@@ -186,18 +206,20 @@ def _words(job: Job, section: Section, key: str, value: Any, flags: dict[str, ar
         elif f"--no-{word[2:]}" in action.option_strings:
             yield f"--no-{word[2:]}"
         elif action.nargs != 0:
-            raise BatchError(f"{job.place(section.name, key)}: it is true or false, but {word} takes a value")
+            raise BatchError(f"{job.at(section.name, key)}: it is true or false, but {word} takes a value")
         return
     if action.nargs == 0:
-        raise BatchError(f"{job.place(section.name, key)}: give true or false")
+        raise BatchError(f"{job.at(section.name, key)}: give true or false")
     if isinstance(value, dict):
         value = [f"{name}={one}" for name, one in value.items()]
     if isinstance(value, list) and action.nargs is not None and action.nargs != "?":
         yield from (word, *(_text(job, action, one) for one in value))
     elif isinstance(value, list) and isinstance(action, argparse._AppendAction):
         yield from (f"{word}={_text(job, action, one)}" for one in value)
-    elif isinstance(value, list):
+    elif isinstance(value, list) and action.type is not Path:
         yield f"{word}={','.join(_text(job, action, one) for one in value)}"
+    elif action.type is Path and (not isinstance(value, str) or not value.strip()):
+        raise BatchError(f"{job.at(section.name, key)}: give one path")
     else:
         yield f"{word}={_text(job, action, value)}"
 
