@@ -10,12 +10,13 @@ import bpy
 
 from ..lookat_pd.errors import FileError, LookAtError, RigError
 from ..lookat_pd.message import Message
+from ..lookat_pd_batch import manifest
 from . import dry_run, each_action, each_rig, jobs, provenance
 from .console import Console, one_line
 from .jobs import FileJob
 from .report import FIELDS, Row
 
-_OF_FILE = ("input", "seconds", "version", "blender", "shard", "run", "warnings", "note_codes", each_action.FIELD)
+_OF_FILE = ("input", "seconds", "version", "blender", "shard", "warnings", "note_codes", each_action.FIELD)
 """Fields that an output does not have for itself."""
 
 
@@ -54,7 +55,7 @@ def run(
     rows: list[Row] = []
     with provenance.digests_kept():
         for number, (choice, of_action) in enumerate(zip(choices, made, strict=True)):
-            own = copy.deepcopy(row)
+            own = _fresh(row)
             if arguments.dry_run is not None:
                 dry_run.put(own, choice.owner, [choice.action])
             name = choice.action if len(choices) > 1 else None
@@ -70,6 +71,11 @@ def run(
     _complain([one for one in rows if not one["ok"]], len(rows))
 
 
+def _fresh(row: Row) -> Row:
+    """A row to fill as that of the file. What it says of its run, with all inputs, is not copied."""
+    return copy.deepcopy({key: value for key, value in row.items() if key != manifest.FIELD})
+
+
 def of(row: Row) -> Sequence[Row]:
     """What a row says of each output: itself where it is one."""
     return [one for one in row[each_action.FIELD] or () if "output" in one] or [row]
@@ -79,7 +85,7 @@ def _choices(
     job: FileJob, row: Row, arguments: argparse.Namespace, make: Callable[[FileJob, Row], object]
 ) -> list[_Choice]:
     """What is worked on, as a dry run finds it. Raises LookAtError."""
-    asked, given = copy.deepcopy(row), arguments.dry_run
+    asked, given = _fresh(row), arguments.dry_run
     arguments.dry_run = given or "table"
     try:
         dry_run.fill(job, asked, make)

@@ -160,3 +160,21 @@ def test_names_that_meet_are_told_apart(tools, call, tmp_path) -> None:
     assert outcome.code == 1 and [row["ok"] for row in outcome.rows] == [True, False]
     assert f"is an output of {inputs[0]} already" in outcome.rows[1]["error"]
     assert call("bake", *inputs, *words, "--name", "{stem}-{action}").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["inertialize", "--loop", "--action", "[RW]*"], {"Run": "Run loop", "Walk": "Walk loop"}),
+        (["inertialize", "--to", "Death", "--action", "W*"], {"Walk": "Walk > Death"}),
+        (["ik", "--bone", "foot.L", "--point=0.1,-0.2,0.2"], {"Walk": "Walk IK"}),
+    ],
+)
+def test_other_verbs_make_files_of_actions_too(words, wanted, shot, call, tmp_path) -> None:
+    verb, *more = words
+    name = "--file-name" if verb == "inertialize" else "--name"
+    outcome = call(verb, shot, "--output", tmp_path / "out", *more, name, "{action}")
+    assert outcome.code == 0, outcome.errors
+    assert made(tmp_path / "out") == [f"{one}.blend" for one in wanted]
+    each = outcome.row["baked"] or [outcome.row]
+    assert [one["action"] for one in each] == list(wanted.values())

@@ -324,7 +324,7 @@ FLAGS = {
     "--source-frame": [*NUMBERS, "20"],
     "--destination-frame": [*NUMBERS, "20"],
     "--root": ["none", "heading", "x"],
-    "--name": ["Walk", "{stem}_v{version:03}", "{who}", "{", "", "a/b"],
+    "--name": ["Walk", "{stem}_v{version:03}", "{stem}_{action}", "{who}", "{", "", "a/b"],
     "--repeat": ["1", "3", "0", "x", "9" * 30],
     "--until": [*NUMBERS[:4], "40", "9" * 30],
     "--write-to": ["constraints", "layer", "new", "current", "x"],
