@@ -10,7 +10,7 @@ from ..rig.pd_follow import follow_chains, follow_edit, owners
 from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
 from ..rig.settings import text
-from . import key, polling, selection
+from . import look_at_keys, polling, selection
 
 
 def _object(context: bpy.types.Context) -> bpy.types.Object | None:
@@ -149,7 +149,7 @@ class LOOKAT_PD_OT_pd_follow_key(OfFollow, bpy.types.Operator):
     bl_idname = "lookat_pd.pd_follow_key"
     bl_label = "Key PD Follow Setting"
 
-    setting: key.setting_name()
+    setting: look_at_keys.setting_name()
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         follower, frame = owner(context), context.scene.frame_current

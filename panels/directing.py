@@ -7,7 +7,7 @@ from ..operators import directing, selection
 from ..rig.look_at.directing import looks
 from ..rig.sampling import targets
 from ..translations import messages
-from . import keyed, status
+from . import rows, status
 
 
 class LOOKAT_PD_UL_targets(bpy.types.UIList):
@@ -67,7 +67,7 @@ def _draw_active(layout: bpy.types.UILayout, context: bpy.types.Context, bone: b
     row = layout.row(align=True)
     name = Message("Active target: {name}", name=looks.chosen(bone.lookat_pd).label or "…")
     row.menu("LOOKAT_PD_MT_active_target", text=messages.translate(name), translate=False)
-    keyed.draw_dot(row, context, bone, "active_target")
+    rows.draw_dot(row, context, bone, "active_target")
 
 
 def _draw_weights(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
@@ -75,7 +75,7 @@ def _draw_weights(layout: bpy.types.UILayout, context: bpy.types.Context, bone: 
     for number, target in enumerate(targets.listed(bone.lookat_pd)):
         if target.object is not None:
             setting = "target_weight" if number == 0 else f"targets[{number - 1}].weight"
-            keyed.draw(layout, context, bone, setting, text=target.label)
+            rows.draw_keyed(layout, context, bone, setting, text=target.label)
 
 
 def _draw_line(layout: bpy.types.UILayout, settings, number: int) -> None:

@@ -7,7 +7,7 @@ import numpy as np
 from bpy.app.translations import pgettext_iface as iface_
 
 from ..lookat_pd.message import Message
-from ..operators import bake, bake_actions, drawing, live_follow, move_keys, polling, select_target, selection
+from ..operators import bake, bake_actions, drawing, live_follow, look_at_keys, polling, select_target, selection
 from ..operators import edit_live as edit_live_button
 from ..rig.look_at import edit_live, facing
 from ..rig.look_at import resolve as look_at
@@ -15,15 +15,13 @@ from ..rig.look_at.body import layers
 from ..translations import messages
 from . import (
     advanced,
-    bake_row,
     body_response,
     compare_ghost,
-    controller,
     directing,
-    keyed,
     newcomer,
     plots,
     presets,
+    rows,
     status,
 )
 
@@ -153,12 +151,12 @@ class _Main(_LookAtPanel):
         if settings.target is not None and settings.target.type == "ARMATURE":
             column.prop_search(settings, "subtarget", settings.target.pose, "bones", text="Bone")
         presets.draw_look_at(column, settings)
-        controller.draw(column, settings)
+        rows.draw_controller(column, settings)
         _draw_step_response(column, settings)
         _draw_facing(layout, context, selection.look_at_bone(context))
         for name in ("use", "influence"):
-            keyed.draw(column, context, selection.look_at_bone(context), name)
-        if move_keys.why_not(context) is None:
+            rows.draw_keyed(column, context, selection.look_at_bone(context), name)
+        if look_at_keys.why_no_keys(context) is None:
             # Such keys are those of earlier versions and of scripts.
             column.operator("lookat_pd.move_keys", icon="ACTION")
         _draw_whole_body(column, settings)
@@ -177,7 +175,7 @@ class _Main(_LookAtPanel):
         if follow_reason != reason:
             status.draw_reason(layout, context, follow_reason)
         status.draw_reason(layout, context, reason)
-        bake_row.draw(layout, "lookat_pd.bake", reason)
+        rows.draw_bake(layout, "lookat_pd.bake", reason)
         compare_ghost.draw_button(layout, context)
         if not settings.mute:
             bone = selection.look_at_bone(context)
@@ -369,7 +367,7 @@ class _Gestures(_SubPanel):
     def draw(self, context: bpy.types.Context) -> None:
         column = self.prepared().column(align=True)
         for name, text in _GESTURES.items():
-            keyed.draw(column, context, selection.look_at_bone(context), name, text=text and iface_(text))
+            rows.draw_keyed(column, context, selection.look_at_bone(context), name, text=text and iface_(text))
 
 
 class _More(_SubPanel):

@@ -9,7 +9,7 @@ from ..rig.pd_follow import follow_chains, follow_kind
 from ..rig.pd_follow.owners import Owner
 from ..rig.pd_follow.settings import KEYABLE
 from ..translations import messages
-from . import advanced, bake_row, controller, keyed, status
+from . import advanced, rows, status
 from .sidebar import FeaturePanel
 
 
@@ -73,7 +73,7 @@ class LOOKAT_PD_PT_pd_follow(FeaturePanel, bpy.types.Panel):
 
     @staticmethod
     def _draw_controller(layout: bpy.types.UILayout, context: bpy.types.Context, settings) -> None:
-        controller.draw(layout, settings)
+        rows.draw_controller(layout, settings)
         row = layout.row()
         row.use_property_split = False
         row.prop(settings, "feed_forward", slider=True)
@@ -91,7 +91,7 @@ class LOOKAT_PD_PT_pd_follow(FeaturePanel, bpy.types.Panel):
         for name in KEYABLE:
             row = layout.row(align=True)
             row.prop(owner.settings, name, slider=True)
-            icon = keyed.ICONS[pd_follow.key_state(owner, name, context.scene.frame_current)]
+            icon = rows.ICONS[pd_follow.key_state(owner, name, context.scene.frame_current)]
             row.operator("lookat_pd.pd_follow_key", text="", icon=icon, emboss=False).setting = name
 
     @staticmethod
@@ -100,7 +100,7 @@ class LOOKAT_PD_PT_pd_follow(FeaturePanel, bpy.types.Panel):
             layout.label(text=messages.translate(error), icon="ERROR", translate=False)
         reason = pd_follow_bake.why_not(context)
         status.draw_reason(layout, context, reason)
-        bake_row.draw(layout, "lookat_pd.pd_follow_bake", reason)
+        rows.draw_bake(layout, "lookat_pd.pd_follow_bake", reason)
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_PT_pd_follow,))

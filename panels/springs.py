@@ -8,7 +8,7 @@ from ..rig.layers import live
 from ..rig.springs import along_chain, chains, colliders, settings, springs_kind
 from ..rig.springs.chains import SpringChain
 from ..translations import messages
-from . import advanced, bake_row, status
+from . import advanced, rows, status
 from .sidebar import FeaturePanel
 
 _FURTHER = (
@@ -119,7 +119,7 @@ class LOOKAT_PD_PT_springs(FeaturePanel, bpy.types.Panel):
             status.draw_long(layout, context, messages.translate(note), "INFO")
         reason = springs_bake.why_not(context)
         status.draw_reason(layout, context, reason)
-        bake_row.draw(layout, "lookat_pd.springs_bake", reason)
+        rows.draw_bake(layout, "lookat_pd.springs_bake", reason)
 
 
 def _draw_further(layout: bpy.types.UILayout, chain: SpringChain, setting: str) -> None:

@@ -18,7 +18,7 @@ actions = load("rig.animation.actions")
 setting_keys = load("rig.look_at.directing.setting_keys")
 settings_module = load("rig.look_at.directing.conversation_settings")
 markers = load("operators.directing")
-move_keys = load("operators.move_keys")
+look_at_keys = load("operators.look_at_keys")
 
 
 @pytest.fixture
@@ -143,7 +143,7 @@ def test_channels_have_names_in_the_group_of_the_bone(hero) -> None:
 @pytest.mark.every_blender
 def test_keys_of_the_clip_are_moved_on_request(hero) -> None:
     assert not bpy.ops.lookat_pd.move_keys.poll()
-    assert move_keys.why_not(bpy.context) == "The current action has no keys of look-ats"
+    assert look_at_keys.why_no_keys(bpy.context) == "The current action has no keys of look-ats"
     settings = hero.pose.bones["head"].lookat_pd
     for frame, value in ((1, True), (20, False)):
         settings.use = value

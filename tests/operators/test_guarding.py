@@ -12,7 +12,6 @@ from ..rig import scenes
 
 guarding = load("operators.guarding")
 faults = load("rig.faults")
-problem_report = load("operators.problem_report")
 report_problem = load("operators.report_problem")
 project = load("rig.project")
 edit = load("rig.look_at.edit")
@@ -56,9 +55,9 @@ def test_a_fault_is_one_sentence(failing, capsys) -> None:
 def test_it_is_reported_without_names_and_paths(failing) -> None:
     with pytest.raises(RuntimeError):
         bpy.ops.lookat_pd.add()
-    text = problem_report.text(bpy.context.scene)
+    text = report_problem.text(bpy.context.scene)
     assert "KeyError: '…'" in text
-    assert re.search(r"^operators/add\.py:\d+ in execute: ", text, re.MULTILINE)
+    assert re.search(r"^operators/look_at\.py:\d+ in execute: ", text, re.MULTILINE)
     for private in ("alice", "Secret", "shot.blend", failing.name):
         assert private not in text, private
 
@@ -69,7 +68,7 @@ def test_the_panel_says_so_until_it_is_reported_or_dismissed(failing) -> None:
     assert faults.is_new()
     bpy.ops.lookat_pd.dismiss_problem()
     assert not faults.is_new()
-    assert "KeyError" in problem_report.text(bpy.context.scene), "it can still be reported"
+    assert "KeyError" in report_problem.text(bpy.context.scene), "it can still be reported"
     with pytest.raises(RuntimeError):
         bpy.ops.lookat_pd.add()
     assert faults.is_new()
@@ -115,7 +114,7 @@ def test_names_of_the_file_are_not_in_the_report() -> None:
     ball = scenes.ball(name="Maguffin")
     bpy.ops.lookat_pd.add(target=ball.name)
     load("rig.layers.live").finish(bpy.context.scene)
-    text = problem_report.text(bpy.context.scene)
+    text = report_problem.text(bpy.context.scene)
     for private in ("Zorro", "Agent", "Secret", "Maguffin"):
         assert private not in text, private
     assert "status of LOOK_AT: SOLVED" in text
@@ -128,7 +127,7 @@ def test_the_form_gets_only_what_is_not_of_the_file() -> None:
     address = report_problem.address()
     assert address.startswith(f"{project.REPOSITORY}/issues/new?template=problem.yml&")
     assert f"version={project.version()}" in address
-    assert set(problem_report.fields()) == {"version", "blender", "platform", "engine", "language"}
+    assert set(report_problem.fields()) == {"version", "blender", "platform", "engine", "language"}
 
 
 def test_reporting_copies_and_opens(monkeypatch) -> None:

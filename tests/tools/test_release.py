@@ -89,7 +89,8 @@ def test_forms_ask_the_same_in_both_languages(name) -> None:
 
 
 def test_forms_take_what_the_extension_fills_in() -> None:
-    operator, filled = load("operators.report_problem"), load("operators.problem_report").fields()
+    operator = load("operators.report_problem")
+    filled = operator.fields()
     for name in (operator.FORM, operator.JAPANESE_FORM):
         assert set(filled) <= {field for field, _ in _fields(FORMS / name)}
 

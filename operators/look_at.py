@@ -1,4 +1,4 @@
-"""Add a look-at to the head."""
+"""Add a look-at, to the head or at the camera, and remove it."""
 
 import bpy
 
@@ -8,9 +8,11 @@ from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import presets
 from ..rig.look_at import resolve as look_at
 from ..rig.look_at.body import layers
+from ..rig.look_at.directing import looks
+from ..rig.sampling.targets import Target
 from ..rig.settings import switch, text
 from ..translations import messages
-from . import polling, preferences, reporting, selection
+from . import directing, polling, preferences, reporting, selection
 
 
 def wanted_bone(context: bpy.types.Context, armature: bpy.types.Object) -> str:
@@ -78,4 +80,54 @@ class LOOKAT_PD_OT_add(polling.Explained, bpy.types.Operator):
         return others[0] if others else None
 
 
-register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_add,))
+def why_no_camera(context: bpy.types.Context) -> str | None:
+    """The reason why nobody can look at the camera, as a sentence; None if somebody can."""
+    shown = selection.look_at_bone(context)
+    reason = polling.why_no_armature(context) if shown is None else polling.why_no_look_at(context)
+    if reason is None and context.scene.camera is None:
+        reason = "The scene has no camera; add one"
+    return reason
+
+
+class LOOKAT_PD_OT_look_at_camera(polling.Explained, bpy.types.Operator):
+    """Look at the camera of the scene, with a new look-at where there is none"""
+
+    bl_idname = "lookat_pd.look_at_camera"
+    bl_label = "Look at Camera"
+    why_not = staticmethod(why_no_camera)
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        scene, shown = context.scene, selection.look_at_bone(context)
+        if shown is not None:
+            number = looks.add(shown.id_data, shown.name, Target(scene.camera))
+            directing.make_active(scene, shown, number)
+            return {"FINISHED"}
+        armature = selection.armature(context)
+        bone = wanted_bone(context, armature)
+        look_at_edit.add(scene, armature, bone, scene.camera)
+        complete(self, scene, armature, bone, whole_body=preferences.current().new_whole_body)
+        return {"FINISHED"}
+
+
+class LOOKAT_PD_OT_remove(polling.OfLookAt, bpy.types.Operator):
+    """Remove the look-at with its settings and their keys; baked keys are kept"""
+
+    bl_idname = "lookat_pd.remove"
+    bl_label = "Remove Look-at PD"
+
+    bone: text("Bone", "Bone whose look-at is removed; leave empty for the displayed one", options={"SKIP_SAVE"})
+    armature: text("Armature", "Armature of that bone; leave empty for the displayed one", options={"SKIP_SAVE"})
+
+    def execute(self, context: bpy.types.Context) -> set[str]:
+        bone = selection.named_look_at(context, self.armature, self.bone)
+        look_at_edit.remove(bone.id_data, bone.name)
+        return {"FINISHED"}
+
+
+register, unregister = bpy.utils.register_classes_factory(
+    (
+        LOOKAT_PD_OT_add,
+        LOOKAT_PD_OT_look_at_camera,
+        LOOKAT_PD_OT_remove,
+    )
+)
