@@ -10,7 +10,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
 from ..animation import channels
 from ..animation.channels import LOCATION
-from ..sampling.bone_location import own_displacement
+from ..sampling.own_channels import own_displacement
 from ..sampling.sampler import Samples
 
 _NEARLY_NOTHING = 1e-7

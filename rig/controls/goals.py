@@ -7,7 +7,7 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
-from ..sampling.location_axes import along, location_axes
+from ..sampling.own_channels import along, location_axes
 from ..sampling.sampler import Samples
 
 

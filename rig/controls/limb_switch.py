@@ -28,7 +28,7 @@ from ..animation.outside_controls import OutsideControl
 from ..detection import limb_controls, other_ik
 from ..detection.limb_controls import LimbControls
 from ..sampling import outside_samples, suspend
-from ..sampling.location_axes import along, location_axes
+from ..sampling.own_channels import along, location_axes
 from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
 from . import switch_property

@@ -12,7 +12,7 @@ from ...lookat_pd.dynamics import Body, mass
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import channels
-from ..sampling import bone_rotation
+from ..sampling import own_channels
 from ..sampling.sampler import Sampler, Samples
 from . import bone_attachment
 from .masses import Masses
@@ -204,8 +204,8 @@ def _own_rotation(armature: bpy.types.Object, samples: Samples, bone: str, posed
     if bone not in posed:
         mode, raw = samples.channel(bone)
         return channels.to_quaternion(raw, mode)
-    above = bone_rotation.parent_orientation(armature, samples, bone)
-    return bone_rotation.own_rotation(armature, bone, above, samples.rotations[:, samples.bones.index(bone)])
+    above = own_channels.parent_orientation(armature, samples, bone)
+    return own_channels.own_rotation(armature, bone, above, samples.rotations[:, samples.bones.index(bone)])
 
 
 def _stand(

@@ -16,8 +16,7 @@ from ..animation.channels import LOCATION
 from ..controls import switch_property
 from ..controls.goals import IKGoal, pole_place
 from ..detection import limb_controls
-from ..sampling import bone_rotation
-from ..sampling.location_axes import along, location_axes
+from ..sampling.own_channels import along, location_axes, own_rotation, parent_orientation
 from ..sampling.posed_bones import posed_bones
 from ..sampling.sampler import Samples
 
@@ -130,8 +129,8 @@ class GoalLimb:
             work.write(self.goal, mode, samples.frames, np.where(still[:, None], raw, values), raw)
         for bone in self.bones if wholly else ():
             mode, raw = samples.channel(bone)
-            above = turns[upper] if bone == lower else bone_rotation.parent_orientation(work.armature, seen, bone)
-            values = channels.of_rotations(bone_rotation.own_rotation(work.armature, bone, above, turns[bone]), mode)
+            above = turns[upper] if bone == lower else parent_orientation(work.armature, seen, bone)
+            values = channels.of_rotations(own_rotation(work.armature, bone, above, turns[bone]), mode)
             work.write(bone, mode, samples.frames, np.where(still[:, None], raw, values), raw)
         return list(moves)
 

@@ -10,7 +10,7 @@ from ..animation.outside_controls import OutsideControl
 from ..detection import limb_controls, other_ik
 from ..detection.limb_controls import LimbControls
 from ..detection.other_ik import OtherIK
-from ..sampling.location_axes import world_axes
+from ..sampling.own_channels import world_axes
 from .chain_bake import axes_of
 
 

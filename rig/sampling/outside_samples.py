@@ -9,7 +9,7 @@ import numpy as np
 from ...lookat_pd import rotation
 from ..animation import channels
 from ..animation.outside_controls import OutsideControl
-from .location_axes import world_axes
+from .own_channels import world_axes
 from .sampler import Sampler, Samples, seen_from
 from .targets import world_matrix
 

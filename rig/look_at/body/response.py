@@ -14,7 +14,7 @@ from ....lookat_pd.body import weight_shift as weight_shift_solver
 from ....lookat_pd.body.weight_shift import ChainMotion
 from ....lookat_pd.eyes import blink, lid_points
 from ....lookat_pd.rotation import Array
-from ...sampling.bone_location import own_displacement
+from ...sampling.own_channels import own_displacement
 from ...sampling.sampler import Samples
 from . import shape_eyes
 from .blink import Lid
