@@ -18,15 +18,18 @@ from ..animation import actions, unkeyed_pose
 from ..animation.bake_options import BakeOptions, check_range
 from ..animation.bake_transaction import BakeTransaction
 from ..animation.channels import LOCATION
-from ..layers import layer_bake
+from ..layers import layer_bake, live
+from ..layers.kinds import FRESH
 from ..sampling import suspend
 from ..sampling.scene_time import seconds_per_frame
-from . import constraint_sync, cyclic_bake, edit_live, known_solution
+from . import constraint_sync, cyclic_bake, edit_live
 from . import resolve as look_at
 from .body import blink_bake
 from .body.blink import Lid
 from .body.response import BodyResponse
 from .directing import shot_keys
+from .live import inputs
+from .live.look_at_kind import LookAtKind
 from .look_at_solve import LookAtSolve
 from .resolve import LookAt
 from .scene_solve import SceneSolve
@@ -100,7 +103,7 @@ def _bake(
     frames = np.arange(options.first, options.last + 1)
     try:
         solved, cycle = _solved(scene, look_ats, options)
-        known = known_solution.find(scene, look_ats, solved) if use_live and cycle is None else None
+        known = _known(scene, look_ats, solved) if use_live and cycle is None else None
         wanted, context = known or (yield from _solve(scene, look_ats, solved, cycle))
         for armature in armatures:
             works[armature] = BakeTransaction(armature)
@@ -213,3 +216,31 @@ def _result(solve: LookAtSolve, context: SolveContext, action: bpy.types.Action)
         solve.notes,
         context.cycle is not None,
     )
+
+
+def _known(
+    scene: bpy.types.Scene, look_ats: Sequence[LookAt], frames: tuple[int, int]
+) -> tuple[list[LookAtSolve], SolveContext] | None:
+    """The live solutions of look-ats over exactly these frames, as the animation is now, with their context.
+
+    None where one is out of date, not verified yet, or not live in this scene.
+    """
+    kind = live.solved_kind(scene, LookAtKind)
+    if kind is None or kind.scene_solve is None:
+        return None
+    context = kind.scene_solve.context
+    if (int(context.frames[0]), int(context.frames[-1])) != frames or context.cycle is not None:
+        return None
+    there = {(solve.owner, solve.bone): solve for solve in kind.scene_solve.solves}
+    found = [there.get((item.armature, item.bone)) for item in look_ats]
+    known = [solve for solve, item in zip(found, look_ats, strict=True) if solve is not None and _is_of(solve, item)]
+    return (known, context) if len(known) == len(look_ats) else None
+
+
+def _is_of(solve: LookAtSolve, item: LookAt) -> bool:
+    """Whether a solution is one of this look-at, complete and verified."""
+    complete = solve.stale == FRESH and not solve.rough
+    complete = complete and None not in (solve.track, solve.samples, solve.solution)
+    if not complete or item.schedule is not None:
+        return False
+    return inputs.place(solve.look_at) == inputs.place(item) and inputs.same(solve.look_at, item)

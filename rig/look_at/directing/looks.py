@@ -17,7 +17,8 @@ from ...sampling import targets
 from ...sampling.scene_time import key_range
 from ...sampling.targets import Target
 from .. import resolve as look_at
-from . import markers, setting_keys, weight_keys
+from ..setting_paths import weight_name
+from . import markers, setting_keys, shot_keys
 
 _AWAY = ("off", "away")
 
@@ -75,7 +76,7 @@ def remove(armature: bpy.types.Object, bone: str, number: int) -> None:
     known = targets.listed(settings)
     _check_number(bone, known, number)
     setting_keys.renumber(armature, bone, lambda n: None if n == number else n - (n > number))
-    weight_keys.remove(armature, bone, number)
+    _remove_weight(armature, bone, number)
     write(settings, known[:number] + known[number + 1 :] or [Target()])
 
 
@@ -86,7 +87,7 @@ def move(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
     for place in (number, to):
         _check_number(bone, known, place)
     setting_keys.renumber(armature, bone, lambda n: {number: to, to: number}.get(n, n))
-    weight_keys.swap(armature, bone, number, to)
+    _swap_weights(armature, bone, number, to)
     known[number], known[to] = known[to], known[number]
     write(settings, known)
 
@@ -229,3 +230,36 @@ def write(settings, wanted: Sequence[Target]) -> None:
         with suppress(TypeError):
             items.remove(n)
     settings.id_data.update_tag(refresh={"OBJECT"})
+
+
+def _swap_weights(armature: bpy.types.Object, bone: str, number: int, to: int) -> None:
+    """Let two targets exchange their weights and the keys of these."""
+    settings = armature.pose.bones[bone].lookat_pd
+    first, second = _weight(settings, number), _weight(settings, to)
+    shot_keys.exchange(armature, bone, weight_name(number), weight_name(to))
+    _set_weight(settings, number, second)
+    _set_weight(settings, to, first)
+
+
+def _remove_weight(armature: bpy.types.Object, bone: str, number: int) -> None:
+    """Move the weights of the targets after one, and their keys, to the places before."""
+    settings = armature.pose.bones[bone].lookat_pd
+    count = len(settings.targets)
+    for place in range(number, count):
+        _swap_weights(armature, bone, place, place + 1)
+    if count:
+        for home in shot_keys.homes(armature, bone, weight_name(count)):
+            home.remove_curve()
+        shot_keys.tidy(armature)
+    _set_weight(settings, count, 1.0)
+
+
+def _weight(settings, number: int) -> float:
+    return settings.target_weight if number == 0 else settings.targets[number - 1].weight
+
+
+def _set_weight(settings, number: int, weight: float) -> None:
+    if number == 0:
+        settings.target_weight = weight
+    else:
+        settings.targets[number - 1].weight = weight
