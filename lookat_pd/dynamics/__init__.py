@@ -9,6 +9,7 @@ from .forward import Trajectory, simulate
 from .hits import Hit, HitResponse, respond
 from .interpolation import Interpolation, interpolate, interpolating, key_velocities
 from .obstacles import Obstacles
+from .path_tracking import track_path, track_paths
 from .pose_to_pose import connect, connecting
 from .reaches import (
     METHODS,
@@ -18,8 +19,6 @@ from .reaches import (
     reach_together,
     reaching,
     reaching_together,
-    track_path,
-    track_paths,
 )
 
 __all__ = [

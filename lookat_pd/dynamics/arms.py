@@ -6,11 +6,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from .. import rotation
+from .. import checks, rotation
 from ..ik import BodyObjective, Limits, solve_body
+from ..ik.joint_checks import check_effector
 from ..rotation import Array
 from .arm import POSED, Arm
+
+NUMBERS = 200
+"""For each joint at each frame a motion of arms holds at most so many numbers at a time."""
 
 
 @dataclass(frozen=True)
@@ -167,3 +172,15 @@ class Arms(Arm):
             if hand.orientation is not None:
                 pose[own[-1]] = hand.aligned(pose[own])
         return self.clamped(pose)
+
+
+def together(arms: Sequence[Arm]) -> Arm:
+    """The arms of one or of several hands of a body."""
+    return arms[0] if len(arms) == 1 else Arms.of(arms)
+
+
+def effector_point(effector: int | tuple[int, ArrayLike], n: int) -> tuple[int, Array]:
+    """The joint of an effector and the point (3,) in its frame. Raises InvalidArgument."""
+    joint, point = effector if isinstance(effector, tuple) and len(effector) == 2 else (effector, np.zeros(3))
+    check_effector(joint, n)
+    return int(joint), checks.exactly("effector's point", point, 3)

@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import checks, rotation
-from ..checks import LARGEST, LATEST, SHORTEST_STEP, array, check_memory, check_method, number, time_step, whole
+from ..checks import LARGEST, LATEST, SHORTEST_STEP, check_memory, check_method, number, time_step, whole
 from ..errors import InvalidArgument
 from ..ik import Limits
-from ..ik.joint_checks import check_effector, same_joints
+from ..ik.joint_checks import same_joints
 from ..progress import drained
 from ..rotation import Array
 from . import body_checks
 from .arm import Arm
-from .arms import Arms
+from .arms import NUMBERS, effector_point, together
 from .body import Body
 from .engine import finished
 from .obstacles import Clearance, Obstacles
@@ -37,8 +37,6 @@ _LEAST_STEPS, _MOST_STEPS = 24, 40
 """Steps between two fixed positions of a motion with waypoints, which are at samples."""
 _MOST_PASSES = 100_000
 _WEAKEST = 1e-9
-_NUMBERS = 200
-"""For each joint at each frame a reach holds at most so many numbers at a time."""
 _BRIEF = 1e-3
 """Time [s] within which limits stop a velocity."""
 
@@ -238,7 +236,7 @@ def _reaching(
     duration, dt = number("duration", duration, SHORTEST_STEP, LATEST), time_step(dt)
     check_method(method, METHODS)
     passes = whole("number of passes", passes, 0, _MOST_PASSES)
-    check_memory(_NUMBERS * n * (duration / dt + 1.0))
+    check_memory(NUMBERS * n * (duration / dt + 1.0))
     same_joints(limits, n)
     start = body_checks.quaternions("start", start, n)
     if start.ndim != 2:
@@ -249,71 +247,121 @@ def _reaching(
         1.0 / strengths(strength, body),
         limits,
     )
-    arm = _together([_arm(body, start, hand, settled) for hand in hands])
+    arm = together([_arm(body, start, hand, settled) for hand in hands])
     if velocities is not None:
         arm = replace(arm, before=_possible(arm, checks.exactly("velocities", velocities, n, 3)))
-    speed = np.concatenate([_of_three("velocity of the goal", hand.goal_velocity) for hand in hands])
-    goal = np.concatenate([checks.exactly("goal", hand.goal, 3) for hand in hands])
+    around = Obstacles.none() if obstacles is None else obstacles
+    task = _planned(arm, hands, duration, _steps(hands, duration, dt), around, thickness)
+    arm, path, h = task.arm, task.path, task.h
+    costs = [arm.cost(task.motion, h, rough=True)]
+    best = Best(task.clear, task.motion, costs[0], task.line, arm)
+    chases = bool(np.any(task.speed))
+    end = 0.5 if chases else 1.0
+    if method == "optimal":
+        best, stop = yield from _cheapest(task, best, costs, passes, end)
+    else:
+        work = smoothed(arm, task.motion, h, task.given, passes)
+        best, stop = yield from improved(best, work, costs, passes, 0.0, end)
+    if chases:
+        reached = best.motion
+        arm, path, best = _chasing(arm, best, task.given, task.speed, h)
+        costs = [best.cost]
+        begun = joined(replace(arm, before=None), reached, task.fixed, h)
+        best = best.better(begun, arm.cost(begun, h, rough=True))
+        work = optimized(arm, begun, h, task.given, 1 if stop else passes, task.clear, [task.steps], task.line)
+        best, _ = yield from improved(best, work, costs, passes, 0.5, 1.0)
+    if peaks is not None and not any(hand.via for hand in hands):
+        best = timed(best, h, peaks, costs[0])
+    return finished(_sampled(arm, best, path, costs, duration, dt, h))
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What hands are to do in a number of steps."""
+
+    arm: Arm
+    steps: int
+    h: float
+    """Seconds of a step."""
+    speed: Array
+    """(3 k,) [m/s], of the goals."""
+    given: list[tuple[int, Array]]
+    """Samples and positions (3 k,) that are given, as `_fixed` has them."""
+    line: ApproachLine | None
+    """Along which the hands come to their goals."""
+    path: Array
+    """The minimum-jerk path."""
+    fixed: list[tuple[int, Array]]
+    """Samples and poses that are given."""
+    motion: Array
+    """The motion along the path, or as near to it as it can be."""
+    clear: Clearance | None
+    """What is gone around."""
+
+
+def _steps(hands: Sequence[Hand], duration: float, dt: float) -> int:
+    """The number of steps of a motion."""
     is_approached = any(hand.approach is not None for hand in hands)
     frames = int(np.floor(duration / dt + 1e-6))
     is_multiple = abs(frames * dt - duration) < 1e-6 * duration
     passed = {float(time) for hand in hands for time, _ in hand.via}
     most = _MOST_STEPS * (1 + len(passed) + is_approached)
-    steps = most if is_approached else _STEPS
     if passed:
-        steps = frames * int(np.ceil(_LEAST_STEPS / frames)) if is_multiple and 0 < frames <= most else most
+        return frames * int(np.ceil(_LEAST_STEPS / frames)) if is_multiple and 0 < frames <= most else most
+    return most if is_approached else _STEPS
+
+
+def _planned(
+    arm: Arm, hands: Sequence[Hand], duration: float, steps: int, around: Obstacles, thickness: float
+) -> _Task:
+    """The task of hands, with their minimum-jerk path. Raises InvalidArgument."""
+    speed = np.concatenate([_of_three("velocity of the goal", hand.goal_velocity) for hand in hands])
+    goal = np.concatenate([checks.exactly("goal", hand.goal, 3) for hand in hands])
     h = duration / steps
     given = _fixed(hands, goal, duration, h, steps)
     line = None
-    if is_approached:
+    if any(hand.approach is not None for hand in hands):
         approach = np.concatenate([_of_three("approach", hand.approach) for hand in hands])
         given, line = _approached(arm, given, approach, speed, h)
     path, fixed, motion = first_motion(arm, given, h, steps, [hand.name or str(n) for n, hand in enumerate(hands)])
     clear = None
-    around = Obstacles.none() if obstacles is None else obstacles
     if len(around) or (thickness > 0.0 and arm.pairs):
         clear = Clearance(arm, around, steps, motion, h, thickness)
-    costs = [arm.cost(motion, h, rough=True)]
-    best = Best(clear, motion, costs[0], line, arm)
-    plain = starts(arm, motion, fixed, h)
-    chases = bool(np.any(speed))
-    kept = [steps] if arm.is_oriented else []
-    end = 0.5 if chases else 1.0
-    if method == "optimal":
+    return _Task(arm, steps, h, speed, given, line, path, fixed, motion, clear)
 
-        def search(begun: Array, most: int) -> Search:
-            return optimized(arm, begun, h, given, most, clear, kept, line)
 
-        # Half of the passes are for a second search, from minimum jerk to the pose that the first one ends in.
-        first = -(-passes // 2) if arm.swings else passes
-        halfway = end * first / max(passes, 1)
-        best, stop = yield from raced(best, [search(begun, first) for begun in plain], costs, first, halfway)
-        if arm.swings and not stop:
-            work = search(by_joints(arm, best.motion, fixed, h), passes - first)
-            best, stop = yield from again(best, work, costs, passes - first, halfway, end)
-        if clear is not None and not stop and not (best.is_clear and all(map(clear.is_clear, plain))):
-            for begun in detours(arm, motion, plain, fixed, h, clear):
-                best, stop = yield from improved(best, search(begun, passes), costs, passes, 0.0, end)
-                if stop or best.is_clear:
-                    break
-    else:
-        best, stop = yield from improved(best, smoothed(arm, motion, h, given, passes), costs, passes, 0.0, end)
-    if chases:
-        reached = best.motion
-        arm, path, best = _chasing(arm, best, given, speed, h)
-        costs = [best.cost]
-        begun = joined(replace(arm, before=None), reached, fixed, h)
-        best = best.better(begun, arm.cost(begun, h, rough=True))
-        work = optimized(arm, begun, h, given, 1 if stop else passes, clear, [steps], line)
-        best, _ = yield from improved(best, work, costs, passes, 0.5, 1.0)
-    if peaks is not None and not passed:
-        best = timed(best, h, peaks, costs[0])
-    return finished(_sampled(arm, best, path, costs, duration, dt, h))
+def _cheapest(
+    task: _Task, best: Best, costs: list[float], passes: int, end: float
+) -> Generator[float, bool | None, tuple[Best, bool]]:
+    """The best motion of searches for the least cost, and whether they were stopped; adds the costs of their passes.
+
+    end: the completed fraction at the end.
+    """
+    arm, fixed, h, clear = task.arm, task.fixed, task.h, task.clear
+    plain = starts(arm, task.motion, fixed, h)
+    kept = [task.steps] if arm.is_oriented else []
+
+    def search(begun: Array, most: int) -> Search:
+        return optimized(arm, begun, h, task.given, most, clear, kept, task.line)
+
+    # Half of the passes are for a second search, from minimum jerk to the pose that the first one ends in.
+    first = -(-passes // 2) if arm.swings else passes
+    halfway = end * first / max(passes, 1)
+    best, stop = yield from raced(best, [search(begun, first) for begun in plain], costs, first, halfway)
+    if arm.swings and not stop:
+        work = search(by_joints(arm, best.motion, fixed, h), passes - first)
+        best, stop = yield from again(best, work, costs, passes - first, halfway, end)
+    if clear is not None and not stop and not (best.is_clear and all(map(clear.is_clear, plain))):
+        for begun in detours(arm, task.motion, plain, fixed, h, clear):
+            best, stop = yield from improved(best, search(begun, passes), costs, passes, 0.0, end)
+            if stop or best.is_clear:
+                break
+    return best, stop
 
 
 def _arm(body: Body, start: Array, hand: Hand, settled: tuple[Array, Array, Array, Limits | None]) -> Arm:
     """The arm of a hand. settled: gravity, damping, weights and limits. Raises InvalidArgument."""
-    joint, point = _effector(hand.effector, len(body))
+    joint, point = effector_point(hand.effector, len(body))
     turned = None if hand.orientation is None else body_checks.quaternions("orientation", _four(hand.orientation))
     arm = Arm(body, start, joint, point, *settled, orientation=turned)
     if not arm.joints:
@@ -325,74 +373,9 @@ def _arm(body: Body, start: Array, hand: Hand, settled: tuple[Array, Array, Arra
     return arm
 
 
-def _together(arms: Sequence[Arm]) -> Arm:
-    return arms[0] if len(arms) == 1 else Arms.of(arms)
-
-
 def _of_three(name: str, values: ArrayLike | None) -> Array:
     """Three numbers; None for zeros. Raises InvalidArgument."""
     return np.zeros(3) if values is None else checks.exactly(name, values, 3)
-
-
-def track_path(
-    body: Body,
-    start: ArrayLike,
-    path: ArrayLike,
-    *,
-    effector: int | tuple[int, ArrayLike],
-    limits: Limits | None = None,
-    orientations: ArrayLike | None = None,
-) -> Array:
-    """Local rotations (F, n, 4) with the hand on a path (F, 3) [m]: each pose is the one nearest to that before, the
-    first one to `start` (n, 4).
-
-    effector, limits: as for `reach`. orientations: (F, 4) of the joint `effector`, in the frame of the roots. Where a
-    place is out of reach, the hand is as near as it can be. Raises InvalidArgument.
-    """
-    path = array("path", path, None, 3)
-    if path.ndim != 2:
-        raise _not_one_path(len(body))
-    turned = None
-    if orientations is not None:
-        turned = checks.exactly("orientations", orientations, len(path), 4)[:, None]
-    return track_paths(body, start, path[:, None], effectors=[effector], limits=limits, orientations=turned)
-
-
-def _not_one_path(count: int) -> InvalidArgument:
-    return InvalidArgument("Following needs one start ({count}, 4) and one path (F, 3).", count=count)
-
-
-def track_paths(
-    body: Body,
-    start: ArrayLike,
-    paths: ArrayLike,
-    *,
-    effectors: Sequence[int | tuple[int, ArrayLike]],
-    limits: Limits | None = None,
-    orientations: ArrayLike | None = None,
-) -> Array:
-    """`track_path` for k hands at once: paths (F, k, 3), their effectors, and the orientations (F, k, 4) of these."""
-    n, k = len(body), len(effectors)
-    same_joints(limits, n)
-    start, paths = body_checks.quaternions("start", start, n), array("paths", paths, k, 3)
-    if start.ndim != 2 or paths.ndim != 3 or not k:
-        raise _not_one_path(n)
-    check_memory(_NUMBERS * n * (len(paths) + 1.0))
-    settled = np.zeros(3), np.zeros(n), np.ones(n), limits
-    turned: list[Array | None] = [None] * len(paths)
-    if orientations is not None:
-        given = array("orientations", orientations, k, 4)
-        if given.shape[:-2] != paths.shape[:1]:
-            raise InvalidArgument("Following needs one orientation of each hand at each place of its path.")
-        turned = list(body_checks.quaternions("orientations", given))
-    arm = _together([Arm(body, start, *_effector(effector, n), *settled) for effector in effectors])
-    if orientations is not None:
-        arm = arm.oriented(rotation.identity(k) if k > 1 else rotation.IDENTITY)
-    poses = [arm.rest]
-    for places, orientation in zip(paths, turned, strict=True):
-        own = orientation if orientation is None or k > 1 else orientation[0]
-        poses.append(arm.oriented(own).held(poses[-1], places.ravel()))
-    return arm.whole(np.stack(poses[1:])) if len(paths) else np.zeros((0, n, 4))
 
 
 def _approached(
@@ -462,12 +445,6 @@ def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: fl
         None if best.clear is None else best.clear.least(best.motion),
         None if apart is None else np.interp(times, h * np.arange(len(apart)), apart),
     )
-
-
-def _effector(effector: int | tuple[int, ArrayLike], n: int) -> tuple[int, Array]:
-    joint, point = effector if isinstance(effector, tuple) and len(effector) == 2 else (effector, np.zeros(3))
-    check_effector(joint, n)
-    return int(joint), checks.exactly("effector's point", point, 3)
 
 
 def strengths(strength: ArrayLike | None, body: Body) -> Array:
