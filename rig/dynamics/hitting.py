@@ -224,16 +224,8 @@ def _work(
     switches = [limb.switch[0] for limb in joints.switched]
     shifted = hit_hips.find(armature, turning) if request.hips else None
     moved = () if shifted is None else shifted.sampled
-    seen = dict.fromkeys(
-        (
-            *moved,
-            *tree.seen(armature, turning, weights.bones),
-            *joints.struck,
-            *joints.hit,
-            *switches,
-            *(name for limb in joints.goals for name in limb.sampled),
-        )
-    )
+    held_by = (*switches, *(name for limb in joints.goals for name in limb.sampled))
+    seen = dict.fromkeys((*moved, *tree.seen(armature, turning, weights.bones), *joints.struck, *joints.hit, *held_by))
     sources = [hit.source for hit in request.hits if hit.source is not None]
     located = shifted is not None or bool(joints.goals)
     with suspend.suspend_live(), Sampler(scene, armature, tuple(seen), sources, located=located) as sampler:
@@ -246,24 +238,7 @@ def _work(
         animated = controls.local
         strength = _relative(armature, weights, unit) if request.use_relative else 1.0
         given = _given(request, joints, samples, body, dt, strength)
-        limits = joint_ranges.limits(armature, body.bones, body.fixed, animated) if request.use_limits else None
-        anatomy = body_joints.posture(armature, body.bones)
-        response = law.respond(
-            body.body,
-            animated,
-            dt,
-            [hit for hit, _ in given],
-            settle_time=request.settle_time,
-            damping_ratio=request.damping_ratio,
-            contact=request.contact,
-            stiffness=request.stiffness / (1.0 - np.asarray(anatomy.stiffness)),
-            hinges=anatomy.hinges,
-            largest_angle=request.largest_angle,
-            limits=limits,
-            travel=_travel(request),
-            ranges=joint_ranges.give_way(body) if request.joints == "PEOPLE" else None,
-            bends=joint_ranges.bends(body, animated) if request.joints == "PEOPLE" and request.use_limits else None,
-        )
+        response = _response(request, body, animated, dt, [hit for hit, _ in given])
         yield from subrange(controls.measure(), _SAMPLED, _MEASURED)
         with BakeTransaction(armature) as work:
             written = yield from subrange(controls.steps(work, response.rotations), _MEASURED, 1.0)
@@ -285,6 +260,31 @@ def _work(
     outcomes = _outcomes(request, body, [impulse for _, impulse in given], response)
     shift = unit * float(np.linalg.norm(moves, axis=-1).max())
     return HitResult(body, action, frames, angles, written, outcomes, shift)
+
+
+def _response(
+    request: HitRequest, body: Articulation, animated: Array, dt: float, hits: Sequence[law.Hit]
+) -> law.HitResponse:
+    """How the joints give way."""
+    limits = joint_ranges.limits(body.armature, body.bones, body.fixed, animated) if request.use_limits else None
+    anatomy = body_joints.posture(body.armature, body.bones)
+    as_people = request.joints == "PEOPLE"
+    return law.respond(
+        body.body,
+        animated,
+        dt,
+        hits,
+        settle_time=request.settle_time,
+        damping_ratio=request.damping_ratio,
+        contact=request.contact,
+        stiffness=request.stiffness / (1.0 - np.asarray(anatomy.stiffness)),
+        hinges=anatomy.hinges,
+        largest_angle=request.largest_angle,
+        limits=limits,
+        travel=_travel(request),
+        ranges=joint_ranges.give_way(body) if as_people else None,
+        bends=joint_ranges.bends(body, animated) if as_people and request.use_limits else None,
+    )
 
 
 def _sample(

@@ -341,19 +341,20 @@ def _work(
     unit = masses.metres(scene, armature)
     effectors = [hand.chain.effector for hand in hands]
     posed = [name for limb in limbs for name in limb.held if name in turning]
-    bones = dict.fromkeys((*tree.seen(armature, turning, weights.bones, posed), *effectors))
-    bones |= dict.fromkeys(name for hand in hands for name in hand.seen)
-    bones |= dict.fromkeys(name for limb in limbs for name in limb.sampled)
     # Of a trunk that leans only the pelvis stays, in which its lowest bones are.
     parts = body_obstacles.of_body(armature, turning) if request.avoid_body and not leans else ()
     if request.avoid_body:
         request = replace(request, obstacles=(*request.obstacles, *reach_hands.taken([hand.goal for hand in hands])))
-    bones |= dict.fromkeys(part.bone for part in parts)
-    followed = [
-        *(_with_axes(hand.goal) if _needs_axes(request) else hand.goal for hand in hands),
-        *(via.target for via in request.waypoints),
-        *(place for ball in request.obstacles for place in ball.targets),
-    ]
+    bones = dict.fromkeys(
+        (
+            *tree.seen(armature, turning, weights.bones, posed),
+            *effectors,
+            *(name for hand in hands for name in hand.seen),
+            *(name for limb in limbs for name in limb.sampled),
+            *(part.bone for part in parts),
+        )
+    )
+    followed = _followed(request, hands)
     with suspend.suspend_live(), ExitStack() as baking:
         with Sampler(scene, armature, tuple(bones), followed, located=bool(limbs)) as sampler:
             samples = yield from subrange(sample_frames(sampler, keyed), _WEIGHED, _SAMPLED)
@@ -413,6 +414,15 @@ def _work(
         scene.unit_settings.scale_length,
         float(solving.softened.max()),
     )
+
+
+def _followed(request: ReachRequest, hands: Sequence[ReachingHand]) -> list[Target]:
+    """What is sampled besides the bones: goals, waypoints and obstacles, in this order."""
+    return [
+        *(_with_axes(hand.goal) if _needs_axes(request) else hand.goal for hand in hands),
+        *(via.target for via in request.waypoints),
+        *(place for ball in request.obstacles for place in ball.targets),
+    ]
 
 
 def _finite(costs: Array) -> Array:

@@ -111,25 +111,7 @@ def _loop(
         sequence.check_may_play(armature)
     blend.profile.check_one_clip()
     slot = slot or actions.find_slot(armature, action)
-    begin, end = sequence.whole_frames(action, slot)
-    if not begin <= (begin if first is None else first) <= (end if last is None else last) <= end:
-        raise RigError(
-            "Frames {begin} to {end} are outside the keys of '{action}', frames {first} to {last}; "
-            "choose frames in this range.",
-            begin=begin if first is None else first,
-            end=end if last is None else last,
-            action=action.name,
-            first=begin,
-            last=end,
-        )
-    begin, end = begin if first is None else first, end if last is None else last
-    if end - begin < 4:
-        raise RigError(
-            "'{action}' is too short for a loop from frame {begin} to {end}; choose at least five frames.",
-            action=action.name,
-            begin=begin,
-            end=end,
-        )
+    begin, end = _looped_frames(action, slot, first, last)
     scene = scene or bpy.context.scene
     dt = scene_time.seconds_per_frame(scene)
     half = 0.5 * (end - begin) * dt
@@ -178,6 +160,32 @@ def _loop(
     if assign:
         join.use(armature, made, made_slot)
     return Looped(made, made_slot, begin, end, blend.seconds or 0.0, turn, cycles, locked)
+
+
+def _looped_frames(
+    action: bpy.types.Action, slot: bpy.types.ActionSlot, first: int | None, last: int | None
+) -> tuple[int, int]:
+    """The first and the last frame of a loop, by default those of all keys. Raises RigError."""
+    least, most = sequence.whole_frames(action, slot)
+    begin, end = least if first is None else first, most if last is None else last
+    if not least <= begin <= end <= most:
+        raise RigError(
+            "Frames {begin} to {end} are outside the keys of '{action}', frames {first} to {last}; "
+            "choose frames in this range.",
+            begin=begin,
+            end=end,
+            action=action.name,
+            first=least,
+            last=most,
+        )
+    if end - begin < 4:
+        raise RigError(
+            "'{action}' is too short for a loop from frame {begin} to {end}; choose at least five frames.",
+            action=action.name,
+            begin=begin,
+            end=end,
+        )
+    return begin, end
 
 
 def check_ends(ends: str) -> None:
