@@ -308,22 +308,7 @@ class Timeline:
         origin = window.start * self.dt
         before = window.start * self.dt < start - INSTANT
         last_stage = self.stages[-1]
-        lower = slice(0, last_stage.start)
-        done = part
-        if known is not None and known.below is not None and np.array_equal(known.below.state, self.state[lower]):
-            done = known
-        elif known is not None:
-            done.late = known.late
-        self._done.append(done)
-        if done.below is None:
-            done.below = self._start(window, target, part.yaw, angles)
-            if self.chain.head_speed:
-                if known is None and not settled:
-                    done.late = (
-                        self.late if continues else self._after_jump(_at(done.below.goals, (start - origin) / self.dt))
-                    )
-                self._hold_back(done, start - origin, end - origin)
-        below = done.below
+        below = self._below(part, target, continues=continues, angles=angles, known=known)
         for stage, states, goals, last in below.stages:
             self._keep(window, start, stage, states, goals)
             self.state[stage] = last
@@ -356,11 +341,7 @@ class Timeline:
             canceling, base = np.zeros((*goals.shape, 2)), 0.0
             if stabilize:
                 moving = self._moving(goals_of, below, kinematics, leveling, teleported=part.teleported)
-                canceling = stabilize * np.stack((moving, _rates(moving, self.dt)), axis=-1)
-                base = _at(canceling, piece[0] / self.dt)
-                if continues:
-                    canceling[..., 0] += self.canceling[stage, :, 0] - base[..., 0]
-                    base = self.canceling[stage]
+                canceling, base = self._canceling(stabilize, moving, stage, piece[0], continues=continues)
             goals = goals - canceling[..., 0]
             levels = is_last and leveling is not None
             state = self.state[stage] - base - (self.rolled if levels else 0.0)
@@ -388,6 +369,37 @@ class Timeline:
         reach = angles.reached(goals_of.distribution, remaining, pitch, self.chain.soft_edge)
         self.reachable[first : window.stop] = reach[first - window.start :]
         self.looked_at[first : window.stop] = target
+
+    def _below(
+        self, part: _Done, target: int, *, continues: bool, angles: TargetAngles | None, known: _Done | None
+    ) -> _Below:
+        """What is below the aiming bone in a part: of the earlier result if that still holds."""
+        lower, done = slice(0, self.stages[-1].start), part
+        if known is not None and known.below is not None and np.array_equal(known.below.state, self.state[lower]):
+            done = known
+        elif known is not None:
+            done.late = known.late
+        self._done.append(done)
+        if done.below is None:
+            window = frames_of(part.start, part.end, self.dt)
+            begin, end = (time - window.start * self.dt for time in (part.start, part.end))
+            done.below = self._start(window, target, part.yaw, angles)
+            if self.chain.head_speed:
+                if known is None and not part.settled:
+                    done.late = self.late if continues else self._after_jump(_at(done.below.goals, begin / self.dt))
+                self._hold_back(done, begin, end)
+        return done.below
+
+    def _canceling(
+        self, stabilize: float, moving: Array, stage: slice, begin: float, *, continues: bool
+    ) -> tuple[Array, Array]:
+        """What cancels the motion `moving` (n, stage, width) of the body, and its state at the begin [s] of a piece."""
+        canceling = stabilize * np.stack((moving, _rates(moving, self.dt)), axis=-1)
+        base = _at(canceling, begin / self.dt)
+        if continues:
+            canceling[..., 0] += self.canceling[stage, :, 0] - base[..., 0]
+            base = self.canceling[stage]
+        return canceling, base
 
     # Parts that were solved before
 
