@@ -1,7 +1,8 @@
 """Actions, slots and NLA: where the keys of an armature are stored."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import bpy
@@ -45,6 +46,17 @@ def curves(action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -
 def new_action(name: str, item: bpy.types.ID) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
     action = bpy.data.actions.new(name)
     return action, action.slots.new(id_type=item.id_type, name=item.name)
+
+
+@contextmanager
+def removed_if_failed(action: bpy.types.Action) -> Iterator[None]:
+    """A context in which a new action is filled; it is removed again if that fails, also where another one did so."""
+    try:
+        yield
+    except BaseException:
+        with suppress(ReferenceError):
+            bpy.data.actions.remove(action)
+        raise
 
 
 def baked_name(item: bpy.types.ID, into: str, ending: str) -> str:

@@ -168,10 +168,12 @@ def _chain(
     clip = played.play()
     called = name or " > ".join(dict.fromkeys(s.clip.action.name for s in steps))
     action, slot = make(armature, called, clip, pose_markers.of_sequence(played))
-    _with_soft_limbs(scene, armature, action, slot, played)
     locked = None
-    if lock_feet and len(steps) > 1:
-        locked = _with_locked_feet(scene, armature, action, slot, _clips(played))
+    with actions.removed_if_failed(action):
+        # Limbs that inverse kinematics bends become straight gradually.
+        drain(limb_swing.soften(scene, armature, action, slot, _clips(played), played.swings))
+        if lock_feet and len(steps) > 1:
+            locked = drain(feet.lock_feet(scene, armature, action, slot, _clips(played)))
     with_keys(armature, action, slot, _clips(played), writer)
     if assign:
         use(armature, action, slot)
@@ -207,42 +209,8 @@ def with_keys(
 ) -> None:
     """Let a writer choose the keys of a new action that was made of clips, by default those of the clips where they
     play unchanged; it is removed again if that fails. is_cycle: all curves have keys at its ends."""
-    try:
+    with actions.removed_if_failed(action):
         kept_clips.thin(armature, action, slot, clips, writer or key_writer.keeping(), is_cycle=is_cycle)
-    except BaseException:
-        bpy.data.actions.remove(action)
-        raise
-
-
-def _with_soft_limbs(
-    scene: bpy.types.Scene,
-    armature: bpy.types.Object,
-    action: bpy.types.Action,
-    slot: bpy.types.ActionSlot,
-    played: ClipSequence,
-) -> None:
-    """Let limbs that inverse kinematics bends become straight gradually in the transitions of a new action; it is
-    removed again if that fails."""
-    try:
-        drain(limb_swing.soften(scene, armature, action, slot, _clips(played), played.swings))
-    except BaseException:
-        bpy.data.actions.remove(action)
-        raise
-
-
-def _with_locked_feet(
-    scene: bpy.types.Scene,
-    armature: bpy.types.Object,
-    action: bpy.types.Action,
-    slot: bpy.types.ActionSlot,
-    clips: Sequence[PlayedClip],
-) -> ContactReport | None:
-    """Keep the feet on their places through the transitions of a new action; it is removed again if that fails."""
-    try:
-        return drain(feet.lock_feet(scene, armature, action, slot, clips))
-    except BaseException:
-        bpy.data.actions.remove(action)
-        raise
 
 
 def _clips(played: ClipSequence) -> list[PlayedClip]:
@@ -302,12 +270,9 @@ def make(
 ) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
     """A new action with a clip and pose markers; removed again if that fails."""
     action, slot = actions.new_action(name, armature)
-    try:
+    with actions.removed_if_failed(action):
         clips.write(action, slot, clip)
         pose_markers.write(action, markers)
-    except BaseException:
-        bpy.data.actions.remove(action)
-        raise
     return action, slot
 
 

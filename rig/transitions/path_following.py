@@ -18,6 +18,7 @@ from ...lookat_pd.body.contacts import Detection
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
+from ..animation import actions
 from ..animation.bake_options import BakeOptions, check_frames
 from ..animation.key_writer import KeyWriter
 from ..animation.playing import playing
@@ -162,7 +163,7 @@ def _follow(
     called = name or f"{action.name} along {path.name}"
     made = known.write(result, called, assign=False, markers=False, writer=KeyWriter())
     feet = None
-    try:
+    with actions.removed_if_failed(made.action):
         if lock_feet:
             options = BakeOptions(made.first, made.last, "CURRENT")
             # The contacts of a fast run may be shorter than any that is found.
@@ -175,9 +176,6 @@ def _follow(
         join.with_keys(armature, made.action, made.slot, _cycles(known, first, len(distance)), writer)
         if assign:
             join.use(armature, made.action, made.slot)
-    except BaseException:
-        bpy.data.actions.remove(made.action)
-        raise
     covered = float(distance[-1]) * known.scale
     return PathFollowed(
         made.action, made.slot, made.first, made.last, own.speed, covered, covered / (own.speed * known.seconds), feet

@@ -77,7 +77,7 @@ def _smooth_all(
     original, slot = data.action, data.action_slot
     copy = original.copy()
     own = copy.slots[slot.identifier]
-    try:
+    with actions.removed_if_failed(copy):
         made = {
             frame: _smooth(scene, armature, copy, own, frame, bones_by_frame[frame], blend, original.name, shorten)
             for frame in sorted(bones_by_frame)
@@ -91,9 +91,6 @@ def _smooth_all(
         if writer is not None:
             bag = actions.channelbag(original, slot)
             changed_curves.thin(armature, actions.channelbag(copy, own), bag, writer)
-    except BaseException:
-        bpy.data.actions.remove(copy)
-        raise
     if into == "CURRENT":
         write_changed(curve_keys(actions.curves(copy, own)), actions.channelbag(original, slot, ensure=True))
         original.update_tag()

@@ -210,23 +210,21 @@ def _read(armature: bpy.types.Object, a: _Placed, b: _Placed, cut: int, frames: 
 def _add(armature: bpy.types.Object, a: _Placed, b: _Placed, clip: Clip, seconds: float) -> StripPair:
     name = f"{a.strip.name} > {b.strip.name}"
     action, slot = actions.new_action(name, armature)
-    track = None
     tracks = armature.animation_data.nla_tracks
-    try:
+    with actions.removed_if_failed(action):
         clips.write(action, slot, clip)
         pose_markers.write(action, pose_markers.of_strip(b.strip, int(clip.frames[0]), int(clip.frames[-1])))
         track = tracks.new(prev=max(a, b, key=lambda item: item.height).track)
-        track.name = name
-        first, last = int(clip.frames[0]), int(clip.frames[-1])
-        strip = track.strips.new(name, first, action)
-        strip.action_slot = slot
-        _extend(strip, first, max(last, first + 1))
-        strip.blend_type, strip.extrapolation = "REPLACE", "NOTHING"
-    except BaseException:
-        if track is not None:
+        try:
+            track.name = name
+            first, last = int(clip.frames[0]), int(clip.frames[-1])
+            strip = track.strips.new(name, first, action)
+            strip.action_slot = slot
+            _extend(strip, first, max(last, first + 1))
+            strip.blend_type, strip.extrapolation = "REPLACE", "NOTHING"
+        except BaseException:
             tracks.remove(track)
-        bpy.data.actions.remove(action)
-        raise
+            raise
     return StripPair(strip, action, first, last, seconds)
 
 

@@ -210,6 +210,21 @@ def test_nothing_is_left_of_a_path_that_is_cancelled(walker, steps) -> None:
     assert set(bpy.data.actions) == before and walker.animation_data.action == action()
 
 
+def test_a_path_that_fails_at_its_keys_says_why(walker, monkeypatch) -> None:
+    before, calls = set(bpy.data.actions), []
+
+    def fail(*_: object, **__: object) -> None:
+        calls.append(1)
+        if len(calls) > 1:
+            raise RigError("No keys.")
+
+    # They are chosen twice: of all cycles, and of the result.
+    monkeypatch.setattr(load("rig.transitions.kept_clips"), "thin", fail)
+    with pytest.raises(RigError, match=r"No keys\."):
+        drain(path_following.follow(scene(), walker, action(), circle(), lock_feet=False))
+    assert set(bpy.data.actions) == before
+
+
 def test_operators(walker) -> None:
     circle()
     assert bpy.ops.lookat_pd.in_place(removed="ALL") == {"FINISHED"}
