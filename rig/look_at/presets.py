@@ -9,24 +9,12 @@ from ..animation.preset_files import shown_name as shown_name
 from ..animation.setting_presets import apply as apply
 from ..animation.setting_presets import value as value
 from .body import shape_table
+from .setting_paths import KEYABLE
+from .settings import TUNING
 
-SETTINGS = (
-    "settle_time",
-    "damping",
-    "damping_ratio",
-    "max_speed",
-    "head_speed",
-    "feed_forward",
-    "method",
-    "integrator",
-    "soft_edge",
-    "release_angle",
-    "release_speed",
-    "release_time",
-    "stabilize",
-    "level_head",
-    "head_roll",
-)
+_OF_SHOT = (*KEYABLE, "use_mix", "let_go_distance", "let_go_angle")
+"""Settings of the chain that say what is looked at, and when."""
+SETTINGS = tuple(name for name in (*TUNING, "soft_edge") if name not in _OF_SHOT)
 """How the chain of a look-at moves, as presets set it."""
 GROUPS = ("body", "eyes")
 """Groups of settings that presets also set, except those of one rig or one scene."""
