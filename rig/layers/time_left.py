@@ -19,8 +19,8 @@ class TimeLeft:
     """
 
     def __init__(self) -> None:
-        self._profiles: dict[Hashable, tuple[list[float], list[float]]] = {}
-        """By kind of work: fractions, and the share of the time after which they were reached."""
+        self._profiles: dict[Hashable, tuple[list[float], list[float], float]] = {}
+        """By kind of work: fractions, the share of the time after which they were reached, and that time."""
         self.begin(0)
 
     def begin(self, kind: Hashable, *, even: bool = True) -> None:
@@ -29,9 +29,13 @@ class TimeLeft:
         self._fractions: list[float] = []
         self._times: list[float] = []
         self._last: tuple[float, float] | None = None
+        self._since = 0.0
+        """When the last fraction was noted first."""
 
     def note(self, fraction: float, now: float) -> None:
         """So much is done at a time [s]. What was known before the first note took no time."""
+        if self._last is None or fraction > self._last[0]:
+            self._since = now
         self._last = fraction, now
         if not self._fractions or fraction >= self._fractions[-1] + _APART:
             self._fractions.append(fraction)
@@ -42,16 +46,32 @@ class TimeLeft:
         if self._last is not None and now > self._times[0]:
             times = [*self._times, self._last[1], now]
             shares = [(time - times[0]) / (now - times[0]) for time in times]
-            self._profiles[self._kind] = [*self._fractions, self._last[0], 1.0], shares
+            self._profiles[self._kind] = [*self._fractions, self._last[0], 1.0], shares, now - times[0]
 
     def remaining(self, now: float) -> float:
         """Seconds that the work will still take at a time [s], nan if unknown."""
         if self._last is None or not (self._even or self._kind in self._profiles):
             return np.nan
-        first, done = self._share(self._fractions[0]), self._share(self._last[0])
-        return (now - self._times[0]) * (1.0 - done) / (done - first) if done - first >= _KNOWN else np.nan
+        first, spent = self._share(self._fractions[0]), now - self._times[0]
+        done = self._share(self._last[0], now)
+        return spent * (1.0 - done) / (done - first) if done - first >= _KNOWN else np.nan
 
-    def _share(self, fraction: float) -> float:
-        """Share of its time after which the work has reached a fraction, as far as is known."""
-        known = self._profiles.get(self._kind)
-        return fraction if known is None else float(np.interp(fraction, *known))
+    def _share(self, fraction: float, now: float | None = None) -> float:
+        """Share of its time after which the work has reached a fraction, as far as is known.
+
+        now: the time [s], where it may have stood at the last fraction for a while, as steps do whose number nobody
+        knows: then it is taken to be as far in that as it was after so long, at the pace at which it came there.
+        """
+        if self._kind not in self._profiles:
+            return fraction
+        fractions, shares, seconds = self._profiles[self._kind]
+        reached = float(np.interp(fraction, fractions, shares))
+        if now is None:
+            return reached
+        left = next((share for at, share in zip(fractions, shares, strict=True) if at > fraction), reached)
+        pace = (
+            (self._since - self._times[0]) / (reached * seconds)
+            if reached >= _KNOWN and self._since > self._times[0]
+            else 1.0
+        )
+        return min(reached + (now - self._since) / (pace * seconds), max(reached, left))

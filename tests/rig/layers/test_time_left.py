@@ -92,6 +92,16 @@ def test_work_that_is_done_sooner_than_it_might_have_been() -> None:
     assert off(worked(left, steps)) < WITHIN
 
 
+@pytest.mark.parametrize("pace", [0.8, 1.0, 1.2])
+def test_work_that_stands_at_a_fraction_for_a_while(pace) -> None:
+    """As the coupling of controls is measured, of which nobody knows how far it is; the window is drawn meanwhile."""
+    left = TimeLeft()
+    for now in (1.0, pace):
+        parts = even(10, 0.1, 0.0, 0.3), [(0.3, 0.2)] * 20, even(10, 0.1, 0.3, 1.0)
+        found = worked(left, [(fraction, now * seconds) for part in parts for fraction, seconds in part])
+    assert off(found) < WITHIN
+
+
 def test_work_of_another_kind_goes_its_own_way() -> None:
     left = TimeLeft()
     worked(left, even(30, 0.5, 0.0, 0.1) + even(30, 0.01, 0.1, 1.0), kind=2)
