@@ -670,7 +670,8 @@ class LiveScene:
                     # What is there of its constraints and keys is from here.
                     self.layers[key] = layer.fixed(), layer.contents()
                     shown = True
-            elif solve.stale == FRESH or solve.samples is None:
+            elif self.prints and (solve.stale == FRESH or solve.samples is None):
+                # Until then what the file shows may be its solution.
                 kind.layer_of(solve.instance).hide()
                 self.tracks.pop(key, None)
                 self.layers.pop(key, None)

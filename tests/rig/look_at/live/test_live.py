@@ -671,6 +671,24 @@ def test_file_opened_without_the_extension_shows_the_same_at_every_frame(tmp_pat
         assert np.array_equal(shown, before), variant.__name__
 
 
+def test_file_opened_shows_its_solution_before_all_of_it_is_read() -> None:
+    """A window reads data for some milliseconds a turn; meanwhile the pose in the file is right, and stays."""
+    armature, scene = flying().armature, bpy.context.scene
+    before = poses(armature, FRAMES)
+    live._forget()
+    state = live._scene(scene)
+    state.use(live._used)
+    with suspend.suspend_live():
+        for _ in range(3):
+            state.refresh(scene, live._structure, now=False, within=0.0)
+            assert not state.prints
+            state.show()
+            assert np.array_equal(poses(armature, FRAMES), before)
+        state.refresh(scene, live._structure, now=True)
+        assert state.job is None, "it is solved again"
+        assert np.array_equal(poses(armature, FRAMES), before)
+
+
 def test_file_opened_solves_nothing_that_has_not_changed(tmp_path, monkeypatch) -> None:
     scene = flying()
     not_plain(scene)
