@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import bpy
 
@@ -30,7 +30,7 @@ class _Choice:
     """Whether it is chosen by that name, or is what the character plays."""
     owner: str
     """The first character that it moves."""
-    rigs: tuple[str, ...]
+    rigs: Sequence[str]
     """All of them, where the file has several characters."""
 
 
@@ -48,12 +48,12 @@ def run(
     make: chooses the actions, and stops there in a dry run.
     """
     jobs.check_input(job.input)
-    with console.listening():
-        choices = _choices(job, row, arguments, make)
-    made = [jobs.named(job, choice.action, arguments) for choice in choices]
-    _check_apart(choices, made)
     rows: list[Row] = []
     with provenance.digests_kept():
+        each = _each(job, row, arguments, console, make)
+        choices = [_Choice(*choice) for choice in each.choices]
+        made = [jobs.named(job, choice.action, each, arguments) for choice in choices]
+        _check_apart(choices, made)
         for number, (choice, of_action) in enumerate(zip(choices, made, strict=True)):
             own = _fresh(row)
             if arguments.dry_run is not None:
@@ -79,6 +79,19 @@ def _fresh(row: Row) -> Row:
 def of(row: Row) -> Sequence[Row]:
     """What a row says of each output: itself where it is one."""
     return [one for one in row[each_action.FIELD] or () if "output" in one] or [row]
+
+
+def _each(
+    job: FileJob, row: Row, arguments: argparse.Namespace, console: Console, make: Callable[[FileJob, Row], object]
+) -> jobs.EachOf:
+    """The outputs that there are, without reading the input where an earlier one says it. Raises LookAtError."""
+    made_from = provenance.digest(job, arguments) if arguments.skip_done else None
+    if made_from is not None:
+        found = provenance.siblings(job, made_from, jobs.made_before(job, arguments), console)
+        if found is not None:
+            return found
+    with console.listening():
+        return jobs.EachOf(made_from, tuple(map(astuple, _choices(job, row, arguments, make))))
 
 
 def _choices(

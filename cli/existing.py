@@ -20,14 +20,14 @@ def is_kept(job: FileJob, row: Row, arguments: argparse.Namespace, console: Cons
         )
         row["output"], row["skipped"] = str(job.output), True
         return True
-    note = provenance.of_ours(job.output, console) if job.is_one_of_each or not arguments.overwrite else None
+    note = provenance.of_ours(job.output, console) if job.each is not None or not arguments.overwrite else None
     if note is None and not arguments.overwrite:
         raise FileError(
             "{output} exists and was not written by Look-at PD; choose another name, or replace it with --overwrite.",
             output=job.output,
             code="output-not-ours",
         )
-    other = note.of if note is not None else None
+    other = note.of["input"] if note is not None and note.of is not None else None
     if other not in (None, job.input.name) and job.input.with_name(other).exists():
         raise FileError(
             "{output} is an output of {other} already; put another sign between the fields of the name, or a folder "

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ..lookat_pd.errors import FileError
 from ..lookat_pd.message import Message
@@ -27,6 +27,16 @@ GLTF = (".glb", ".gltf", ".vrm")
 
 
 @dataclass(frozen=True)
+class EachOf:
+    """The outputs of one input, one for each action."""
+
+    digest: str | None
+    """Of all that decides which there are, but for the files that the input needs; None where it was not asked for."""
+    choices: tuple[tuple[Any, ...], ...]
+    """What each is made of."""
+
+
+@dataclass(frozen=True)
 class FileJob:
     """One input and where its result goes."""
 
@@ -40,8 +50,8 @@ class FileJob:
     """The newest version of the output that there is."""
     is_each: bool = False
     """Whether it is an output for each action, which `named` gives its name."""
-    is_one_of_each: bool = False
-    """Whether it is one of those."""
+    each: "EachOf | None" = None
+    """Of which it is one, as `named` has it."""
     seen: SeenPoses = field(default_factory=SeenPoses, compare=False)
     """Poses of clips that were sampled on the way."""
 
@@ -152,10 +162,17 @@ def _name(path: Path, options: argparse.Namespace) -> str:
         raise Misuse(f"the template of names: {error}") from None
 
 
-def named(job: FileJob, action: str, options: argparse.Namespace) -> FileJob:
+def named(job: FileJob, action: str, each: EachOf, options: argparse.Namespace) -> FileJob:
     """The job of one action of a file that has an output for each."""
     known = {**_known(job.input, options), "action": action}
-    return replace(_versioned(job.input, job.output.parent, known, options), is_one_of_each=True)
+    return replace(_versioned(job.input, job.output.parent, known, options), each=each)
+
+
+def made_before(job: FileJob, options: argparse.Namespace) -> Iterator[Path]:
+    """The files that may be outputs of a job with one for each action."""
+    known = {name: value for name, value in _known(job.input, options).items() if name != "action"}
+    folder = job.output.parent
+    yield from (folder / name for name in options.template.alike(folder, known, _suffix(job.input, options)))
 
 
 def _versioned(path: Path, folder: Path, known: dict[str, str], options: argparse.Namespace) -> FileJob:

@@ -4,8 +4,8 @@ import argparse
 import contextlib
 import json
 import os
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from ..lookat_pd.errors import FileError
 from ..rig import project, whole_file
 from . import files_needed, gltf, presets, profile_file
 from .console import Console
-from .jobs import FileJob
+from .jobs import EachOf, FileJob
 from .report import Row, plain
 
 NAME = "Look-at PD Output"
@@ -51,8 +51,8 @@ class Note:
     """Digests of further files that the input needs, by paths from its folder."""
     row: Row
     """What the report said of the output."""
-    of: str | None = None
-    """The name of its input, where that has an output for each action."""
+    of: dict[str, Any] | None = None
+    """The name of its input, where that has an output for each action, with what is known of these."""
 
     @property
     def text(self) -> str:
@@ -100,8 +100,21 @@ def mark(job: FileJob) -> Note:
     return Note(None, {}, {}, _owner(job))
 
 
-def _owner(job: FileJob) -> str | None:
-    return job.input.name if job.is_one_of_each else None
+def _owner(job: FileJob) -> dict[str, Any] | None:
+    return None if job.each is None else {"input": job.input.name, **plain(asdict(job.each))}
+
+
+def siblings(job: FileJob, made_from: str, outputs: Iterable[Path], console: Console) -> EachOf | None:
+    """The outputs of an input, one for each action, as one of them says that was made of the same; None where none
+    does."""
+    folder = job.input.resolve().parent
+    for output in outputs:
+        note = _read(output, console)
+        if note is None or note.of is None or note.of["digest"] != made_from:
+            continue
+        if all(_digest_of(folder / path) == known for path, known in note.files.items()):
+            return EachOf(made_from, tuple(tuple(choice) for choice in note.of["choices"]))
+    return None
 
 
 def note(job: FileJob, made_from: str, row: Row, began: float) -> Note:

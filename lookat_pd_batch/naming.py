@@ -59,18 +59,23 @@ class Template:
         """The highest version that there is in a folder; 0 if there is none, or no {version}."""
         if not self.has("version"):
             return 0
-        mark = "\0"
-        parts = [(text, name) for text, name, _, _ in string.Formatter().parse(self.text)]
-        pattern = "".join(
-            re.escape(text) + ("(\\d+)" if name == "version" else re.escape(known.get(name, mark)) if name else "")
-            for text, name in parts
-        )
+        return max((int(match[1]) for match in self._matches(folder, known, suffix)), default=0)
+
+    def alike(self, folder: Path, known: Mapping[str, str], suffix: str) -> list[str]:
+        """The names in a folder that there may be of these fields, whatever the others are, in order."""
+        return sorted(match[0] for match in self._matches(folder, known, suffix))
+
+    def _matches(self, folder: Path, known: Mapping[str, str], suffix: str) -> list[re.Match[str]]:
+        """Those of the names in a folder; the first group is the version. Fields that are not known may be anything."""
+        fields = {name: re.escape(_FORBIDDEN.sub("_", value)) for name, value in known.items()} | {"version": r"(\d+)"}
+        parts = string.Formatter().parse(self.text)
+        pattern = "".join(re.escape(text) + (fields.get(name, ".+") if name else "") for text, name, _, _ in parts)
         wanted = re.compile(pattern + re.escape(suffix))
         try:
             names = os.listdir(folder)
         except OSError:
-            return 0
-        return max((int(match[1]) for match in map(wanted.fullmatch, names) if match), default=0)
+            return []
+        return [match for match in map(wanted.fullmatch, names) if match]
 
 
 def folders(paths: Sequence[Path], below: Mapping[str, str], names: Sequence[str]) -> list[Path]:

@@ -303,6 +303,8 @@ def test_the_newest_version_is_that_of_a_whole_name(tmp_path) -> None:
         (tmp_path / name).touch()
     assert template.newest(tmp_path, {"stem": "walk"}, ".blend") == 2
     assert template.newest(tmp_path / "none", {"stem": "walk"}, ".blend") == 0
+    (tmp_path / "Run_fast_v003.blend").touch()
+    assert template.newest(tmp_path, {"stem": "Run/fast"}, ".blend") == 3
 
 
 def test_names_of_outputs(three, call, tmp_path) -> None:

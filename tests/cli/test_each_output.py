@@ -75,6 +75,20 @@ def test_only_what_is_missing_is_made_again(shot, call, tmp_path) -> None:
     assert [one["skipped"] for one in row["baked"]] == [False] * 3 and len(made(out)) == 6
 
 
+def test_what_is_done_is_known_without_reading_the_input(shot, call, tmp_path, monkeypatch) -> None:
+    out, read = tmp_path / "out", []
+    load_file = load("cli.scene_files").load
+    monkeypatch.setattr(load("cli.scene_files"), "load", lambda *a, **k: read.append(a[0]) or load_file(*a, **k))
+    words = ["bake", shot, "--output", out, AIM, *NAME, "--skip-done", "--all-actions"]
+    call(*words)
+    assert len(read) == 4
+    read.clear()
+    assert [one["skipped"] for one in call(*words).row["baked"]] == [True] * 3 and not read
+    (out / "anna_Death_v001.blend").unlink()
+    assert [one["skipped"] for one in call(*words).row["baked"]] == [False, True, True] and len(read) == 1
+    assert made(out) == [f"anna_{name}_v001.blend" for name in ("Death", "Run", "Walk")]
+
+
 def test_one_action_that_fails_costs_one_file(shot, call, tmp_path) -> None:
     out = tmp_path / "out"
     out.mkdir()
