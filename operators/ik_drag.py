@@ -78,10 +78,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         self._hovered = BoneUnderMouse(self._armature)
         place = viewports.view_under(context.window, event.mouse_x, event.mouse_y)
         if self.use_active:
-            try:
-                self._take(context, selection.bone(context), event, place)
-            except LookAtError as error:
-                return reporting.report_error(self, error)
+            self._take(context, selection.bone(context), event, place)
         _running.append(self)
         context.window_manager.modal_handler_add(self)
         context.window.cursor_modal_set("PICK_AREA" if self._session is None else "SCROLL_XY")
@@ -97,10 +94,6 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         except ReferenceError:
             self._end(context)
             return reporting.report_error(self, _UNDONE)
-        except LookAtError as error:
-            self._restore()
-            self._end(context)
-            return reporting.report_error(self, error)
         except BaseException:
             self._restore()
             self._end(context)
@@ -304,10 +297,10 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         session = self._session
         try:
             keyed = session.keep()
-        except LookAtError as error:
+        except LookAtError:
             bone_selection.select(self._armature, self._selected)
             self._end(context)
-            return reporting.report_error(self, error)
+            raise
         # The next drag and the bake use what was chosen during this one.
         settings = context.scene.lookat_pd_ik
         settings.method = session.tuning.method

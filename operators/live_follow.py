@@ -73,11 +73,8 @@ class LOOKAT_PD_OT_follow(polling.Explained, job.Into, bpy.types.Operator):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         if context.window is None:
             return reporting.report_error(self, "Live Follow needs a window; run it from the 3D viewport.")
-        try:
-            shown = selection.look_at_bone(context)
-            session = LiveFollowSession(context.scene, context.view_layer, shown.id_data, shown.name)
-        except LookAtError as error:
-            return reporting.report_error(self, error)
+        shown = selection.look_at_bone(context)
+        session = LiveFollowSession(context.scene, context.view_layer, shown.id_data, shown.name)
         self._control = Control(session, use_mouse=self.use_mouse, into=self.into, fade=self.fade)
         if self.record:
             self._control.toggle_record()
@@ -109,10 +106,6 @@ class LOOKAT_PD_OT_follow(polling.Explained, job.Into, bpy.types.Operator):
                 self.report_keys()
                 self._end(context)
                 return {"FINISHED"}
-        except LookAtError as error:
-            control.session.restore()
-            self._end(context)
-            return reporting.report_error(self, error)
         except ReferenceError:
             control.session.release()
             self._end(context)

@@ -3,7 +3,6 @@
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
-from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
 from ..rig.look_at import picking
 from ..rig.look_at.directing import looks
@@ -66,10 +65,7 @@ class LOOKAT_PD_OT_pick_target(polling.OfLookAt, bpy.types.Operator):
 
     def _take(self, context: bpy.types.Context, found: Target) -> set[str]:
         armature, bone = self._armature(context), self._place[1]
-        try:
-            looks.check(armature, bone, found)
-        except LookAtError as error:
-            return reporting.report_error(self, error)
+        looks.check(armature, bone, found)
         settings = armature.pose.bones[bone].lookat_pd
         looks.write(settings, [found, *targets.listed(settings)[1:]])
         reporting.report_info(self, Message("'{bone}' looks at '{target}'.", bone=bone, target=found.label))
