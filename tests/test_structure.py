@@ -1,6 +1,7 @@
 """The project keeps its own rules: which package may import which, and nothing stays behind in Blender."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -309,6 +310,23 @@ def test_only_the_command_line_writes_files_of_blender() -> None:
         if _FILES_OF_BLENDER.search(path.read_text("utf-8"))
     ]
     assert not found
+
+
+def test_blender_itself_puts_another_file_in_the_place_of_one(tmp_path) -> None:
+    """What is saved over a file that another Blender, or a library, has open: it stays whole for those."""
+    path = tmp_path / "saved.blend"
+    item = bpy.data.objects.new("Kept", None)
+
+    def save() -> None:
+        bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True)
+
+    for write in (save, lambda: bpy.data.libraries.write(str(path), {item})):
+        write()
+        with path.open("rb") as file:
+            before = path.stat().st_ino
+            write()
+            assert path.stat().st_ino != before
+            assert len(file.read()) == os.fstat(file.fileno()).st_size > 0
 
 
 def test_blender_runs_the_installed_extension() -> None:
