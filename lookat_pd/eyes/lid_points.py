@@ -21,18 +21,30 @@ def gaps(upper: Array, lower: Array, axes: Array) -> Array:
     """
     side, height = _on_eye(upper, axes)
     low_side, low_height = _on_eye(lower, axes)
-    angles = np.zeros(side.shape)
-    for frame in range(len(side)):
-        order = np.argsort(low_side[frame])
-        edge, level = low_side[frame][order], low_height[frame][order]
-        margin = _BESIDE * (edge[-1] - edge[0]) if len(edge) > 1 else np.inf
-        inside = (side[frame] > edge[0] - margin) & (side[frame] < edge[-1] + margin)
-        # The corners belong to both lids.
-        edge, level = np.append(edge, side[frame][~inside]), np.append(level, height[frame][~inside])
-        order = np.argsort(edge)
-        under = np.interp(side[frame], edge[order], level[order])
-        angles[frame] = np.where(inside, np.maximum(height[frame] - under, 0.0), 0.0)
-    return angles
+    first, last = low_side.min(axis=1, keepdims=True), low_side.max(axis=1, keepdims=True)
+    margin = _BESIDE * (last - first) if lower.shape[1] > 1 else np.inf
+    inside = (side > first - margin) & (side < last + margin)
+    # The corners belong to both lids.
+    edge = np.concatenate((low_side, np.where(inside, np.inf, side)), axis=1)
+    under = _at(side, edge, np.concatenate((low_height, height), axis=1))
+    return np.where(inside, np.maximum(height - under, 0.0), 0.0)
+
+
+def _at(places: Array, points: Array, values: Array) -> Array:
+    """`np.interp` in each row: values (F, m) at points (F, m), in any order, there at places (F, n).
+
+    Points at infinity are none.
+    """
+    order = np.argsort(points, axis=1)
+    points, values = (np.take_along_axis(rows, order, axis=1) for rows in (points, values))
+    count = np.isfinite(points).sum(axis=1, keepdims=True)
+    after = (points[:, None] <= places[..., None]).sum(axis=2)
+    left = np.clip(after - 1, 0, np.maximum(count - 2, 0))
+    right = np.minimum(left + 1, count - 1)
+    (x0, x1), (y0, y1) = ([np.take_along_axis(rows, n, axis=1) for n in (left, right)] for rows in (points, values))
+    slope = (y1 - y0) / np.where(x1 > x0, x1 - x0, 1.0)
+    found = slope * (places - x0) + y0
+    return np.where(places <= x0, y0, np.where(places >= x1, y1, found))
 
 
 def turned(points: Array, angles: Array, axes: Array) -> Array:
