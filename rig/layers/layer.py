@@ -656,14 +656,22 @@ def own_on(owner: bpy.types.Object) -> Iterator[tuple[Item, bpy.types.Constraint
                 yield item, constraint
 
 
-def _all_disabled() -> AbstractContextManager[None]:
-    return disabled((item for item in bpy.data.objects if item.type == "ARMATURE"), own_on)
+def _all_disabled(spared: Collection[bpy.types.Object]) -> AbstractContextManager[None]:
+    return disabled((item for item in bpy.data.objects if item.type == "ARMATURE" and item not in spared), own_on)
+
+
+def _disable_on(copy: bpy.types.Object) -> None:
+    for _, constraint in own_on(copy):
+        _set(constraint, "influence", 0.0)
+
+
+_LEFT_OUT = suspend.LeftOut(_all_disabled, _disable_on)
 
 
 def register() -> None:
     """Sampling leaves out what layers add."""
-    suspend.LAYERS.append(_all_disabled)
+    suspend.LAYERS.append(_LEFT_OUT)
 
 
 def unregister() -> None:
-    suspend.LAYERS.remove(_all_disabled)
+    suspend.LAYERS.remove(_LEFT_OUT)

@@ -125,14 +125,14 @@ class Sampler:
         *,
         located: bool = False,
         cut_down: CutDown | None = None,
-        without: Callable[[], AbstractContextManager[None]] = suspend.layers_disabled,
+        without: Callable[[], AbstractContextManager[None]] | None = None,
     ) -> None:
         """aim: axis (3,) in the first bone's frame whose direction counts where uneven scale makes a bone askew.
 
         located: sample the channels of the bones' locations too. cut_down: what another sampler of the same bones and
         targets has found out, empty for whole rigs; None to find out when many frames are sampled. `whole_because` says
         afterwards why a rig that is worth it could not be cut down. without: a context in which what is left out adds
-        nothing.
+        nothing, by default that of all layers.
         """
         self._original, self._armature = scene, armature
         self.bones, self.targets = tuple(bones), tuple(targets)
@@ -174,11 +174,19 @@ class Sampler:
         _open.append(self)
         begin = perf_counter()
         try:
-            self._open.enter_context(self._without())
+            # Copies need another mode for a moment, which Blender refuses then; whole rigs are the same, only slower.
+            copied = {} if transforming.is_under_way() else self.cut_down or {}
+            played = [sampler._find_in_scene() for sampler in (self, *self._guests)]
+            # A rig that is not evaluated stays as it is: else each slice has Blender evaluate it where it is seen. What
+            # others look at may hang on the rig of a guest.
+            spared = () if any(played) or self._guests else copied
+            self._open.enter_context(suspend.layers_disabled(spared) if self._without is None else self._without())
             self.scene = bpy.data.scenes.new("Look-at PD")
             self._open.callback(bpy.data.scenes.remove, self.scene)
             self._open.callback(self._empty_out)
-            self._fill(self.scene)
+            self._fill(self.scene, copied)
+            if self._without is None:
+                suspend.disable_on(self._copies.values())
         except BaseException:
             self.park()
             raise
@@ -213,7 +221,7 @@ class Sampler:
         notes = [places.note for places in seen if places is not None and places.note is not None]
         return (*notes, *self._blind)
 
-    def _fill(self, scene: bpy.types.Scene) -> None:
+    def _fill(self, scene: bpy.types.Scene, copied: CutDown) -> None:
         scene[TEMPORARY] = True
         scene.render.fps, scene.render.fps_base = self._original.render.fps, self._original.render.fps_base
         # Blender marks all objects of the file when these are written.
@@ -226,8 +234,6 @@ class Sampler:
         cut_down_rig.share_action(self._original, scene)
         # Frames are those of keys here, whatever the time they are shown at.
         scene.render.frame_map_old = scene.render.frame_map_new = 100
-        # Copies need another mode for a moment, which Blender refuses then; whole rigs are the same, only slower.
-        copied = {} if transforming.is_under_way() else self.cut_down or {}
         for armature, bones in copied.items():
             self._copies[armature] = cut_down_rig.build(scene, armature, bones)
         for sampler in (self, *self._guests):
@@ -245,13 +251,17 @@ class Sampler:
         if self.bones and rig.hide_viewport:
             # Something that depends on it, so that it is evaluated all the same.
             self._helpers.append(_follower(scene, rig, self.bones[0]))
+        for n, target in enumerate(self.targets):
+            self._empties.append(None if n in (self._in_scene or ()) else self._empty(scene, target))
+
+    def _find_in_scene(self) -> bool:
+        """Find out, once, what has to be seen in the animator's scene; whether there is anything."""
         if self._in_scene is None:
             self._in_scene = {n: None for n, target in enumerate(self.targets) if self._is_in_scene(target)}
             if self.bones and self.targets and scene_playback.needs(self._original, Target(self._armature)):
                 self._in_scene[_RIG] = None
                 self._blind = scene_playback.blind_note(self._original, self._armature)
-        for n, target in enumerate(self.targets):
-            self._empties.append(None if n in self._in_scene else self._empty(scene, target))
+        return bool(self._in_scene)
 
     def _is_in_scene(self, target: Target) -> bool:
         """Whether a target has to be seen in the animator's scene."""

@@ -3,14 +3,26 @@
 Packages above register here what must be left out while the rig is sampled, so that sampling does not import them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 
 import bpy
 
 _suspended = 0
-LAYERS: list[Callable[[], AbstractContextManager[None]]] = []
-"""What sampling leaves out: each makes a context in which its data on the rigs adds nothing."""
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What sampling leaves out."""
+
+    disabled: Callable[[Collection[bpy.types.Object]], AbstractContextManager[None]]
+    """A context in which its data adds nothing on any rig but some, which are not sampled."""
+    disable_on: Callable[[bpy.types.Object], None]
+    """Lets its data on a copy of a rig add nothing."""
+
+
+LAYERS: list[LeftOut] = []
 
 WATCHERS: list[Callable[[bpy.types.Object], bool]] = []
 """Whether what a layer adds may depend on where an object, or one of its bones, is."""
@@ -33,12 +45,19 @@ def is_live_suspended() -> bool:
 
 
 @contextmanager
-def layers_disabled() -> Iterator[None]:
-    """Let nothing that the extension has put on any rig add to its pose."""
+def layers_disabled(spared: Collection[bpy.types.Object] = ()) -> Iterator[None]:
+    """Let nothing that the extension has put on any rig add to its pose. spared: rigs that stay as they are."""
     with ExitStack() as stack:
         for layer in LAYERS:
-            stack.enter_context(layer())
+            stack.enter_context(layer.disabled(spared))
         yield
+
+
+def disable_on(copies: Iterable[bpy.types.Object]) -> None:
+    """The same of copies of rigs, for as long as there are these."""
+    for copy in copies:
+        for layer in LAYERS:
+            layer.disable_on(copy)
 
 
 def is_watched(item: bpy.types.Object) -> bool:

@@ -13,6 +13,10 @@ cut_down_rig = load("rig.sampling.cut_down_rig")
 sample = load("rig.sampling.sampler")
 targets = load("rig.sampling.targets")
 actions = load("rig.animation.actions")
+offsets = load("rig.look_at.look_at_layer")
+own_data = load("rig.sampling.own_data")
+suspend = load("rig.sampling.suspend")
+Track = load("rig.layers.track").Track
 
 FRAMES = list(range(1, 31))
 BONES = 40
@@ -182,6 +186,37 @@ def test_nothing_else_moves_and_nothing_stays() -> None:
     assert 0 < len(kept) < BONES
     assert not scenes.differences(before, scenes.snapshot())
     assert ball.location.x == 7.0 and bpy.context.mode == "POSE"
+
+
+def test_what_a_copy_stands_in_for_is_not_evaluated_again() -> None:
+    """It keeps what a layer adds to it, which no sample has; a slice of work changes nothing of it that is seen."""
+    rig = control_rig(5)
+    before, _, kept = sampled(rig, ("bone 3",))
+    with suspend.suspend_live():
+        offsets.install(rig, 1, ("bone 3",))
+        offsets.show(rig, Track.pose(1, ("bone 3",), np.array([[0.8, 0.6, 0.0, 0.0]])))
+        bpy.context.view_layer.update()
+        shown, evaluated = bpy.context.scene, []
+
+        def note(scene: bpy.types.Scene, graph: bpy.types.Depsgraph) -> None:
+            if scene == shown:
+                evaluated.extend(
+                    update.id.name
+                    for update in graph.updates
+                    if update.is_updated_geometry or update.is_updated_transform
+                )
+
+        bpy.app.handlers.depsgraph_update_post.append(note)
+        try:
+            with sample.Sampler(bpy.context.scene, rig, ("bone 3",), cut_down={rig: kept}) as sampler:
+                seen = sample.run(sampler.sample(FRAMES))
+            bpy.context.view_layer.update()
+        finally:
+            bpy.app.handlers.depsgraph_update_post.remove(note)
+    assert rig.name not in evaluated
+    np.testing.assert_allclose(seen.rotations, before.rotations, atol=1e-6)
+    (own,) = (item for item in rig.pose.bones["bone 3"].constraints if own_data.is_own_constraint(item))
+    assert own.influence == 1.0
 
 
 def test_what_keys_on_the_armatures_data_drive_is_the_same() -> None:
