@@ -191,7 +191,7 @@ class Layer:
             pass
 
     def installing(self, places: Sequence[Place]) -> Iterator[None]:
-        """The same, one after the other, with a break after each that takes long; those that are right stay."""
+        """The same, one after the other, with a break before each that takes long; those that are right stay."""
         if self.is_installed(places):
             return
         wanted = {self.name(slot): place for slot, place in enumerate(places)}
@@ -200,8 +200,8 @@ class Layer:
         time, there = clock.get(), {constraint.name for _, constraint in self.constraints()}
         for name, (bone, what) in wanted.items():
             if name not in there:
-                self._begin(self._add(self._item(bone), name, time), what)
                 yield
+                self._begin(self._add(self._item(bone), name, time), what)
 
     def _spread(self, wanted: Mapping[str, Place]) -> list[bpy.types.Constraint]:
         """Take stray constraints away, and have copies of them where some of their names are wanted.

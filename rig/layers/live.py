@@ -21,7 +21,7 @@ from . import clock, kinds
 from .kinds import FRESH, Kind, LayerSolve
 from .live_scene import RESTING, LiveScene
 
-_TURN = 0.06
+_TURN = 0.05
 """Seconds for which a turn of the window's loop may be held up, to see what has changed and to solve; with what is
 shown at its end, and what Blender evaluates for that, a tenth of a second. What takes longer goes on in the next."""
 _LONGEST_TURN, _SHARE = 0.25, 0.3

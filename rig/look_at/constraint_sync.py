@@ -76,10 +76,11 @@ def _attach(armature: bpy.types.Object, bone: str, number: int, until: float) ->
 
 
 def complete(armature: bpy.types.Object, look_ats: Sequence[Instance]) -> Iterator[None]:
-    """Make what `sync` has left of the constraints of all look-ats of a rig, with a break after each that is slow."""
+    """Make what `sync` has left of the constraints of all look-ats of a rig, with breaks, since each is slow."""
     for item in look_ats:
         if not item.is_installed:
             yield from offsets.installing(armature, item.number, item.resolved.turned, item.resolved.moved)
+            yield
     offsets.arrange(armature, [item.number for item in look_ats])
 
 

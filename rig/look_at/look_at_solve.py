@@ -189,6 +189,7 @@ class LookAtSolve(LayerSolve):
                     self.preview(verification.expected(), displacement)
                     yield share
                     seen = yield from subrange(verification.steps(), 1.0 / passes, 0.999)
+                    yield 0.999
                     self.solution, self.measured, self.error = verification.solution, True, verification.error
                     self.aim = verification.aim
                     self.finish(solver, body, verification.offsets, verification.displacement, seen)

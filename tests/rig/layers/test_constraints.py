@@ -210,9 +210,11 @@ def test_a_further_bone_names_one_more_constraint() -> None:
 
 def test_what_is_left_of_installing_goes_on_later() -> None:
     armature = figure()
-    for _ in offsets.installing(armature, 1, BONES):
+    for made, _ in enumerate(offsets.installing(armature, 1, BONES)):
         assert not offsets.is_installed(armature, 1, BONES)
-        break
+        assert sum(len(own(armature, name)) for name in BONES) == made, "nothing is made before the first break"
+        if made == 1:
+            break
     bone = armature.pose.bones["chest"]
     bone.constraints.copy(armature.pose.bones["head"].constraints[0])
     assert own(armature, "chest") == [name_of(1, 0)], "a copy of a bone brings its constraints along"
