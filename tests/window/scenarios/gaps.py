@@ -1,6 +1,7 @@
 """How long the window stands still for edits, on rigs as they come, on one with dozens of clips and on a linked one:
 what the extension adds to one turn of the window's loop, in time of the thread, to what Blender takes in the same
-file; and the longest turn by the wall.
+file; and the longest turn by the wall. An edit is made again where it takes longer than it may: the least counts, and
+how busy the machine is beside it.
 
 What Blender takes is measured in the same run: to add an empty and a constraint by its own operators, with the step of
 undo, for what are operators here too; to insert a key; for all else to relate and draw what there is once something was
@@ -9,10 +10,11 @@ added.
 LOOKAT_PD_RIGS names a folder of rigs from other makers; without it the generated human alone is measured.
 """
 
+import itertools
 import os
 import time
-from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -32,69 +34,49 @@ MOST, LOOP = 0.1, 0.05
 which the benchmarks set their goals. One that is faster is given as much."""
 BAKING = 0.2
 """The same for a bake, which shows progress and can be stopped: `operators.job` works so long at once."""
-BESIDE = 2.0
+BESIDE = 1.5
 """How much longer the same work takes beside other programs, which share the caches of the processor with it."""
+TRIES = 4
+"""How often an edit is made until it takes no longer: what else the machine does meanwhile is no work of its own."""
 REPEATS = 4
 """Of what Blender takes."""
+Measured = Generator[float, None, float]
 RIGS = ("kaykit_knight", "khronos_fox", "m2m_snake", "robot_expressive", "godot_platformer_robot")
-_PLACES = ("_tick", "update", "_before_frame")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """An edit that must not hold the window up."""
+
+    name: str
+    do: Callable[[], object]
+    undo: Callable[[], object]
+    """Before it is tried again."""
+    done: Callable[[], bool]
+    """Whether what follows from it has come to its end."""
+    bare: float
+    """What a turn takes that Blender needs for it [s of the thread]."""
+    most: float = MOST
 
 
 class Turns:
     """The turns of the window's loop while something is measured."""
 
     def __init__(self) -> None:
-        self.longest = self.spent = self.work = 0.0
-        """The longest turn [s], the most that the extension has spent in one, and the most that one has taken with all
-        that Blender does [s of the window's thread]."""
-        self._begin, self._now, self._timer, self._busy = time.perf_counter(), 0.0, self._tick, False
-        self._worked = time.thread_time()
+        self.longest = self.work = 0.0
+        """The longest turn [s], and the most that one has taken with all that Blender does [s of the window's
+        thread]."""
+        self._begin, self._worked, self._timer = time.perf_counter(), time.thread_time(), self._tick
         bpy.app.timers.register(self._timer)
 
     def _tick(self) -> float:
         now, worked = time.perf_counter(), time.thread_time()
-        self.longest, self._begin, self._now = max(self.longest, now - self._begin), now, 0.0
+        self.longest, self._begin = max(self.longest, now - self._begin), now
         self.work, self._worked = max(self.work, worked - self._worked), worked
         return 0.001
 
-    @contextmanager
-    def spending(self) -> Iterator[None]:
-        """What is done meanwhile is done by the extension."""
-        if self._busy:
-            yield
-            return
-        self._busy, begin = True, time.thread_time()
-        try:
-            yield
-        finally:
-            self._busy = False
-            self._now += time.thread_time() - begin
-            self.spent = max(self.spent, self._now)
-
     def end(self) -> None:
         bpy.app.timers.unregister(self._timer)
-
-
-@contextmanager
-def measured() -> Iterator[Turns]:
-    live, turns = load("rig.layers.live"), Turns()
-    plain = {name: getattr(live, name) for name in _PLACES}
-
-    def clocked(function: Callable) -> Callable:
-        def work(*given: object, **named: object) -> object:
-            with turns.spending():
-                return function(*given, **named)
-
-        return work
-
-    for name, function in plain.items():
-        setattr(live, name, clocked(function))
-    try:
-        yield turns
-    finally:
-        for name, function in plain.items():
-            setattr(live, name, function)
-        turns.end()
 
 
 def pace() -> float:
@@ -107,31 +89,47 @@ def pace() -> float:
     return max(min(times) / LOOP, 1.0)
 
 
-def edited(
-    name: str, edit: Callable[[], object], done: Callable[[], bool], hands: Hands, bare: float = 0.0, most: float = MOST
-) -> Generator[float, None, float]:
-    """Print how long the window stands still for an edit and for what follows; the most that a turn has taken [s of the
-    thread]. bare: what one takes that Blender needs, 0 to measure that."""
-    with measured() as turns:
+def edited(name: str, edit: Callable[[], object], done: Callable[[], bool], hands: Hands) -> Measured:
+    """How long the window stands still for an edit and for what follows: the most that a turn takes [s of the
+    thread]."""
+    turns = Turns()
+    try:
+        # Timers run in the order in which they came: from here on each turn has one slice of the work.
+        yield 0.05
         begin = time.perf_counter()
-        with turns.spending():
-            edit()
+        edit()
         yield 0.1
         assert (yield from hands.until(done, 100.0)), name
         solved = time.perf_counter() - begin
         yield 0.5
-    added = turns.work - bare
-    ratio = f" beyond the {1e3 * bare:.0f} ms of Blender" if bare else ""
-    print(f"@ {name}: {1e3 * added:.0f} ms{ratio}, turn {1e3 * turns.longest:.0f} ms, solved after {solved:.1f} s")
-    if bare:
-        most *= BESIDE * pace()
-        assert added < most, f"{name}: {added:.2f} s added to one turn, of {most:.2f}"
+    finally:
+        turns.end()
+    print(
+        f"@ {name}: {1e3 * turns.work:.0f} ms in one turn of at most {1e3 * turns.longest:.0f} ms, "
+        f"solved after {solved:.1f} s"
+    )
     return turns.work
 
 
-def blenders_own(
-    name: str, edit: Callable[[], object], undo: Callable[[], object], hands: Hands
-) -> Generator[float, None, float]:
+def short(edit: Edit, rested: Callable[[], bool], hands: Hands) -> Waiting:
+    """An edit holds the window up no longer than it may, beyond what Blender itself needs: that is so once it was so
+    once, of some tries. rested: whether nothing is left to be done once it was undone."""
+    told = ""
+    for turn in range(TRIES):
+        if turn:
+            edit.undo()
+            yield 0.5
+            assert (yield from hands.until(rested, 100.0)), f"{edit.name}, undone"
+        added = (yield from edited(edit.name, edit.do, edit.done, hands)) - edit.bare
+        limit = edit.most * BESIDE * pace()
+        told = f"{1e3 * added:.0f} ms beyond the {1e3 * edit.bare:.0f} ms of Blender, of at most {1e3 * limit:.0f} ms"
+        print(f"@ {edit.name}: {told}")
+        if added < limit:
+            return
+    raise AssertionError(f"{edit.name}, also in the last of {TRIES} tries: {told}")
+
+
+def blenders_own(name: str, edit: Callable[[], object], undo: Callable[[], object], hands: Hands) -> Measured:
     """The most that a turn takes [s of the thread] for what Blender does itself."""
     taken = []
     for _ in range(REPEATS):
@@ -141,76 +139,118 @@ def blenders_own(
     return max(taken)
 
 
-def all_edits(hands: Hands, name: str, rig: bpy.types.Object, target: bpy.types.Object) -> Waiting:
-    live = load("rig.layers.live")
-    scene, bone = hands.window.scene, load("rig.look_at.resolve").find_head(rig)
-    for item in scene.objects:
-        item.select_set(item in (rig, target))
-    hands.window.view_layer.objects.active = rig
-    scene.frame_set(scene.frame_start)
-    yield 0.5
-    state = scene.session_uid
+class Subject:
+    """A rig with what is done to the look-at of its head."""
 
-    def is_solved() -> bool:
-        found = live.status(scene, rig, bone)
+    def __init__(self, hands: Hands, rig: bpy.types.Object, target: bpy.types.Object) -> None:
+        self.hands, self.scene, self.rig, self.target = hands, hands.window.scene, rig, target
+        self.bone = load("rig.look_at.resolve").find_head(rig)
+        self._presets = itertools.cycle(("Attentive", "Relaxed"))
+
+    @property
+    def settings(self):
+        return self.rig.pose.bones[self.bone].lookat_pd
+
+    def select(self) -> None:
+        for item in self.scene.objects:
+            item.select_set(item in (self.rig, self.target))
+        self.hands.window.view_layer.objects.active = self.rig
+
+    def is_rested(self) -> bool:
+        """Whether nothing is left to be done."""
+        known = load("rig.layers.live")._scenes.get(self.scene.session_uid)
+        return known is None or known.job is None
+
+    def is_solved(self) -> bool:
+        found = load("rig.layers.live").status(self.scene, self.rig, self.bone)
         assert found.state != "ERROR", found.error
-        known = live._scenes.get(state)
-        return found.state in ("SOLVED", "PREVIEW") and known is not None and known.job is None
+        return found.state in ("SOLVED", "PREVIEW") and self.is_rested()
 
-    def add() -> None:
-        with hands.override():
+    def is_baked(self) -> bool:
+        return self.settings.mute
+
+    # What is done
+
+    def add(self) -> None:
+        self.select()
+        with self.hands.override():
             bpy.ops.lookat_pd.add("EXEC_DEFAULT", True)
 
-    def key() -> None:
-        parent = rig.pose.bones[bone].parent or rig.pose.bones[bone]
+    def remove(self) -> None:
+        with self.hands.override():
+            bpy.ops.lookat_pd.remove("EXEC_DEFAULT", True)
+
+    def slide(self) -> None:
+        self.settings.settle_time = 0.5 if self.settings.settle_time > 0.55 else 0.6
+
+    def preset(self) -> None:
+        path = load("rig.look_at.presets").PRESETS.available()[next(self._presets)]
+        with self.hands.override():
+            bpy.ops.lookat_pd.preset("EXEC_DEFAULT", True, filepath=str(path))
+
+    def key(self) -> None:
+        parent = self.rig.pose.bones[self.bone].parent or self.rig.pose.bones[self.bone]
         parent.rotation_mode = "XYZ"
         parent.rotation_euler.x += 0.05
-        parent.keyframe_insert("rotation_euler", frame=scene.frame_current)
+        parent.keyframe_insert("rotation_euler", frame=self.scene.frame_current)
 
-    def bake() -> None:
-        with hands.override():
+    def switch(self, part: str, *, on: bool) -> None:
+        load("rig.look_at.body.layers").switch_whole_body(self.settings, on, part)
+
+    def bake(self) -> None:
+        with self.hands.override():
             bpy.ops.lookat_pd.bake("INVOKE_DEFAULT", True)
 
-    def relate() -> None:
+    def edit_live(self) -> None:
+        with self.hands.override():
+            bpy.ops.lookat_pd.edit_live("EXEC_DEFAULT", True)
+
+    def nothing(self) -> None:
+        """The same edit again is another one."""
+
+    # What Blender does itself
+
+    def relate(self) -> None:
         """What is added to the file for a slice and taken away again: Blender relates and draws all there is."""
         item = bpy.data.objects.new("Added", None)
-        scene.collection.objects.link(item)
+        self.scene.collection.objects.link(item)
         bpy.data.objects.remove(item)
-        for area in hands.window.screen.areas:
+        for area in self.hands.window.screen.areas:
             area.tag_redraw()
 
-    def constrain() -> None:
+    def constrain(self) -> None:
         """An empty and a constraint, as `Add` makes them."""
-        with hands.override():
+        with self.hands.override():
             bpy.ops.object.empty_add()
-            hands.window.view_layer.objects.active = rig
+            self.hands.window.view_layer.objects.active = self.rig
             bpy.ops.object.constraint_add("EXEC_DEFAULT", True, type="COPY_LOCATION")
-        rig.constraints[-1].mute = True
+        self.rig.constraints[-1].mute = True
 
-    def unconstrain() -> None:
-        rig.constraints.remove(rig.constraints[-1])
-        bpy.data.objects.remove(next(item for item in scene.objects if item.name.startswith("Empty")))
-        for item in scene.objects:
-            item.select_set(item in (rig, target))
-
-    drawn = yield from blenders_own(f"{name}, Blender's relations", relate, lambda: None, hands)
-    made = yield from blenders_own(f"{name}, Blender's constraint", constrain, unconstrain, hands)
-    keyed = yield from blenders_own(f"{name}, Blender's key", key, lambda: None, hands)
-    edits = [("Add", add, is_solved, made)]
-    edits += [("settle time", partial(_set, rig, bone, seconds), is_solved, drawn) for seconds in (0.5, 0.6)]
-    edits += [("key", key, is_solved, max(drawn, keyed))] * 2
-    edits += [(part, partial(_switch, rig, bone, part), is_solved, drawn) for part in ("eyes", "body")]
-    for what, edit, done, bare in edits:
-        yield from edited(f"{name}, {what}", edit, done, hands, bare)
-    yield from edited(f"{name}, bake", bake, lambda: rig.pose.bones[bone].lookat_pd.mute, hands, made, BAKING)
+    def unconstrain(self) -> None:
+        self.rig.constraints.remove(self.rig.constraints[-1])
+        bpy.data.objects.remove(next(item for item in self.scene.objects if item.name.startswith("Empty")))
+        self.select()
 
 
-def _set(rig: bpy.types.Object, bone: str, seconds: float) -> None:
-    rig.pose.bones[bone].lookat_pd.settle_time = seconds
-
-
-def _switch(rig: bpy.types.Object, bone: str, part: str) -> None:
-    load("rig.look_at.body.layers").switch_whole_body(rig.pose.bones[bone].lookat_pd, True, part)
+def all_edits(hands: Hands, name: str, rig: bpy.types.Object, target: bpy.types.Object) -> Waiting:
+    of = Subject(hands, rig, target)
+    of.select()
+    of.scene.frame_set(of.scene.frame_start)
+    yield 0.5
+    drawn = yield from blenders_own(f"{name}, Blender's relations", of.relate, of.nothing, hands)
+    made = yield from blenders_own(f"{name}, Blender's constraint", of.constrain, of.unconstrain, hands)
+    keyed = yield from blenders_own(f"{name}, Blender's key", of.key, of.nothing, hands)
+    edits = [Edit("Add", of.add, of.remove, of.is_solved, made)]
+    edits += [Edit("settle time", of.slide, of.nothing, of.is_solved, drawn)] * 2
+    edits += [Edit("key", of.key, of.nothing, of.is_solved, max(drawn, keyed))] * 2
+    edits.append(Edit("preset", of.preset, of.nothing, of.is_solved, made))
+    for part in ("eyes", "body"):
+        on, off = (partial(of.switch, part, on=on) for on in (True, False))
+        edits.append(Edit(part, on, off, of.is_solved, drawn))
+    edits.append(Edit("bake", of.bake, of.edit_live, of.is_baked, made, BAKING))
+    edits.append(Edit("Remove", of.remove, of.add, of.is_rested, made))
+    for edit in edits:
+        yield from short(replace(edit, name=f"{name}, {edit.name}"), of.is_rested, hands)
 
 
 def _ball(scene: bpy.types.Scene) -> bpy.types.Object:
