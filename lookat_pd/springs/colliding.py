@@ -128,6 +128,9 @@ class _Run:
         """(c, s) the bones on which others of the chain hang; 0 for the first, which hang on none."""
         hangs = (parents >= 0).reshape(self.chains, self.size)
         self.none = self._listed(nothing, nothing, nothing)
+        apart, moves = np.zeros((0, 3)), np.zeros((0, 2 * self.size, 3))
+        self.nothing = nothing, apart[:, 0], apart, moves, apart, apart[:, 0], apart[:, :2]
+        """No contacts, as `Contacts` has them."""
         limits = tuning.limit.reshape(self.chains, self.size)
         self.cones = Cones(limits, self.above, hangs) if (limits < np.pi).any() else None
         self.turn = _TURN if self.cones is None else min(_TURN, _CONE * float(limits.min()))
@@ -464,13 +467,16 @@ class _Run:
         rates = np.sqrt((state[:, self.size :] ** 2).sum(axis=-1))
         swung = _ROOM + 1.5 * count * self.dt * rates if count else np.full(rates.shape, beside)
         rows = [] if known is None else self._solid_rows(inputs, k, count, swung, known, yields)
-        if self.cones is not None:
+        ends = None
+        if self.cones is not None and count:
+            ends = self.cones.ends(state, swung, yields)
+        elif self.cones is not None:
             rows = [*rows, *self.cones.rows(state, swung, self.yields[: len(yields)])]
-        if not rows:
+        if not rows and ends is None:
             return None
-        together = rows[0] if len(rows) == 1 else map(np.concatenate, zip(*rows, strict=True))
+        together = rows[0] if len(rows) == 1 else map(np.concatenate, zip(*(rows or [self.nothing]), strict=True))
         chain, gaps, normals, moves, drift, friction, softness = together
-        return Contacts(chain, gaps, normals, moves, drift, friction, softness, yields, self.dt)
+        return Contacts(chain, gaps, normals, moves, drift, friction, softness, yields, self.dt, ends)
 
     def _solid_rows(
         self, inputs: DrivenChains, k: int, count: int, swung: Array, known: SeenPairs, yields: Array

@@ -3,10 +3,7 @@
 import numpy as np
 
 from ..rotation import Array
-
-_YIELD = 0.03
-"""Part of what a bone yields to a torque in a step by which its cone does. Where a collider pushes a bone beyond its
-cone, the forces of both would be huge, and tear the chain to and fro."""
+from .contacts import GIVES, Ends
 
 
 class Cones:
@@ -36,17 +33,36 @@ class Cones:
             state[:, bone] = above + bend * np.minimum(1.0, self.limits[:, bone] / np.maximum(angle, 1e-12))[:, None]
         return state
 
-    def rows(self, state: Array, swung: Array, yields: Array) -> list[tuple[Array, ...]]:
-        """Bones at the ends of their cones, as contacts along one axis whose distances are angles, as `Contacts` has
-        them. swung: (c, s) angles by which bones may swing. yields: by how much bones yield
-        in a step, see `Contacts`."""
+    def _near(self, state: Array, swung: Array) -> tuple[Array, Array, Array, Array]:
+        """Chains (q,) and bones (q,) that may come to the ends of their cones, with how all bend (c, s, 2) and by what
+        angles (c, s). swung: (c, s) angles by which bones may swing."""
         bends = self._bends(state)
         angles = np.sqrt((bends**2).sum(axis=-1))
-        gaps = self.limits - angles
         room = swung + np.take_along_axis(swung, self.above, axis=1) * self.hangs
-        chain, bone = np.nonzero(gaps < room)
+        return *np.nonzero(self.limits - angles < room), bends, angles
+
+    def ends(self, state: Array, swung: Array, yields: Array) -> Ends | None:
+        """The ends of cones to which bones may come in steps. swung: see `_near`. yields: by how much bones yield in a
+        step, see `Contacts`."""
+        chain, bone, _, _ = self._near(state, swung)
+        if not len(chain):
+            return None
+        size = self.limits.shape[1]
+        sees = np.zeros((len(chain), 2, size, 2))
+        below = np.flatnonzero(self.hangs[chain, bone])
+        for part in (0, 1):
+            sees[np.arange(len(chain)), part, bone, part] = 1.0
+            sees[below, part, self.above[chain, bone][below], part] = -1.0
+        softness = GIVES * yields[:, chain, bone, bone].T
+        return Ends(chain, sees.reshape(2 * len(chain), -1), self.limits[chain, bone], softness)
+
+    def rows(self, state: Array, swung: Array, yields: Array) -> list[tuple[Array, ...]]:
+        """Bones at the ends of their cones as these are now, as contacts along one axis whose distances are angles, as
+        `Contacts` has them. swung, yields: see `ends`."""
+        chain, bone, bends, angles = self._near(state, swung)
         if not len(chain):
             return []
+        gaps = self.limits - angles
         rows = np.arange(len(chain))
         outward = bends[chain, bone] / np.maximum(angles[chain, bone], 1e-9)[:, None]
         moves = np.zeros((len(chain), self.limits.shape[1], 2, 3))
@@ -55,5 +71,5 @@ class Cones:
         moves[below, self.above[chain, bone][below], :, 0] = outward[below]
         none, normals = np.zeros((len(chain), 3)), np.tile([1.0, 0.0, 0.0], (len(chain), 1))
         moves = moves.reshape(len(chain), -1, 3)
-        softness = _YIELD * yields[:, chain, bone, bone].T
+        softness = GIVES[: len(yields)] * yields[:, chain, bone, bone].T
         return [(chain, gaps[chain, bone], normals, moves, none, none[:, 0], softness)]

@@ -2,9 +2,12 @@
 
 c chains have s bones each; p of these are near a collider. The forces of all contacts of a chain are found together, so
 that what touches with its tip lifts the bones on which it hangs, too. What goes in is pushed out, and stops without
-bouncing; friction takes away no more of the slip than the contact's force allows.
+bouncing; friction takes away no more of the slip than the contact's force allows. The ends of cones are seen anew in
+each step: a bone that is pulled hard against a narrow one swings along its end, and would be thrown about otherwise.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
@@ -18,8 +21,26 @@ _SOFT = 1e-6
 """Part by which contacts that act alike are softened, so that their forces are known."""
 _CLOSED = 1e-9
 """Part of the largest gap up to which one is closed."""
+GIVES = np.array([0.1, 0.5])
+"""Parts of what swings, and rates, yield to a torque in a step by which ends of cones do, and contacts while a bone is
+at its end. Where a collider pushes a bone beyond its cone, the forces of both would be huge, and tear the chain to and
+fro; and several bones at their ends would throw each other about."""
 _ROUNDS = 4
 """Most times that it is seen what else is touched by what is pushed out."""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """q bones that may come to the ends of their cones."""
+
+    chains: Array
+    """(q,) that of each."""
+    sees: Array
+    """(2 q, 2 s) how each is swung from what it hangs on, both parts of that, by the swings of its chain."""
+    limits: Array
+    """(q,) [rad]"""
+    softness: Array
+    """(q, k) by how much their ends yield, see `Contacts`."""
 
 
 class Contacts:
@@ -36,19 +57,22 @@ class Contacts:
         softness: Array,
         yields: Array,
         dt: float,
+        ends: Ends | None = None,
     ) -> None:
         """chains: (p,) that of each. gaps: (p,) distances from touching [m]. normals: (p, 3) out of the colliders.
         moves: (p, 2 s, 3) how the point that touches moves with the swings of its chain. drift: (p, 3) how it moves
         away from the collider in a step by itself [m]. friction: (p,). yields: (k, c, s, s) by how much swings, and
         rates, of chains yield to torques. softness: (p, k) by how much contacts themselves yield."""
-        self.chains, self.gaps, self.friction, self.dt = chains, gaps, friction, dt
+        self.chains, self.gaps, self.friction, self.dt, self.ends = chains, gaps, friction, dt, ends
         self._normals, self._moves, self._drift = normals, moves, drift
         self._count, self._several, self._every = len(moves), yields.shape[1] > 1, yields.shape[1]
         levels = len(yields)
-        self._yields = yields[:, chains] if self._several else yields
+        self._yields_of, self._yields = yields, yields[:, chains] if self._several else yields
         self._pushed = (moves @ normals[..., None])[..., 0]
         """(p, 2 s) how gaps change with the swings of their chains."""
-        self._weighed = (self._yields @ self._pushed.reshape(self._count, -1, 2)).reshape(levels, *self._pushed.shape)
+        self._weighed = (self._yields @ self._pushed.reshape(self._count, yields.shape[-1], 2)).reshape(
+            levels, *self._pushed.shape
+        )
         """(k, p, 2 s) how swings, and rates, of chains change by forces."""
         self._mass = self._weighed @ self._pushed.T
         if self._several:
@@ -71,14 +95,7 @@ class Contacts:
 
     def forces(self, gaps: Array, active: Array) -> Array:
         """(k, p) pushes that close gaps (k, p) below 0 where active; none pulls."""
-        gaps = gaps[:, None]
-        found = (gaps @ self._inverse(active))[:, 0]
-        pulls = found[0] < 0.0
-        if _TRUE in pulls.tobytes():
-            rest = active & ~pulls
-            if rest.any():
-                found = (gaps @ self._inverse(rest))[:, 0]
-        return np.maximum(found, 0.0, out=found)
+        return _pushes(gaps, active, self._inverse)
 
     def _inverse(self, active: Array) -> Array:
         """(k, p, p) minus the inverse of the active rows of the masses, 0 elsewhere."""
@@ -93,6 +110,11 @@ class Contacts:
                 found[:, rows[:, None], rows] = -_inverted(self._mass, self.chains, rows)
             self._solved[key] = found
         return found
+
+    def weighed(self, ends: Ends) -> Array:
+        """(k, 2 q, 2 s) how swings, and rates, of chains change by what acts on the ends of cones."""
+        yields = self._yields_of[:, ends.chains.repeat(2)] if self._several else self._yields_of
+        return (yields @ ends.sees.reshape(len(ends.sees), -1, 2)).reshape(len(yields), *ends.sees.shape)
 
     def push_out(self, lift: float) -> Array:
         """(2 c s,) changes of swings that bring all out of the colliders, by `lift` [m] more than that."""
@@ -143,6 +165,8 @@ class _Steps:
         self.count, self.slips = c._count, bool(c.friction.any())
         self.single: dict[int, tuple] = {}
         self.crossed: Array | None = None
+        self.response: Array | None = None
+        self.limits = [] if c.ends is None else c.ends.limits.tolist()
         fall = np.add.reduce(c._drift * c._normals, axis=1)
         carried, sees, pushes = [fall], [c._pushed], [c._weighed]
         if self.slips:
@@ -150,6 +174,11 @@ class _Steps:
             carried.append(own)
             sees.append(slips)
             pushes.append(drags)
+        self.slipping = slice(c._count, sum(map(len, sees)))
+        if c.ends is not None:
+            carried.append(np.zeros(len(c.ends.sees)))
+            sees.append(c.ends.sees)
+            pushes.append(c.weighed(c.ends))
         self.sees, self.pushes = np.concatenate(sees), np.concatenate(pushes, axis=1)
         """(r, 2 s) what is seen of the swings of a chain, or of their rates, and (2, r, 2 s) how these change by what
         acts there."""
@@ -205,39 +234,106 @@ class _Steps:
         result, found = self._moved(step, state)
         seen = found.tolist()
         touching = [n for n in range(self.count) if seen[n] < 0.0]
-        if not touching:
+        beyond = self._beyond(seen)
+        if not (touching or beyond):
             return result
-        last = self._seen(state)[self.count :] if self.slips else None
-        if len(touching) == 1:
+        last = self._seen(state)[self.slipping] if self.slips else None
+        if len(touching) == 1 and not beyond:
             self._stop(result, touching[0], seen, last)
             return result
         found = found.reshape(2, -1)
-        gaps, c = found[:, : self.count], self.contacts
-        forces = c.forces(np.minimum(gaps, 0.0), gaps[0] < 0.0)
-        if last is not None:
-            slips = found[:, self.count :]
-            slips[0] -= last
-            slips = slips.reshape(2, self.count, 3)
-            slips *= self.slide[..., None]
-            size = np.sqrt(np.add.reduce(slips * slips, axis=2))
-            size += 1e-30
-            np.divide(c.friction * forces, size, out=size)
-            slips *= np.minimum(size, 1.0, out=size)[..., None]
-            # What holds one back may push another in.
-            gaps += (found[:, None, self.count :] @ self._crossed())[:, 0]
+        if beyond:
+            self._hold(found, beyond, last)
+        else:
+            gaps, c = found[:, : self.count], self.contacts
             forces = c.forces(np.minimum(gaps, 0.0), gaps[0] < 0.0)
-        gaps[:] = forces
+            if last is not None:
+                self._drag(found, forces, last)
+                # What holds one back may push another in.
+                gaps += (found[:, None, self.slipping] @ self._crossed()[..., : self.count])[:, 0]
+                forces = c.forces(np.minimum(gaps, 0.0), gaps[0] < 0.0)
+            gaps[:] = forces
+            found[:, self.slipping.stop :] = 0.0
         self._push(result, found)
         return result
 
+    def _drag(self, found: Array, forces: Array, last: Array) -> None:
+        """Replace the slips of what is seen (2, r) by what holds them back, where these forces (2, p) act."""
+        slips = found[:, self.slipping]
+        slips[0] -= last
+        slips = slips.reshape(2, self.count, 3)
+        slips *= self.slide[..., None]
+        size = np.sqrt(np.add.reduce(slips * slips, axis=2))
+        size += 1e-30
+        np.divide(self.contacts.friction * forces, size, out=size)
+        slips *= np.minimum(size, 1.0, out=size)[..., None]
+
+    def _beyond(self, seen: list[float]) -> list[int]:
+        """The bones that are beyond their cones."""
+        ends, first = self.contacts.ends, self.slipping.stop
+        if ends is None:
+            return []
+        parts = zip(seen[first : self.rows : 2], seen[first + 1 : self.rows : 2], self.limits, strict=True)
+        return [n for n, (x, y, limit) in enumerate(parts) if x * x + y * y > limit * limit]
+
+    def _hold(self, found: Array, beyond: list[int], last: Array | None) -> None:
+        """Replace what is seen (2, r) by what acts there, with bones at the ends of their cones as these are now."""
+        c, count, first = self.contacts, self.count, self.slipping.stop
+        assert c.ends is not None, "some are beyond"
+        rows = np.concatenate((np.arange(count), *(first + 2 * n + np.arange(2) for n in beyond)))
+        bends = found[:, rows[count:]].reshape(2, -1, 2)
+        angles = np.sqrt((bends[0] ** 2).sum(axis=-1))
+        outward = bends[0] / angles[:, None]
+        # Each end by both parts of its swing.
+        ends = np.zeros((count + len(beyond), len(rows)))
+        ends[np.arange(count), np.arange(count)] = 1.0
+        own = count + np.arange(len(beyond))
+        ends[own, count + 2 * np.arange(len(beyond))], ends[own, count + 2 * np.arange(len(beyond)) + 1] = -outward.T
+        gaps = found[:, rows] @ ends.T
+        gaps[0, count:] += c.ends.limits[beyond]
+        mass = ends @ self._response()[:, rows[:, None], rows] @ ends.T
+        mass[:, own, own] *= 1.0 + _SOFT
+        mass[:, own, own] += c.ends.softness[beyond].T
+        mass[:, :count, :count] = c._mass
+        gives = np.arange(count)
+        mass[:, gives, gives] *= 1.0 + GIVES[: len(mass), None]
+
+        def inverse(active: Array) -> Array:
+            return _inverse_of(mass, np.flatnonzero(active))
+
+        forces = _pushes(np.minimum(gaps, 0.0), gaps[0] < 0.0, inverse)
+        if last is not None:
+            self._drag(found, forces[:, :count], last)
+            gaps += (found[:, None, self.slipping] @ self._crossed()[..., rows] @ ends.T)[:, 0]
+            forces = _pushes(np.minimum(gaps, 0.0), gaps[0] < 0.0, inverse)
+        found[:, first:] = 0.0
+        found[:, rows] = forces @ ends
+
+    def _response(self) -> Array:
+        """(2, r, r) how what is seen changes by what acts there."""
+        response = self.response
+        if response is None:
+            response = self.pushes @ self.sees.T
+            if self.contacts._several:
+                of = self._of_rows()
+                response *= of[:, None] == of
+            self.response = response
+        return response
+
+    def _of_rows(self) -> Array:
+        """(r,) the chain of each."""
+        chains, ends = self.contacts.chains, self.contacts.ends
+        slips = np.repeat(chains, (self.slipping.stop - self.count) // max(self.count, 1))
+        return np.concatenate((chains, slips, np.repeat(ends.chains, 2) if ends is not None else chains[:0]))
+
     def _crossed(self) -> Array:
-        """(2, 3 p, p) how what holds points back changes gaps."""
+        """(2, 3 p, r) how what holds points back changes what is seen."""
         crossed = self.crossed
         if crossed is None:
-            c = self.contacts
-            crossed = self.pushes[:, self.count :] @ c._pushed.T
-            if c._several:
-                crossed *= np.repeat(c.chains, 3)[:, None] == c.chains
+            crossed = self.pushes[:, self.slipping] @ self.sees.T
+            if self.contacts._several:
+                of = self._of_rows()
+                crossed *= of[self.slipping, None] == of
             self.crossed = crossed
         return crossed
 
@@ -300,8 +396,7 @@ class _StepsOfMany(_Steps):
     """Those of several chains, most of which do not see each other's contacts."""
 
     def _set(self, transition: Array, driven: Array) -> None:
-        chains, self.transition = self.contacts.chains, transition
-        self.of_rows = np.concatenate((chains, np.repeat(chains, self.rows // self.count - 1)))
+        self.transition, self.of_rows = transition, self._of_rows()
         size = self.sees.shape[1]
         self.spread = np.zeros((2, self.rows, len(transition), size))
         self.spread[:, np.arange(self.rows), self.of_rows] = self.pushes
@@ -323,6 +418,25 @@ class _StepsOfMany(_Steps):
     def _push(self, state: Array, found: Array) -> None:
         change = (found[:, None] @ self.spread)[:, 0].reshape(2, *self.apart[::2])
         state.reshape(self.apart)[:] += change.swapaxes(0, 1)
+
+
+def _pushes(gaps: Array, active: Array, inverse: Callable[[Array], Array]) -> Array:
+    """(k, p) pushes that close gaps (k, p) below 0 where active; none pulls. inverse: see `Contacts._inverse`."""
+    gaps = gaps[:, None]
+    found = (gaps @ inverse(active))[:, 0]
+    pulls = found[0] < 0.0
+    if _TRUE in pulls.tobytes():
+        rest = active & ~pulls
+        if rest.any():
+            found = (gaps @ inverse(rest))[:, 0]
+    return np.maximum(found, 0.0, out=found)
+
+
+def _inverse_of(mass: Array, rows: Array) -> Array:
+    """Minus the inverses of the rows' parts of matrices (k, p, p), 0 elsewhere."""
+    found = np.zeros(mass.shape)
+    found[:, rows[:, None], rows] = -np.linalg.inv(mass[:, rows[:, None], rows])
+    return found
 
 
 def _inverted(mass: Array, chains: Array, rows: Array) -> Array:
