@@ -9,6 +9,7 @@ import bpy
 from ..lookat_pd.message import Message
 from ..rig.animation.bake_options import BakeOptions
 from ..rig.controls import limb_switch
+from ..rig.controls.limb_fit import SwitchResult
 from ..rig.settings import choice, text
 from ..translations import messages
 from . import drawing, job, polling, reporting, selection
@@ -91,7 +92,7 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
         options = replace(self.bake_options(context), into=_into(armature, self.into))
         self.job = limb_switch.switch(context.scene, armature, bones, self.to, options)
 
-    def finish(self, context: bpy.types.Context, result: limb_switch.SwitchResult) -> None:
+    def finish(self, context: bpy.types.Context, result: SwitchResult) -> None:
         size = 1000.0 * context.scene.unit_settings.scale_length
         for limb in result.skipped:
             reporting.report_info(self, limb_switch.skipping(limb, self.to))

@@ -13,7 +13,7 @@ import numpy as np
 from ...lookat_pd.ik import methods
 from ...lookat_pd.message import Message
 from ...rig.animation.bake_options import BakeOptions
-from ...rig.controls import limb_switch
+from ...rig.controls import limb_fit
 from ...rig.detection.joint_chain import UNDETECTED, WHOLE, JointChain, limb, resolve
 from ...rig.ik import chain_bake, contacts
 from ...rig.ik import settings as ik_settings
@@ -163,7 +163,7 @@ def _work(request: _Wish, scene: bpy.types.Scene, job: FileJob, row: Row, consol
     options = request.options
     baking.check_output(request.into, job)
     rig = baking.choose_rig(options, scene, row, options.bone)
-    called = chain_bake.BAKED if options.switch is None else limb_switch.CALLED[options.switch.upper()]
+    called = chain_bake.BAKED if options.switch is None else limb_fit.CALLED[options.switch.upper()]
     task = each_action.ActionTask(options, job, row, console, [rig], request.into, baking.named(called))
     each_action.run(task, lambda own: _bake_action(request, scene, job, rig, own, console))
 
