@@ -74,13 +74,15 @@ def run(
     folder: Path,
     limit: float = 480.0,
     size: tuple[int, int] = (1200, 800),
+    corner: tuple[int, int] = (0, 0),
     install: bool = True,
 ) -> Iterator[Result]:
     """Run scripts, named "module:function", one after another; results as they come, one for each.
 
     path: folder of the modules. prepare: the module whose `prepare` makes the file that each script begins with.
-    limit: seconds that one script may take. size: of the window. install: the extension, before anything else. Where
-    Blender crashes or hangs, the rest is done in another one.
+    limit: seconds that one script may take. size: of the window. corner: where its lower left one is on
+    the screen. install: the extension, before anything else. Where Blender crashes or hangs, the rest is done in
+    another one.
     """
     left = list(scripts)
     shutil.rmtree(folder, ignore_errors=True)
@@ -88,7 +90,7 @@ def run(
     zip_file = _build(folder) if install else None
     while left:
         done = 0
-        for result in _once(left, path, prepare, folder, zip_file, limit, size):
+        for result in _once(left, path, prepare, folder, zip_file, limit, (*corner, *size)):
             yield result
             done += 1
         left = left[done:]
@@ -110,7 +112,7 @@ def _once(
     folder: Path,
     zip_file: Path | None,
     limit: float,
-    size: tuple[int, int],
+    geometry: tuple[int, int, int, int],
 ) -> Iterator[Result]:
     """Run scripts in one Blender, as far as it comes; at least one result."""
     rows, log = folder / "results.jsonl", folder / "blender.log"
@@ -131,7 +133,7 @@ def _once(
             ),
             "utf-8",
         )
-        process = stack.enter_context(_blender(task, user, log, size))
+        process = stack.enter_context(_blender(task, user, log, geometry))
         waiting, seen, since = ["start", *scripts], 0, time.monotonic()
         while seen < len(waiting):
             ended = process.poll() is not None
@@ -173,24 +175,24 @@ def _tail(log: Path) -> str:
 
 
 @contextmanager
-def _blender(task: Path, user: str, log: Path, size: tuple[int, int]) -> Iterator[subprocess.Popen]:
+def _blender(task: Path, user: str, log: Path, geometry: tuple[int, int, int, int]) -> Iterator[subprocess.Popen]:
     with ExitStack() as stack:
         # Nothing of the tester's own, and nothing of the Python that starts it.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
-        environment |= {"BLENDER_USER_RESOURCES": user, "TMPDIR": user, "LANG": "C.UTF-8"}
+        environment |= {"BLENDER_USER_RESOURCES": user, "XDG_CACHE_HOME": user, "TMPDIR": user, "LANG": "C.UTF-8"}
         environment.pop("WAYLAND_DISPLAY", None)
         command = shlex.split(environment.get("LOOKAT_PD_WINDOW_COMMAND", ""))
         if not command:
             command = [environment["BLENDER"]]
             if shutil.which("Xvfb"):
-                environment["DISPLAY"] = stack.enter_context(_screen(size))
+                environment["DISPLAY"] = stack.enter_context(_screen(geometry))
                 environment["LIBGL_ALWAYS_SOFTWARE"] = "1"
         output = stack.enter_context(log.open("wb"))
         process = subprocess.Popen(
             [
                 *command,
                 *("--factory-startup", "--enable-autoexec", "--enable-event-simulate", "--no-window-focus"),
-                *("--window-geometry", "0", "0", *map(str, size)),
+                *("--window-geometry", *map(str, geometry)),
                 *("--python", str(Path(__file__).with_name("inside.py")), "--", str(task)),
             ],
             stdin=subprocess.DEVNULL,
@@ -207,11 +209,12 @@ def _blender(task: Path, user: str, log: Path, size: tuple[int, int]) -> Iterato
 
 
 @contextmanager
-def _screen(size: tuple[int, int]) -> Iterator[str]:
+def _screen(geometry: tuple[int, int, int, int]) -> Iterator[str]:
     """A screen that nobody sees; its name."""
+    left, low, width, height = geometry
     reader, writer = os.pipe()
     server = subprocess.Popen(
-        ["Xvfb", "-displayfd", str(writer), "-screen", "0", f"{size[0]}x{size[1]}x24", "+extension", "GLX"],
+        ["Xvfb", "-displayfd", str(writer), "-screen", "0", f"{left + width}x{low + height}x24", "+extension", "GLX"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -6,6 +6,7 @@ yields. Places are pixels of the window, counted from its lower left corner as B
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import bpy
 import numpy as np
 
 from . import pixels
+from .filming import Camera
 
 Waiting = Iterator[float]
 Place = tuple[int, int]
@@ -43,10 +45,11 @@ class Button:
 
 
 class Hands:
-    """Somebody in front of Blender's one window."""
+    """Somebody in front of a window of Blender."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.camera: Camera | None = None
         self._at: Place = (5, 5)
         self._known: dict[tuple[Sequence[str], float], dict[str, int]] = {}
         """Where buttons were seen last, by what they stand for: a panel seldom changes."""
@@ -55,8 +58,8 @@ class Hands:
 
     @property
     def window(self) -> bpy.types.Window:
-        """Asked for each time: loading a file replaces it."""
-        return bpy.context.window_manager.windows[0]
+        """The newest, as the preferences and the list of files are on top; loading a file replaces it."""
+        return bpy.context.window_manager.windows[-1]
 
     def area(self, kind: str) -> bpy.types.Area:
         for area in self.window.screen.areas:
@@ -82,6 +85,25 @@ class Hands:
     def override(self, place: Sequence[str] = VIEWPORT):
         """The context of someone whose mouse is there."""
         return bpy.context.temp_override(window=self.window, area=self.area(place[0]), region=self.region(place))
+
+    # A film
+
+    def film(self, name: str, place: Sequence[str] | None = None, above: int = 0) -> Camera:
+        """Film what is done from now on in the window above a height, or in one of its areas."""
+        part = self.window if place is None else self.area(place[0])
+        x, y = (0, 0) if place is None else (part.x, part.y)
+        corner = self.window.x + x, self.window.y + y + above
+        self.camera = Camera(self.folder / "films" / name, (*corner, part.width, part.height - above))
+        return self.camera
+
+    def filmed(self, lasting: float | None = None) -> None:
+        """Have the camera see the window as it is now."""
+        if self.camera is not None:
+            self.camera.see((self.window.x + self._at[0], self.window.y + self._at[1]), lasting)
+
+    def unseen(self) -> AbstractContextManager[None]:
+        """Nothing is filmed meanwhile."""
+        return self.camera.covered() if self.camera is not None else nullcontext()
 
     # Hands
 
@@ -113,6 +135,8 @@ class Hands:
     def button(self, value: str, which: str = "LEFTMOUSE", **held: bool) -> Waiting:
         """Press or release a mouse button."""
         self.window.event_simulate(which, value, x=self._at[0], y=self._at[1], **held)
+        if self.camera is not None and value == "PRESS":
+            self.camera.pressed = True
         yield 0.0
 
     def click(self, place: Place | Button, which: str = "LEFTMOUSE", **held: bool) -> Waiting:
@@ -238,6 +262,10 @@ class Hands:
 
         `button = yield from hands.find("settle_time")`
         """
+        with self.unseen():
+            return (yield from self._find(meaning, place, across))
+
+    def _find(self, meaning: str, place: Sequence[str], across: float) -> Iterator[float]:
         region = self.region(place)
         x = round(region.x + across * region.width)
         known = self._known.setdefault((place, across), {})

@@ -47,7 +47,7 @@ class _Run:
                 self._write(place, "skipped", missing, time.perf_counter())
                 continue
             yield from self._open()
-            yield from self._script(place, _seen(function(self._hands)))
+            yield from self._script(place, _seen(function(self._hands), self._hands))
 
     def _start(self) -> Iterator[float]:
         preferences = bpy.context.preferences
@@ -86,6 +86,7 @@ class _Run:
 
     def _open(self) -> Iterator[float]:
         """The beginning of every script: the file as prepared, the window as Blender comes."""
+        self._hands.camera = None
         window = self._hands.window
         if window.screen.is_animation_playing:
             with self._hands.override():
@@ -138,12 +139,13 @@ class _Run:
             file.write(json.dumps(row) + "\n")
 
 
-def _seen(steps: Iterator[float]) -> Iterator[float]:
+def _seen(steps: Iterator[float], hands: Hands) -> Iterator[float]:
     """The same waits; while a long one lasts Blender turns several times, however slow the machine: handles events,
     draws, and works on what is live."""
     for seconds in steps:
         turns = _TURNS if seconds >= _LONG else 1
         for _ in range(turns):
+            hands.filmed()
             yield seconds / turns
 
 
