@@ -2,10 +2,8 @@
 
 import hashlib
 import json
-import os
 import re
 import shutil
-import subprocess
 import threading
 import zipfile
 from collections.abc import Iterator
@@ -14,7 +12,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from windowed import blender
+from windowed import blender, published, strangers
 
 from .conftest import FOLDER, HERE
 
@@ -43,11 +41,8 @@ class _Served(SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def server(tmp_path, window) -> Iterator[str]:
-    quiet = {name: value for name, value in os.environ.items() if name != "BLENDER"}
-    built = subprocess.run([blender.ROOT / "tools/build", "--repository"], capture_output=True, text=True, env=quiet)
-    assert built.returncode == 0, built.stderr
     new, old = tmp_path / "new", tmp_path / "old"
-    shutil.copytree((blender.ROOT / built.stdout.strip()).parent, new)
+    shutil.copytree(published.build_repository(), new)
     old.mkdir()
     _as_older(new, old)
     handler = partial(_Served, roots=[old, new])
@@ -83,3 +78,13 @@ def test_from_a_repository(script, server, monkeypatch) -> None:
     (result,) = found
     if result.outcome != "passed":
         pytest.fail(f"{result.text}\n\nBlender printed:\n{result.output}\n\nPictures: {folder}", pytrace=False)
+
+
+@pytest.mark.window
+def test_a_stranger_gets_to_baked_keys_in_three_minutes(window) -> None:
+    """From the address that the page gives, by mouse and keyboard alone, from a user's folder that is empty."""
+    folder = FOLDER.with_name("window-stranger")
+    result = strangers.walk(folder)
+    if result.outcome != "passed":
+        pytest.fail(f"{result.text}\n\nBlender printed:\n{result.output}\n\nPictures: {folder}", pytrace=False)
+    print((folder / "stranger.json").read_text("utf-8"))
