@@ -33,7 +33,7 @@ release: ## what a release publishes: zips, checksums, repository and site, afte
 pictures: ## the documents' pictures of Blender's window: docs/images; needs BLENDER; ARGS may name some
 	@tools/pictures $(ARGS)
 
-films: ## the documents' films: docs/images/films; ARGS may name some, or be --check
+films: ## the documents' films: docs/images/films; ARGS may name some, or be --check; those of the window need BLENDER
 	@python=$(NEWEST) && "$$python" docs/films $(ARGS)
 
 site: ## the site of the documents, in English and Japanese: build/site

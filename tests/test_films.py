@@ -16,19 +16,31 @@ def test_no_film_is_older_than_what_it_is_made_by() -> None:
     assert not kept.outdated(), "make films"
 
 
-def test_a_film_whose_script_changes_is_outdated(tmp_path, monkeypatch) -> None:
-    for name in {source for film in (*kept.FILMS, kept.REEL) for source in kept.sources(film)}:
+@pytest.fixture
+def copied(tmp_path, monkeypatch) -> Path:
+    """A copy of all that films are made by."""
+    for name in {source for film in (*kept.FILMS, *kept.IN_WINDOW, kept.REEL) for source in kept.sources(film)}:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     monkeypatch.setattr(kept, "ROOT", tmp_path)
     assert not kept.outdated()
-    script = tmp_path / "docs" / "films" / "hit.py"
+    return tmp_path
+
+
+def test_a_film_whose_script_changes_is_outdated(copied) -> None:
+    script = copied / "docs" / "films" / "hit.py"
     script.write_text(script.read_text("utf-8") + "LONGER = 1\n", "utf-8")
     assert kept.outdated() == ["hit"]
 
 
+def test_a_film_of_the_interface_whose_panel_changes_is_outdated(copied) -> None:
+    panel = copied / "panels" / "rows.py"
+    panel.write_text(panel.read_text("utf-8") + "WIDER = 1\n", "utf-8")
+    assert kept.outdated() == ["stranger"]
+
+
 def test_films_are_short_and_small() -> None:
-    for name in kept.FILMS:
+    for name in (*kept.FILMS, *kept.IN_WINDOW):
         pictures, times = cutting.frames(name)
         assert kept.path(name).stat().st_size < cutting.LARGEST, name
         assert sum(times) / 1000 <= cutting.LONGEST, name

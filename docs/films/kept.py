@@ -24,6 +24,8 @@ FILMS = (
     "springs",
 )
 """In the order of the reel."""
+IN_WINDOW = ("stranger",)
+"""Those of the interface, which need a Blender with a window."""
 REEL = "reel"
 _COMMON = "docs/films/shooting.py", "docs/alive/stage.py"
 _PEOPLE = tuple(f"assets/demo/{name}.py" for name in ("geometry", "human", "mannequin", "materials", "rigify_human"))
@@ -36,6 +38,17 @@ _ALSO = {
     "springs": ("docs/springs_filmstrip.py",),
 }
 """Scripts that single films are made by, besides their own."""
+_INTERFACE = (
+    *("docs/films/window.py", "tools/windowed/filming.py", "operators/drawing.py"),
+    *(f"panels/{name}.py" for name in ("look_at", "rows", "presets", "status", "plots", "sidebar")),
+)
+_SHOWN = {
+    "stranger": (
+        *("tools/windowed/strangers.py", "tests/window/installing/strangers_path.py", "docs/alive/dance.py"),
+        *("docs/installation.md", "operators/open_example.py", "panels/newcomer.py", "assets/demo/example.py"),
+    ),
+}
+"""What films of the interface are made by; they show panels. Who stands beside them does not matter."""
 
 
 def path(name: str) -> Path:
@@ -46,6 +59,8 @@ def sources(name: str) -> Iterable[str]:
     """Files of the repository that a film is made by."""
     if name == REEL:
         return "docs/films/cutting.py", *(f"docs/images/films/{film}.webp" for film in FILMS)
+    if name in IN_WINDOW:
+        return f"docs/films/{name}.py", *_INTERFACE, *_SHOWN[name]
     return f"docs/films/{name}.py", *_ALSO.get(name, ()), *_COMMON, *_PEOPLE
 
 
@@ -64,7 +79,7 @@ def note(name: str) -> None:
 def outdated() -> list[str]:
     """Films that are not there, or older than what they are made by."""
     notes = _notes()
-    return [name for name in (*FILMS, REEL) if not path(name).exists() or notes.get(name) != digest(name)]
+    return [name for name in (*FILMS, *IN_WINDOW, REEL) if not path(name).exists() or notes.get(name) != digest(name)]
 
 
 def _notes() -> dict[str, str]:
