@@ -96,10 +96,12 @@ class LOOKAT_PD_OT_bake_onto_actions(BakedKeys, KeyChoice, job.ModalJob, bpy.typ
     def finish(self, context: bpy.types.Context, result: list[bake_actions.BakedAction]) -> None:
         for item in result:
             item.action.lookat_pd.checked = False
+        one = "Baked onto an action, into a new action on a muted NLA track ({took} s)."
+        several = "Baked onto {count} actions, into new actions on muted NLA tracks ({took} s)."
         reporting.report_info(
             self,
             Message(
-                "Baked onto {count} actions, into new actions on muted NLA tracks ({took} s).",
+                one if len(result) == 1 else several,
                 count=len(result),
                 took=f"{self.seconds:.2f}",
             ),

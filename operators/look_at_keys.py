@@ -67,7 +67,9 @@ class LOOKAT_PD_OT_move_keys(polling.Explained, bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         count = shot_keys.move(_look_ats(context))
-        reporting.report_info(self, Message("The keys of {count} settings were moved to the shot.", count=count))
+        several = "The keys of {count} settings were moved to the shot."
+        text = "The keys of a setting were moved to the shot." if count == 1 else several
+        reporting.report_info(self, Message(text, count=count))
         return {"FINISHED"}
 
 

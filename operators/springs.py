@@ -17,7 +17,8 @@ from ..translations import messages
 from . import drawing, polling, reporting, selection
 
 NONE_FOUND = "No bone is called a tail, hair, an ear, a skirt, a strap or the like; select bones in pose mode"
-ADDED = Message("Added springs to {count} chains of bones.").template
+_ADDED = Message("Added springs to {count} chains of bones.").template
+_ADDED_ONE = Message("Added springs to a chain of bones.").template
 _WIDTH = 360
 
 
@@ -46,6 +47,11 @@ def why_no_springs(context: bpy.types.Context) -> str | None:
     if reason is None and shown(context) is None:
         reason = "Add springs first"
     return reason
+
+
+def added(count: int) -> Message:
+    """What is said of chains that got springs."""
+    return Message(_ADDED_ONE if count == 1 else _ADDED, count=count)
 
 
 class OfSprings(polling.Explained):
@@ -91,8 +97,9 @@ class LOOKAT_PD_OT_add_springs(polling.Explained, bpy.types.Operator):
         for item in self.found:
             row = layout.row()
             row.prop(item, "use", text="")
-            count = Message("{name} ({count} bones)", name=item.name, count=item.bones.count("\n") + 1)
-            row.label(text=messages.translate(count), translate=False)
+            count = item.bones.count("\n") + 1
+            text = Message("{name} (1 bone)" if count == 1 else "{name} ({count} bones)", name=item.name, count=count)
+            row.label(text=messages.translate(text), translate=False)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = selection.armature(context)
@@ -101,7 +108,7 @@ class LOOKAT_PD_OT_add_springs(polling.Explained, bpy.types.Operator):
         if not every:
             raise RigError("{reason}.", reason=Message(NONE_FOUND))
         springs_edit.add(armature, every, presets)
-        reporting.report_info(self, Message(ADDED, count=len(every)))
+        reporting.report_info(self, added(len(every)))
         return {"FINISHED"}
 
     def _chains(self, context: bpy.types.Context, armature: bpy.types.Object) -> tuple[list[list[str]], list[str]]:
@@ -178,7 +185,9 @@ class LOOKAT_PD_OT_springs_mirror(OfSprings, bpy.types.Operator):
             count += 1
         if not count:
             raise RigError("None of the selected chains has bones on the other side; select one on the left or right.")
-        reporting.report_info(self, Message("Mirrored the springs of {count} chains of bones.", count=count))
+        several = "Mirrored the springs of {count} chains of bones."
+        text = "Mirrored the springs of a chain of bones." if count == 1 else several
+        reporting.report_info(self, Message(text, count=count))
         return {"FINISHED"}
 
 

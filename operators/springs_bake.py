@@ -44,8 +44,10 @@ class LOOKAT_PD_OT_springs_bake(job.Bake, bpy.types.Operator):
         self.job = layer_bake.bake(context.scene, SpringKind, [instance_of(context.scene, item, every)], options)
 
     def finish(self, context: bpy.types.Context, result: object) -> None:
+        one = "Baked springs of a bone, frames {first} to {last}, into {where} ({took} s)."
+        several = "Baked springs of {count} bones, frames {first} to {last}, into {where} ({took} s)."
         summary = Message(
-            "Baked springs of {count} bones, frames {first} to {last}, into {where} ({took} s).",
+            one if self.count == 1 else several,
             count=self.count,
             first=self.frame_start,
             last=self.frame_end,

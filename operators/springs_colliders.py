@@ -63,7 +63,8 @@ class LOOKAT_PD_OT_spring_colliders_from_mesh(polling.Explained, bpy.types.Opera
         armature = selection.armature(context)
         assert armature is not None, "otherwise why_not gives the reason"
         made = mesh_colliders.make(armature)
-        reporting.report_info(self, Message("Made colliders of {count} bones.", count=len(made)))
+        text = "Made a collider of a bone." if len(made) == 1 else "Made colliders of {count} bones."
+        reporting.report_info(self, Message(text, count=len(made)))
         return {"FINISHED"}
 
 

@@ -38,7 +38,7 @@ class LOOKAT_PD_OT_springs_from_vrm(VRMFile, polling.Explained, bpy.types.Operat
         taken = vrm_springs.take_over(context.scene, armature, said)
         for note in taken.notes:
             self.report({"WARNING"}, messages.translate(note))
-        reporting.report_info(self, Message(springs.ADDED, count=len(taken.chains)))
+        reporting.report_info(self, springs.added(len(taken.chains)))
         return {"FINISHED"}
 
     def _said(self, armature: bpy.types.Object) -> vrm_data.VrmSprings:

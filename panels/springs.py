@@ -62,7 +62,8 @@ class LOOKAT_PD_PT_springs(FeaturePanel, bpy.types.Panel):
     def _draw_chain(layout: bpy.types.UILayout, context: bpy.types.Context, chain: SpringChain) -> None:
         s = chain.settings
         row = layout.row(align=True)
-        name = Message("{name} ({count} bones)", name=chain.bone, count=len(chain.bones))
+        count = len(chain.bones)
+        name = Message("{name} (1 bone)" if count == 1 else "{name} ({count} bones)", name=chain.bone, count=count)
         row.label(text=messages.translate(name), icon="BONE_DATA", translate=False)
         row.prop(s, "mute", text="", icon="HIDE_ON" if s.mute else "HIDE_OFF", emboss=False)
         row.operator("lookat_pd.springs_remove", text="", icon="X", emboss=False)

@@ -29,6 +29,10 @@ _MISSING = Message(
     "{count} joints of the springs in the VRM file, such as '{name}', are not there and are left out; export the file "
     "again if they should swing."
 ).template
+_MISSING_ONE = Message(
+    "Joint '{name}' of the springs in the VRM file is not there and is left out; export the file again if it should "
+    "swing."
+).template
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,9 @@ class VrmSprings:
         """What is said of what could not be read."""
         if not self.missing:
             return self.others
-        return Message(_MISSING, count=len(self.missing), name=self.missing[0]), *self.others
+        return Message(
+            _MISSING_ONE if len(self.missing) == 1 else _MISSING, count=len(self.missing), name=self.missing[0]
+        ), *self.others
 
 
 def is_vrm(document: dict[str, Any]) -> bool:

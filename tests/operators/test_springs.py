@@ -141,3 +141,9 @@ def test_a_collider_of_a_library_is_not_removed_for_this_session_only(tmp_path) 
     with pytest.raises(RuntimeError, match="is linked from a library"):
         bpy.ops.lookat_pd.spring_collider_remove(object=name)
     assert colliders.on(bpy.context.scene)
+
+
+def test_one_chain_is_not_several() -> None:
+    added = load("operators.springs").added
+    assert added(1) == "Added springs to a chain of bones."
+    assert added(2) == "Added springs to 2 chains of bones."
