@@ -19,8 +19,7 @@ from ...rig.look_at.body import layers
 from ...rig.look_at.directing import conversation_settings, conversation_table, looks
 from ...rig.sampling.targets import Target
 from .animation import animate_body
-from .human import FPS, add_camera, add_ground, add_light, build_human
-from .materials import paint
+from .human import FPS, add_camera, add_ground, add_light, build_human, shut_wholly
 from .targets import add_bird
 
 FIRST, LAST = 1, 192
@@ -84,7 +83,6 @@ def _build_person(scene: bpy.types.Scene, name: str) -> bpy.types.Object:
     aside, turn, size = PLACES[name]
     rig.location.x, rig.rotation_euler.z, rig.scale = aside, radians(turn), (size, size, size)
     if name == "Anna":
-        rig.children[0].data.materials[1] = paint("Red Shirt")
         action = animate_body(rig, FIRST, STORY_LAST, FPS)
     else:
         # Twice the same, so that it covers the scene's range.
@@ -99,6 +97,7 @@ def _switch_all_on(scene: bpy.types.Scene, rig: bpy.types.Object, seed: int) -> 
     settings = rig.pose.bones[head].lookat_pd
     settings.use = False
     layers.switch_on(settings, (*layers.whole_body(), "breathing"))
+    shut_wholly(settings)
     settings.eyes.head_share = 0.8
     settings.eyes.drift, settings.eyes.micro, settings.eyes.seed = radians(0.6), radians(0.3), seed
 

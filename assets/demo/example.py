@@ -14,6 +14,7 @@ from ...rig.look_at.directing import looks
 from ...rig.sampling.targets import Target
 from .human import Demo, add_camera
 from .human import build_scene as build_human_scene
+from .human import shut_wholly
 
 LOOKS = ((1, "Ball"), (92, "Bird"), (140, None), (186, "Ball"))
 """From which frame on the person looks at what; None for the plain animation."""
@@ -37,7 +38,9 @@ def build_scene() -> Demo:
     camera = add_camera(scene, **_CAMERA)
     head = look_at.find_head(rig)
     look_at_edit.add(scene, rig, head, demo.ball)
-    layers.switch_on(rig.pose.bones[head].lookat_pd)
+    settings = rig.pose.bones[head].lookat_pd
+    layers.switch_on(settings)
+    shut_wholly(settings)
     numbers = {"Ball": 0, "Bird": looks.add(rig, head, Target(demo.bird)), None: None}
     looks.write_keys(scene, rig, head, [(frame, numbers[name]) for frame, name in LOOKS])
     look_at_edit.activate(rig, head)

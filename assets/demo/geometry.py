@@ -14,6 +14,8 @@ from math import copysign, cos, pi, sin
 import bpy
 from mathutils import Vector
 
+X, Y, Z = Vector((1, 0, 0)), Vector((0, 1, 0)), Vector((0, 0, 1))
+SIDES = (("L", 1.0), ("R", -1.0))
 Weights = dict[str, float]
 WeightField = Callable[[Vector], Weights]
 

@@ -16,12 +16,13 @@ import bpy
 from mathutils import Vector
 
 from .animation import animate_body
-from .mannequin import build_body, build_eyes
+from .head import SHUT, build_eyes
+from .mannequin import build_body
 from .materials import paint
 from .rigify_human import active_scene, generate_human
 from .targets import add_targets
 
-__all__ = ["Demo", "add_targets", "animate_body", "build_human", "build_scene"]
+__all__ = ["Demo", "add_targets", "animate_body", "build_human", "build_scene", "shut_wholly"]
 
 FIRST, LAST, FPS = 1, 250, 24
 
@@ -50,6 +51,11 @@ def build_human(scene: bpy.types.Scene, name: str = "Human", *, light: bool = Fa
     for part in (body, *build_eyes(rig, collection)):
         part.hide_select = True  # a click in the viewport should find the controls
     return rig
+
+
+def shut_wholly(look_at: bpy.types.PropertyGroup) -> None:
+    """Make a look-at of this human close the eyes, which are larger than most, as it blinks."""
+    look_at.eyes.blink_angle = SHUT
 
 
 def build_scene(scene: bpy.types.Scene | None = None, *, light: bool = False) -> Demo:

@@ -46,8 +46,9 @@ def takes() -> Iterator[Take]:
     turns = [(frame, bpy.data.objects[name]) for frame, name in SPOKEN]
     for label, manner in (("before", Manner(seed=SEED, **BEFORE)), ("after", Manner(seed=SEED))):
         talk.converse(scene, turns, people, talk.Options(manner, end=scene.frame_end, eyes=True, body=True))
-        if label == "before":
-            for rig in people:
+        for rig in people:
+            load("assets.demo.human").shut_wholly(rig.pose.bones[find_head(rig)].lookat_pd)
+            if label == "before":
                 # An eye was looked at, not the middle between both.
                 stage.settle(rig, stage.EARLIER | {"subtarget": stage.EYES[0]})
         load("rig.layers.live").finish(scene)

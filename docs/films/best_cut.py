@@ -17,7 +17,7 @@ def shots() -> Iterator[Shot]:
     rig.animation_data.action.name = "Run"
     stage.perform(rig, "Turn", join.turn, FRAMES)
     stage.light(scene)
-    camera(scene, (1.9, -4.6, 1.5), (0.0, 0.0, 1.0), 56.0)
+    camera(scene, (1.9, -4.6, 1.5), (0.0, 0.0, 1.02), 72.0)
     stage.select(rig)
     frames = range(1, FRAMES, 1)
     actions = {name: bpy.data.actions[name] for name in ("Run", "Turn")}

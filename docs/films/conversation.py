@@ -10,5 +10,5 @@ from .shooting import Shot, camera, whole_range
 def shots() -> Iterator[Shot]:
     for take in conversation.takes():
         if take.label == "after":
-            camera(take.scene, (0.0, -3.4, 1.7), (0.0, 0.0, 1.55), 58.0)
+            camera(take.scene, (0.0, -3.4, 1.72), (0.0, 0.0, 1.66), 76.0)
             yield Shot("", take.scene, whole_range(take.scene))

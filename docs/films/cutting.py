@@ -6,9 +6,9 @@ from PIL import Image, ImageDraw, ImageFont
 
 from .kept import FOLDER, REEL, path
 
-WIDTH, HEIGHT = 320, 320
+WIDTH, HEIGHT = 384, 384
 """Pixels of one shot; a film has one to three of them side by side."""
-MOST_WIDTH = 640
+MOST_WIDTH = 768
 LARGEST, LONGEST = 600_000, 8.0
 """Bytes and seconds of a film."""
 QUALITIES = 60, 45, 30, 20

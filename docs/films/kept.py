@@ -28,7 +28,10 @@ IN_WINDOW = ("stranger",)
 """Those of the interface, which need a Blender with a window."""
 REEL = "reel"
 _COMMON = "docs/films/shooting.py", "docs/alive/stage.py"
-_PEOPLE = tuple(f"assets/demo/{name}.py" for name in ("geometry", "human", "mannequin", "materials", "rigify_human"))
+_PEOPLE = tuple(
+    f"assets/demo/{name}.py"
+    for name in ("appearance", "geometry", "hand", "head", "human", "mannequin", "materials", "rigify_human")
+)
 _ALSO = {
     "look_at": ("assets/demo/animation.py", "assets/demo/performance.py", "assets/demo/targets.py"),
     "conversation": ("docs/alive/conversation.py",),

@@ -12,10 +12,10 @@ LAST = 144
 
 
 def shots() -> Iterator[Shot]:
-    demo = load("assets.demo.human").build_scene()
+    demo = load("assets.demo.human").build_scene(light=True)
     scene, rig = demo.scene, demo.rig
     scene.frame_end = LAST
-    camera(scene, (0.6, -4.4, 1.75), (0.25, -0.2, 1.55), 56.0)
+    camera(scene, (0.6, -4.0, 1.75), (0.48, -0.2, 1.62), 60.0)
     frames = range(1, LAST + 1, EVERY)
     yield Shot("animation", scene, frames)
     resolve, looks = load("rig.look_at.resolve"), load("rig.look_at.directing.looks")

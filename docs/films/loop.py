@@ -15,7 +15,7 @@ def shots() -> Iterator[Shot]:
     scene = bpy.context.scene
     rig = stage.character(scene, "Dancer", dance.dance, FRAMES)
     stage.light(scene)
-    camera(scene, (1.2, -4.2, 1.5), (0.0, 0.0, 1.05), 52.0)
+    camera(scene, (1.2, -4.2, 1.5), (0.0, 0.0, 1.05), 64.0)
     stage.select(rig)
     rounds = [1 + (n * EVERY) % FRAMES for n in range(3 * FRAMES // EVERY)]
     yield Shot("played three times", scene, rounds)

@@ -17,6 +17,8 @@ def stands(time: float) -> dict:
     return {
         "torso": ((0.0, 0.0, 0.0), (0.0, 0.0, -0.012)),
         "chest": ((0.7 * stage.swing(time, 0.3, 1.0), 0.0, 0.0), (0.0, 0.0, 0.0)),
+        "forearm_fk.L": ((-14.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
+        "forearm_fk.R": ((-14.0, 0.0, 0.0), (0.0, 0.0, 0.0)),
         "upper_arm_fk.L": ((0.0, 0.0, 45.0), (0.0, 0.0, 0.0)),
         "upper_arm_fk.R": ((0.0, 0.0, -45.0), (0.0, 0.0, 0.0)),
     }
@@ -40,7 +42,7 @@ def shots() -> Iterator[Shot]:
     rig = stage.character(scene, "Human", stands, SECONDS * stage.FPS)
     ball = jumping(scene)
     stage.light(scene)
-    camera(scene, (0.0, -3.3, 1.8), (0.0, 0.0, 1.74), 105.0)
+    camera(scene, (0.0, -3.3, 1.86), (0.0, 0.0, 1.80), 150.0)
     for seconds in TIMES:
         with stage.looking(scene, rig, ball, {"settle_time": seconds}):
             yield Shot(f"settle time {seconds} s", scene, whole_range(scene))

@@ -67,18 +67,21 @@ def _prepare(scene: bpy.types.Scene) -> None:
     render.resolution_x, render.resolution_y, render.resolution_percentage = WIDTH, HEIGHT, 100
     render.image_settings.file_format = "PNG"
     scene.view_settings.view_transform = "Standard"
-    scene.view_settings.exposure, scene.view_settings.gamma = 0.55, 1.35
+    scene.view_settings.exposure, scene.view_settings.gamma = 0.75, 1.0
     scene.display.render_aa = "8"
     shading.light, shading.color_type = "STUDIO", "MATERIAL"
     shading.show_shadows, shading.shadow_intensity = True, 0.35
     shading.show_cavity = True
-    shading.show_specular_highlight = True
+    shading.cavity_type, shading.curvature_ridge_factor, shading.curvature_valley_factor = "SCREEN", 0.6, 0.3
+    shading.show_specular_highlight = False
+    scene.display.light_direction = 0.35, 0.55, 0.75
+    scene.display.shadow_focus = 0.9  # a face that is far away is not dark of its own hair and lids
     if scene.world is None:
         scene.world = bpy.data.worlds.new("World")
     scene.world.color = (0.30, 0.34, 0.38)
     ground = bpy.data.materials.get("Demo Ground")
     if ground is not None:
-        ground.diffuse_color = (0.20, 0.21, 0.22, 1.0)
+        ground.diffuse_color = (0.86, 0.85, 0.81, 1.0)
 
 
 def camera(scene: bpy.types.Scene, place: Sequence[float], at: Sequence[float], lens: float) -> bpy.types.Object:
