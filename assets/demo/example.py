@@ -12,9 +12,8 @@ from ...rig.look_at import resolve as look_at
 from ...rig.look_at.body import layers
 from ...rig.look_at.directing import looks
 from ...rig.sampling.targets import Target
-from .human import Demo, add_camera
+from .human import Demo, add_camera, shut_wholly
 from .human import build_scene as build_human_scene
-from .human import shut_wholly
 
 LOOKS = ((1, "Ball"), (92, "Bird"), (140, None), (186, "Ball"))
 """From which frame on the person looks at what; None for the plain animation."""

@@ -68,7 +68,7 @@ def _prepare(scene: bpy.types.Scene) -> None:
     render.image_settings.file_format = "PNG"
     scene.view_settings.view_transform = "Standard"
     scene.view_settings.exposure, scene.view_settings.gamma = 0.75, 1.0
-    scene.display.render_aa = "8"
+    scene.display.render_aa = "5"
     shading.light, shading.color_type = "STUDIO", "MATERIAL"
     shading.show_shadows, shading.shadow_intensity = True, 0.35
     shading.show_cavity = True
