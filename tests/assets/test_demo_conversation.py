@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import bpy
+import mathutils
 import numpy as np
 import pytest
 
@@ -10,6 +11,7 @@ from extension import load
 
 bake = load("rig.look_at.look_at_bake")
 conversation = load("assets.demo.conversation")
+head = load("assets.demo.head")
 directing = load("rig.look_at.directing.looks")
 limbs = load("rig.detection.limbs")
 look_at = load("rig.look_at.resolve")
@@ -113,6 +115,26 @@ def test_eyeball_and_lid_turn_with_their_controls(people, side: str) -> None:
         assert 0.005 < moved.max() < 0.03, bone
         middle = world(rig, f"eye.{side}")[:3, 3]
         assert np.linalg.norm(before[moved > 1e-4] - middle, axis=1).max() < 0.04, bone
+
+
+@pytest.mark.parametrize("side", "LR")
+def test_a_lid_leaves_the_pupil_free_and_a_blink_covers_it(people, side: str) -> None:
+    rig = people[0]
+    lid = rig.pose.bones[f"upper_lid.{side}"]
+    assert settings(rig).eyes.blink_angle == pytest.approx(head.SHUT)
+
+    def seen() -> str:
+        """What somebody in front of the eye sees of it, in the middle."""
+        eye = rig.matrix_world @ rig.pose.bones[f"eye.{side}"].matrix
+        ahead = (eye.to_3x3() @ mathutils.Vector((0.0, 1.0, 0.0))).normalized()
+        graph = bpy.context.evaluated_depsgraph_get()
+        return bpy.context.scene.ray_cast(graph, eye.translation + 0.3 * ahead, -ahead, distance=0.3)[4].name
+
+    lid.rotation_mode = "XYZ"
+    for angle, expected in ((0.0, f"Anna Eye.{side}"), (-head.SHUT, "Anna Body")):
+        lid.rotation_euler = (angle, 0.0, 0.0)
+        bpy.context.view_layer.update()
+        assert seen() == expected
 
 
 def test_they_look_at_each_other_and_at_the_bird(people) -> None:
