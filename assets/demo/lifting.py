@@ -106,4 +106,4 @@ def _box() -> bpy.types.Mesh:
     shape = bmesh.new()
     bmesh.ops.create_cube(shape, size=1.0)
     bmesh.ops.scale(shape, vec=SIZE, verts=shape.verts)
-    return mesh("Box", shape, "Dark")
+    return mesh("Box", shape, "Bird")

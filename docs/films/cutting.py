@@ -13,7 +13,7 @@ LARGEST, LONGEST = 600_000, 8.0
 """Bytes and seconds of a film."""
 QUALITIES = 60, 45, 30, 20
 """Of WebP; the first with which a film is small enough."""
-REEL_SECONDS, REEL_WIDTH, REEL_FPS = 4.5, 480, 8
+REEL_SECONDS, REEL_WIDTH, REEL_FPS = 4.5, 400, 7
 """Of each film in the reel, and how wide the reel is."""
 _TITLE = 20
 
@@ -42,8 +42,9 @@ def beside(pictures: Sequence[Image.Image]) -> Image.Image:
     return sheet
 
 
-def save(name: str, pictures: Sequence[Image.Image], fps: int) -> None:
-    """Write a film, as good as its size allows, and say how large it is."""
+def save(name: str, pictures: Sequence[Image.Image], fps: int, whole: int = 12) -> None:
+    """Write a film, as good as its size allows, and say how large it is. whole: a picture of so many does not build on
+    the one before it."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     times = [round(1000 * (n + 1) / fps) - round(1000 * n / fps) for n in range(len(pictures))]
     for quality in QUALITIES:
@@ -56,7 +57,7 @@ def save(name: str, pictures: Sequence[Image.Image], fps: int) -> None:
             quality=quality,
             method=4,
             minimize_size=False,
-            kmax=12,
+            kmax=whole,
         )
         size = path(name).stat().st_size
         if size < LARGEST:
@@ -89,7 +90,8 @@ def reel(films: Sequence[str]) -> None:
         for moment in wanted:
             picture = pictures[max(n for n, start in enumerate(starts) if start <= moment + 1e-6)]
             cut.append(_framed(picture, name.replace("_", " ").capitalize()))
-    save(REEL, cut, REEL_FPS)
+    # Scenes of a film are still but for those who move in them; the next film begins with a whole picture by itself.
+    save(REEL, cut, REEL_FPS, round(REEL_SECONDS * REEL_FPS))
 
 
 def _framed(picture: Image.Image, label: str) -> Image.Image:
