@@ -40,7 +40,7 @@ def placed(points: Array, s: Samples, bones: Sequence[str]) -> dict[str, tuple[A
     points: (3 b, F, 3) samples of their `targets` in the armature's space.
     """
     axes = s.worlds[:, :3, :3]
-    result = {"": (s.worlds[:, :3, 3], rotation.from_matrix(axes))}
+    result = {"": (s.worlds[:, :3, 3], orientations(axes))}
     seen = np.einsum("fij,nfj->nfi", axes, points) + s.worlds[:, :3, 3]
     for n, bone in enumerate(bones):
         origin, first, second = seen[3 * n : 3 * n + 3]
@@ -49,3 +49,9 @@ def placed(points: Array, s: Samples, bones: Sequence[str]) -> dict[str, tuple[A
         frame = np.stack((x, rotation.cross(z, x), z), axis=-1)
         result[bone] = origin, rotation.from_matrix(frame)
     return result
+
+
+def orientations(axes: Array) -> Array:
+    """(F, 4) of an object with these axes (F, 3, 3) in the world; of one that is mirrored, of its opposite."""
+    is_mirrored = np.linalg.det(axes)[:, None, None] < 0.0
+    return rotation.from_matrix(np.where(is_mirrored, -axes, axes))

@@ -228,8 +228,10 @@ def _in_world(rig: SpringRig, s: Samples) -> tuple[Array, Array, Array]:
     """Places (F, n, 3) and orientations (F, n, 4) of the bones in the world, and their tips (n, 3) in their frames."""
     axes = s.worlds[:, :3, :3]
     places = np.einsum("fij,fnj->fni", axes, s.positions) + s.worlds[:, None, :3, 3]
-    turns = rotation.multiply(rotation.from_matrix(axes)[:, None], s.rotations)
-    return places, turns, rig.tips * (s.sizes[0] * _size(s))[:, None]
+    turns = rotation.multiply(centers.orientations(axes)[:, None], s.rotations)
+    # Orientations of a mirrored armature are those of its opposite, in which bones point the other way.
+    side = float(np.sign(np.linalg.det(axes[0]))) or 1.0
+    return places, turns, rig.tips * (side * s.sizes[0] * _size(s))[:, None]
 
 
 def _size(s: Samples) -> float:

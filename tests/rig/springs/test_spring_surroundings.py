@@ -8,8 +8,8 @@ import pytest
 
 from extension import load
 
-from .. import scenes
-from .tails import LAST, TAIL, animal, bends, seen, swing
+from .. import linked, scenes
+from .tails import FRAMES, LAST, TAIL, animal, bends, seen, swing
 
 fields = load("rig.springs.fields")
 springs_edit = load("rig.springs.springs_edit")
@@ -221,3 +221,24 @@ def test_a_center_is_known_as_soon_as_less_than_all_is_felt() -> None:
     assert np.abs(np.diff(bends(seen(armature)), axis=1)).max() > 0.05
     chain.settings.inertia = 0.0
     assert np.abs(np.diff(bends(seen(armature)), axis=1)).max() < 1e-4
+
+
+def swung(side: float) -> np.ndarray:
+    """Places of the tail's bones in the world, on an armature whose scale along X has this sign and that is carried
+    about, as its mirror image is for the other sign."""
+    linked.empty_file()
+    armature, carrier = animal(), bpy.data.objects.new("Carrier", None)
+    bpy.context.scene.collection.objects.link(carrier)
+    armature.parent, armature.scale.x = carrier, side
+    scenes.keyed(carrier, "location", [(4, (0.0, 0.0, 0.0)), (14, (0.5 * side, 0.2, 0.1))])
+    scenes.keyed(carrier, "rotation_euler", [(4, (0.0, 0.0, 0.0)), (12, (0.0, 0.0, side))])
+    swing(armature, gravity=0.3)
+    found = []
+    for frame in FRAMES:
+        scenes.goto(frame)
+        found.append([armature.matrix_world @ armature.pose.bones[bone].tail for bone in TAIL])
+    return np.array(found)
+
+
+def test_a_mirrored_armature_swings_as_its_mirror_image() -> None:
+    np.testing.assert_allclose(swung(-1.0) * [-1.0, 1.0, 1.0], swung(1.0), atol=1e-5)
