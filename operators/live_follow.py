@@ -254,7 +254,7 @@ class Control:
             return messages.translate(self.complaint)
         texts = [iface_("Live Follow {:.1f} s").format(self.elapsed)]
         if np.isfinite(self.session.error):
-            texts.append(iface_("Aim {:.1f}°").format(np.degrees(self.session.error)))
+            texts.append(iface_("Off target by {:.1f}°").format(np.degrees(self.session.error)))
         if self.session.let_go:
             texts.append(iface_("Let Go"))
         if self.session.is_recording:

@@ -65,16 +65,19 @@ def solving(state: live.Status) -> str:
 
 def _solved(state: live.Status) -> str:
     if not state.seconds > 0.0:
-        return messages.translate(Message("Solved {first} to {last}", first=state.first, last=state.last))
+        return messages.translate(Message("Solved frames {first} to {last}", first=state.first, last=state.last))
     if state.seconds >= 1.0:
         return messages.translate(
             Message(
-                "Solved {first} to {last} in {seconds:.1f} s", first=state.first, last=state.last, seconds=state.seconds
+                "Solved frames {first} to {last} in {seconds:.1f} s",
+                first=state.first,
+                last=state.last,
+                seconds=state.seconds,
             )
         )
     return messages.translate(
         Message(
-            "Solved {first} to {last} in {milliseconds:.0f} ms",
+            "Solved frames {first} to {last} in {milliseconds:.0f} ms",
             first=state.first,
             last=state.last,
             milliseconds=1000 * state.seconds,

@@ -26,13 +26,10 @@ class AimErrors:
     @property
     def message(self) -> Message:
         """One line of it, in degrees."""
-        median, most, largest = np.degrees((self.median, self.most, self.largest))
+        most, largest = np.degrees((self.most, self.largest))
         return Message(
-            "Aim error in {frames} frames: median {median:.1f}°, 90 % within {most:.1f}°, "
-            "largest {largest:.1f}° at {frame}",
-            median=median,
+            "Within {most:.1f}° of the target in 9 of 10 frames; farthest off, {largest:.1f}°, at frame {frame}",
             most=most,
-            frames=self.frames,
             largest=largest,
             frame=self.frame,
         )
