@@ -24,7 +24,7 @@ FILMS = (
     "springs",
 )
 """In the order of the reel."""
-IN_WINDOW = ("stranger",)
+IN_WINDOW = "settle_panel", "stranger"
 """Those of the interface, which need a Blender with a window."""
 REEL = "reel"
 _COMMON = "docs/films/shooting.py", "docs/alive/stage.py"
@@ -46,6 +46,7 @@ _INTERFACE = (
     *(f"panels/{name}.py" for name in ("look_at", "rows", "presets", "status", "plots", "sidebar")),
 )
 _SHOWN = {
+    "settle_panel": ("docs/films/in_window/interface.py", "docs/pictures/scene.py"),
     "stranger": (
         *("tools/windowed/strangers.py", "tests/window/installing/strangers_path.py", "docs/alive/dance.py"),
         *("docs/installation.md", "operators/open_example.py", "panels/newcomer.py", "assets/demo/example.py"),
