@@ -39,7 +39,8 @@ class Cones:
         bends = self._bends(state)
         angles = np.sqrt((bends**2).sum(axis=-1))
         room = swung + np.take_along_axis(swung, self.above, axis=1) * self.hangs
-        return *np.nonzero(self.limits - angles < room), bends, angles
+        chain, bone = np.nonzero(self.limits - angles < room)
+        return chain, bone, bends, angles
 
     def ends(self, state: Array, swung: Array, yields: Array) -> Ends | None:
         """The ends of cones to which bones may come in steps. swung: see `_near`. yields: by how much bones yield in a
