@@ -110,8 +110,9 @@ def installed_updated_and_removed(hands: Hands) -> Waiting:
     assert not [name for name in sys.modules if name == PACKAGE or name.startswith(PACKAGE + ".")]
     bpy.ops.preferences.extension_repo_remove(index=number, remove_files=True)
     yield 0.2
-    # Blender's own: its settings, and what it knows of extensions that fit no longer.
-    left = [path for path in _files() - files if not path.startswith(("config/", "extensions/.cache/"))]
+    # Blender's own: its settings, what it knows of extensions that fit no longer, and what its driver has compiled.
+    others = ("config/", "extensions/.cache/", "mesa_shader_cache/")
+    left = [path for path in _files() - files if not path.startswith(others)]
     assert not left, left
 
 
