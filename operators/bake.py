@@ -100,11 +100,10 @@ class LOOKAT_PD_OT_bake(job.Bake, bpy.types.Operator):
 
     def finish(self, context: bpy.types.Context, result: list[look_at_bake.BakeResult]) -> None:
         bones = sum(len(item.look_at.bones) for item in result)
-        what = "1 bone" if bones == 1 else Message("{bones} bones", bones=bones)
         first, last, bone = self.frame_start, self.frame_end, result[0].look_at.bone
         took = f"{self.seconds:.2f}"
         values = {
-            "what": Message(what),
+            "what": reporting.bones(bones),
             "first": first,
             "last": last,
             "where": job.INTO[self.into],

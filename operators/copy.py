@@ -42,10 +42,8 @@ class LOOKAT_PD_OT_copy(polling.Explained, bpy.types.Operator):
         source = selection.look_at_bone(context)
         bones = selection.other_selected_bones(context)
         left_off = look_at_copy.copy(context.scene, source.id_data, source.name, bones, with_target=self.use_target)
-        summary = "Copied the look-at on '{source}' to {bones} bones."
-        if len(bones) == 1:
-            summary = "Copied the look-at on '{source}' to {bones} bone."
-        reporting.report_info(self, Message(summary, source=source.name, bones=len(bones)))
+        summary = "Copied the look-at on '{source}' to {bones}."
+        reporting.report_info(self, Message(summary, source=source.name, bones=reporting.bones(len(bones))))
         tell_left_off(self, left_off)
         return {"FINISHED"}
 

@@ -28,8 +28,8 @@ class BakeIK(job.Bake):
         reporting.report_info(
             self,
             Message(
-                "Baked {bones} bones into {where} ({seconds:.2f} s); the largest error is {missed:.2f} mm.",
-                bones=bones,
+                "Baked {bones} into {where} ({seconds:.2f} s); the largest error is {missed:.2f} mm.",
+                bones=reporting.bones(bones),
                 where=job.INTO[self.into],
                 seconds=self.seconds,
                 missed=missed,
@@ -85,8 +85,8 @@ class LOOKAT_PD_OT_ik_bake(BakeIK, bpy.types.Operator):
             reporting.report_info(
                 self,
                 Message(
-                    "Baked {bones} bones into {where}; the target is out of reach at all {frames} frames.",
-                    bones=bones,
+                    "Baked {bones} into {where}; the target is out of reach at all {frames} frames.",
+                    bones=reporting.bones(bones),
                     where=job.INTO[self.into],
                     frames=frames,
                 ),
@@ -95,10 +95,10 @@ class LOOKAT_PD_OT_ik_bake(BakeIK, bpy.types.Operator):
             reporting.report_info(
                 self,
                 Message(
-                    "Baked {bones} bones into {where} ({seconds:.2f} s); the target is out of reach at "
+                    "Baked {bones} into {where} ({seconds:.2f} s); the target is out of reach at "
                     "{out_of_reach} of {frames} frames, and the largest error at the others is "
                     "{missed:.2f} mm.",
-                    bones=bones,
+                    bones=reporting.bones(bones),
                     where=job.INTO[self.into],
                     seconds=self.seconds,
                     out_of_reach=frames - count,

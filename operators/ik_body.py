@@ -88,9 +88,9 @@ class LOOKAT_PD_OT_ik_body_bake(BakeIK, bpy.types.Operator):
             reporting.report_info(
                 self,
                 Message(
-                    "Baked {bones} bones into {where} ({seconds:.2f} s); '{bone}' does not reach its target at "
+                    "Baked {bones} into {where} ({seconds:.2f} s); '{bone}' does not reach its target at "
                     "{count} of {frames} frames.",
-                    bones=len(result.bones),
+                    bones=reporting.bones(len(result.bones)),
                     where=job.INTO[self.into],
                     seconds=self.seconds,
                     bone=bone,

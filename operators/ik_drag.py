@@ -316,8 +316,8 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
             reporting.report_info(
                 self,
                 Message(
-                    "Keyed {bone_count} bones at frame {frame}.",
-                    bone_count=len(session.bones),
+                    "Keyed {bones} at frame {frame}.",
+                    bones=reporting.bones(len(session.bones)),
                     frame=context.scene.frame_current,
                 ),
             )

@@ -192,18 +192,18 @@ def summary(result: join.Joined, seconds: float, keys: Message | None = None) ->
             for cut, blend, how in zip(result.cuts, result.blends, result.methods, strict=True)
         ),
     )
-    missing = (
-        Message("; {missing} bones are missing in this rig", missing=len(result.missing)) if result.missing else ""
-    )
+    one, several = "; 1 bone is missing in this rig", "; {missing} bones are missing in this rig"
+    count = len(result.missing)
+    missing = Message(one if count == 1 else several, missing=count) if count else ""
     if result.converted:
         bones = sequence.listed(result.converted)
         missing = Message("{missing}; converted from another rotation mode: {bones}", missing=missing, bones=bones)
     placed = Message(", placed by '{root}'", root=result.root) if result.root else ""
     return Message(
-        "'{action}': {bones} bones, frames {first} to {last}, joined at {cut}{placed}{feet}{keys}{missing} "
+        "'{action}': {bones}, frames {first} to {last}, joined at {cut}{placed}{feet}{keys}{missing} "
         "({seconds:.2f} s).",
         action=result.action.name,
-        bones=result.bones,
+        bones=reporting.bones(result.bones),
         first=result.first,
         last=result.last,
         cut=cut,

@@ -67,13 +67,12 @@ class LOOKAT_PD_OT_interpolate_keys(job.Bake, bpy.types.Operator):
         self.job = interpolation.start(context.scene, selection.armature(context), request, self.into)
 
     def finish(self, context: bpy.types.Context, result: interpolation.InterpolationResult) -> None:
-        keys, bones = len(result.keys), len(result.tree.bones)
+        keys, bones = len(result.keys), reporting.bones(len(result.tree.bones))
         if not result.misses:
             reporting.report_info(
                 self,
                 Message(
-                    "Interpolated {keys} poses of {bones} bones ({seconds:.2f} s); the motion passes "
-                    "through all of them.",
+                    "Interpolated {keys} poses of {bones} ({seconds:.2f} s); the motion passes through all of them.",
                     keys=keys,
                     bones=bones,
                     seconds=self.seconds,
@@ -92,7 +91,7 @@ class LOOKAT_PD_OT_interpolate_keys(job.Bake, bpy.types.Operator):
         reporting.report_info(
             self,
             Message(
-                "Interpolated {keys} poses of {bones} bones ({seconds:.2f} s); the torque limits miss "
+                "Interpolated {keys} poses of {bones} ({seconds:.2f} s); the torque limits miss "
                 "{missed} keys: {listed}.",
                 keys=keys,
                 bones=bones,

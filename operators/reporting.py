@@ -2,6 +2,7 @@
 
 import bpy
 
+from ..lookat_pd.message import Message
 from ..rig.look_at.body import face_controls
 from ..translations import messages
 
@@ -15,6 +16,11 @@ def report_error(operator: bpy.types.Operator, text: Exception | str) -> set[str
 def report_info(operator: bpy.types.Operator, text: str) -> None:
     """Report the result."""
     operator.report({"INFO"}, messages.translate(text))
+
+
+def bones(count: int) -> Message:
+    """So many bones, as a sentence names them."""
+    return Message("1 bone" if count == 1 else "{count} bones", count=count)
 
 
 def take_over_eyes(operator: bpy.types.Operator, scene: bpy.types.Scene, armature: bpy.types.Object, bone: str) -> None:

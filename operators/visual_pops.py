@@ -107,8 +107,8 @@ class LOOKAT_PD_OT_key_visual_transitions(Into, ModalJob, bpy.types.Operator):
     def finish(self, context: bpy.types.Context, result: Sequence[visual_keys.WrittenKeys]) -> None:
         controls = {bone for written in result for bone in written.controls}
         text = Message(
-            "Keyed {count} bones from frame {first} to {last} into {where}.",
-            count=len(controls),
+            "Keyed {bones} from frame {first} to {last} into {where}.",
+            bones=reporting.bones(len(controls)),
             first=min(written.first for written in result),
             last=max(written.last for written in result),
             where=INTO[self.into],
