@@ -9,6 +9,7 @@ import bpy
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
+from ..rig.animation import editable
 from ..rig.detection import names
 from ..rig.settings import collection, switch, text
 from ..rig.springs import chains, find_chains, springs_edit
@@ -41,9 +42,15 @@ def chosen(context: bpy.types.Context) -> list[SpringChain]:
     return found or ([] if one is None else [one])
 
 
+def why_no_character(context: bpy.types.Context) -> str | None:
+    """The reason why the armature can have no springs of its own, as a sentence; None if it can."""
+    reason = polling.why_no_armature(context)
+    return reason or polling.refusal(editable.check_changeable, selection.armature(context))
+
+
 def why_no_springs(context: bpy.types.Context) -> str | None:
     """The reason why there are no springs to work on, as a sentence; None if there are."""
-    reason = polling.why_no_armature(context)
+    reason = why_no_character(context)
     if reason is None and shown(context) is None:
         reason = "Add springs first"
     return reason
@@ -73,7 +80,7 @@ class LOOKAT_PD_OT_add_springs(polling.Explained, bpy.types.Operator):
 
     bl_idname = "lookat_pd.add_springs"
     bl_label = "Add Springs"
-    why_not = staticmethod(polling.why_no_armature)
+    why_not = staticmethod(why_no_character)
 
     found: collection(LookAtFoundChain, "Found", "Chains of bones that were found", options={"SKIP_SAVE"})
 

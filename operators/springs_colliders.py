@@ -9,7 +9,7 @@ from ..lookat_pd.message import Message
 from ..rig.animation import editable
 from ..rig.settings import choice, text
 from ..rig.springs import collider_settings, colliders, mesh_colliders, springs_edit
-from . import polling, reporting, selection
+from . import polling, reporting, selection, springs
 
 
 class LOOKAT_PD_OT_add_spring_collider(bpy.types.Operator):
@@ -32,7 +32,7 @@ class LOOKAT_PD_OT_add_spring_collider(bpy.types.Operator):
 
 def why_no_bones(context: bpy.types.Context) -> str | None:
     """The reason why there are no bones to be made colliders, as a sentence; None if there are."""
-    reason = polling.why_no_armature(context)
+    reason = springs.why_no_character(context)
     if reason is None and not selection.selected_bones(context):
         reason = "Select bones in pose mode"
     return reason
@@ -57,7 +57,7 @@ class LOOKAT_PD_OT_spring_colliders_from_mesh(polling.Explained, bpy.types.Opera
     bl_idname = "lookat_pd.spring_colliders_from_mesh"
     bl_label = "Colliders from Mesh"
     bl_options = {"REGISTER", "UNDO"}
-    why_not = staticmethod(polling.why_no_armature)
+    why_not = staticmethod(springs.why_no_character)
 
     def execute(self, context: bpy.types.Context) -> set[str]:
         armature = selection.armature(context)

@@ -19,7 +19,7 @@ class LOOKAT_PD_OT_springs_from_vrm(VRMFile, polling.Explained, bpy.types.Operat
     bl_idname = "lookat_pd.springs_from_vrm"
     bl_label = "From VRM"
     bl_options = {"REGISTER", "UNDO"}
-    why_not = staticmethod(polling.why_no_armature)
+    why_not = staticmethod(springs.why_no_character)
 
     filter_glob: text(default="*.vrm;*.glb", options={"HIDDEN"})
 

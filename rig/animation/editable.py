@@ -45,6 +45,17 @@ def check_local(item: bpy.types.ID) -> None:
         )
 
 
+def check_changeable(item: bpy.types.ID) -> None:
+    """Raise RigError unless an item can be changed in the window: also overrides made for others cannot."""
+    check_local(item)
+    if item.override_library is not None and item.override_library.is_system_override:
+        raise RigError(
+            "'{armature}' is a library override that is not editable; make it editable first (Object > Library "
+            "Override > Make).",
+            armature=item.name,
+        )
+
+
 def check_exists(armature: bpy.types.Object, bone: str) -> None:
     """Raise RigError unless the armature has a bone of that name."""
     if bone not in armature.pose.bones:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import bpy
 import numpy as np
 
-from ..animation import actions
+from ..animation import actions, editable
 from . import along_chain, chains, collider_settings, settings
 from .chains import SpringChain
 from .springs_layer import SpringLayer
@@ -19,6 +19,7 @@ def add(armature: bpy.types.Object, every: Sequence[Sequence[str]], presets: Seq
 
     every: their bones, the first one of each first. presets: what each is, the first preset without.
     """
+    editable.check_changeable(armature)
     made = [SpringChain(armature, bones[0]) for bones in every]
     known = list(chains.on(armature))
     taken = {bone: chain.bone for chain in known for bone in chain.bones}

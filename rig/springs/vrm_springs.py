@@ -7,6 +7,7 @@ from mathutils import Matrix, Vector
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message
+from ..animation import editable
 from . import chains, colliders, find_chains, springs_edit, vrm_frames, vrm_known, vrm_tuning
 from .chains import SpringChain
 from .vrm_data import VrmChain, VrmCollider, VrmSprings
@@ -30,6 +31,7 @@ def take_over(scene: bpy.types.Scene, armature: bpy.types.Object, said: VrmSprin
 
     Springs that its bones have already are replaced.
     """
+    editable.check_changeable(armature)
     bones = armature.data.bones
     absent = [joint.bone for chain in said.chains for joint in chain.joints if joint.bone not in bones]
     fitting = _fitting(armature, said)
