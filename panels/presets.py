@@ -8,6 +8,7 @@ from ..operators import preset
 from ..rig.animation.setting_presets import SettingPresets
 from ..rig.dynamics import presets as dynamics
 from ..rig.look_at import presets as look_at
+from . import rows
 
 
 class LOOKAT_PD_PT_presets(PresetPanel, bpy.types.Panel):
@@ -36,12 +37,7 @@ def draw_dynamics(layout: bpy.types.UILayout, settings) -> None:
 
 def _draw(layout: bpy.types.UILayout, panel: type[bpy.types.Panel], presets: SettingPresets, settings) -> None:
     name = presets.name_of(settings) or iface_("Default" if presets.are_default(settings) else "Custom")
-    split = layout.split(factor=0.4)
-    label = split.row()
-    label.alignment = "RIGHT"
-    label.label(text="Preset")
-    row = split.row()
-    row.popover(panel.__name__, text=name, translate=False)
+    rows.labelled(layout, "Preset").popover(panel.__name__, text=name, translate=False)
 
 
 assert LOOKAT_PD_PT_presets.__name__ == preset.MENU

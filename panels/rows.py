@@ -16,6 +16,15 @@ def draw_controller(layout: bpy.types.UILayout, settings) -> None:
         layout.prop(settings, "damping_ratio")
 
 
+def labelled(layout: bpy.types.UILayout, text: str) -> bpy.types.UILayout:
+    """What stands beside a label of its own, as a setting stands beside its name."""
+    split = layout.split(factor=0.4)
+    label = split.row()
+    label.alignment = "RIGHT"
+    label.label(text=text)
+    return split.row()
+
+
 def draw_keyed(
     layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone, setting: str, *, text: str = ""
 ) -> None:

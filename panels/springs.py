@@ -1,12 +1,14 @@
 """Springs: tails, hair, ears and straps of the active armature that swing."""
 
 import bpy
+from bpy.app.translations import pgettext_iface as iface_
 
 from ..lookat_pd.message import Message
-from ..operators import drawing, polling, springs, springs_bake
+from ..operators import drawing, springs, springs_bake
 from ..rig.layers import live
 from ..rig.springs import along_chain, chains, colliders, settings, springs_kind
 from ..rig.springs.chains import SpringChain
+from ..rig.springs.materials import BY_ID
 from ..translations import messages
 from . import advanced, rows, status
 from .sidebar import FeaturePanel
@@ -41,13 +43,13 @@ class LOOKAT_PD_PT_springs(FeaturePanel, bpy.types.Panel):
     bl_label = "Springs"
     feature = "springs"
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return super().poll(context) and polling.why_no_armature(context) is None
-
     def draw(self, context: bpy.types.Context) -> None:
         layout = drawing.prepared(self.layout)
         layout.operator("lookat_pd.add_springs", icon="ADD")
+        reason = springs.why_no_character(context)
+        if reason is not None:
+            status.draw_reason(layout, context, reason)
+            return
         chain = springs.shown(context)
         if chain is None or advanced.is_on(context):
             layout.operator("lookat_pd.springs_from_vrm", icon="IMPORT")
@@ -69,7 +71,8 @@ class LOOKAT_PD_PT_springs(FeaturePanel, bpy.types.Panel):
         row.operator("lookat_pd.springs_remove", text="", icon="X", emboss=False)
         column = layout.column()
         column.active = not s.mute
-        column.prop(s, "preset")
+        preset = BY_ID[s.preset].label if settings.is_as_preset(s) else "Custom"
+        rows.labelled(column, "Preset").prop_menu_enum(s, "preset", text=iface_(preset), translate=False)
         column.prop(s, "settle_time", text="Settle Time (s)", slider=True)
         column.prop(s, "damping_ratio", slider=True)
         column.prop(s, "gravity", slider=True)
@@ -93,19 +96,7 @@ class LOOKAT_PD_PT_springs(FeaturePanel, bpy.types.Panel):
         column.operator("lookat_pd.spring_colliders_from_mesh", icon="OUTLINER_OB_MESH")
         every = colliders.on(context.scene)
         for collider in every[:_MOST]:
-            row = layout.row(align=True)
-            row.use_property_split = False
-            row.label(text=collider.label, icon="BONE_DATA" if collider.bone else "EMPTY_AXIS", translate=False)
-            if collider.bone:
-                row.prop(collider.settings, "radius", text="")
-                row.prop(collider.settings, "groups", text="")
-            else:
-                row.prop(collider.settings, "shape", text="")
-                row.prop(collider.settings, "groups", text="")
-                if collider.shape == "CAPSULE":
-                    row.prop(collider.settings, "length", text="")
-            remove = row.operator("lookat_pd.spring_collider_remove", text="", icon="X", emboss=False)
-            remove.object, remove.bone = collider.object.name, collider.bone
+            _draw_collider(layout, collider)
         if len(every) > _MOST:
             more = Message("{count} more colliders", count=len(every) - _MOST)
             layout.label(text=messages.translate(more), translate=False)
@@ -121,6 +112,21 @@ class LOOKAT_PD_PT_springs(FeaturePanel, bpy.types.Panel):
         reason = springs_bake.why_not(context)
         status.draw_reason(layout, context, reason)
         rows.draw_bake(layout, "lookat_pd.springs_bake", reason)
+
+
+def _draw_collider(layout: bpy.types.UILayout, collider: colliders.Collider) -> None:
+    """Its name, which is often a long one, and below it its values."""
+    column = layout.column(align=True)
+    column.use_property_split = False
+    row = column.row(align=True)
+    row.label(text=collider.label, icon="BONE_DATA" if collider.bone else "EMPTY_AXIS", translate=False)
+    remove = row.operator("lookat_pd.spring_collider_remove", text="", icon="X", emboss=False)
+    remove.object, remove.bone = collider.object.name, collider.bone
+    row = column.row(align=True)
+    row.prop(collider.settings, "radius" if collider.bone else "shape", text="")
+    if collider.shape == "CAPSULE" and not collider.bone:
+        row.prop(collider.settings, "length", text="")
+    row.prop(collider.settings, "groups", text="", placeholder="Groups")
 
 
 def _draw_further(layout: bpy.types.UILayout, chain: SpringChain, setting: str) -> None:

@@ -4,6 +4,7 @@ Every setting is an input; nothing here is simulation state. No postponed annota
 """
 
 from collections.abc import Callable
+from math import isclose
 from typing import Any
 
 import bpy
@@ -193,6 +194,12 @@ def use_preset(settings: SpringSettings, name: str) -> None:
     """Set what a preset sets."""
     for setting_name in SET:
         setattr(settings, setting_name, getattr(BY_ID[name], setting_name))
+
+
+def is_as_preset(settings: SpringSettings) -> bool:
+    """Whether all that the preset sets is still as it sets it."""
+    row = BY_ID[settings.preset]
+    return all(isclose(getattr(settings, name), getattr(row, name), rel_tol=1e-5, abs_tol=1e-6) for name in SET)
 
 
 def values(settings: SpringSettings) -> tuple:

@@ -147,3 +147,45 @@ def test_one_chain_is_not_several() -> None:
     added = load("operators.springs").added
     assert added(1) == "Added springs to a chain of bones."
     assert added(2) == "Added springs to 2 chains of bones."
+
+
+def test_an_override_that_is_not_editable_is_refused_with_the_remedy(tmp_path) -> None:
+    armature = animal()
+    bpy.data.libraries.write(str(tmp_path / "library.blend"), {armature})
+    bpy.data.objects.remove(armature)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, data):
+        data.objects = ["Hero"]
+    layer = bpy.context.view_layer
+    own = bpy.data.objects["Hero"].override_hierarchy_create(bpy.context.scene, layer)
+    layer.objects.active = own
+    own.select_set(True)
+    refusal = r"not editable; make it editable first \(Object > Library Override > Make\)"
+    for operator in (bpy.ops.lookat_pd.add_springs, bpy.ops.lookat_pd.springs_from_vrm):
+        with pytest.raises(RuntimeError, match=refusal):
+            operator()
+    with pytest.raises(load("lookat_pd.errors").RigError, match=refusal):
+        load("rig.springs.springs_edit").add(own, [TAIL])
+    assert not bones(own)
+    bpy.ops.object.make_override_library()
+    assert "FINISHED" in bpy.ops.lookat_pd.add_springs()
+    assert bones(own) == {TAIL, HAIR}
+
+
+def test_changed_settings_are_no_preset() -> None:
+    settings = load("rig.springs.settings")
+    chain = load("rig.springs.springs_edit").add(animal(), [TAIL], ["CLOTH"])[0]
+    for row in settings.MATERIALS:
+        chain.settings.preset = row.id
+        assert settings.is_as_preset(chain.settings)
+    for name in settings.SET:
+        value = getattr(chain.settings, name)
+        setattr(chain.settings, name, value + 0.01)
+        assert not settings.is_as_preset(chain.settings), name
+        setattr(chain.settings, name, value)
+    chain.settings.wind.x = 1.0
+    assert settings.is_as_preset(chain.settings), "a preset says nothing of the wind"
+
+
+def test_one_bone_is_not_several() -> None:
+    named = load("operators.reporting").bones
+    assert named(1) == "1 bone" and named(2) == "2 bones"

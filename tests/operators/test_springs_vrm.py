@@ -53,6 +53,7 @@ def test_from_a_file_and_back(tmp_path) -> None:
     assert "FINISHED" in bpy.ops.lookat_pd.springs_from_vrm(filepath=str(path))
     (chain,) = chains.on(armature)
     assert chain.bones == TAIL[:3] and not chain.settings.collide
+    assert not load("rig.springs.settings").is_as_preset(chain.settings), "the panel names no preset"
     known = verlet.settings_of(0.7, 0.3, 0.15)
     assert chain.settings.gravity == 0.0 and chain.settings.wind[0] == pytest.approx(0.2 * known.unit, rel=1e-4)
     assert np.abs(bends(seen(armature))).max() > 0.02
