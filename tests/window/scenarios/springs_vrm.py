@@ -6,6 +6,7 @@ from pathlib import Path
 import bpy
 import numpy as np
 from character import select
+from presets import open_list
 from windowed import panels
 from windowed.hands import SIDEBAR, Hands, Waiting
 from windowed.scripts import script
@@ -126,6 +127,20 @@ def _tuned() -> np.ndarray:
     return np.array([(own.settle_time, own.air, own.radius) for own in found.values()])
 
 
+def _same_preset_again(hands: Hands) -> Waiting:
+    """Choose in the menu the preset that was chosen before the values changed, the first one."""
+    s = _chains()[0].settings
+    assert s.preset == "CAT_TAIL" and not load("rig.springs.settings").is_as_preset(s)
+    yield 0.3
+    yield from open_list(hands)
+    hands.look("springs_vrm_presets")
+    yield from hands.key("DOWN_ARROW")
+    yield from hands.key("RET")
+    yield from _solved(hands)
+    assert load("rig.springs.settings").is_as_preset(s)
+    hands.look("springs_vrm_preset_again")
+
+
 @script(needs=("operators.springs_vrm",))
 def a_vrm_file_is_read_changed_written_and_read_again(hands: Hands) -> Waiting:
     bpy.context.preferences.view.filebrowser_display_type = "SCREEN"
@@ -188,7 +203,8 @@ def a_vrm_file_is_read_changed_written_and_read_again(hands: Hands) -> Waiting:
         print("written and read again:", np.abs(again - softer).max(), "of", np.abs(swings - softer).max())
         assert np.abs(again - softer).max() < 0.1 * np.abs(swings - softer).max()
         bpy.context.window_manager.lookat_pd_use_advanced = False
-    for _ in (written, path):
+        yield from _same_preset_again(hands)
+    for _ in ("preset", written, path):
         yield from hands.undo()
     yield from _solved(hands)
     assert abs(_chains()[0].settings.settle_time - 0.9) < 1e-5
