@@ -154,7 +154,7 @@ def test_switching_to_the_target_forgets_where_the_mouse_was(control) -> None:
 def test_it_says_how_it_goes(control) -> None:
     control.tick(1.0)
     control.tick(1.2)
-    assert control.state().startswith("Live Follow 0.2 s   Aim ")
+    assert control.state().startswith("Live Follow 0.2 s   Off target by ")
     assert "Record" in [text for _, text in control.keys()]
     control.handle(event("R"), Window())
     for now in np.arange(1.2, 2.3, 0.02):
