@@ -91,12 +91,11 @@ class LOOKAT_PD_OT_interpolate_keys(job.Bake, bpy.types.Operator):
         reporting.report_info(
             self,
             Message(
-                "Interpolated {keys} poses of {bones} ({seconds:.2f} s); the torque limits miss "
-                "{missed} keys: {listed}.",
+                "Interpolated {keys} poses of {bones} ({seconds:.2f} s); the torque limits miss {missed}: {listed}.",
                 keys=keys,
                 bones=bones,
                 seconds=self.seconds,
-                missed=len(result.misses),
+                missed=Message("1 key" if len(result.misses) == 1 else "{count} keys", count=len(result.misses)),
                 listed=named,
             ),
         )

@@ -4,7 +4,7 @@ import bpy
 from bl_ui.utils import PresetPanel
 
 from ..lookat_pd.message import Message
-from ..operators import drawing, selection
+from ..operators import drawing, reporting, selection
 from ..rig.transitions import blend_profiles, profile_settings
 from ..translations import messages
 from .sidebar import TransitionsPanel
@@ -74,8 +74,10 @@ class LOOKAT_PD_PT_transitions_profile(TransitionsPanel, bpy.types.Panel):
 
 def _found(kind: str, number: int) -> str:
     """How much a row names on the armature, as a sentence."""
-    text = "{count} properties of the current action" if kind == "CURVES" else "{count} bones"
-    return messages.translate(Message(text, count=number))
+    if kind != "CURVES":
+        return messages.translate(reporting.bones(number))
+    one, several = "1 property of the current action", "{count} properties of the current action"
+    return messages.translate(Message(one if number == 1 else several, count=number))
 
 
 register, unregister = bpy.utils.register_classes_factory(
