@@ -19,6 +19,8 @@ from .chain_places import ChainPlace, DrivenChains, NearPairs, SeenPairs, Surrou
 from .colliders import nearest
 from .cones import Cones
 from .contacts import Contacts
+from .pushes import WIDEST
+from .rests import at_rest
 from .swing import Animated, Drive
 from .tuning import SpringTuning
 
@@ -55,7 +57,7 @@ _REST, _CALM = 3e-3, 0.9
 """The rate [rad/s] that is rest, and what is left of the rates after each look at the geometry until then."""
 _ALONE = 0.5
 """Part of the times in which it can touch nothing for which a chain is not looked at."""
-_SURELY = 0.7 * min(swing.WIDEST, stepping.FASTEST)
+_SURELY = 0.7 * min(WIDEST, stepping.FASTEST)
 """The part of a swing, or of a rate, below which none is too wide or too fast."""
 _MOST_LOOKS = 200
 """How often the geometry is seen until they count as being at rest."""
@@ -213,7 +215,7 @@ class _Run:
 
     def at_rest(self) -> Array:
         """The state at rest under gravity and wind, on the colliders."""
-        z = self.system.modes.swings(swing.at_rest(self.system, self.still))
+        z = self.system.modes.swings(at_rest(self.system.modes, self.system.hold, self.still))
         state = self.state(z, np.zeros_like(z))
         if not self._touches(state):
             return state
@@ -244,7 +246,7 @@ class _Run:
             if lies.all():
                 break
         widest = np.hypot(state[:, : self.size, 0], state[:, : self.size, 1]).max(axis=1)
-        return state, lies & (widest < swing.WIDEST)
+        return state, lies & (widest < WIDEST)
 
     def _settling(self, state: Array) -> Array:
         """The state in which chains come to rest on the colliders."""
@@ -337,7 +339,7 @@ class _Run:
         if np.abs(state).max() < _SURELY:
             return state
         z, rate = self.complex(state)
-        if np.abs(z).max() > swing.WIDEST or np.abs(rate).max() > stepping.FASTEST:
+        if np.abs(z).max() > WIDEST or np.abs(rate).max() > stepping.FASTEST:
             return self.state(*stepping.within(z, rate))
         return state
 

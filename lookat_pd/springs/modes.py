@@ -88,6 +88,10 @@ class Modes:
         (chains,) = self._chains
         return chains.shapes, np.swapaxes(chains.parts, 1, 2)
 
+    def by_size(self) -> list[tuple[Array, Array]]:
+        """Bones (c, s) of the chains of each size, with their modes (c, s, s) by columns."""
+        return [(chains.rows, chains.shapes) for chains in self._chains]
+
     def of(self, torques: Array) -> Array:
         """Torques (..., n) on bones as what drives the modes (..., n)."""
         return self._mapped(torques, lambda chains: chains.shapes)

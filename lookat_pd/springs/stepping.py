@@ -11,6 +11,8 @@ import numpy as np
 from ..pd.second_order import CLAMPED_STEP
 from ..rotation import Array
 from . import splines, swing
+from .pushes import WIDEST
+from .rests import at_rest
 from .swing import Animated, Drive
 from .tuning import SpringTuning
 
@@ -66,7 +68,7 @@ class _Run:
 
     def begin(self, still: tuple[Array, Array]) -> tuple[Array, Array]:
         """Swings and rates (m,) at rest under gravity and wind."""
-        z = self.system.modes.swings(swing.at_rest(self.system, still))
+        z = self.system.modes.swings(at_rest(self.system.modes, self.system.hold, still))
         return within(z, np.zeros_like(z))
 
     def through(self, z: Array, rate: Array) -> Array:
@@ -80,7 +82,7 @@ class _Run:
             torques = np.stack([drive.row(n).at(z, rate) + held for n in (k - 1, k)])
             state = system.transition @ state + system.taps @ modes.of(torques).T[..., None]
             z, rate = modes.swings(state[..., 0].T)
-            if np.abs(z).max() > swing.WIDEST or np.abs(rate).max() > FASTEST:
+            if np.abs(z).max() > WIDEST or np.abs(rate).max() > FASTEST:
                 z, rate = within(z, rate)
                 state = modes.amounts(np.stack((z, rate))).T[..., None]
             seen[k] = z
@@ -93,5 +95,5 @@ def within(z: Array, rate: Array) -> tuple[Array, Array]:
     rate = rate * np.minimum(1.0, FASTEST / np.maximum(np.abs(rate), FASTEST))
     angle = np.abs(z)
     unit = z / np.maximum(angle, 1e-300)
-    outward = np.where(angle > swing.WIDEST, np.maximum(np.real(rate * unit.conj()), 0.0), 0.0)
-    return np.where(angle > swing.WIDEST, unit * swing.WIDEST, z), rate - unit * outward
+    outward = np.where(angle > WIDEST, np.maximum(np.real(rate * unit.conj()), 0.0), 0.0)
+    return np.where(angle > WIDEST, unit * WIDEST, z), rate - unit * outward

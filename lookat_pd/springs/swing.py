@@ -25,17 +25,15 @@ from ..pd.second_order import Step
 from ..rotation import Array
 from . import splines
 from .modes import Bodies, Modes
+from .pushes import WIDEST, bent
+from .rests import at_rest
 from .splines import Cycle
 from .tuning import MOST_STRETCH, SpringTuning
 
 _ROUNDS = 12
 """Most rounds of relaxation."""
-_MOST_ROUNDS, _AT_REST = 60, 1e-9
-"""Most rounds in which a rest is found, and the part of its change at which it is."""
 _SAME = 3e-4
 """A swing that changes by less [rad] is the result."""
-WIDEST = 2.4
-"""Swings beyond this [rad] are held there: the sphere's other pole is near."""
 _LEAST_DAMPING = 1e-3
 """Smallest damping ratio of a motion that repeats itself; without any it would grow for ever in resonance."""
 
@@ -102,14 +100,14 @@ class Drive:
 
     def bent(self, z: Array, rate: Array) -> Array:
         """What swings z with these rates add to the torques (S, m)."""
-        torques = _bent(self.across, self.along, z)
+        torques = bent(self.across, self.along, z)
         return torques + self._curved(z, rate) if self.alone.any() else torques
 
     def bent_at(self, sample: int, z: Array, rate: Array) -> Array:
         """The same (m,) at one sample."""
         if self.alone.any():
             return self.row(sample).bent(z, rate)
-        return _bent(self.across[sample], self.along[sample], z)
+        return bent(self.across[sample], self.along[sample], z)
 
     def between(self, fine: Animated, parts: int) -> "Drive":
         """The same at `parts` times as many samples, those of `fine`: torques are linear between samples."""
@@ -137,24 +135,11 @@ class Drive:
         return unit * (self.alone * (outward + 1j * round_about) + 1j * turned)
 
 
-def _pushed(across: Array, along: Array, z: Array) -> Array:
-    """What a push does to a swing z: its part across the bone as that stands, carried back to the tangent plane."""
-    return across + _bent(across, along, z)
-
-
-def _bent(across: Array, along: Array, z: Array) -> Array:
-    """The difference between what a push does to a swing z and what it does to none."""
-    angle = np.abs(z)
-    unit = z / np.maximum(angle, 1e-9)
-    outward = (across * unit.conj()).real
-    return -unit * ((1.0 - np.cos(angle)) * outward + np.sin(angle) * along)
-
-
 def solve(animated: Animated, tuning: SpringTuning) -> Swing:
     """How these bones swing."""
     driven, still = drive(animated, tuning)
     system = ModeSystem(animated, tuning, driven)
-    start = at_rest(system, still)
+    start = at_rest(system.modes, system.hold, still)
     # Numbers of a motion that runs away are of no use, and it is stepped.
     with np.errstate(over="ignore", invalid="ignore"):
         z, rate, found = _relaxed(system, driven, start)
@@ -263,27 +248,6 @@ def mode_step(modes: Modes, length: float, least: float = 0.0) -> Step:
     omega = np.sqrt(modes.stiffness)
     step = make_step(length, 2.0 * np.pi / omega, np.maximum(modes.damping / (2.0 * omega), least))
     return Step(step.transition, step.response / modes.stiffness[:, None, None])
-
-
-def at_rest(system: ModeSystem, still: tuple[Array, Array]) -> Array:
-    """Swings (m,) of modes at the first sample: at rest under gravity and wind alone."""
-    amounts = np.zeros(len(system.hold), dtype=complex)
-    if not (np.any(still[0]) or np.any(still[1])):
-        return amounts
-    for n in range(_MOST_ROUNDS):
-        z = system.modes.swings(amounts)
-        z = z * np.minimum(1.0, WIDEST / np.maximum(np.abs(z), WIDEST))
-        change = settled(system, still, z) - amounts
-        # Where gravity is much stronger than the springs, whole changes swing to and fro.
-        amounts = amounts + change * 0.5 ** (n // _ROUNDS)
-        if np.abs(change).max() < _AT_REST * np.abs(amounts).max():
-            break
-    return amounts
-
-
-def settled(system: ModeSystem, still: tuple[Array, Array], z: Array) -> Array:
-    """Swings (m,) of modes to which springs yield under the torques of gravity and wind at swings z."""
-    return system.settled(_pushed(*still, z) + system.hold * z)
 
 
 def _relaxed(system: ModeSystem, drive: Drive, start: Array) -> tuple[Array, Array, Array]:

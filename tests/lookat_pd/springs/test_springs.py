@@ -266,3 +266,24 @@ def test_gusts_repeat_themselves_after_a_period_and_only_then() -> None:
         free = springs.gusts(2 * frames + 1, dt, 0.8)
         assert np.abs(free[frames:] - free[: frames + 1]).max() > 0.1
         assert min(found.min(), free.min()) >= 0.2 and max(found.max(), free.max()) <= 1.8
+
+
+@pytest.mark.parametrize(("settle_time", "pull", "bones"), [(1.0, 100.0, 3), (3.0, 20.0, 6), (3.0, 20.0, 1)])
+def test_soft_chains_in_a_strong_wind_begin_where_they_come_to_rest(settle_time, pull, bones) -> None:
+    places = np.tile(np.arange(bones)[:, None] * [0.0, 0.1, 0.0], (96, 1, 1))
+    tips, parents = np.tile([0.0, 0.1, 0.0], (bones, 1)), np.arange(bones) - 1
+    for way in ([1.0, 0.0, 0.0], [0.3, 1.0, 0.2], [-0.4, 0.2, 0.9], [0.2, 0.0, -1.0]):
+        wind = np.array(way) / np.linalg.norm(way)
+        found = springs.solve(
+            places,
+            rotation.identity(96, bones),
+            tips,
+            parents,
+            1 / 24,
+            settle_time=settle_time,
+            damping_ratio=0.7,
+            wind=pull * wind,
+        )
+        # They are blown the way the wind goes, and stay there.
+        assert found.tips[0, -1] @ wind > 0.8 * 0.1 * bones
+        assert largest_degrees(found.offsets, found.offsets[:1]) < 0.01
