@@ -12,7 +12,7 @@ from ...rig.look_at import resolve as look_at
 from ...rig.look_at.body import layers
 from ...rig.look_at.directing import looks
 from ...rig.sampling.targets import Target
-from .human import Demo, add_camera
+from .human import Demo, add_camera, shut_wholly
 from .human import build_scene as build_human_scene
 
 LOOKS = ((1, "Ball"), (92, "Bird"), (140, None), (186, "Ball"))
@@ -37,7 +37,9 @@ def build_scene() -> Demo:
     camera = add_camera(scene, **_CAMERA)
     head = look_at.find_head(rig)
     look_at_edit.add(scene, rig, head, demo.ball)
-    layers.switch_on(rig.pose.bones[head].lookat_pd)
+    settings = rig.pose.bones[head].lookat_pd
+    layers.switch_on(settings)
+    shut_wholly(settings)
     numbers = {"Ball": 0, "Bird": looks.add(rig, head, Target(demo.bird)), None: None}
     looks.write_keys(scene, rig, head, [(frame, numbers[name]) for frame, name in LOOKS])
     look_at_edit.activate(rig, head)
