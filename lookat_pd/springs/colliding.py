@@ -21,6 +21,7 @@ from .cones import Cones
 from .contacts import Contacts
 from .pushes import WIDEST
 from .rests import at_rest
+from .rolling import Rolling
 from .swing import Animated, Drive
 from .tuning import SpringTuning
 
@@ -281,7 +282,7 @@ class _Run:
         """Swings (S, m) at frames, and the last state, from the one at a fine sample. calm: until it is at rest."""
         last, listed, most, looks = len(inputs.own) - 1, -1, 0.0, 0
         seen = np.zeros((last // self.parts + 1, self.chains * self.size), dtype=complex)
-        k, pairs, alone = first, self.none, first
+        k, pairs, alone, rolling = first, self.none, first, Rolling(self.span)
         while True:
             fastest = float(np.abs(state[:, self.size :]).max())
             if listed < 0 or k >= listed + _LISTED * self.span or fastest > most:
@@ -292,7 +293,10 @@ class _Run:
                 seen[k // self.parts] = self.complex(state)[0]
             if k == last:
                 return seen, state
-            count = min(self.span - k % self.span, last - k)
+            if known is not None and self.cones is None:
+                # What a collider pushes against its cone flips more with looks that are nearer to each other.
+                rolling.see(known)
+            count = min(self.span - k % self.span, last - k, rolling.most)
             count = int(min(count, max(1.0, self.turn / (self.dt * max(fastest, 1e-9)))))
             passed = list(range(self.parts - k % self.parts, count, self.parts))
             before = state

@@ -419,3 +419,19 @@ def test_friction_does_not_shake_what_is_pressed_against_something_along_the_bon
     assert found.stepped.all()
     assert largest_degrees(found.offsets[1:], found.offsets[:-1]) < 0.01
     assert found.depth.max() < 0.02 * RADIUS
+
+
+def test_what_rocks_on_a_round_collider_comes_to_rest() -> None:
+    begin, end = [[-0.00899, 0.14917, 0.10696]], [[-0.00537, 0.30756, 0.00325]]
+    found = springs.solve(
+        *still(73, 4),
+        1 / 24,
+        settle_time=0.286,
+        damping_ratio=0.22,
+        gravity=(-0.605, 2.234, 7.202),
+        colliders=Colliders.made(begin, end, 0.09628, 1.0),
+        radius=RADIUS,
+    )
+    assert found.stepped.all()
+    assert found.depth.max() < 0.02 * RADIUS
+    assert largest_degrees(found.offsets[49:], found.offsets[48:-1]) < 0.05
