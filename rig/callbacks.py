@@ -28,6 +28,20 @@ _CALLED: dict[type, tuple[str, ...]] = {
 """What Blender calls of a class as often as it likes."""
 _VARIABLE = 0x04
 """Flag of the code of a function that takes any number of arguments."""
+_OF_ARGUMENTS: tuple[Callable[[Callable[..., Any]], Callable[..., Any]], ...] = (
+    lambda run: lambda: run(),
+    lambda run: lambda a: run(a),
+    lambda run: lambda a, b: run(a, b),
+    lambda run: lambda a, b, c: run(a, b, c),
+    lambda run: lambda a, b, c, d: run(a, b, c, d),
+    lambda run: lambda a, b, c, d, e: run(a, b, c, d, e),
+    lambda run: lambda a, b, c, d, e, f: run(a, b, c, d, e, f),
+    lambda run: lambda a, b, c, d, e, f, g: run(a, b, c, d, e, f, g),
+    lambda run: lambda a, b, c, d, e, f, g, h: run(a, b, c, d, e, f, g, h),
+    lambda run: lambda a, b, c, d, e, f, g, h, i: run(a, b, c, d, e, f, g, h, i),
+    lambda run: lambda a, b, c, d, e, f, g, h, i, j: run(a, b, c, d, e, f, g, h, i, j),
+)
+"""Functions of that many arguments that call another one; those of `draw_item` are the most."""
 _INSTEAD: dict[str, Any] = {"poll": False, "filter_items": ([], [])}
 """What it gets where that fails."""
 
@@ -56,8 +70,7 @@ def _counting(call: Callable[..., Any], run: Callable[..., Any]) -> Callable[...
     code = getattr(call, "__code__", None)
     if code is None or code.co_flags & _VARIABLE:
         return wraps(call)(lambda *arguments: run(*arguments))
-    names = ", ".join(f"_{n}" for n in range(code.co_argcount))
-    return wraps(call)(eval(f"lambda {names}: run({names})", {"run": run}))
+    return wraps(call)(_OF_ARGUMENTS[code.co_argcount](run))
 
 
 def handler(call: Call) -> Call:
