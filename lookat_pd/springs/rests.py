@@ -89,7 +89,7 @@ class _Chains:
             force = torques - (np.swapaxes(back, 1, 2) @ (self.stiffness * amounts)[..., None])[..., 0]
             left = (np.swapaxes(self.shapes, 1, 2) @ force[..., None])[..., 0]
             # What is as wide as it may be, and pulled beyond that, only turns about.
-            held = (np.abs(z) > WIDEST - 1e-9) & ((force * z.conj()).real > 0.0)
+            held = (np.abs(z) > WIDEST - 1e-9) & (np.real(force * np.conj(z)) > 0.0)
             whole, least = self.steepest(z, held * _HELD * np.abs(force))
             whole[:, every, every] += np.maximum(-_DOWNHILL * least, 1e-9 * self.stiffness.max(axis=1))[:, None]
             parts = np.ascontiguousarray(left).view(float)[..., None]
