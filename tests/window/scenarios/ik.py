@@ -313,7 +313,8 @@ def ik_bake_stopped_by_esc(hands: Hands) -> Waiting:
     armature().data.bones.active = armature().data.bones[BONE]
     _settings().target = bpy.data.objects["Ball"]
     scene = bpy.context.window_manager.windows[0].scene
-    scene.frame_end = 30000
+    # More than is baked while Blender turns a few times.
+    scene.frame_end = 200000
     before, actions, scenes = pose(), sorted(bpy.data.actions.keys()), len(bpy.data.scenes)
     with hands.override():
         bpy.ops.lookat_pd.ik_bake("INVOKE_DEFAULT")
