@@ -50,18 +50,15 @@ def keep(fault: BaseException) -> None:
     traceback.print_exception(fault, file=sys.stderr)
 
 
-def keep_once(fault: BaseException) -> bool:
-    """The same, unless what is called again and again failed in the same place before; whether it is news."""
+def keep_once(fault: BaseException) -> None:
+    """The same, unless what is called again and again failed in the same place before."""
     place = _place(fault)
     if isinstance(fault, ReferenceError) and place not in _gone:
         _gone.add(place)
-        return False
-    if place in _known:
-        return False
-    _known.add(place)
-    keep(fault)
-    _redraw()
-    return True
+    elif place not in _known:
+        _known.add(place)
+        keep(fault)
+        _redraw()
 
 
 def named(fault: BaseException) -> str:
