@@ -9,7 +9,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.look_at import edit_live, look_at_bake
 from ..rig.look_at import resolve as look_at
-from ..rig.look_at.directing import looks
+from ..rig.sampling import targets
 from ..rig.settings import choice, integer, text
 from ..translations import messages
 from . import drawing, job, polling, reporting, selection
@@ -188,7 +188,7 @@ def why_not(context: bpy.types.Context, *, but_muted: bool = False, alone: bool 
     armature = selection.look_at_armature(context)
     if not but_muted and not _awake([armature] if alone else _characters(context)):
         return _why_none(context)
-    names = (looks.names_any(armature.pose.bones[bone].lookat_pd) for _, bone in _awake([armature]))
+    names = (targets.has_any(armature.pose.bones[bone].lookat_pd) for _, bone in _awake([armature]))
     return polling.why_no_target(has_target=all(names))
 
 

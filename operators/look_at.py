@@ -18,7 +18,7 @@ from . import directing, polling, preferences, reporting, selection
 def wanted_bone(context: bpy.types.Context, armature: bpy.types.Object) -> str:
     """The bone that gets a look-at: the active one in pose mode if it is selected, else the head. Raises RigError."""
     active = selection.bone(context)
-    if context.mode == "POSE" and active is not None and look_at_edit.is_selected(active):
+    if context.mode == "POSE" and active is not None and selection.is_selected(active):
         return active.name
     return look_at.find_head(armature)
 

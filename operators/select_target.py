@@ -100,7 +100,7 @@ def _select(context: bpy.types.Context, item: bpy.types.Object, bone: str = "") 
         bpy.ops.object.mode_set(mode="POSE")
     look_at_edit.activate(item, bone)
     for owner in item.pose.bones:
-        look_at_edit.select(owner, chosen=owner.name == bone)
+        selection.select(owner, chosen=owner.name == bone)
 
 
 register, unregister = bpy.utils.register_classes_factory(

@@ -3,7 +3,6 @@
 import bpy
 
 from ..lookat_pd.errors import RigError
-from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import looking
 from ..rig.sampling import targets
 
@@ -94,7 +93,7 @@ def other_selected_bones(context: bpy.types.Context) -> list[str]:
     item, shown = armature(context), look_at_bone(context)
     if item is None or item.mode != "POSE" or (shown is not None and shown.id_data != item):
         return []
-    return [bone.name for bone in item.pose.bones if bone != shown and look_at_edit.is_selected(bone)]
+    return [bone.name for bone in item.pose.bones if bone != shown and is_selected(bone)]
 
 
 def other_selected_objects(context: bpy.types.Context, item: bpy.types.Object | None) -> list[bpy.types.Object]:
@@ -131,10 +130,21 @@ def selected_bones(context: bpy.types.Context) -> list[bpy.types.PoseBone]:
     item = armature(context)
     if item is None or item.type != "ARMATURE" or item.mode != "POSE":
         return []
-    return [bone for bone in item.pose.bones if look_at_edit.is_selected(bone)]
+    return [bone for bone in item.pose.bones if is_selected(bone)]
 
 
 def posed_bones(context: bpy.types.Context) -> list[bpy.types.PoseBone]:
     """The selected bones of all armatures in pose mode."""
     posed = [item for item in context.view_layer.objects if item.type == "ARMATURE" and item.mode == "POSE"]
-    return [bone for item in posed for bone in item.pose.bones if look_at_edit.is_selected(bone)]
+    return [bone for item in posed for bone in item.pose.bones if is_selected(bone)]
+
+
+def is_selected(bone: bpy.types.PoseBone) -> bool:
+    """Whether a pose bone is selected; the property moved in Blender 5."""
+    return bone.select if hasattr(bone, "select") else bone.bone.select
+
+
+def select(bone: bpy.types.PoseBone, *, chosen: bool) -> None:
+    """Select a pose bone or deselect it."""
+    place = bone if hasattr(bone, "select") else bone.bone
+    place.select = chosen

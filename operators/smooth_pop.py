@@ -12,7 +12,6 @@ from ..lookat_pd.progress import subrange
 from ..rig.animation import actions
 from ..rig.animation.key_settings import KeptKeys
 from ..rig.feet.contact_report import ContactReport
-from ..rig.look_at import edit as look_at_edit
 from ..rig.sampling import scene_time
 from ..rig.settings import choice, integer, switch, text
 from ..rig.transitions import pop_smoothing, pops
@@ -211,7 +210,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, KeptKeys, Blended, FootLocking, KeyCho
         """The bones to smooth; None for all."""
         if not self.only_selected:
             return None
-        return {bone.name for bone in armature.pose.bones if look_at_edit.is_selected(bone)}
+        return {bone.name for bone in armature.pose.bones if selection.is_selected(bone)}
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_smooth_pop,))

@@ -4,7 +4,6 @@ import bpy
 
 from ..operators import selection
 from ..rig.dynamics import display
-from ..rig.look_at import edit as look_at_edit
 from .viewport import Batch, draw_handlers
 
 _ALPHA, _SELECTED_ALPHA = 0.35, 0.9
@@ -20,7 +19,7 @@ def _draw(context: bpy.types.Context) -> None:
         return
     colours, lines = context.preferences.themes[0].view_3d, Batch()
     for name, rings in display.ellipsoids(context.scene, armature).items():
-        chosen = armature.mode == "POSE" and look_at_edit.is_selected(armature.pose.bones[name])
+        chosen = armature.mode == "POSE" and selection.is_selected(armature.pose.bones[name])
         colour = colours.bone_pose_active if chosen else colours.bone_pose
         lines.add(rings, colour, _SELECTED_ALPHA if chosen else _ALPHA)
     lines.draw("LINES")

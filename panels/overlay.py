@@ -8,7 +8,6 @@ import numpy as np
 
 from ..lookat_pd.rotation import Array
 from ..operators import polling, preferences, selection
-from ..rig.look_at import edit as look_at_edit
 from ..rig.look_at import look_at_layer as offsets
 from ..rig.look_at import looking, overlay
 from ..rig.settings import Properties, pointer
@@ -103,7 +102,7 @@ def _selected(armature: bpy.types.Object, bones: Sequence[str]) -> list[str]:
     """Those of the bones that are selected in pose mode."""
     if armature.mode != "POSE":
         return []
-    return [name for name in bones if look_at_edit.is_selected(armature.pose.bones[name])]
+    return [name for name in bones if selection.is_selected(armature.pose.bones[name])]
 
 
 def _draw_scene(context: bpy.types.Context) -> None:

@@ -1,4 +1,4 @@
-"""The figures of `make measure`: every walk arrives, and passes the files that it must."""
+"""The figures of `make measure`: every walk arrives, and passes the files that it must, and none of other features."""
 
 import subprocess
 import sys
@@ -15,6 +15,20 @@ ON_THE_WAY = {
     "join": "rig/transitions/join.py",
     "dynamics": "rig/animation/bake_transaction.py",
 }
+BELOW = ("animation", "sampling", "detection", "controls", "layers")
+"""Packages of the bridge that are no features."""
+USED = {
+    # Whether feet have to be planted is asked of a body by default.
+    "live": {"look_at"},
+    "bake": {"look_at", "look_at/body/layers.py", "look_at/body/body_rig.py"},
+    "ik": {"ik"},
+    # Feet stay where they are by default.
+    "join": {"transitions", "feet"},
+    "dynamics": {"dynamics"},
+}
+"""Features, and files of optional ones, that are in use on a walk."""
+OPTIONAL = ("look_at/body", "look_at/directing", "look_at/live_follow", "transitions/visual")
+"""Features within others."""
 
 
 def test_every_package_is_counted() -> None:
@@ -39,3 +53,12 @@ def test_a_walk_arrives(name: str) -> None:
     run = subprocess.run(command, capture_output=True, text=True, timeout=120)
     passed = {line.split("\t")[1].replace("\\", "/") for line in run.stdout.splitlines() if line.startswith("@walk")}
     assert ON_THE_WAY[name] in passed, run.stderr
+    inner = [
+        Path(file).relative_to("rig").as_posix() for file in passed if file.startswith("rig/") and file.count("/") > 1
+    ]
+    assert not [file for file in inner if not {file, _feature(file)} & {*BELOW, *USED[name]}]
+
+
+def _feature(file: str) -> str:
+    """The feature to which a file of the bridge belongs."""
+    return next((feature for feature in OPTIONAL if file.startswith(feature)), file.split("/")[0])

@@ -6,7 +6,7 @@ settings are lost. So what may have no settings is read by `stored` and `read`, 
 gets the groups that its override has, in memory: it is never saved with the file.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -16,6 +16,13 @@ from .. import callbacks
 
 DECLARED: dict[type, list[str]] = {}
 """The groups and lists of groups that each type of data has."""
+_DATA = {
+    bpy.types.Object: "objects",
+    bpy.types.Armature: "armatures",
+    bpy.types.Key: "shape_keys",
+    bpy.types.Action: "actions",
+}
+"""Where the data of each type is, besides bones."""
 _GROUPS = ("POINTER", "COLLECTION")
 _PAUSE = 0.5
 """Seconds after an edit in which there may be others."""
@@ -77,6 +84,28 @@ def _default(property: Any) -> Any:
 
 def _is_group(kind: Any) -> bool:
     return kind.base is not None and kind.base.identifier == "PropertyGroup"
+
+
+# Which there are
+
+
+def in_file(names: Collection[str]) -> set[str]:
+    """Those of some groups of settings, or of lists of such, that any local data of the file has."""
+    found: set[str] = set()
+    for kind in DECLARED:
+        declared = [name for name in _of(kind) if name in names]
+        for item in _local(kind) if declared else ():
+            found.update(name for name in declared if item.is_property_set(name))
+    return found
+
+
+def _local(kind: type) -> Iterator[Any]:
+    """All local data of a type that may have groups of settings."""
+    if kind is bpy.types.PoseBone:
+        for item in _local(bpy.types.Object):
+            yield from item.pose.bones if item.pose else ()
+        return
+    yield from (item for item in getattr(bpy.data, _DATA[kind]) if item.library is None)
 
 
 # Library overrides

@@ -5,7 +5,7 @@ shows, saves and restores them; all that is done once, for all kinds. A kind say
 how, and where in the stacks they stand.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
@@ -14,6 +14,7 @@ import bpy
 
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
+from ..animation import stored_settings
 from ..sampling import own_data
 from ..sampling.sampler import Sampler
 from ..sampling.targets import Target
@@ -190,6 +191,9 @@ class Kind:
     """Unique among kinds."""
     layer: ClassVar[type[Layer]] = Layer
     """What it shows its solutions by. Its `order` is the one in which kinds are solved and stand in the stacks."""
+    groups: ClassVar[tuple[str, ...] | None] = None
+    """Names of groups of settings (`stored_settings.declare`), one of which there is wherever anything of this kind is,
+    or else something of its layers. None where that is not so, and `is_used` is asked each time."""
     is_together: ClassVar[bool] = False
     """Whether `steps` knows how all its layers depend on each other. Else each is solved after those found before it,
     or with those that `together` says."""
@@ -230,7 +234,8 @@ class Kind:
 
     @classmethod
     def is_used(cls) -> bool:
-        """Whether the file has anything of this kind. If not, nothing else of it is called."""
+        """Whether the file has anything of this kind that moves something or is to be taken away. If not, nothing else
+        of it is called; where `in_file` finds nothing of it, not even this."""
         if any(True for scene in bpy.data.scenes for _ in cls().find(scene)):
             return True
         return any(True for item in bpy.data.objects if item.library is None for _ in cls.layer.on(item))
@@ -391,6 +396,29 @@ def unregister_kind(kind: type[Kind]) -> None:
     own_data.MARKS.discard(kind.layer.mark)
     for listener in listeners:
         listener()
+
+
+def in_file(asked: Collection[type[Kind]]) -> set[type[Kind]]:
+    """Those of some kinds of which the file may have something, found without calling any of them: their settings, or
+    constraints or actions of their layers."""
+    known = {kind: kind.groups for kind in asked if kind.groups is not None}
+    there = stored_settings.in_file({name for groups in known.values() for name in groups})
+    found = {kind for kind in asked if kind not in known or not there.isdisjoint(known[kind])}
+    marks = {kind.layer.mark: kind for kind in known if kind.layer.mark}
+    if marks:
+        found.update(kind for mark, kind in marks.items() if any(mark in action for action in bpy.data.actions))
+    prefixes = {kind.layer.prefix: kind for kind in known if kind.layer.order >= 0 and kind not in found}
+    if prefixes:
+        names = {name for item in bpy.data.objects if item.library is None for name in _names_on(item)}
+        found.update(kind for prefix, kind in prefixes.items() if any(name.startswith(prefix) for name in names))
+    return found
+
+
+def _names_on(item: bpy.types.Object) -> Iterator[str]:
+    """Names of constraints of an object and its bones."""
+    for owner in (item, *(item.pose.bones if item.pose else ())):
+        for constraint in owner.constraints:
+            yield constraint.name
 
 
 def rank(kind: type[Kind]) -> tuple[bool, int]:

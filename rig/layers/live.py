@@ -67,6 +67,8 @@ _structure = 0
 """Goes up whenever layers may have come or gone."""
 _used: list[type[Kind]] = []
 """Kinds of which the file has something."""
+_there: set[type[Kind]] = set()
+"""Kinds of which it may have something, such as muted layers."""
 _unknown: set[type[Kind]] = set()
 """Kinds of which that is to be found out anew: with thousands of objects it takes milliseconds."""
 _objects = -1
@@ -289,13 +291,11 @@ def _is_playing() -> bool:
 
 def _any(scene: bpy.types.Scene) -> bool:
     """Whether there is a live layer anywhere; found out again only when there is reason to."""
-    global _used
     if len(bpy.data.objects) != _objects:
         touch()
         _know_objects()
     if _unknown:
-        _used = [kind for kind in kinds.KINDS if (kind.is_used() if kind in _unknown else kind in _used)]
-        _unknown.clear()
+        _find_out()
         if not _used and not is_rendering():
             # Whoever deletes a character leaves the clock that its constraints read.
             clock.remove_unread()
@@ -303,6 +303,23 @@ def _any(scene: bpy.types.Scene) -> bool:
             for state in _scenes.values():
                 state.forget_shown()
     return bool(_used)
+
+
+def _find_out() -> None:
+    """Of which kinds the file has something."""
+    global _used, _there
+    found = kinds.in_file(_unknown)
+    _there = {kind for kind in kinds.KINDS if kind in (found if kind in _unknown else _there)}
+    _used = [kind for kind in kinds.KINDS if kind in _there and (kind in _used or kind in _unknown)]
+    _used = [kind for kind in _used if kind not in _unknown or kind.is_used()]
+    _unknown.clear()
+
+
+def is_there(kind: str) -> bool:
+    """Whether the file may have anything of a kind of that name, muted layers too."""
+    if _unknown or len(bpy.data.objects) != _objects:
+        return bool(kinds.in_file([found for found in kinds.KINDS if found.name == kind]))
+    return any(found.name == kind for found in _there)
 
 
 def _know_objects() -> None:

@@ -7,6 +7,8 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
+from ..animation import stored_settings
+from ..animation.stored_settings import stored
 from ..layers import live
 from ..layers.kinds import Instance
 from . import look_at_layer as offsets
@@ -44,7 +46,7 @@ def sync(armature: bpy.types.Object, seconds: float = np.inf) -> list[Instance]:
     constraints may be made; then the rest of them is left to `complete`.
     """
     _follow_renames(armature)
-    shot_keys.mend(armature)
+    mend_keys(armature)
     found, used, until = [], set(), perf_counter() + seconds
     for bone in live_bones(armature):
         settings = armature.pose.bones[bone].lookat_pd
@@ -57,8 +59,17 @@ def sync(armature: bpy.types.Object, seconds: float = np.inf) -> list[Instance]:
         offsets.remove(armature, number)
         live.taken_away(armature, number)
     offsets.arrange(armature, [item.number for item in found])
-    blink.give_back(armature, (lid for item in found if item.resolved is not None for lid in item.resolved.shapes))
+    if stored_settings.in_file(("lookat_pd_blinks",)):
+        blink.give_back(armature, (lid for item in found if item.resolved is not None for lid in item.resolved.shapes))
     return found
+
+
+def mend_keys(armature: bpy.types.Object) -> None:
+    """Bring the drivers of a rig in line with its keys of the shot, where it may have any."""
+    animation, data = armature.animation_data, armature.data
+    has_drivers = animation is not None and len(animation.drivers) > 0
+    if has_drivers or data.library is not None or stored(data, "lookat_pd_shot") is not None:
+        shot_keys.mend(armature)
 
 
 def _attach(armature: bpy.types.Object, bone: str, number: int, until: float) -> Instance:

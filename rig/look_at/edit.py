@@ -112,17 +112,6 @@ def activate(armature: bpy.types.Object, bone: str) -> None:
     armature.data.bones.active = armature.data.bones[bone]
 
 
-def is_selected(bone: bpy.types.PoseBone) -> bool:
-    """Whether a pose bone is selected; the property moved in Blender 5."""
-    return bone.select if hasattr(bone, "select") else bone.bone.select
-
-
-def select(bone: bpy.types.PoseBone, *, chosen: bool) -> None:
-    """Select a pose bone or deselect it."""
-    place = bone if hasattr(bone, "select") else bone.bone
-    place.select = chosen
-
-
 def fill_chain(armature: bpy.types.Object, bone: str) -> None:
     """Write the detected chain into the settings of a look-at, replacing what is there."""
     links = detect.find_chain(stance.skeleton(armature), bone, rest.hints(armature))

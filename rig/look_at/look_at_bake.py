@@ -27,7 +27,6 @@ from . import resolve as look_at
 from .body import blink_bake
 from .body.blink import Lid
 from .body.response import BodyResponse
-from .directing import shot_keys
 from .live import inputs
 from .live.look_at_kind import LookAtKind
 from .look_at_solve import LookAtSolve
@@ -83,7 +82,8 @@ def bake(
         modes = {name: item.armature.pose.bones[name].rotation_mode for name in item.turned}
         actions.check_curves(item.armature, modes, options.into)
         actions.check_curves(item.armature, dict.fromkeys(item.moved, LOCATION), options.into)
-        blink_bake.check(item.shapes, options.into)
+        if item.shapes:
+            blink_bake.check(item.shapes, options.into)
     with suspend.suspend_live():
         return (yield from _bake(scene, look_ats, armatures, options, use_live=use_live))
 
@@ -99,7 +99,7 @@ def _bake(
     undone = [unkeyed_pose.bring_back(item.armature, item.bone) for item in look_ats]
     still = [unkeyed_pose.standing(item.armature, item.turned, item.moved) for item in look_ats]
     works: dict[bpy.types.Object, BakeTransaction] = {}
-    blinks = {armature: blink_bake.BlinkBake(armature, BAKED) for armature in armatures}
+    blinks = {item.armature: blink_bake.BlinkBake(item.armature, BAKED) for item in look_ats if item.shapes}
     frames = np.arange(options.first, options.last + 1)
     try:
         solved, cycle = _solved(scene, look_ats, options)
@@ -114,8 +114,9 @@ def _bake(
             name = options.name or actions.baked_name(armature, options.into, BAKED)
             kept[armature] = work.commit(options.into, name, options.writer)
             chosen = [solve for solve in wanted if solve.look_at.armature == armature]
-            amounts = {lid: amount * options.weights() for lid, amount in _amounts(chosen, frames).items()}
-            blinks[armature].write(frames, amounts, options.into, kept[armature], options.writer)
+            if armature in blinks:
+                amounts = {lid: amount * options.weights() for lid, amount in _amounts(chosen, frames).items()}
+                blinks[armature].write(frames, amounts, options.into, kept[armature], options.writer)
     except BaseException:
         for blinking in blinks.values():
             blinking.rollback()
@@ -172,7 +173,7 @@ def _solves(scene: bpy.types.Scene, look_ats: Sequence[LookAt]) -> list[LookAtSo
     """What is to be solved: live look-ats of the scene that are not baked, and then those that are."""
     for armature in {*constraint_sync.live_armatures(scene), *(item.armature for item in look_ats)}:
         # The clip may be another one than at the last live update.
-        shot_keys.mend(armature)
+        constraint_sync.mend_keys(armature)
     others = constraint_sync.other_live(scene, {(item.armature, item.bone) for item in look_ats})
     used: dict[bpy.types.Object, set[int]] = {}
     solves = []

@@ -5,8 +5,12 @@ from collections.abc import Collection, Iterator
 import bpy
 
 from .. import callbacks
+from ..layers import live
 from ..sampling import targets
 from . import resolve, setting_changes
+
+KIND = "LOOK_AT"
+"""Name of their kind of layer."""
 
 _names: dict[int, tuple[int, list[str]]] = {}
 """Number of bones and names of those with look-ats, by armature: large rigs have hundreds, and each redraw asks."""
@@ -44,6 +48,9 @@ def at(scene: bpy.types.Scene, items: Collection[bpy.types.Object], bone: str = 
 
 def _rigs_of(scene: bpy.types.Scene) -> list[bpy.types.Object]:
     """The local armatures of a scene that have look-ats."""
+    if not live.is_there(KIND):
+        return []
+    _watch()
     count = len(bpy.data.objects)
     known = _rigs.get(scene.session_uid)
     if known is None or known[0] != count:
@@ -61,11 +68,18 @@ def _rigs_of(scene: bpy.types.Scene) -> list[bpy.types.Object]:
 def _forget(*_: object) -> None:
     _names.clear()
     _rigs.clear()
+    if _updated in bpy.app.handlers.depsgraph_update_post:
+        bpy.app.handlers.depsgraph_update_post.remove(_updated)
+
+
+def _watch() -> None:
+    """Hear of objects that come, go or move to another scene, as long as it is known who is in which."""
+    if _updated not in bpy.app.handlers.depsgraph_update_post:
+        bpy.app.handlers.depsgraph_update_post.append(_updated)
 
 
 @callbacks.handler
 def _updated(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    """Objects may have come, gone or moved to another scene."""
     if depsgraph.id_type_updated("COLLECTION") or depsgraph.id_type_updated("SCENE"):
         _rigs.clear()
 
@@ -77,11 +91,9 @@ def register() -> None:
     setting_changes.listeners.append(_forget)
     for name in _HANDLERS:
         getattr(bpy.app.handlers, name).append(_forget)
-    bpy.app.handlers.depsgraph_update_post.append(_updated)
 
 
 def unregister() -> None:
-    bpy.app.handlers.depsgraph_update_post.remove(_updated)
     for name in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(_forget)
     setting_changes.listeners.remove(_forget)

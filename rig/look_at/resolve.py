@@ -20,11 +20,13 @@ from ..sampling import targets as looked_at
 from ..sampling.targets import Target
 from . import eye_origin, facing, mixing
 from . import world_up as upward
-from .body import body_rig, layers
+from .body import layers
 from .body.blink import Lid
 from .body.body_rig import BodyRig
 from .world_up import WorldUp
 
+_COMFORTABLE = 2.0 / 3.0
+"""Fraction of the ocular range in which eyes settle; the rest is used while the head has not turned yet."""
 Schedule = tuple[tuple[float, int | None], ...]
 """When (frame) to look at which target (index), or at none."""
 
@@ -206,9 +208,21 @@ def retuned(look_at: LookAt) -> LookAt:
         most_roll=settings.head_roll,
         stabilize=settings.stabilize,
         head_speed=settings.head_speed,
-        **body_rig.left_to_others(settings, with_eyes),
+        **_left_to_others(settings, with_eyes),
     )
     return replace(look_at, tuning=tuning(settings), chain=chain, body=body)
+
+
+def _left_to_others(settings, with_eyes: bool) -> dict[str, object]:
+    """The division of a turn between chain and eyes from the settings of a look-at, as in `gaze.Chain`."""
+    eyes = settings.eyes
+    reach = (eyes.yaw_limit, eyes.pitch_up_limit, eyes.pitch_down_limit)
+    return {
+        "eyes_take": 1.0 - eyes.head_share if with_eyes else 0.0,
+        "eyes_reach": tuple(_COMFORTABLE * limit for limit in reach),
+        "torso_from": settings.body.torso_from,
+        "torso_more": settings.body.torso_more,
+    }
 
 
 def named_links(settings) -> list:

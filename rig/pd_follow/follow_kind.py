@@ -43,7 +43,7 @@ class FollowSolve(LayerSolve):
 class FollowKind(Kind):
     """What follows in one scene."""
 
-    name, layer = NAME, FollowLayer
+    name, layer, groups = NAME, FollowLayer, ("lookat_pd_follow",)
 
     @classmethod
     def is_used(cls) -> bool:

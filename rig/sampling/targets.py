@@ -68,6 +68,11 @@ def listed(settings) -> list[Target]:
     return [Target(item, bone) if item is not None else Target() for item, bone in given]
 
 
+def has_any(settings) -> bool:
+    """Whether a look-at has any target."""
+    return any(target != Target() for target in listed(settings))
+
+
 def check_exists(armature: bpy.types.Object, item: bpy.types.Object, bone: str) -> None:
     """Raise RigError where an object, or the bone of it, is no place that a chain of the armature can turn to."""
     if not item.users_scene and not item.library:

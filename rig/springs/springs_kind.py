@@ -122,7 +122,7 @@ class SpringSolve(LayerSolve):
 class SpringKind(Kind):
     """The springs of one scene."""
 
-    name, layer = NAME, SpringLayer
+    name, layer, groups = NAME, SpringLayer, (settings.NAME,)
 
     @classmethod
     def is_used(cls) -> bool:

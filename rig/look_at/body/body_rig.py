@@ -23,8 +23,6 @@ from ...sampling import plain_chain
 from . import blink, shape_eyes, shape_table
 from .shape_eyes import EyeControl, ShapeEye
 
-_COMFORTABLE = 2.0 / 3.0
-"""Fraction of the ocular range in which eyes settle; the rest is used while the head has not turned yet."""
 _NO_EYE_BONE = Message("No eye bone was found, so only the head turns; choose one in the Eyes panel.")
 _AT_EYE = 0.12
 """Largest distance of the pivot of a lid from the center of its eye, as a fraction of the distance of the eyes."""
@@ -108,18 +106,6 @@ def repeating(body: BodyRig, seconds: float) -> BodyRig:
     """The same with random motion that is the same again after a cycle of so many seconds."""
     ocular, breathing = (part and replace(part, repeat=seconds) for part in (body.ocular, body.breathing))
     return replace(body, repeat=seconds, ocular=ocular, breathing=breathing)
-
-
-def left_to_others(settings, with_eyes: bool) -> dict[str, object]:
-    """The division of a turn between chain and eyes from the settings of a look-at, as in `gaze.Chain`."""
-    eyes = settings.eyes
-    reach = (eyes.yaw_limit, eyes.pitch_up_limit, eyes.pitch_down_limit)
-    return {
-        "eyes_take": 1.0 - eyes.head_share if with_eyes else 0.0,
-        "eyes_reach": tuple(_COMFORTABLE * limit for limit in reach),
-        "torso_from": settings.body.torso_from,
-        "torso_more": settings.body.torso_more,
-    }
 
 
 @dataclass

@@ -23,11 +23,6 @@ from . import markers, setting_keys, shot_keys
 _AWAY = ("off", "away")
 
 
-def names_any(settings) -> bool:
-    """Whether a look-at has any target."""
-    return any(target != Target() for target in targets.listed(settings))
-
-
 def chosen(settings) -> Target:
     """The active target in the current settings, even if the look-at is off; an empty one if there is none."""
     there, number = targets.listed(settings), settings.active_target

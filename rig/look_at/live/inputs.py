@@ -37,7 +37,7 @@ def settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -
     further = tuple((item.object.session_uid if item.object else 0, item.bone) for item in s.targets)
     weights = tuple(mixing.weights(s)) if s.use_mix and mixing.KEYED not in keyed else ()
     chain = settings.chain_values(s)
-    shapes = shape_table.rows(s.eyes)
+    shapes = _shapes(s.eyes)
     target = (s.target.session_uid, s.target.users) if s.target is not None else None
     return (
         (tuning, others, weights, fingerprint.settings_keys(armature.data)),
@@ -66,7 +66,7 @@ def saved(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -> tuple
     chain = settings.chain_values(s)
     targets = tuple((item.name_full if item else "", name) for item, name in _targets(s))
     still = tuple(getattr(s, name) for name in settings.TUNING if name not in keyed)
-    shapes = shape_table.rows(s.eyes)
+    shapes = _shapes(s.eyes)
     others = (others, shapes) if shapes else others
     weights = tuple(mixing.weights(s)) if mixing.KEYED not in keyed else ()
     behind = s.let_go_behind.all_objects.keys() if s.let_go_behind is not None else []
@@ -74,6 +74,11 @@ def saved(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -> tuple
     still = still, fingerprint.settings_keys(armature.data)
     aimed = s.aim_axis, s.aim_from, *s.facing, s.soft_edge
     return still, others, chain, targets, *aimed, bool(s.eyes.drift), up, weights, behind
+
+
+def _shapes(eyes) -> tuple:
+    """The table of shape keys and control bones."""
+    return shape_table.rows(eyes) if len(eyes.shapes) else ()
 
 
 def _names(group: str) -> list[str]:

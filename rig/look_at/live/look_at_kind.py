@@ -6,14 +6,14 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
+from ...animation import stored_settings
 from ...layers import kinds, live, track
 from ...layers.kinds import BODY, TARGETS, Instance, Kind, LayerSolve, LiveWork, SolveRange
 from ...layers.layer import Place
 from ...layers.track import Track
-from .. import constraint_sync, look_at_layer, setting_changes
+from .. import constraint_sync, look_at_layer, looking, setting_changes
 from .. import resolve as look_at
 from ..body import blink
-from ..directing import shot_keys
 from ..look_at_layer import LookAtLayer
 from ..look_at_solve import LookAtSolve
 from ..scene_solve import SceneSolve
@@ -21,7 +21,9 @@ from . import inputs
 from .playhead import PlayheadSolve, SeenFirst, frames_around
 from .previews import LookAtPreviews
 
-NAME = "LOOK_AT"
+NAME = looking.KIND
+_BLINKS = "lookat_pd_blinks"
+"""What shape keys have that are changed by look-ats."""
 _INSTALLING = 0.02
 """Seconds for which a turn of the window's loop may be held up by making constraints."""
 _KEYED = ("ACTION", "ARMATURE")
@@ -31,7 +33,7 @@ _KEYED = ("ACTION", "ARMATURE")
 class LookAtKind(Kind):
     """The live look-ats of one scene."""
 
-    name, layer, is_together = NAME, LookAtLayer, True
+    name, layer, groups, is_together = NAME, LookAtLayer, ("lookat_pd", _BLINKS), True
 
     def __init__(self, live_work: LiveWork | None = None) -> None:
         super().__init__(live_work)
@@ -46,7 +48,7 @@ class LookAtKind(Kind):
     def is_used(cls) -> bool:
         armatures = [item for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None]
         moved = any(constraint_sync.live_bones(item) or any(cls.layer.on(item)) for item in armatures if item.pose)
-        return moved or blink.is_shown()
+        return moved or (bool(stored_settings.in_file((_BLINKS,))) and blink.is_shown())
 
     def find(self, scene: bpy.types.Scene) -> Iterable[Instance]:
         for armature in constraint_sync.live_armatures(scene):
@@ -111,7 +113,7 @@ class LookAtKind(Kind):
             clip = inputs.clip(armature)
             if touched is None or not touched.isdisjoint(_KEYED) or self._clips.get(armature.session_uid) != clip:
                 # Keys may have come or gone in an animation editor, or another clip has keys of its own.
-                shot_keys.mend(armature)
+                constraint_sync.mend_keys(armature)
                 self._clips[armature.session_uid] = clip
         prints = {}
         for solve in self._solves:
@@ -126,8 +128,9 @@ class LookAtKind(Kind):
     # Solving
 
     def rebuilt(self, scene: bpy.types.Scene, first: int, last: int, solves: Sequence[LookAtSolve]) -> None:
-        used = (item.name_full for item in bpy.data.objects if item.pose and constraint_sync.live_bones(item))
-        blink.give_back_lost(used)
+        if stored_settings.in_file((_BLINKS,)):
+            used = (item.name_full for item in bpy.data.objects if item.pose and constraint_sync.live_bones(item))
+            blink.give_back_lost(used)
         self._solves = solves
         self.scene_solve = SceneSolve(scene, first, last, list(solves))
         self.previews.of(solves, self.scene_solve.context)
@@ -212,7 +215,8 @@ class LookAtKind(Kind):
                 # Characters may share a face; who changes it more has the word.
                 known = amounts.get(lid, (0.0, ""))
                 amounts[lid] = (float(amount), armature.name_full) if abs(amount) >= abs(known[0]) else known
-        blink.show(amounts)
+        if amounts:
+            blink.show(amounts)
 
     @classmethod
     def before_save(cls) -> None:

@@ -48,7 +48,7 @@ class VisualSolve(LayerSolve):
 class VisualKind(Kind):
     """The visual transitions of one scene. Each is solved with those of its armature that come before it."""
 
-    name, layer = NAME, VisualLayer
+    name, layer, groups = NAME, VisualLayer, ()
 
     @classmethod
     def is_used(cls) -> bool:

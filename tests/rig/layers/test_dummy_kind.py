@@ -266,8 +266,8 @@ def test_no_kind_is_entered_where_the_file_has_nothing_of_it(monkeypatch) -> Non
     scenes.run_bake(armature, last=LAST)
     assert not entered
     bpy.context.view_layer.update()
-    looked_for = {"Sway.find", *(f"{kind.__name__}.is_used" for kind in kinds.KINDS)}
-    assert not [name for name in entered if not name.startswith("LookAtKind.") and name not in looked_for]
+    # It has no settings by which `in_file` could tell.
+    assert {name for name in entered if not name.startswith("LookAtKind.")} <= {"Sway.find", "Sway.is_used"}
 
 
 def counted(entered: list[str], kind: type, name: str):
@@ -302,3 +302,20 @@ def test_a_file_without_layers_enters_no_kind(monkeypatch) -> None:
         armature.location.x = frame
         bpy.context.view_layer.update()
     assert not entered
+    live.touch()
+    armature.location.x = 0.0
+    bpy.context.view_layer.update()
+    assert entered == ["Sway.is_used", "Sway.__init__", "Sway.find"]
+
+
+def test_a_kind_is_there_by_its_settings_or_by_what_is_left_of_its_layers() -> None:
+    armature, find = looking().armature, lambda: {kind.name for kind in kinds.in_file(kinds.KINDS)} - {"SWAY"}
+    assert find() == {"LOOK_AT"}
+    bpy.context.view_layer.update()
+    armature.pose.bones["head"].lookat_pd.mute = True
+    assert find() == {"LOOK_AT"} and live.is_there("LOOK_AT") and not live.is_there("SPRINGS")
+    empty, other = ball(name="Other"), figure("Other")
+    empty.lookat_pd_follow.exists = True
+    other.pose.bones["head"].constraints.new("ACTION").name = "Springs PD 1.0"
+    bpy.data.actions.new("Left")["lookat_pd_visual"] = True
+    assert find() == {"LOOK_AT", "FOLLOW", "SPRINGS", "VISUAL"}
