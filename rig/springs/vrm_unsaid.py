@@ -13,10 +13,15 @@ from .vrm_work import VrmWork
 
 _UNSAID = Message("VRM has no {settings}, as '{name}' has; the file is written without.").template
 _COUPLED = Message(
-    "'{name}' is not One Way, as all springs of VRM are; it is written with the stiffness at which it bends as far."
+    "'{name}' is not One Way, as all springs of VRM are; it is written with the stiffness at which it bends as far, "
+    "and with Damping and Drag as one Drag Force."
 ).template
 _NEAREST = Message(
     "VRM at 60 frames a second cannot swing '{name}' as it does here; the nearest that it can is written."
+).template
+_DIVIDED = Message(
+    "VRM has one Drag Force for Damping and Drag: '{name}' comes to rest as it does here, but trails differently "
+    "behind a character that moves."
 ).template
 _FRICTION = Message("VRM has no friction, as the collider '{name}' has; the file is written without.").template
 _NEAR = 0.05
@@ -47,6 +52,8 @@ def notes(work: VrmWork) -> Iterator[Message]:
             yield Message(_COUPLED, name=chain.bone)
         elif not all(_is_near(work, joint) for joint in work.joints(chain, {}).values()):
             yield Message(_NEAREST, name=chain.bone)
+        elif not all(_is_divided_alike(work, joint) for joint in work.joints(chain, {}).values()):
+            yield Message(_DIVIDED, name=chain.bone)
     for one in work.placed:
         groups = colliders.names_of(one.item.settings.groups)
         if one.item.settings.friction > 0.0 and any(work.meets(chain, groups) for chain in work.every):
@@ -58,3 +65,9 @@ def _is_near(work: VrmWork, joint: VrmJoint) -> bool:
     wanted, found = work.tunings[joint.bone], vrm_tuning.of_joint(joint)
     mine, yours = ((1.0 / t.settle_time, t.air) for t in (wanted, found))
     return bool(np.allclose(mine, yours, rtol=_NEAR, atol=_NEAR))
+
+
+def _is_divided_alike(work: VrmWork, joint: VrmJoint) -> bool:
+    """Whether still air has the same part in the damping of a joint of VRM as it has here."""
+    mine, yours = (t.drag / max(t.air, _NEAR) for t in (work.tunings[joint.bone], vrm_tuning.of_joint(joint)))
+    return abs(mine - yours) < _NEAR

@@ -295,8 +295,8 @@ def comes_back(made: Callable, edit: Edit) -> None:
     assert written(document, armature)[0] == found
     if wanted:
         # The last joint of VRM 0.x is half as long as the others, so one value cannot say the same of it.
-        apart = "one value" in " ".join(notes)
-        assert len(notes) == apart <= (made is old)
+        apart, divided = (words in " ".join(notes) for words in ("one value", "Drag Force"))
+        assert apart <= (made is old) and len(notes) == apart + divided
         assert_alike(bone_state(character(found)), wanted, {TAIL[3], HAIR[1]} if made is old else set())
     else:
         assert not vrm_data.read(found).chains
@@ -370,6 +370,7 @@ def test_planes_are_spheres_for_readers_that_know_none() -> None:
         (new, tune(TAIL[0], collide=True, floor=True), f"no Floor, as '{TAIL[0]}'"),
         (new, tune(TAIL[0], center="hips", inertia=0.3), f"no Inertia between 0 and 1, as '{TAIL[0]}'"),
         (new, tune(TAIL[0], one_way=False), f"'{TAIL[0]}' is not One Way"),
+        (new, tune(TAIL[0], damping_ratio=2.0, drag=0.0), f"for Damping and Drag: '{TAIL[0]}' comes to rest"),
         (new, tune(TAIL[0], settle_time=0.011), f"cannot swing '{TAIL[0]}' as it does here"),
         (new, lambda armature: springs_edit.add_collider(bpy.context.scene, "SPHERE"), None),
         (
