@@ -1,6 +1,6 @@
 """The solver alone: the project's figure, its growth, and what a plain loop over frames and bones costs."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,6 +16,9 @@ FRAMES = 250
 REPEATS = 15
 FEW = 4
 EVENTS = (gaze.Event(0.5, 0), gaze.Event(3.0, 1), gaze.Event(7.0, None))
+ALWAYS = (gaze.Event(-1.0, 0),)
+"""As a look-at has it that nobody switches off: after the last of `EVENTS` most frames of a long range are not solved.
+"""
 
 
 def chain() -> gaze.Chain:
@@ -48,9 +51,9 @@ def shot(frames: int) -> tuple[Array, Array, Array]:
     return rotations, positions, np.stack((ball, np.tile([2.0, -2.0, 2.0], (frames, 1))))
 
 
-def solve(frames: int) -> Callable[[], gaze.Solution]:
+def solve(frames: int, events: Sequence[gaze.Event] = EVENTS) -> Callable[[], gaze.Solution]:
     arguments = shot(frames)
-    return lambda: gaze.solve(chain(), gaze.Tuning(), *arguments, 1.0 / RATE, EVENTS)
+    return lambda: gaze.solve(chain(), gaze.Tuning(), *arguments, 1.0 / RATE, events)
 
 
 def plain_loop(frames: int) -> Callable[[], Array]:
