@@ -87,6 +87,8 @@ class ChannelMotion:
     """Whether the values are held until the next key."""
     metre: float = 1.0
     """Metres in a unit of the location."""
+    before: Array | None = None
+    """(F, n) what `evaluate` gives at the frames, where that is known."""
 
 
 def keeping() -> "KeyWriter":
@@ -192,7 +194,9 @@ def _dense(motion: ChannelMotion) -> list[Keys]:
 def _kept(motion: ChannelMotion) -> list[Keys]:
     """The keys that are there, with one at every frame at which the value changes."""
     frames = np.asarray(motion.frames, dtype=float)
-    before = np.array([[evaluate(frame) for evaluate in motion.evaluate] for frame in frames])
+    before = motion.before
+    if before is None:
+        before = np.array([[evaluate(frame) for evaluate in motion.evaluate] for frame in frames])
     was, now = (_seen(numbers, motion.mode) for numbers in (before, motion.values))
     changed = np.any(~(np.abs(now - was) <= _tolerance(motion)), axis=-1)
     changed |= motion.is_replaced
@@ -200,7 +204,8 @@ def _kept(motion: ChannelMotion) -> list[Keys]:
     apart = np.diff(frames) != 1.0
     changed[1:] |= apart
     changed[:-1] |= apart
-    return [_kept_curve(motion, n, before[:, n], _joined(changed)) for n in range(len(motion.old))]
+    spans = _joined(changed)
+    return [_kept_curve(motion, n, before[:, n], spans) for n in range(len(motion.old))]
 
 
 def _kept_curve(motion: ChannelMotion, n: int, before: Array, spans: Sequence[tuple[int, int]]) -> Keys:

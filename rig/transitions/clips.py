@@ -15,6 +15,7 @@ import numpy as np
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import actions, channels, keys, playing
+from ..animation.curve_values import CurveValues
 from . import animated
 from .animated import Channel
 from .animated import channels_of as channels_of  # read with the clip
@@ -60,9 +61,11 @@ def read(
     Raises RigError if a value is not a number.
     """
     clip = Clip(armature, np.asarray(frames, dtype=float))
-    curves = _Curves(armature, actions.channelbag(action, slot), clip.frames.tolist())
-    for channel in animated.channels_of(armature, action, slot) if wanted is None else wanted:
-        raw = curves.read(channel)
+    channels = animated.channels_of(armature, action, slot) if wanted is None else list(wanted)
+    with CurveValues(action, slot, clip.frames, sum(channel.size for channel in channels)) as values:
+        curves = _Curves(armature, actions.channelbag(action, slot), values, clip.frames.tolist())
+        clip.raw = {channel: curves.read(channel) for channel in channels}
+    for channel, raw in clip.raw.items():
         if not np.isfinite(raw).all():
             frame = clip.frames[int(np.argmin(np.isfinite(raw).all(axis=1)))]
             raise RigError(
@@ -72,15 +75,15 @@ def read(
                 path=channel.path,
                 frame=frame,
             )
-        clip.raw[channel] = raw
     return clip
 
 
 class _Curves:
     """The F-curves of a channelbag at some frames, as channels of an armature."""
 
-    def __init__(self, armature: bpy.types.Object, bag: Any, times: Sequence[float]) -> None:
-        self.armature, self.bag, self.times = armature, bag, times
+    def __init__(self, armature: bpy.types.Object, bag: Any, values: CurveValues, times: Sequence[float]) -> None:
+        self.armature, self.values, self.times = armature, values, times
+        self.by_place = {} if bag is None else {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
 
     @cached_property
     def _played(self) -> set[str]:
@@ -96,17 +99,13 @@ class _Curves:
         if len(keyed) < channel.size:
             raw[:] = animated.unkeyed(self.armature, channel, self._played)
         for n, curve in keyed.items():
-            raw[:, n] = [curve.evaluate(time) for time in self.times]
+            raw[:, n] = self.values.of(curve)
         return raw
 
     def _keyed(self, channel: Channel) -> dict[int, Any]:
         """The F-curves that play of a channel, by the place of their number in it."""
-        if self.bag is None:
-            return {}
         places = range(channel.size)
-        curves = {
-            n: self.bag.fcurves.find(channel.path, index=n if channel.index < 0 else channel.index) for n in places
-        }
+        curves = {n: self.by_place.get((channel.path, n if channel.index < 0 else channel.index)) for n in places}
         return {n: curve for n, curve in curves.items() if curve is not None and actions.plays(curve)}
 
     def _in_other_mode(self, channel: Channel) -> Channel | None:
@@ -119,7 +118,7 @@ class _Curves:
     def _order(self, channel: Channel) -> str:
         """The order of Euler angles in which a rotation is keyed: that which is keyed with it, else Blender's own."""
         path = f"{channel.path.rpartition('.')[0]}.rotation_mode".removeprefix(".")
-        curve = self.bag.fcurves.find(path) if self.bag is not None else None
+        curve = self.by_place.get((path, 0))
         modes = bpy.types.PoseBone.bl_rna.properties["rotation_mode"].enum_items
         orders = {item.value: item.identifier for item in modes}
         order = "" if curve is None or not self.times else orders.get(round(curve.evaluate(self.times[0])), "")

@@ -7,6 +7,7 @@ at all times; where several numbers are mixed, those need keys and handles at th
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -18,8 +19,9 @@ from numpy.typing import NDArray
 
 from ...lookat_pd import rotation
 from ...lookat_pd.rotation import Array
-from ..animation import actions, changed_curves
+from ..animation import actions, changed_curves, curve_values
 from ..animation.channels import AMOUNT
+from ..animation.curve_values import CurveValues
 from ..animation.key_writer import KEEP, ChannelMotion, KeyWriter
 from ..animation.keys import BEZIER, CONSTANT, FREE, GENERATED, KEYFRAME, LINEAR, Keys
 from . import animated
@@ -63,12 +65,68 @@ def thin(
         return
     bag: Any = actions.channelbag(action, slot)
     ends = action.curve_frame_range[:]
-    for channel in animated.channels_of(armature, action, slot):
-        places = [n if channel.index < 0 else channel.index for n in range(channel.size)]
-        curves = [bag.fcurves.find(channel.path, index=place) for place in places]
-        if all(curve is not None for curve in curves):
-            _thin(armature, channel, curves, clips, writer, is_cycle=is_cycle)
+    by_place = {(curve.data_path, curve.array_index): curve for curve in bag.fcurves}
+    with ExitStack() as open_until_then:
+        sources = [_Source(clip, open_until_then) for clip in clips]
+        written = []
+        for channel in animated.channels_of(armature, action, slot):
+            curves = [by_place.get((channel.path, place)) for place in _places(channel)]
+            if all(curve is not None for curve in curves):
+                motion = _thin(armature, channel, curves, sources, writer, is_cycle=is_cycle)
+                written.append((curves, motion))
+        if writer.mode == KEEP and written:
+            _check(action, slot, written)
     _keep_length(action, bag, ends)
+
+
+def _check(
+    action: bpy.types.Action, slot: bpy.types.ActionSlot, written: Sequence[tuple[list[Any], ChannelMotion]]
+) -> None:
+    """Give curves that do not show what they are to show keys at every frame: where keys are so close to whole frames
+    that Blender merges them with others."""
+    with ExitStack() as open_until_then:
+        shown = _Shown(action, slot, open_until_then)
+        wrong = [item for item in written if not _shows([shown.of(c, item[1].frames) for c in item[0]], item[1])]
+    for curves, motion in wrong:
+        for curve, made in zip(curves, KeyWriter().keys(motion), strict=True):
+            made.write(curve)
+
+
+def _places(channel: Channel) -> list[int]:
+    """The indices of a channel's curves within their property."""
+    return [n if channel.index < 0 else channel.index for n in range(channel.size)]
+
+
+class _Shown:
+    """The values of an action's curves."""
+
+    def __init__(self, action: bpy.types.Action, slot: bpy.types.ActionSlot, open_until_then: ExitStack) -> None:
+        self._action, self._slot, self._open = action, slot, open_until_then
+        self._values: dict[tuple[float, int], CurveValues] = {}
+
+    def of(self, curve: Any, frames: Array) -> Array:
+        """Those (F,) of a curve at frames (F,) that follow each other."""
+        span = float(frames[0]), len(frames)
+        if span not in self._values:
+            self._values[span] = self._open.enter_context(CurveValues(self._action, self._slot, frames))
+        return self._values[span].of(curve)
+
+
+class _Source:
+    """A clip that plays in a result, with its curves."""
+
+    def __init__(self, clip: ClipInResult, open_until_then: ExitStack) -> None:
+        self.at, self.frame = clip.at, clip.frame
+        self._curves: dict[tuple[str, int], Any] = {}
+        if clip.action is not None and clip.slot is not None:
+            curves = actions.curves(clip.action, clip.slot)
+            self._curves = {(curve.data_path, curve.array_index): curve for curve in curves}
+            self.shown = _Shown(clip.action, clip.slot, open_until_then)
+
+    def curves(self, channel: Channel) -> list[Any]:
+        """The F-curves for a channel, None where there is none that plays, or one without keys."""
+        found = [self._curves.get((channel.path, place)) for place in _places(channel)]
+        return [c if c is not None and actions.plays(c) and len(c.keyframe_points) else None for c in found]
 
 
 def _keep_length(action: bpy.types.Action, bag: Any, ends: Sequence[float]) -> None:
@@ -83,17 +141,16 @@ def _thin(
     armature: bpy.types.Object,
     channel: Channel,
     curves: Sequence[Any],
-    clips: Sequence[ClipInResult],
+    sources: Sequence[_Source],
     writer: KeyWriter,
     *,
     is_cycle: bool,
-) -> None:
-    dense = [Keys.read(curve) for curve in curves]
-    frames = np.arange(np.ceil(dense[0].frames[0]), np.floor(dense[0].frames[-1]) + 1.0)
-    values = np.array([[curve.evaluate(frame) for curve in curves] for frame in frames])
+) -> ChannelMotion:
+    """Let a writer choose the keys of a channel; returns what they are to show."""
+    frames, values = _written(curves)
     parts = [
         _Part.of(channel, clip, frames, values, begin, end, is_cycle=is_cycle)
-        for clip, begin, end in _spans(clips, frames)
+        for clip, begin, end in _spans(sources, frames)
     ]
     old = [_together([part.keys[n] for part in parts], channel) for n in range(channel.size)]
     before = np.concatenate([part.values for part in parts])
@@ -108,29 +165,43 @@ def _thin(
         np.full(len(frames), KEYFRAME if channel.is_setting else GENERATED, dtype=np.int32),
         is_held=channel.kind == "switch",
         metre=changed_curves.metre(armature, channel.bone),
+        before=before,
     )
     for curve, made, n in zip(curves, writer.keys(motion), range(channel.size), strict=True):
-        sources = [source for part in parts if (source := part.curves[n]) is not None]
-        if sources:
-            curve.auto_smoothing = sources[0].auto_smoothing
+        like = next((source for part in parts if (source := part.curves[n]) is not None), None)
+        if like is not None:
+            curve.auto_smoothing = like.auto_smoothing
         made.write_as_is(curve)
-    if writer.mode == KEEP and not _shows(curves, motion):
-        # Keys so close to whole frames that Blender merges them with others.
-        for curve, made in zip(curves, dense, strict=True):
-            made.write(curve)
+    return motion
 
 
-def _shows(curves: Sequence[Any], motion: ChannelMotion) -> bool:
-    """Whether F-curves show what they are to show at all frames."""
-    seen = np.array([[curve.evaluate(frame) for curve in curves] for frame in motion.frames])
-    wanted = motion.values
+def _written(curves: Sequence[Any]) -> tuple[Array, Array]:
+    """The whole frames (F,) of F-curves with a key at each of them, and their values (F, n) there."""
+    keys = [_coordinates(curve) for curve in curves]
+    first, last = keys[0][[0, -1], 0]
+    frames = np.arange(np.ceil(first), np.floor(last) + 1.0)
+    if all(len(own) == len(frames) and np.array_equal(own[:, 0], frames) for own in keys):
+        return frames, np.stack([own[:, 1] for own in keys], axis=1).astype(float)
+    return frames, curve_values.at_frames(curves, frames)
+
+
+def _coordinates(curve: Any) -> Array:
+    points = curve.keyframe_points
+    found = np.empty((len(points), 2), dtype=np.float32)
+    points.foreach_get("co", found.reshape(-1))
+    return found
+
+
+def _shows(values: Sequence[Array], motion: ChannelMotion) -> bool:
+    """Whether the values (F,) of F-curves are those that they are to show."""
+    seen, wanted = np.stack(values, axis=1), motion.values
     if motion.mode == "QUATERNION":
         seen, wanted = rotation.normalize(seen), rotation.normalize(wanted)
     near = _SHOWN * max(float(np.abs(wanted).max()), _SMALLEST)
     return bool(np.all(np.abs(seen - wanted) <= near))
 
 
-def _spans(clips: Sequence[ClipInResult], frames: Array) -> list[tuple[ClipInResult | None, int, int]]:
+def _spans(clips: Sequence[_Source], frames: Array) -> list[tuple[_Source | None, int, int]]:
     """Each clip with the first and last index of the frames at which it plays."""
     begins = [max(int(clip.at - frames[0]), 0) for clip in clips]
     if not begins or begins[0] > 0:
@@ -167,7 +238,7 @@ class _Part:
     def of(
         cls,
         channel: Channel,
-        clip: ClipInResult | None,
+        clip: _Source | None,
         frames: Array,
         values: Array,
         begin: int,
@@ -177,12 +248,12 @@ class _Part:
     ) -> "_Part":
         """values: (F, n) of the result, of which those from index begin to end are the clip's."""
         wanted, here = values[begin : end + 1], frames[begin : end + 1]
-        curves = _curves(channel, clip)
+        curves = [None] * channel.size if clip is None else clip.curves(channel)
         if clip is None or not any(curve is not None for curve in curves):
             return cls(curves, *_standing(here, wanted))
         source = here - clip.at + clip.frame
         ends = is_cycle or begin > 0, is_cycle or end < len(frames) - 1
-        cut = [_cut(curve, source, ends) for curve in curves]
+        cut = [_cut(curve, clip.shown, source, ends) for curve in curves]
         known = np.stack([values for _, values in cut], axis=1)
         found = _map_between(known, wanted, here - here[0], is_quaternion=channel.mode == "QUATERNION")
         shifted = [_shifted(keys, clip.at - clip.frame) for keys, _ in cut]
@@ -192,16 +263,6 @@ class _Part:
         return cls(curves, moved, found(known, here - here[0]))
 
 
-def _curves(channel: Channel, clip: ClipInResult | None) -> list[Any]:
-    """The F-curves of a clip for a channel, None where it has none that plays, or one without keys."""
-    bag: Any = None if clip is None else actions.channelbag(clip.action, clip.slot)
-    places = [n if channel.index < 0 else channel.index for n in range(channel.size)]
-    if bag is None:
-        return [None] * channel.size
-    curves = [bag.fcurves.find(channel.path, index=place) for place in places]
-    return [c if c is not None and actions.plays(c) and len(c.keyframe_points) else None for c in curves]
-
-
 def _standing(frames: Array, values: Array) -> tuple[list[Keys], Array]:
     """Keys and values where the clip has none: it stands as it is at the end."""
     ends = frames[[0, -1]] if len(frames) > 1 else frames
@@ -209,28 +270,32 @@ def _standing(frames: Array, values: Array) -> tuple[list[Keys], Array]:
     return keys, np.broadcast_to(values[-1], values.shape)
 
 
-def _cut(curve: Any, frames: Array, ends: tuple[bool, bool]) -> tuple[Keys, Array]:
+def _cut(curve: Any, shown: _Shown, frames: Array, ends: tuple[bool, bool]) -> tuple[Keys, Array]:
     """The keys of an F-curve from the first of the frames (F,) to the last one, and its values there, no numbers where
     the keys do not have them. ends: whether something else plays before and after."""
     if curve is None:
         both = frames[[0, -1]] if len(frames) > 1 else frames
         return Keys.dense(both, np.zeros(len(both))), np.zeros(len(frames))
-    values = np.array([curve.evaluate(frame) for frame in frames])
+    values = shown.of(curve, frames)
     keys = Keys.read(curve)
-    values[~_is_of_keys(curve, keys, frames)] = np.nan
-    for frame, beyond, is_cut in (
-        (float(frames[0]), keys.frames < frames[0], ends[0]),
-        (float(frames[-1]), keys.frames > frames[-1], ends[1]),
+    if (away := _without_keys(curve, keys, frames)) is not None:
+        values[away] = np.nan
+    for frame, is_beyond, is_cut in (
+        (float(frames[0]), keys.frames[0] < frames[0], ends[0]),
+        (float(frames[-1]), keys.frames[-1] > frames[-1], ends[1]),
     ):
-        if not (is_cut or curve.extrapolation == "LINEAR" or beyond.any()):
+        if not (is_cut or is_beyond or curve.extrapolation == "LINEAR"):
             continue
-        values[_in_divided_easing(keys, frame, frames)] = np.nan
+        n = int(keys.frames.searchsorted(frame))
+        if 0 < n < len(keys) and keys.frames[n] != frame and keys.attributes["interpolation"][n - 1] > BEZIER:
+            # An easing segment is divided.
+            values[(frames > keys.frames[n - 1]) & (frames < keys.frames[n])] = np.nan
         keys = keys.split(frame, float(curve.evaluate(frame)))
-        at = int(np.argmin(np.abs(keys.frames - frame)))
+        at = int(np.abs(keys.frames - frame).argmin())
         # Other keys will be beside it.
         keys.attributes["handle_left_type"][at] = keys.attributes["handle_right_type"][at] = FREE
-    inside = (keys.frames >= _down(frames[0])) & (keys.frames <= _up(frames[-1]))
-    chosen = keys[inside]
+    first, last = _down(frames[0]), _up(frames[-1])
+    chosen = keys[keys.frames.searchsorted(first) : keys.frames.searchsorted(last, "right")]
     if ends[1] and chosen.attributes["interpolation"][-1] != CONSTANT:
         # Within the one frame until something else plays.
         chosen.attributes["interpolation"][-1] = LINEAR
@@ -245,22 +310,14 @@ def _up(frame: float) -> float:
     return float(np.nextafter(np.float32(frame), np.float32(np.inf)))
 
 
-def _is_of_keys(curve: Any, keys: Keys, frames: Array) -> NDArray[np.bool_]:
-    """At which frames an F-curve has the value of its keys, whatever its modifiers do."""
+def _without_keys(curve: Any, keys: Keys, frames: Array) -> NDArray[np.bool_] | None:
+    """At which frames an F-curve has not the value of its keys, because of its modifiers; None if at none."""
     active = [modifier.type for modifier in curve.modifiers if not modifier.mute]
     if not active:
-        return np.ones(len(frames), dtype=bool)
+        return None
     if any(kind != "CYCLES" for kind in active):
-        return np.zeros(len(frames), dtype=bool)
-    return (frames >= keys.frames[0]) & (frames <= keys.frames[-1])
-
-
-def _in_divided_easing(keys: Keys, frame: float, frames: Array) -> NDArray[np.bool_]:
-    """Which frames are within the easing segment that a frame divides."""
-    n = int(np.searchsorted(keys.frames, frame))
-    if not 0 < n < len(keys) or keys.frames[n] == frame or keys.attributes["interpolation"][n - 1] <= BEZIER:
-        return np.zeros(len(frames), dtype=bool)
-    return (frames > keys.frames[n - 1]) & (frames < keys.frames[n])
+        return np.ones(len(frames), dtype=bool)
+    return (frames < keys.frames[0]) | (frames > keys.frames[-1])
 
 
 def _shifted(keys: Keys, frames: float) -> Keys:
@@ -352,9 +409,14 @@ def _map_between(known: Array, wanted: Array, times: Array, *, is_quaternion: bo
         return None
     size = known.shape[1]
     same, none = np.eye(size), np.zeros(size)
+    unchanged = np.all(known[usable] == wanted[usable], axis=1)
+    if unchanged[len(unchanged) // 2 :].all():
+        # Before, a transition may run.
+        return _Map(same, none, none)
     found = [_Map(same, none, none), _Map(-same, none, none)]
     last = usable[-1]
     found += [_Map(sign * same, wanted[last] - sign * known[last], none) for sign in (1.0, -1.0)]
+    near = _PRECISION * max(float(np.abs(wanted).max()), _SMALLEST)
 
     def holds(one: _Map) -> int:
         """At how many frames."""
@@ -362,7 +424,6 @@ def _map_between(known: Array, wanted: Array, times: Array, *, is_quaternion: bo
         if is_quaternion:
             # Blender normalizes them; between keys they are shorter.
             seen = rotation.normalize(seen)
-        near = _PRECISION * max(float(np.abs(wanted).max()), _SMALLEST)
         return int(np.sum(np.all(np.abs(seen - wanted) <= near, axis=1)))
 
     best = max(found, key=holds)

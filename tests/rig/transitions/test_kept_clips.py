@@ -81,6 +81,19 @@ def test_keys_outside_the_blend_are_those_of_the_clips(modes) -> None:
     assert compared > 100
 
 
+def test_quaternions_of_another_length_keep_their_keys() -> None:
+    clips = pair()
+    few = count(joined(clips, key_writer.KEEP)[0])
+    for clip in clips[1:]:
+        for curve in actions.curves(clip, clip.slots[0]):
+            if curve.data_path.endswith("rotation_quaternion"):
+                scaled = keys.Keys.read(curve)
+                for name in ("co", "handle_left", "handle_right"):
+                    scaled.attributes[name][:, 1] *= 0.7
+                scaled.write_as_is(curve)
+    assert count(joined(clips, key_writer.KEEP)[0]) <= few
+
+
 @diagonal(root=["NONE", "POSITION", "HEADING", "ALL"], modes=MODES)
 def test_the_motion_is_that_of_a_key_at_every_frame(modes, root) -> None:
     clips = pair(modes)

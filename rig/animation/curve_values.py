@@ -1,0 +1,63 @@
+"""What F-curves show at many frames."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ...lookat_pd.rotation import Array
+from . import actions
+
+_COPIED = 6
+"""So many values of a curve take about as long as a copy of it."""
+
+
+def at_frames(curves: Sequence[Any], frames: Array) -> Array:
+    """The values (F, n) of F-curves at frames (F,)."""
+    times = frames.tolist()
+    return np.array([[*map(curve.evaluate, times)] for curve in curves]).reshape(len(curves), len(times)).T
+
+
+class CurveValues:
+    """The values of the F-curves of an action at frames (F,), a context.
+
+    Blender gives those at all whole frames of a curve at once where it turns the curve into samples: that is done to a
+    copy of the action, if many are asked for, which is removed at the end.
+    """
+
+    def __init__(
+        self, action: bpy.types.Action, slot: bpy.types.ActionSlot, frames: Array, asked: int | None = None
+    ) -> None:
+        """asked: of about how many curves the values will be asked, None for all."""
+        self._action, self._slot, self._frames, self._asked = action, slot, frames, asked
+        self._copy: bpy.types.Action | None = None
+        self._curves: dict[tuple[str, int], Any] = {}
+
+    def __enter__(self) -> "CurveValues":
+        frames = self._frames
+        curves = actions.curves(self._action, self._slot)
+        asked = len(curves) if self._asked is None else self._asked
+        whole = len(frames) > 1 and frames[0] == np.round(frames[0]) and bool(np.all(np.diff(frames) == 1.0))
+        if whole and asked * len(frames) > _COPIED * len(curves):
+            self._copy = self._action.copy()
+            slot = next(own for own in self._copy.slots if own.handle == self._slot.handle)
+            self._curves = {(c.data_path, c.array_index): c for c in actions.curves(self._copy, slot)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._curves = {}
+        if self._copy is not None:
+            bpy.data.actions.remove(self._copy)
+            self._copy = None
+
+    def of(self, curve: Any) -> Array:
+        """The values (F,) of one of the curves."""
+        copied = self._curves.pop((curve.data_path, curve.array_index), None)
+        if copied is None or not len(copied.keyframe_points):
+            return at_frames([curve], self._frames)[:, 0]
+        first = int(self._frames[0])
+        copied.convert_to_samples(first, first + len(self._frames))
+        samples = np.empty((len(self._frames), 2), dtype=np.float32)
+        copied.sampled_points.foreach_get("co", samples.reshape(-1))
+        return samples[:, 1].astype(float)
