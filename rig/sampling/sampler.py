@@ -539,7 +539,7 @@ class Sampler:
                     armature,
                     "Object '{name}' has a transform that is not a number at frame {frame}; fix its animation.",
                 ),
-                (no_size[:, None] & bool(targets), armature, FLAT_OBJECT),
+                ((no_size & (flat.any(axis=1) | bool(targets)))[:, None], armature, FLAT_OBJECT),
                 (~(np.abs(pose) < _NOWHERE).all(axis=(2, 3)), self.bones, NO_POSE),
                 (flat, self.bones, FLAT_BONE),
                 (

@@ -15,7 +15,7 @@ from ..animation import cycles
 from ..detection import bone_ends, rest
 from ..layers import bone_chains
 from ..layers.track import Track, part
-from ..sampling import own_data
+from ..sampling import own_data, sampler
 from ..sampling.sampler import Samples
 from ..sampling.targets import Target
 from . import along_chain, centers, colliders, fields
@@ -29,6 +29,8 @@ _AT_TAIL = 0.5
 """Distance of a tail from the next joint, as a part of that from joint to joint, up to which it says something."""
 _DEEP = 0.02
 """Part of the radii from which on it is told how deep a bone is in a collider."""
+_FLAT = 1e-9
+"""Scale of the object below which it has none."""
 _SAME = 1e-3
 """How far poses may differ that a cycle repeats [rad, and parts of a chain's length]."""
 _OfBones = dict[str, Array]
@@ -184,6 +186,7 @@ def solve(
     (3,) [m/s²]. dt: seconds a frame. Raises LookAtError.
     """
     met = met or Met()
+    _check_size(rig, s)
     places, turns, tips = _in_world(rig, s)
     own = _of_bones(rig)
     inputs = _settings(rig, own, gravity)
@@ -222,6 +225,13 @@ def solve(
     track = Track(1, rig.bones, first, _mixed(rig, offsets), moved, moves, uneven=s.sheared)
     is_torn = cycle is not None and cycle.is_marked and _differ(cycle, s, places, turns, tips)
     return Swung(track, wanted, seam, depths, is_torn)
+
+
+def _check_size(rig: SpringRig, s: Samples) -> None:
+    """Raise RigError where the object has no size: nothing is known of how its bones move."""
+    flat = np.linalg.norm(s.worlds[:, :3, :3], axis=1).min(axis=1) < _FLAT
+    if flat.any():
+        raise sampler.complaint(sampler.FLAT_OBJECT, rig.armature.name, s.frames[int(np.argmax(flat))])
 
 
 def _in_world(rig: SpringRig, s: Samples) -> tuple[Array, Array, Array]:

@@ -269,6 +269,21 @@ def test_what_cannot_swing_is_said_with_the_remedy() -> None:
     assert "does not have" in status(armature).error
 
 
+def test_an_object_without_a_size_is_named_when_springs_come_and_later() -> None:
+    armature = animal()
+    armature.scale = (0.0, 1.0, 1.0)
+    swing(armature)
+    for height in (1.0, 2.0):
+        armature.scale.z = height
+        seen(armature, frames=[1])
+        assert status(armature).error == (
+            "Object 'Hero' has a scale of 0 at frame 1; set a scale above 0 for it and its parents."
+        )
+    armature.scale.x = 1.0
+    seen(armature, frames=[1])
+    assert status(armature).state == "SOLVED"
+
+
 def test_several_characters_and_a_linked_one(tmp_path) -> None:
     armature = animal()
     swing(armature)
