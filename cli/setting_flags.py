@@ -22,7 +22,7 @@ def add(
     flag: str,
     owner: Any,
     name: str,
-    metavar: str | None = None,
+    metavar: str | tuple[str, ...] | None = None,
     *,
     help: str = "",
     stored: bool = False,

@@ -46,7 +46,21 @@ EPILOG = (
     "those that are found by the names of its bones. On a cyclic action each cycle ends as it begins. A VRM file gets "
     "its own springs, and an output .vrm is the VRM file with these springs, changed by the flags, instead of a bake."
 )
-_SET = ("preset", "settle_time", "damping_ratio", "gravity", "tip_factor", "drag", "inertia", "influence", "radius")
+_SET = (
+    "preset",
+    "settle_time",
+    "damping_ratio",
+    "gravity",
+    "tip_factor",
+    "drag",
+    "inertia",
+    "limit",
+    "stretch",
+    "wind",
+    "turbulence",
+    "influence",
+    "radius",
+)
 """Settings that have flags; the preset sets others, and comes first."""
 
 
@@ -91,6 +105,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--along", metavar=("SETTING", "X"), nargs="+", action=_Along, help=help)
     add("--inertia", SpringSettings, "inertia", "X")
+    add("--limit", SpringSettings, "limit", "DEG")
+    add("--stretch", SpringSettings, "stretch", "X")
+    help = (
+        "acceleration by which wind pushes the chain, along the axes of the world in m/s² (default: the setting of "
+        "the file, otherwise none)"
+    )
+    add("--wind", SpringSettings, "wind", ("X", "Y", "Z"), help=help, nargs=3)
+    add("--turbulence", SpringSettings, "turbulence", "X")
     add("--influence", SpringSettings, "influence", "X")
     help = "VRM file of the character, whose springs it gets, and of which a .vrm is made (default: the input)"
     parser.add_argument("--from-vrm", type=Path, metavar="FILE", help=help)

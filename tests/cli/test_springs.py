@@ -48,6 +48,7 @@ def test_bones_and_settings_are_chosen(shot, call, tools, tmp_path) -> None:
 
 def test_settings_change_along_chains(shot, call, tools, tmp_path) -> None:
     words = ("--bones", "tail*", "--along", "drag", 1, 4, "--along", "settle", 1, 0.5, 1, "--range", 1, LAST)
+    words += ("--limit", 20, "--stretch", 0.1, "--wind", 1, -2, 0, "--turbulence", 0, "--along", "wind", 0, 1)
     outcome = call("springs", shot, *words, "--output", tmp_path / "out.blend")
     assert outcome.code == 0, outcome.errors
     tools.reopen(tmp_path / "out.blend")
@@ -55,8 +56,14 @@ def test_settings_change_along_chains(shot, call, tools, tmp_path) -> None:
     along_chain = load("rig.springs.along_chain")
     np.testing.assert_allclose(along_chain.factors(chain, "drag_factor"), [1.0, 2.0, 3.0, 4.0], rtol=1e-6)
     np.testing.assert_allclose(along_chain.factors(chain, "settle_factor"), [1.0, 2 / 3, 2 / 3, 1.0], rtol=1e-6)
-    for wrong in (("length", 1), ("drag",), ("drag", "much"), ("drag", -1)):
-        outcome = call("springs", shot, "--along", *wrong, "--output", tmp_path / "wrong.blend")
+    np.testing.assert_allclose(along_chain.factors(chain, "wind_factor"), [0.0, 1 / 3, 2 / 3, 1.0], atol=1e-6)
+    s = chain.settings
+    np.testing.assert_allclose(
+        (np.degrees(s.limit), s.stretch, s.turbulence, *s.wind), (20, 0.1, 0, 1, -2, 0), rtol=1e-6
+    )
+    along = [("--along", *words) for words in (("length", 1), ("drag",), ("drag", "much"), ("drag", -1))]
+    for wrong in (*along, ("--limit", 0), ("--stretch", 2), ("--wind", 1), ("--wind", "nan", 0, 0)):
+        outcome = call("springs", shot, *wrong, "--output", tmp_path / "wrong.blend")
         assert outcome.code == 2 and not (tmp_path / "wrong.blend").exists()
 
 
