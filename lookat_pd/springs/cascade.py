@@ -197,5 +197,6 @@ class _Cascade:
             stepped=gathered("stepped"),
             depth=gathered("depth"),
             collider=gathered("collider"),
+            beyond=gathered("beyond"),
             seam=max(found.seam for _, found in self.parts),
         )

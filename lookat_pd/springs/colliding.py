@@ -14,10 +14,10 @@ import numpy as np
 from .. import rotation
 from ..pd.second_order import CLAMPED_STEP
 from ..rotation import Array
-from . import splines, stepping, swing
+from . import contact_steps, splines, stepping, swing
 from .chain_places import ChainPlace, DrivenChains, NearPairs, SeenPairs, Surroundings
 from .colliders import nearest
-from .cones import Cones
+from .cones import GIVES, Cones
 from .contacts import Contacts
 from .pushes import WIDEST
 from .rests import at_rest
@@ -44,14 +44,17 @@ _BETTER = 0.8
 _MOST_TURN = 0.4
 """Largest angle [rad] by which a bone is pushed out at once."""
 _LIFT, _DEEP = 5e-4, 2e-3
-"""How far bones are pushed out, and the depth that is left, in radii."""
+"""How far bones are pushed out, and the depth that is left, in radii, or angle beyond a cone [rad]."""
 _CONE = 0.25
 """Part of its cone by which a bone may swing before that is seen anew."""
 _SETTLING, _SETTLE_TIMES, _LONGEST = 1.5, 2.5, 6.0
 """Seconds in which bones come to rest on colliders before the first frame: at least, in settle times, and at most."""
-_MOST_ROUNDS, _WHOLE, _LIES = 60, 20, 1e-7
-"""Rounds in which it is found how bones lie on colliders, after how many of them changes are halved, and the change
-[rad] of the last one."""
+_MOST_ROUNDS, _LIES, _NEARLY = 120, 1e-7, 1e-4
+"""Rounds in which it is found how bones lie on colliders, the change [rad] of the last one, and the one from which on
+they lie there."""
+_LESS, _MORE, _PARTS = 0.6, 1.2, (0.05, 6.0)
+"""What the part of a change that is made is multiplied with after a change back, and after one onward, and within what
+it stays."""
 _LEAST = 1e-3
 """Least part of what a free body yields to a torque, for stiff modes."""
 _REST, _CALM = 3e-3, 0.9
@@ -132,11 +135,13 @@ class _Run:
         hangs = (parents >= 0).reshape(self.chains, self.size)
         self.none = self._listed(nothing, nothing, nothing)
         apart, moves = np.zeros((0, 3)), np.zeros((0, 2 * self.size, 3))
-        self.nothing = nothing, apart[:, 0], apart, moves, apart, apart[:, 0], apart[:, :2]
+        self.nothing = nothing, apart[:, 0], apart, moves, apart, apart[:, 0], apart[:, :1]
         """No contacts, as `Contacts` has them."""
         limits = tuning.limit.reshape(self.chains, self.size)
         self.cones = Cones(limits, self.above, hangs) if (limits < np.pi).any() else None
         self.turn = _TURN if self.cones is None else min(_TURN, _CONE * float(limits.min()))
+        self.end_softness = GIVES[:, None, None] * np.diagonal(self.yields, axis1=2, axis2=3)
+        """(2, c, s) by how much ends of cones yield in a step."""
         self.settling = min(max(_SETTLING, _SETTLE_TIMES * float(tuning.settle_time.max())), _LONGEST)
         self.inputs = self._inputs(a, fine.turns, drive)
 
@@ -227,8 +232,9 @@ class _Run:
     def _lying(self, state: Array) -> tuple[Array, Array]:
         """The state of chains that lie on the colliders in balance, by Newton's method, and for which (c,) that came
         to an end."""
-        lies, drive = np.zeros(self.chains, dtype=bool), self._still(1).row(0)
-        for n in range(_MOST_ROUNDS):
+        drive, part, last = self._still(1).row(0), np.ones(self.chains), np.zeros((self.chains, self.size, 2))
+        most = part
+        for _ in range(_MOST_ROUNDS):
             z = self.complex(state)[0]
             free = self.system.modes.swings(self.system.settled(drive.at(z, 0.0 * z) + self.system.hold * z))
             move = _pairs((free - z).reshape(self.chains, self.size)).ravel()
@@ -236,18 +242,17 @@ class _Run:
             known = self._seen(self.inputs, 0, state, pairs) if len(pairs) else None
             touching = self._contacts(self.inputs, 0, 0, state, known, self.compliance, np.pi)
             if touching is not None:
-                move = touching.carried(move)
+                move = touching.carried(move, state[:, : self.size])
             move = move.reshape(self.chains, self.size, 2)
             most = np.abs(move).max(axis=(1, 2))
-            lies = most < _LIES
-            state = state.copy()
             # Where gravity is much stronger than the springs, whole changes swing to and fro.
-            part = np.minimum(0.5 ** (n // _WHOLE), _MOST_TURN / np.maximum(most, 1e-12))
-            state[:, : self.size] += move * part[:, None, None]
-            if lies.all():
+            back = (move * last).sum(axis=(1, 2)) < 0.0
+            part, last, state = np.clip(np.where(back, _LESS, _MORE) * part, *_PARTS), move, state.copy()
+            state[:, : self.size] += move * np.minimum(part, _MOST_TURN / np.maximum(most, 1e-12))[:, None, None]
+            if (most < _LIES).all():
                 break
         widest = np.hypot(state[:, : self.size, 0], state[:, : self.size, 1]).max(axis=1)
-        return state, lies & (widest < WIDEST)
+        return state, (most < _NEARLY) & (widest < WIDEST)
 
     def _settling(self, state: Array) -> Array:
         """The state in which chains come to rest on the colliders."""
@@ -268,12 +273,8 @@ class _Run:
             still(across), still(across), still(along), still(here.phase[0]), here.alone, still(0.0 * here.spin[0])
         )
 
-    def _widest(self, state: Array) -> float:
-        """How far a bone is beyond its cone [rad]."""
-        return 0.0 if self.cones is None else self.cones.widest(state)
-
     def _touches(self, state: Array) -> bool:
-        if self._widest(state) > 0.0:
+        if self.cones is not None and self.cones.excess(state).max() > 0.0:
             return True
         pairs = self._near(self.inputs, 0, state)
         return len(pairs) > 0 and bool((self._seen(self.inputs, 0, state, pairs).gaps < 0.0).any())
@@ -334,7 +335,7 @@ class _Run:
             for added in driven:
                 states.append(self.transition @ states[-1] + added)
         else:
-            states = found.through(self.transition, driven, state)
+            states = contact_steps.through(found, self.transition, driven, state)
         last, *between = (self._within(states[n]) for n in (count, *passed))
         return last, between
 
@@ -434,28 +435,44 @@ class _Run:
         self, inputs: DrivenChains, k: int, state: Array, pairs: NearPairs
     ) -> tuple[Array, SeenPairs | None]:
         """The state with all bones out of colliders and within their cones, and what is near."""
-        known, deepest, lift = None, 0.0, _LIFT
-        before, most = np.inf, _PUSHES if k % self.span == 0 or k % self.parts == 0 else 1
+        if not len(pairs):
+            inside = self.cones is None or self.cones.excess(state).max() < _DEEP
+            return (state if inside else self.cones.within(state)), None
+        known, before = self._seen(inputs, k, state, pairs), np.inf
+        most = _PUSHES if k % self.span == 0 or k % self.parts == 0 else 1
         for push in range(most + 1):
-            if len(pairs):
-                known = self._seen(inputs, k, state, pairs)
-                deepest, lift = -float((known.gaps / pairs.radii).min()), _LIFT * float(pairs.radii.min())
-            elif self.cones is None:
-                break
-            deepest = max(deepest, self._widest(state))
+            deepest = -float((known.gaps / pairs.radii).min())
             # What is held inside by its joint does not come out.
             if deepest < _DEEP or push == most or deepest > _BETTER * before:
                 break
-            before, deepest = deepest, 0.0
-            state = state.copy()
+            before, state = deepest, state.copy()
             touching = self._contacts(inputs, k, 0, state, known, self.yields[:1])
             assert touching is not None, "something is too deep"
-            change = touching.push_out(lift)
+            change = touching.push_out(_LIFT * float(pairs.radii.min()), state[:, : self.size])
             change *= min(1.0, _MOST_TURN / max(float(np.abs(change).max()), 1e-12))
             state[:, : self.size] += change.reshape(self.chains, self.size, 2)
-        if self.cones is not None and self.cones.widest(state) > 0.0:
-            state = self.cones.within(state)
-        return state, known
+            known = self._seen(inputs, k, state, pairs)
+        return (state, known) if self.cones is None else self._within_cones(inputs, k, state, known, self.cones)
+
+    def _within_cones(
+        self, inputs: DrivenChains, k: int, state: Array, known: SeenPairs, cones: Cones
+    ) -> tuple[Array, SeenPairs]:
+        """The state with the chains within their cones that are not in a collider then, and what is near."""
+        excess = cones.excess(state).max(axis=1)
+        beyond = excess > _DEEP
+        if not beyond.any():
+            return state, known
+        trial = np.where(beyond[:, None, None], cones.within(state), state)
+        seen = self._seen(inputs, k, trial, known.pairs)
+        least = np.full(self.chains, np.inf)
+        np.minimum.at(least, known.pairs.chain, seen.gaps / known.pairs.radii)
+        stays = beyond & (least < -_DEEP)
+        if not stays.any():
+            return trial, seen
+        if stays.all():
+            return state, known
+        state = np.where(stays[:, None, None], state, trial)
+        return state, self._seen(inputs, k, state, known.pairs)
 
     def _contacts(
         self,
@@ -472,21 +489,18 @@ class _Run:
         yields = self.yields if yields is None else yields
         rates = np.sqrt((state[:, self.size :] ** 2).sum(axis=-1))
         swung = _ROOM + 1.5 * count * self.dt * rates if count else np.full(rates.shape, beside)
-        rows = [] if known is None else self._solid_rows(inputs, k, count, swung, known, yields)
+        rows = None if known is None else self._solid_rows(inputs, k, count, swung, known, yields)
         ends = None
-        if self.cones is not None and count:
-            ends = self.cones.ends(state, swung, yields)
-        elif self.cones is not None:
-            rows = [*rows, *self.cones.rows(state, swung, self.yields[: len(yields)])]
-        if not rows and ends is None:
+        if self.cones is not None:
+            ends = self.cones.ends(state, swung, self.cones.respond(yields), self.end_softness[: len(yields)])
+        if rows is None and ends is None:
             return None
-        together = rows[0] if len(rows) == 1 else map(np.concatenate, zip(*(rows or [self.nothing]), strict=True))
-        chain, gaps, normals, moves, drift, friction, softness = together
+        chain, gaps, normals, moves, drift, friction, softness = rows or self.nothing
         return Contacts(chain, gaps, normals, moves, drift, friction, softness, yields, self.dt, ends)
 
     def _solid_rows(
         self, inputs: DrivenChains, k: int, count: int, swung: Array, known: SeenPairs, yields: Array
-    ) -> list[tuple[Array, ...]]:
+    ) -> tuple[Array, ...] | None:
         """What may touch colliders, as `Contacts` has it. swung: (c, s) angles by which bones may swing."""
         pairs, own = known.pairs, np.arange(len(known.gaps))
         weights = pairs.to_tips.copy()
@@ -497,7 +511,7 @@ class _Run:
         near = np.flatnonzero(room < reached)
         if not len(near):
             known.apart = float((known.gaps / (reached + known.gaps - room)).min())
-            return []
+            return None
         chain, bone, along = pairs.chain[near], pairs.bone[near], known.along[near]
         # What touches next to a joint hardly turns the bone; that is left to the one that ends there.
         short = np.maximum(_SHORT - along, 0.0) * pairs.lengths[near]
@@ -505,7 +519,7 @@ class _Run:
         turned = known.place.turned(inputs.own[k], inputs.across[k])
         moves = weights[near][..., None, None] * (turned[chain] if self.chains > 1 else turned)
         moves = moves.reshape(len(chain), -1, 3)
-        return [(chain, known.gaps[near], known.normals[near], moves, drift[near], pairs.friction[near], softness)]
+        return chain, known.gaps[near], known.normals[near], moves, drift[near], pairs.friction[near], softness
 
     def _drift(self, inputs: DrivenChains, k: int, count: int, known: SeenPairs, weights: Array) -> Array:
         """(p, 3) how the points that are nearest move away from the colliders in a step, without the swing [m].

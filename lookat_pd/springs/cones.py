@@ -1,9 +1,43 @@
-"""Cones within which bones swing, about what they hang on: how far they are, and contacts at their ends."""
+"""Cones within which bones swing, about what they hang on: how far they are, and the ends to which they come.
+
+Ends give way, colliders do not: a tail that something pushes beyond its cone goes beyond it, and not into that. The
+least angles do by which it is out of the colliders, as if the ends were stiff springs, and goes back by and by.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..rotation import Array
-from .contacts import GIVES, Ends
+
+GIVES = np.array([0.02, 0.05])
+"""Parts of what swings, and rates, yield to a torque in a step by which ends of cones do."""
+
+_BACK = 1e-4
+"""Angle [rad] by which a bone goes back at least, at once, that is beyond its cone."""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """The ends to which bones of c chains of s bones may come in some steps."""
+
+    limits: Array
+    """(c, s) [rad], infinite for those that do not come to it."""
+    bends: Array
+    """(c, s, s) how bones are swung from what they hang on, by the swings of their chain."""
+    yields: Array
+    """(k, c, s, s) how swings, or their rates, change by torques on these."""
+    masses: Array
+    """(k, c, s, s) how those change by the torques, without what the ends give."""
+    softness: Array
+    """(k, c, s) by how much ends yield by themselves."""
+
+    def left(self, swings: Array, part: float) -> Array:
+        """(c, s) how far bones with these swings (c, s, 2) may stay beyond their cones [rad], of which they go back by
+        a part at least."""
+        bends = self.bends @ swings
+        excess = np.maximum(np.sqrt((bends * bends).sum(axis=-1)) - self.limits, 0.0)
+        return np.maximum((1.0 - part) * excess - _BACK, 0.0)
 
 
 class Cones:
@@ -12,15 +46,16 @@ class Cones:
 
     def __init__(self, limits: Array, above: Array, hangs: Array) -> None:
         self.limits, self.above, self.hangs = limits, above, hangs
+        chains, size = limits.shape
+        self.bends = np.tile(np.eye(size), (chains, 1, 1))
+        """(c, s, s) see `Ends`."""
+        chain, bone = np.nonzero(hangs)
+        self.bends[chain, bone, above[chain, bone]] -= 1.0
 
-    def _bends(self, state: Array) -> Array:
-        """(c, s, 2) how bones are swung from what they hang on."""
-        z = state[:, : self.limits.shape[1]]
-        return z - np.take_along_axis(z, self.above[..., None], axis=1) * self.hangs[..., None]
-
-    def widest(self, state: Array) -> float:
-        """How far a bone is beyond its cone [rad]."""
-        return float((np.sqrt((self._bends(state) ** 2).sum(axis=-1)) - self.limits).max())
+    def excess(self, state: Array) -> Array:
+        """(c, s) how far bones are beyond their cones [rad], below 0 within."""
+        bends = self.bends @ state[:, : self.limits.shape[1]]
+        return np.sqrt((bends * bends).sum(axis=-1)) - self.limits
 
     def within(self, state: Array) -> Array:
         """The state with bones that are beyond their cones at their ends, from root to tip."""
@@ -33,44 +68,16 @@ class Cones:
             state[:, bone] = above + bend * np.minimum(1.0, self.limits[:, bone] / np.maximum(angle, 1e-12))[:, None]
         return state
 
-    def _near(self, state: Array, swung: Array) -> tuple[Array, Array, Array, Array]:
-        """Chains (q,) and bones (q,) that may come to the ends of their cones, with how all bend (c, s, 2) and by what
-        angles (c, s). swung: (c, s) angles by which bones may swing."""
-        bends = self._bends(state)
-        angles = np.sqrt((bends**2).sum(axis=-1))
+    def respond(self, yields: Array) -> tuple[Array, Array]:
+        """`Ends.yields` and `masses` of chains that yield (k, c, s, s) to torques on bones."""
+        own = yields @ np.swapaxes(self.bends, 1, 2)
+        return own, self.bends @ own
+
+    def ends(self, state: Array, swung: Array, response: tuple[Array, Array], softness: Array) -> Ends | None:
+        """The ends to which bones may come. swung: (c, s) angles by which they may swing. response: see `respond`.
+        softness: see `Ends`."""
         room = swung + np.take_along_axis(swung, self.above, axis=1) * self.hangs
-        chain, bone = np.nonzero(self.limits - angles < room)
-        return chain, bone, bends, angles
-
-    def ends(self, state: Array, swung: Array, yields: Array) -> Ends | None:
-        """The ends of cones to which bones may come in steps. swung: see `_near`. yields: by how much bones yield in a
-        step, see `Contacts`."""
-        chain, bone, _, _ = self._near(state, swung)
-        if not len(chain):
+        near = self.excess(state) > -room
+        if not near.any():
             return None
-        size = self.limits.shape[1]
-        sees = np.zeros((len(chain), 2, size, 2))
-        below = np.flatnonzero(self.hangs[chain, bone])
-        for part in (0, 1):
-            sees[np.arange(len(chain)), part, bone, part] = 1.0
-            sees[below, part, self.above[chain, bone][below], part] = -1.0
-        softness = GIVES * yields[:, chain, bone, bone].T
-        return Ends(chain, sees.reshape(2 * len(chain), -1), self.limits[chain, bone], softness)
-
-    def rows(self, state: Array, swung: Array, yields: Array) -> list[tuple[Array, ...]]:
-        """Bones at the ends of their cones as these are now, as contacts along one axis whose distances are angles, as
-        `Contacts` has them. swung, yields: see `ends`."""
-        chain, bone, bends, angles = self._near(state, swung)
-        if not len(chain):
-            return []
-        gaps = self.limits - angles
-        rows = np.arange(len(chain))
-        outward = bends[chain, bone] / np.maximum(angles[chain, bone], 1e-9)[:, None]
-        moves = np.zeros((len(chain), self.limits.shape[1], 2, 3))
-        moves[rows, bone, :, 0] = -outward
-        below = np.flatnonzero(self.hangs[chain, bone])
-        moves[below, self.above[chain, bone][below], :, 0] = outward[below]
-        none, normals = np.zeros((len(chain), 3)), np.tile([1.0, 0.0, 0.0], (len(chain), 1))
-        moves = moves.reshape(len(chain), -1, 3)
-        softness = GIVES[: len(yields)] * yields[:, chain, bone, bone].T
-        return [(chain, gaps[chain, bone], normals, moves, none, none[:, 0], softness)]
+        return Ends(np.where(near, self.limits, np.inf), self.bends, *response, softness)

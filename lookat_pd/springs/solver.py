@@ -50,6 +50,8 @@ class SpringMotion:
     their chain on are left there, and not counted."""
     collider: Array
     """(F, n) the collider that it is deepest in, -1 for none."""
+    beyond: Array
+    """(F, n) how far a bone is beyond its cone [rad], where a collider pushes it there; 0 within."""
     seam: float = 0.0
     """How far the end of a cycle is from its beginning [rad]; 0 for a motion that does not repeat itself."""
 
@@ -85,7 +87,8 @@ def solve(
 
     Numbers for all bones or (n,): settle_time [s] and damping_ratio, those of the slowest mode of a chain whose bones
     have the same; drag [1/s] against still air; stretch, the part of the swing along the bone that makes it longer;
-    limit, the largest angle [rad] from what a bone hangs on, as animated, where chains that come to it are stepped;
+    limit, the largest angle [rad] from what a bone hangs on, as animated, where chains that come to it are stepped, and
+    that gives way to colliders;
     inertia, the part of the motion of the center that is felt, and center, its positions (F, 3) and rotations (F, 4),
     or those of each bone's (F, n, 3 and 4).
     gravity (3,) or (n, 3) [m/s²]; wind, an acceleration (3,), (F, 1, 3) or (F, n, 3) [m/s²]. cyclic: the last frame is
@@ -271,4 +274,5 @@ class _Work:
         depth, collider = np.zeros(joints.shape[:2]), np.full(joints.shape[:2], -1)
         if self.colliders is not None and self.borders is not None:
             depth, collider = depths(self.colliders, self.borders, joints, tips)
-        return SpringMotion(offsets, whole, tips, self.longer, self.stepped, depth, collider, seam)
+        beyond = np.maximum(rotation.angle(offsets) - self.settings.limit, 0.0)
+        return SpringMotion(offsets, whole, tips, self.longer, self.stepped, depth, collider, beyond, seam)
