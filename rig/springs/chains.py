@@ -148,6 +148,11 @@ def leaves_swing(constraint: bpy.types.Constraint) -> bool:
     """
     if own_data.is_own_constraint(constraint) or constraint.mute or constraint.influence == 0.0:
         return True
+    return follows_master(constraint)
+
+
+def follows_master(constraint: bpy.types.Constraint) -> bool:
+    """Whether a constraint adds the rotation of another bone before the bone's own."""
     is_before = constraint.type == "COPY_ROTATION" and constraint.mix_mode == "BEFORE"
     return is_before and constraint.owner_space == "LOCAL"
 

@@ -52,9 +52,15 @@ def preset_of(armature: bpy.types.Object, bone: str) -> str:
 
 def called(armature: bpy.types.Object) -> set[str]:
     """Bones that are called what swings, those that deform for controls, too."""
+    read = _read(armature)
+    tails = {f"{layer}{name}" for name in _tails(armature, read) for layer in ("", *vocabulary.RIGIFY_LAYERS)}
+    return tails | {name for name, words in read.items() if _swings(name, words)}
+
+
+def _read(armature: bpy.types.Object) -> dict[str, BoneName]:
+    """What the names of the bones say."""
     every = armature.data.bones.keys()
-    read = names.read_names(every)
-    return {name for name, words in zip(every, read, strict=True) if _swings(name, words)}
+    return dict(zip(every, names.read_names(every), strict=True))
 
 
 def _swings(name: str, read: BoneName) -> str:
@@ -67,13 +73,25 @@ def _swings(name: str, read: BoneName) -> str:
 
 def _kinds(armature: bpy.types.Object, taken: set[str] | frozenset[str]) -> dict[str, str]:
     """Presets by the names of the bones that may swing."""
-    every = armature.data.bones.keys()
-    result = {}
-    for name, read in zip(every, names.read_names(every), strict=True):
-        preset = _preset(name, read)
-        if preset and name not in taken and _is_free(armature.pose.bones[name]):
-            result[name] = preset
-    return result
+    every = _read(armature)
+    wanted = _tails(armature, every) | {name: preset for name, read in every.items() if (preset := _preset(name, read))}
+    free = (name for name in every if name not in taken and _is_free(armature.pose.bones[name]))
+    return {name: wanted[name] for name in free if name in wanted}
+
+
+def _tails(armature: bpy.types.Object, read: Mapping[str, BoneName]) -> dict[str, str]:
+    """Controls that Rigify makes of a tail, with their presets, also where its bones are called those of a spine: the
+    first one hangs on a bone of Rigify's own that is called a tail, and each follows the one on which it hangs."""
+    found: dict[str, str] = {}
+    for bone in armature.data.bones:
+        above = bone.parent.name if bone.parent is not None else ""
+        if not any(map(chains.follows_master, armature.pose.bones[bone.name].constraints)):
+            continue
+        of_rigify = above.startswith(tuple(vocabulary.RIGIFY_LAYERS))
+        preset = _swings(above, read[above]) if of_rigify else found.get(above)
+        if preset:
+            found[bone.name] = preset
+    return found
 
 
 def _preset(name: str, read: BoneName) -> str:

@@ -98,6 +98,24 @@ def test_chains_are_found_by_name_and_shape(names, found) -> None:
     assert [(chain.preset, chain.bones) for chain in find_chains.find(armature)] == found
 
 
+def test_a_tail_of_rigify_is_found_whose_bones_are_called_a_spine() -> None:
+    rows = [("hips", None, (0, 0, 0), (0, 0, 1)), ("MCH-ROT-tail", "hips", (0, 1, 0), (0, 1, 1))]
+    rows += [("spine.001", "MCH-ROT-tail", (0, 1, 0), (0, 2, 0)), ("spine", "spine.001", (0, 2, 0), (0, 3, 0))]
+    rows += [("spine_fk", "hips", (0, 0, 1), (0, 0, 2)), ("DEF-spine", "hips", (0, 2, 0), (0, 3, 0))]
+    armature = scenes.figure(rows=rows)
+    assert not find_chains.find(armature)
+    for name, above in (("spine.001", "hips"), ("spine", "spine.001"), ("spine_fk", "hips")):
+        constraint = armature.pose.bones[name].constraints.new("COPY_ROTATION")
+        constraint.target, constraint.subtarget = armature, above
+        constraint.owner_space = constraint.target_space = "LOCAL"
+        constraint.mix_mode = "BEFORE"
+    (chain,) = find_chains.find(armature)
+    assert (chain.preset, chain.bones, chain.is_likely) == ("CAT_TAIL", ("spine.001", "spine"), True)
+    # No colliders are made of what it deforms.
+    assert {"spine.001", "spine", "DEF-spine"} <= find_chains.called(armature)
+    assert "spine_fk" not in find_chains.called(armature)
+
+
 def test_a_chain_that_forks_goes_on_with_its_longest_branch() -> None:
     rows = [("tail", None, (0, 0, 0), (0, 1, 0)), ("tail.a", "tail", (0, 1, 0), (0, 2, 0))]
     rows += [("tail.b", "tail", (0, 1, 0), (1, 1, 0)), ("tail.b2", "tail.b", (1, 1, 0), (2, 1, 0))]
