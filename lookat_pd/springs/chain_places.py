@@ -146,3 +146,9 @@ class SeenPairs:
     ends: Array
     apart: float = 0.0
     """How many times as far as they may move until the geometry is seen anew all are from touching; 0 if not known."""
+
+    def nearest(self, chains: int) -> Array:
+        """(c,) the least gap of each chain, in radii."""
+        least = np.full(chains, np.inf)
+        np.minimum.at(least, self.pairs.chain, self.gaps / self.pairs.radii)
+        return least

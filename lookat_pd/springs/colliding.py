@@ -45,6 +45,8 @@ _MOST_TURN = 0.4
 """Largest angle [rad] by which a bone is pushed out at once."""
 _LIFT, _DEEP = 5e-4, 2e-3
 """How far bones are pushed out, and the depth that is left, in radii, or angle beyond a cone [rad]."""
+_TOUCHES = 0.02
+"""Distance in radii within which something touches, so that steps alone bring bones back into their cones."""
 _CONE = 0.25
 """Part of its cone by which a bone may swing before that is seen anew."""
 _SETTLING, _SETTLE_TIMES, _LONGEST = 1.5, 2.5, 6.0
@@ -294,8 +296,7 @@ class _Run:
                 seen[k // self.parts] = self.complex(state)[0]
             if k == last:
                 return seen, state
-            if known is not None and self.cones is None:
-                # What a collider pushes against its cone flips more with looks that are nearer to each other.
+            if known is not None:
                 rolling.see(known)
             count = min(self.span - k % self.span, last - k, rolling.most)
             count = int(min(count, max(1.0, self.turn / (self.dt * max(fastest, 1e-9)))))
@@ -458,15 +459,12 @@ class _Run:
         self, inputs: DrivenChains, k: int, state: Array, known: SeenPairs, cones: Cones
     ) -> tuple[Array, SeenPairs]:
         """The state with the chains within their cones that are not in a collider then, and what is near."""
-        excess = cones.excess(state).max(axis=1)
-        beyond = excess > _DEEP
+        beyond = (cones.excess(state).max(axis=1) > _DEEP) & (known.nearest(self.chains) > _TOUCHES)
         if not beyond.any():
             return state, known
         trial = np.where(beyond[:, None, None], cones.within(state), state)
         seen = self._seen(inputs, k, trial, known.pairs)
-        least = np.full(self.chains, np.inf)
-        np.minimum.at(least, known.pairs.chain, seen.gaps / known.pairs.radii)
-        stays = beyond & (least < -_DEEP)
+        stays = beyond & (seen.nearest(self.chains) < -_DEEP)
         if not stays.any():
             return trial, seen
         if stays.all():

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..rotation import Array
 
-GIVES = np.array([0.02, 0.05])
+GIVES = np.array([0.01, 0.05])
 """Parts of what swings, and rates, yield to a torque in a step by which ends of cones do."""
 
 _BACK = 1e-4

@@ -9,7 +9,7 @@ from .cones import Ends
 from .contacts import Contacts
 
 _EVERY_WAY = np.eye(3)
-_BACK = 0.02
+_BACK = 0.01
 """Part by which a bone that something has pushed beyond its cone goes back in a step."""
 
 
