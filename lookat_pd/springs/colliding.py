@@ -14,7 +14,7 @@ import numpy as np
 from .. import rotation
 from ..pd.second_order import CLAMPED_STEP
 from ..rotation import Array
-from . import contact_steps, splines, stepping, swing
+from . import contact_steps, splines, swing
 from .chain_places import ChainPlace, DrivenChains, NearPairs, SeenPairs, Surroundings
 from .colliders import nearest
 from .cones import GIVES, Cones
@@ -24,6 +24,7 @@ from .rests import at_rest
 from .rolling import Rolling
 from .swing import Animated, Drive
 from .tuning import SpringTuning
+from .widest import FASTEST, Widest, yields
 
 _SPAN = 1.0 / 24.0
 """Most seconds from one look at the geometry to the next."""
@@ -63,7 +64,7 @@ _REST, _CALM = 3e-3, 0.9
 """The rate [rad/s] that is rest, and what is left of the rates after each look at the geometry until then."""
 _ALONE = 0.5
 """Part of the times in which it can touch nothing for which a chain is not looked at."""
-_SURELY = 0.7 * min(WIDEST, stepping.FASTEST)
+_SURELY = 0.7 * min(WIDEST, FASTEST)
 """The part of a swing, or of a rate, below which none is too wide or too fast."""
 _MOST_LOOKS = 200
 """How often the geometry is seen until they count as being at rest."""
@@ -128,6 +129,7 @@ class _Run:
         self.compliance = ((shapes / stiffness) @ np.swapaxes(shapes, 1, 2))[None]
         """(1, c, s, s) by how much springs yield to torques in the end."""
         rows = np.arange(len(a.bodies.lengths)).reshape(self.chains, self.size)
+        self.widest = Widest([(rows, self.yields)])
         beyond = a.bodies.beyond[rows[:, :, None], rows[:, None]]
         self.to_tips = np.swapaxes(beyond, 1, 2) * self.lengths[:, None]
         """(c, s, s) tips from directions."""
@@ -152,8 +154,7 @@ class _Run:
         lies on something in balance stays as it is."""
         response = taps.sum(axis=2).reshape(self.chains, self.size, 2)
         # A stiff mode may swing back within a step, but must not pull at what it lies on.
-        response = np.maximum(response, [_LEAST * self.dt**2, _LEAST * self.dt])
-        return np.stack([(shapes * response[:, None, :, n]) @ np.swapaxes(shapes, 1, 2) for n in range(2)])
+        return yields(shapes, np.maximum(response, [_LEAST * self.dt**2, _LEAST * self.dt]))
 
     def _inputs(self, a: Animated, turns: Array, drive: Drive) -> DrivenChains:
         shape = len(turns), self.chains, self.size
@@ -345,8 +346,8 @@ class _Run:
         if np.abs(state).max() < _SURELY:
             return state
         z, rate = self.complex(state)
-        if np.abs(z).max() > WIDEST or np.abs(rate).max() > stepping.FASTEST:
-            return self.state(*stepping.within(z, rate))
+        if np.abs(z).max() > WIDEST or np.abs(rate).max() > FASTEST:
+            return self.state(*self.widest.within(z, rate))
         return state
 
     def _placed(self, inputs: DrivenChains, k: int, state: Array) -> ChainPlace:

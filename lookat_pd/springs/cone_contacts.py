@@ -9,6 +9,8 @@ from ..rotation import Array
 from . import complementarity
 from .cones import Ends
 
+_ALONE = 0.1
+"""Part of what they give by which ends do where no contact presses."""
 _FAR = 1e9
 """The gap of a contact that is none."""
 
@@ -56,7 +58,8 @@ class ConeContacts:
         whole[0, :, most:] += self._limits + left
         masses = self._masses.copy()
         masses[..., most:, most:] = self._ends.masses * (outward @ np.swapaxes(outward, 1, 2))
-        masses[..., self._own, self._own] += self._soft
+        pressed = (whole[0, :, :most] < 0.0).any(axis=-1)
+        masses[..., self._own, self._own] += self._soft * np.where(pressed, 1.0, _ALONE)[:, None]
         if most:
             cross = -(self._crossed * outward[:, None]).sum(axis=-1)
             masses[..., :most, most:], masses[..., most:, :most] = cross, np.swapaxes(cross, -1, -2)

@@ -18,7 +18,7 @@ _ROUNDS, _MOST_ROUNDS, _AT_REST = 12, 60, 1e-9
 found."""
 _SMALL = 0.5
 """Swings up to which [rad] what the springs alone come to is where bones rest."""
-_LETS, _LET, _DOWN = 200, 0.2, 1e-10
+_LETS, _LET, _DOWN = 600, 0.2, 1e-10
 """Most rounds in which chains are let down, the largest change [rad] in one, and the change of the last one."""
 _DOWNHILL = 1.5
 """By how much more than the steepest way up the equation is held, in its parts."""
@@ -49,7 +49,7 @@ def at_rest(modes: Modes, hold: Array, still: tuple[Array, Array]) -> Array:
             some = rows[wide]
             chains = _Chains(shapes[wide], modes.stiffness[some], hold[some], still[0][some], still[1][some])
             left = np.abs(change[some]).max(axis=1) >= _AT_REST * np.abs(amounts[some]).max(axis=1)
-            falls = left | (chains.steepest(z[some])[1] <= 0.0)
+            falls = left | (chains.steepest(z[some])[1] <= 0.0) | (np.abs(z[some]).max(axis=1) > WIDEST)
             if falls.any():
                 amounts[some[falls]] = chains.of(falls).let_down()
     return amounts

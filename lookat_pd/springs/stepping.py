@@ -15,11 +15,10 @@ from .pushes import WIDEST
 from .rests import at_rest
 from .swing import Animated, Drive
 from .tuning import SpringTuning
+from .widest import FASTEST, Widest, yields
 
 _MOST_CYCLES = 12
 """Cycles after which a motion that is to repeat itself is left as it is."""
-FASTEST = 300.0
-"""Largest rate of a swing [rad/s]: more than a radian a step is no motion."""
 _RETURNED = 1e-8
 """Change [rad] from one cycle to the next below which it has returned."""
 
@@ -63,13 +62,15 @@ class _Run:
     def __init__(self, animated: Animated, tuning: SpringTuning, drive: Drive) -> None:
         self.drive = drive
         self.system = swing.ModeSystem(animated, tuning, drive)
+        modes, response = self.system.modes, self.system.taps.sum(axis=2)
+        self.widest = Widest([(rows, yields(shapes, response[rows])) for rows, shapes in modes.by_size()])
         self.last = np.zeros(len(self.system.hold), complex), np.zeros(len(self.system.hold), complex)
         """Swings and rates (m,) at the end."""
 
     def begin(self, still: tuple[Array, Array]) -> tuple[Array, Array]:
         """Swings and rates (m,) at rest under gravity and wind."""
         z = self.system.modes.swings(at_rest(self.system.modes, self.system.hold, still))
-        return within(z, np.zeros_like(z))
+        return self.widest.within(z, np.zeros_like(z))
 
     def through(self, z: Array, rate: Array) -> Array:
         """Swings (S, m) from the first ones and their rates (m,)."""
@@ -83,17 +84,8 @@ class _Run:
             state = system.transition @ state + system.taps @ modes.of(torques).T[..., None]
             z, rate = modes.swings(state[..., 0].T)
             if np.abs(z).max() > WIDEST or np.abs(rate).max() > FASTEST:
-                z, rate = within(z, rate)
+                z, rate = self.widest.within(z, rate)
                 state = modes.amounts(np.stack((z, rate))).T[..., None]
             seen[k] = z
         self.last = z, rate
         return seen
-
-
-def within(z: Array, rate: Array) -> tuple[Array, Array]:
-    """Swings that are no wider than they may be, and rates that do not make them so."""
-    rate = rate * np.minimum(1.0, FASTEST / np.maximum(np.abs(rate), FASTEST))
-    angle = np.abs(z)
-    unit = z / np.maximum(angle, 1e-300)
-    outward = np.where(angle > WIDEST, np.maximum(np.real(rate * unit.conj()), 0.0), 0.0)
-    return np.where(angle > WIDEST, unit * WIDEST, z), rate - unit * outward

@@ -393,6 +393,18 @@ def test_under_a_pull_much_stronger_than_the_springs_chains_begin_at_rest() -> N
             assert largest_degrees(found.offsets, found.offsets[:1]) < 0.01
 
 
+def test_chains_that_a_wind_blows_over_begin_where_they_stay() -> None:
+    random = np.random.default_rng(10)
+    wide = 0
+    for _ in range(8):
+        against = np.array([random.normal() * 0.05, -1.0, random.normal() * 0.05]) * random.uniform(10.0, 30.0)
+        motion = still(24, int(random.integers(2, 6)))
+        found = springs.solve(*motion, 1 / 24, settle_time=random.uniform(1.0, 2.0), wind=against)
+        wide += int(rotation.angle(found.swings).max() > 2.3)
+        assert largest_degrees(found.offsets, found.offsets[:1]) < 0.1
+    assert wide > 4
+
+
 @pytest.mark.parametrize("frames", [1, 3])
 def test_chains_that_start_anew_at_each_frame_collide(frames) -> None:
     joints = np.tile([[0.0, 0.0, 0.0], [0.0, 0.1, 0.0]], (frames, 1, 1))
