@@ -113,21 +113,21 @@ class Footing:
 
 def find(armature: bpy.types.Object, *, hands: bool = False) -> Footing:
     """The feet of an armature, and its hands. Raises RigError if it has no feet."""
-    skeleton, axes = stance.skeleton(armature), stance.of(armature).axes
-    legs, arms = limbs.find_legs(armature), limbs.find_hands(armature)
+    legs = limbs.find_legs(armature)
+    if not legs:
+        raise RigError(
+            "No leg with two bones and a foot was found on '{armature}'; disable Lock Feet, or choose another rig.",
+            armature=armature.name,
+        )
+    skeleton, axes, arms = stance.skeleton(armature), stance.of(armature).axes, limbs.find_hands(armature)
     up, rig = np.array(axes.up), _Limbs(armature, skeleton, (*legs, *arms))
     feet = tuple(foot for leg in legs if (foot := _foot(rig, up, leg)) is not None)
-    if not feet and legs:
+    if not feet:
         raise RigError(
             "The inverse kinematics of '{armature}' holds its feet, but no bone that can be moved holds '{foot}' "
             "alone; switch the legs to FK, or mute the constraints.",
             armature=armature.name,
             foot=legs[0].foot,
-        )
-    if not feet:
-        raise RigError(
-            "No leg with two bones and a foot was found on '{armature}'; disable Lock Feet, or choose another rig.",
-            armature=armature.name,
         )
     hints = rest.hints(armature)
     head = limb_chains.head_of(Anatomy(skeleton, hints.deform, hints.vertical))

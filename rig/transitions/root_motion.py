@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import bpy
 import numpy as np
@@ -67,11 +68,7 @@ class GroundHandle:
 
 
 class Ground:
-    """The motion of an armature over the ground in its clips.
-
-    root: the bone of the position, "" for the object. up: (3,) in the space of the handles: that of the armature, or of
-    the object's parent if the object is animated.
-    """
+    """The motion of an armature over the ground in its clips. root: the bone of the position, "" for the object."""
 
     def __init__(self, armature: bpy.types.Object, read: Sequence[Clip]) -> None:
         """read: the clips, all with the same channels."""
@@ -80,22 +77,29 @@ class Ground:
         scale = float(np.max(np.abs(armature.scale)))
         self.by_object = "" in _moving(read, self.size * scale)
         self.root = find_root(self._skeleton, read, self.size)
-        self.up = self._up()
         self.animated = tuple(read[0].raw)
         self._transforms: dict[str, list[Channel]] = {}
         for channel in self.animated:
             if channel.is_transform:
                 self._transforms.setdefault(channel.bone, []).append(channel)
-        self.handles = self._handles()
 
-    def _up(self) -> Array:
+    @property
+    def is_placed(self) -> bool:
+        """Whether anything has a position, so that clips can be placed."""
+        return bool(self.root) or self.by_object
+
+    @cached_property
+    def up(self) -> Array:
+        """(3,) in the space of the handles: that of the armature, or of the object's parent if the object is
+        animated."""
         if not self.by_object:
             return stance.of(self.armature).axes.up
         item = self.armature
         parent = item.matrix_world @ item.matrix_basis.inverted_safe()
         return rotation.normalize(np.array(parent.inverted_safe().to_3x3())[:, 2])
 
-    def _handles(self) -> list[GroundHandle]:
+    @cached_property
+    def handles(self) -> list[GroundHandle]:
         if self.by_object:
             return [self._handle("")]
         tops = [bone for bone in self.armature.data.bones if bone.parent is None]
@@ -181,13 +185,13 @@ class Ground:
         "ALL": with height; heading is the rotation about the up axis)."""
         if root not in ROOTS:
             raise InvalidArgument("Root motion {root!r} is unknown; use {roots}.", root=root, roots=", ".join(ROOTS))
-        if root == "NONE" or not (self.root or self.by_object):
+        if root == "NONE" or not self.is_placed:
             return Placement.identity()
         return on_ground(wanted, there, self.up, turns=root != "POSITION", rises=root == "ALL")
 
     def channels(self, root: str) -> list[Channel]:
         """The channels that a placement changes."""
-        if root == "NONE" or not (self.root or self.by_object):
+        if root == "NONE" or not self.is_placed:
             return []
         moves = [handle.location for handle in self.handles if handle.location is not None]
         return moves if root == "POSITION" else [*moves, *(handle.rotation for handle in self.handles)]

@@ -270,6 +270,7 @@ class ClipSequence:
         self.methods: list[str] = []
         self.swings: list[bool] = []
         self.ground: Ground | None = None
+        self._size = 0.0
         keyed = (channel for item in used for channel in item.channels(armature))
         self.animated: list[Channel] = list(dict.fromkeys(keyed))
         self._played = playing.animated_paths(armature)
@@ -336,8 +337,12 @@ class ClipSequence:
     def _placed(self, read: Sequence[Clip]) -> list[Channel]:
         if self.root == "NONE" or len(read) < 2:
             return []
-        self.ground = Ground(self.armature, read)
-        return self.ground.channels(self.root)
+        ground = Ground(self.armature, read)
+        self._size = ground.size
+        if not ground.is_placed:
+            return []
+        self.ground = ground
+        return ground.channels(self.root)
 
     def _append(self, running: Clip, number: int, last: Clip, clip: Clip) -> Clip:
         """What plays, with one more clip. last: the clip before that, as animated."""
@@ -432,8 +437,7 @@ class ClipSequence:
         than what is left of it. cycle: frames."""
         if not blend.how.blends:
             return replace(blend, seconds=0.0)
-        size = 0.5 * float(np.linalg.norm(self.armature.dimensions)) or 1.0
-        size = self.ground.size if self.ground else size
+        size = self._size or 0.5 * float(np.linalg.norm(self.armature.dimensions)) or 1.0
         chosen = splice.chosen(blend, before, after, self.dt, size)
         if blend.seconds is not None:
             return chosen
