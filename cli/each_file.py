@@ -11,13 +11,12 @@ from typing import Any, TypeVar
 
 import bpy
 
-from ..lookat_pd.errors import LookAtError, StabilityWarning
+from ..lookat_pd.errors import FileError, LookAtError, StabilityWarning
 from ..lookat_pd.message import Message
 from ..lookat_pd_batch import codes, manifest
 from . import (
     dry_run,
     each_output,
-    existing,
     exporters,
     gltf_edit,
     gltf_source,
@@ -107,7 +106,7 @@ def _produce(
     made_from = provenance.digest(job, arguments) if arguments.skip_done else None
     if made_from is not None and _is_done(job, row, made_from, console):
         return
-    if existing.is_kept(job, row, arguments, console):
+    if _is_kept(job, row, arguments, console):
         return
     if arguments.dry_run is not None:
         dry_run.fill(job, row, make)
@@ -327,3 +326,32 @@ def _result(row: Row) -> str:
         which = " (median)" if row.get("largest_effector_error") is not None else ""
         aim = f", effector off by {off:.2g}{which}"
     return line(row, what, aim)
+
+
+def _is_kept(job: FileJob, row: Row, arguments: argparse.Namespace, console: Console) -> bool:
+    """Whether an output stays as it is; the row says so. Raises FileError where it is not ours to replace."""
+    if not job.output.exists():
+        return False
+    if arguments.no_clobber:
+        row["warnings"].append(
+            Message("{output} exists already and is left as it is.", output=job.output, code="output-kept")
+        )
+        row["output"], row["skipped"] = str(job.output), True
+        return True
+    note = provenance.of_ours(job.output, console) if job.each is not None or not arguments.overwrite else None
+    if note is None and not arguments.overwrite:
+        raise FileError(
+            "{output} exists and was not written by Look-at PD; choose another name, or replace it with --overwrite.",
+            output=job.output,
+            code="output-not-ours",
+        )
+    other = note.of["input"] if note is not None and note.of is not None else None
+    if other not in (None, job.input.name) and job.input.with_name(other).exists():
+        raise FileError(
+            "{output} is an output of {other} already; put another sign between the fields of the name, or a folder "
+            "between the inputs.",
+            output=job.output,
+            other=job.input.with_name(other),
+            code="outputs-alike",
+        )
+    return False

@@ -1,18 +1,23 @@
 """Writing the present Blender file in formats that are not Blender's own, by its exporters."""
 
 import argparse
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 import bpy
+import numpy as np
 
 from ..lookat_pd.errors import FileError
 from ..lookat_pd.message import Message
+from ..rig.animation import actions, keys
+from ..rig.animation.channels import channel
 from ..rig.detection import moving_actions
-from . import blender_call, gltf_clips, retime, still_pose
+from . import blender_call, gltf_clips, retime
 
 BONES, ACTIONS = ("deform", "all"), ("new", "all")
 """What of a character a .glb has."""
+_AT_REST = {"location": (0.0, 0.0, 0.0), "scale": (1.0, 1.0, 1.0)}
+_NO_TURN = {"rotation_quaternion": (1.0, 0.0, 0.0, 0.0), "rotation_euler": (0.0, 0.0, 0.0)}
 
 
 def _gltf(path: Path, temporary: Path, options: argparse.Namespace, made: Collection[str]) -> None:
@@ -160,4 +165,39 @@ def _remove_shapes_of_controls(armatures: Sequence[bpy.types.Object]) -> None:
 def _hold_poses() -> None:
     for armature in bpy.data.objects:
         if armature.type == "ARMATURE" and armature.animation_data is not None:
-            still_pose.hold(armature)
+            _hold(armature)
+
+
+def _hold(armature: bpy.types.Object) -> None:
+    """Key, once in every action of the armature, what is posed but not animated by it: else it is exported at rest."""
+    posed = list(_posed(armature))
+    for action, slot in _moving(armature):
+        bag = actions.channelbag(action, slot)
+        if bag is None:
+            continue
+        animated = {curve.data_path for curve in bag.fcurves}
+        first = np.array([action.curve_frame_range[0]])
+        for bone, path, values in posed:
+            if path not in animated:
+                for index, value in enumerate(values):
+                    curve = actions.new_curve(bag, path, index, bone)
+                    keys.Keys.dense(first, np.array([value])).write(curve)
+
+
+def _posed(armature: bpy.types.Object) -> Iterator[tuple[str, str, tuple[float, ...]]]:
+    """Bone, data path and value of every transform that is not as at rest."""
+    for bone in armature.pose.bones:
+        name = channel(bone.rotation_mode)[0]
+        turned = _NO_TURN.get(name)
+        for prop, rest in {**_AT_REST, **({name: turned} if turned is not None else {})}.items():
+            value = tuple(getattr(bone, prop))
+            if not np.allclose(value, rest, atol=1e-7):
+                yield bone.name, bone.path_from_id(prop), value
+
+
+def _moving(armature: bpy.types.Object) -> Iterator[tuple[bpy.types.Action, bpy.types.ActionSlot]]:
+    """Every action that moves the armature's bones: the exporter makes clips of those that nothing plays as well."""
+    for action in bpy.data.actions:
+        for slot in action.slots:
+            if action.is_editable and moving_actions.moves_bones(armature, action, slot):
+                yield action, slot

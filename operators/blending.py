@@ -6,7 +6,8 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..lookat_pd.transitions import methods, profiles
 from ..rig.settings import switch, text
-from ..rig.transitions import blend_profiles, locking_feet
+from ..rig.transitions import blend_profiles
+from ..rig.transitions.lock_feet import WHERE_POSSIBLE, has_legs
 from ..rig.transitions.settings import AutoBlend, foot_locking, has_damping
 from ..rig.transitions.splice import Blend
 from . import reporting, selection
@@ -21,11 +22,11 @@ class FootLocking:
     @property
     def feet(self) -> bool | None:
         """As `lock_feet` of what joins and smooths: where a rig cannot, it is done without."""
-        return locking_feet.WHERE_POSSIBLE if self.lock_feet else False
+        return WHERE_POSSIBLE if self.lock_feet else False
 
     def check_feet(self, context: bpy.types.Context) -> None:
         """Lock no feet of a rig that has none, and report it where it was asked for."""
-        if not self.lock_feet or locking_feet.has_legs(selection.armature(context)):
+        if not self.lock_feet or has_legs(selection.armature(context)):
             return
         if self.properties.is_property_set("lock_feet"):
             reporting.report_info(self, "No legs were found, so no feet are locked")

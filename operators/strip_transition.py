@@ -8,7 +8,7 @@ from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..lookat_pd.progress import subrange
 from ..rig.animation.key_settings import KeptKeys
-from ..rig.transitions import strip_feet, strips
+from ..rig.transitions import strips
 from ..rig.transitions.settings import BLEND_ITEMS, PoseSource, blend_method, blend_time, damping_ratio
 from ..rig.transitions.splice import Blend
 from ..rig.transitions.visual import visual_feet, visual_transition
@@ -90,7 +90,7 @@ class LOOKAT_PD_OT_strip_transition(
             return smooth_pop.summary(smooth_pop.Smoothed([smooth_pop.SmoothedPop(seen.frame, seen.how.label)], feet))
         made = strips.join(armature, first, second, blend, scene=scene)
         if self.lock_feet:
-            feet = yield from strip_feet.lock(scene, armature, first, second, made)
+            feet = yield from strips.lock_feet(scene, armature, first, second, made)
         strips.with_keys(armature, made, self.writer())
         return Message(
             "Added strip '{strip}' from frame {first} to {last} ({blend:.2f} s){feet}.",

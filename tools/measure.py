@@ -62,18 +62,20 @@ def sizes(root: Path) -> Iterator[tuple[str, int, int]]:
         yield name, sum(map(lines, files)), len(files)
 
 
-def print_imports(root: Path) -> None:
+def print_imports(root: Path, *, listed: bool = False) -> None:
     files = sources(root, *PACKAGES)
     imports = {path: set(imported(root, path)).intersection(files) for path in files}
-    importers: dict[Path, int] = {}
-    for others in imports.values():
+    importers: dict[Path, list[Path]] = {}
+    for path, others in imports.items():
         for other in others:
-            importers[other] = importers.get(other, 0) + 1
-    single = [lines(path) for path, count in importers.items() if count == 1]
-    small = [count for count in single if count < SMALL]
+            importers.setdefault(other, []).append(path)
+    single = {path: lines(path) for path in files if len(importers.get(path, ())) == 1}
+    small = {path: count for path, count in single.items() if count < SMALL}
     print(f"longest chain of imports       {len(longest_chain(imports)):6} files")
-    print(f"files with one importer        {len(single):6} files, {sum(single)} lines")
-    print(f"those under {SMALL} lines           {len(small):6} files, {sum(small)} lines")
+    print(f"files with one importer        {len(single):6} files, {sum(single.values())} lines")
+    print(f"those under {SMALL} lines           {len(small):6} files, {sum(small.values())} lines")
+    for path, count in small.items() if listed else ():
+        print(f"    {count:>4} {path.relative_to(root)} in {importers[path][0].relative_to(root)}")
 
 
 def print_walks(root: Path, *, listed: bool) -> None:
@@ -95,12 +97,16 @@ def print_walks(root: Path, *, listed: bool) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description="Count lines, imports, and the files that a value passes.")
     parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).resolve().parent.parent)
-    parser.add_argument("--list", action="store_true", help="name the files of each walk and their functions run")
+    parser.add_argument(
+        "--list",
+        action="store_true",
+        help="name the small files with one importer, and the files of each walk with their functions run",
+    )
     arguments = parser.parse_args()
     root = arguments.root.resolve()
     for name, count, files in sizes(root):
         print(f"{name:30} {count:6} lines, {files} files")
-    print_imports(root)
+    print_imports(root, listed=arguments.list)
     if find_spec("bpy") is None:
         print("walks: not measured, they need Blender's Python module bpy")
     else:

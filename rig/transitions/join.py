@@ -16,11 +16,10 @@ from ..animation import actions, editable, key_writer
 from ..animation.key_writer import KeyWriter
 from ..feet.contact_report import ContactReport
 from ..sampling import scene_time
-from . import clips, kept_clips, limb_swing, locking_feet, pose_markers, sequence, splice
+from . import clips, kept_clips, limb_swing, pose_markers, sequence, splice
 from . import lock_feet as feet
 from .clips import Clip
-from .lock_feet import PlayedClip
-from .locking_feet import WHERE_POSSIBLE
+from .lock_feet import WHERE_POSSIBLE, PlayedClip, locked
 from .pose_markers import Marker
 from .sequence import ClipRef, ClipSequence, ClipStep, Used, check_lengths
 from .splice import Blend
@@ -145,7 +144,7 @@ def chain(
         # Feet are locked where the visual pose is blended.
         lock_feet = lock_feet or False
     make = partial(_chain, armature, steps, root=root, name=name, assign=assign, scene=scene, writer=writer)
-    return locking_feet.locked(armature, lambda lock: make(lock_feet=lock), lock_feet)
+    return locked(armature, lambda lock: make(lock_feet=lock), lock_feet)
 
 
 def _chain(

@@ -1,16 +1,17 @@
-"""*Lock Feet*: planted feet stay on their places through the transitions of a new action.
+"""*Lock Feet*: planted feet stay on their places through the transitions of a new action, by default where the rig has
+legs that can be locked.
 
 The contacts are those of the clips, each sampled as it is played alone. A foot that both clips have on the ground at a
 cut stays where the source has it until the destination lifts it; if the two places are far from each other, it makes a
-step. A foot that lands during a blend stays where it is at
-the end of the blend or, if it is lifted before, at its mean place; it lands when it can have come there without pulling
-at the body. After the last of these contacts the result is the
-destination.
+step. A foot that lands during a blend stays where it is at the end of the blend or, if it is lifted before, at its mean
+place; it lands when it can have come there without pulling at the body. After the last of these contacts the result is
+the destination.
 """
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from typing import Any
 
 import bpy
 import numpy as np
@@ -20,7 +21,8 @@ from ...lookat_pd import curves
 from ...lookat_pd.body import foot_lock
 from ...lookat_pd.body.contacts import Detection, Interval
 from ...lookat_pd.body.foot_lock import FootStance
-from ...lookat_pd.progress import subrange
+from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import drain, subrange
 from ...lookat_pd.rotation import Array
 from ..animation.bake_options import BakeOptions
 from ..animation.playing import playing
@@ -30,6 +32,10 @@ from ..feet.foot_bones import Foot, Footing
 from ..feet.foot_locking import FootPlan
 from ..sampling.sampler import Sampler, Samples, run
 from ..sampling.scene_time import seconds_per_frame
+
+WHERE_POSSIBLE = None
+"""The default of `lock_feet` in panel, operators, command line and Python: feet are locked if the rig has legs and they
+can be. With True it is an error if they cannot."""
 
 _ACCELERATION = 12.0
 """Acceleration [lengths of the leg/s²] with which a foot is brought to its place: that of free fall for a leg of 0.8 m,
@@ -323,3 +329,40 @@ def _landing(stance: FootStance, size: float, places: Array, hold: FootHold) -> 
 def _time_for(distance: ArrayLike, speed: ArrayLike) -> Array:
     """The time [s] in which a foot is brought to a place so far away from where it moves with this speed."""
     return curves.quintic_time(distance, speed, _ACCELERATION)
+
+
+def locking(
+    armature: bpy.types.Object, make: Callable[[bool], Generator[float, None, Any]], lock_feet: bool | None
+) -> Generator[float, None, Any]:
+    """What `make` makes with locked feet or without; yields the completed fraction.
+
+    make: leaves nothing behind where it fails. Its result has a field `unlocked`, for the reason why feet are not
+    locked though the rig has legs. Raises LookAtError.
+    """
+    if lock_feet is not None:
+        return (yield from make(lock_feet))
+    if not has_legs(armature):
+        return (yield from make(False))
+    try:
+        return (yield from make(True))
+    except RigError as error:
+        # What is wrong with anything else is wrong again.
+        return replace((yield from make(False)), unlocked=error)
+
+
+def locked(armature: bpy.types.Object, make: Callable[[bool], Any], lock_feet: bool | None) -> Any:
+    """The same of what is made at once."""
+
+    def steps(lock: bool) -> Generator[float, None, Any]:
+        yield 0.0
+        return make(lock)
+
+    return drain(locking(armature, steps, lock_feet))
+
+
+def has_legs(armature: bpy.types.Object) -> bool:
+    try:
+        foot_bones.find(armature)
+    except RigError:
+        return False
+    return True

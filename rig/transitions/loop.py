@@ -21,11 +21,10 @@ from ..animation import actions, editable
 from ..animation.bake_options import check_frames
 from ..animation.key_writer import KeyWriter
 from ..sampling import scene_time
-from . import animated, clips, join, locking_feet, pose_markers, sequence, splice
+from . import animated, clips, join, pose_markers, sequence, splice
 from .animated import Channel
 from .clips import Clip
-from .lock_feet import PlayedClip
-from .locking_feet import WHERE_POSSIBLE
+from .lock_feet import WHERE_POSSIBLE, PlayedClip, locked
 from .loop_feet import Locking, LoopFeet, LoopLockResult, by_keys
 from .root_motion import Ground, Placement, heading, inverse, part
 from .splice import Blend
@@ -85,7 +84,7 @@ def loop(
     """
     make = partial(_loop, armature, action, first, last, blend, slot=slot, ends=ends, in_place=in_place, cycles=cycles)
     more = partial(make, name=name, assign=assign, scene=scene, writer=writer)
-    return locking_feet.locked(armature, lambda lock: more(lock_feet=lock), lock_feet)
+    return locked(armature, lambda lock: more(lock_feet=lock), lock_feet)
 
 
 def _loop(

@@ -27,10 +27,9 @@ from ..feet.contact_report import ContactReport
 from ..sampling.own_data import TEMPORARY
 from ..sampling.sampler import Sampler, sample_frames
 from ..sampling.targets import Target
-from . import clips, join, locking_feet, sequence, splice
+from . import clips, join, sequence, splice
 from .clips import Clip
-from .lock_feet import PlayedClip
-from .locking_feet import WHERE_POSSIBLE
+from .lock_feet import WHERE_POSSIBLE, PlayedClip, locking
 from .locomotion import GroundPath, TravelClip
 
 EASE = 0.5
@@ -116,7 +115,7 @@ def follow(
     make = partial(
         _follow, scene, armature, action, path, speed=speed, ease=ease, name=name, assign=assign, writer=writer
     )
-    return (yield from locking_feet.locking(armature, lambda lock: make(lock_feet=lock), lock_feet))
+    return (yield from locking(armature, lambda lock: make(lock_feet=lock), lock_feet))
 
 
 def _follow(

@@ -13,9 +13,9 @@ from ..animation.bake_transaction import curve_keys, write_changed
 from ..animation.key_writer import KeyWriter
 from ..feet.contact_report import ContactReport
 from ..sampling import scene_time
-from . import join, locking_feet, pops, sequence
+from . import join, pops, sequence
 from . import lock_feet as feet
-from .locking_feet import WHERE_POSSIBLE
+from .lock_feet import WHERE_POSSIBLE, locking
 from .splice import Blend
 
 INTO = ("CURRENT", "NEW")
@@ -58,7 +58,7 @@ def smooth(
     make = partial(
         _smooth_all, scene, armature, bones_by_frame, blend, into=into, name=name, shorten=shorten, writer=writer
     )
-    return (yield from locking_feet.locking(armature, lambda lock: make(lock_feet=lock), lock_feet))
+    return (yield from locking(armature, lambda lock: make(lock_feet=lock), lock_feet))
 
 
 def _smooth_all(

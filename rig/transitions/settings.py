@@ -12,8 +12,9 @@ from ...lookat_pd.transitions import methods, spring
 from ..animation.key_settings import KeptKeys
 from ..sampling.action_names import action_name
 from ..settings import choice, collection, integer, number, pointer, switch, text
-from . import locking_feet, saved_settings, sequence
+from . import saved_settings, sequence
 from .library_settings import CutFrames
+from .lock_feet import WHERE_POSSIBLE
 from .profile_settings import ProfileRowItem
 
 ROOT_ITEMS = (
@@ -120,7 +121,7 @@ def foot_locking() -> Any:
     return switch(
         "Lock Feet",
         "Keep feet that are on the ground on their places through the blend; legs and hips are corrected",
-        locking_feet.WHERE_POSSIBLE is not False,
+        WHERE_POSSIBLE is not False,
     )
 
 

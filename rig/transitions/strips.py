@@ -1,10 +1,12 @@
-"""A transition between two strips of the NLA: a separate strip above them, which does not change them.
+"""A transition between two strips of the NLA: a separate strip above them, which does not change them, and another one
+above all tracks with what *Lock Feet* adds.
 
 Supported: strips of type clip, on one track or on two, of any blend type, timing and influence, with modifiers. Not
 supported: arrangements in which the second strip is never visible. The root is not placed: the second strip plays at
 its original position. The transition replaces what is below it by what the NLA shows there up to the two tracks.
 """
 
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import bpy
@@ -12,11 +14,15 @@ import numpy as np
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message
+from ...lookat_pd.progress import drain, subrange
 from ..animation import actions, editable
 from ..animation.key_writer import KeyWriter
+from ..animation.playing import playing
+from ..feet.contact_report import ContactReport
 from ..sampling import scene_time
 from . import animated, clips, kept_clips, pops, pose_markers, sequence, splice, strip_playback
 from .clips import Clip
+from .lock_feet import FootHold, divided
 from .splice import Blend
 
 
@@ -235,3 +241,37 @@ def _extend(strip: bpy.types.NlaStrip, first: float, last: float) -> None:
     for _ in range(2):
         strip.frame_start_raw, strip.frame_end_raw = first, last
         strip.scale = 1.0
+
+
+def lock_feet(
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    first: bpy.types.NlaStrip,
+    second: bpy.types.NlaStrip,
+    made: StripPair,
+) -> Generator[float, None, ContactReport | None]:
+    """Keep planted feet on their places through a new transition from strip `first` to `second`.
+
+    The difference is a COMBINE strip. An action that plays above the NLA does not count. Yields the completed fraction;
+    returns None if nothing is planted. Raises LookAtError, after which the transition is removed.
+    """
+    tracks = armature.animation_data.nla_tracks
+    track = next(item for item in tracks if made.strip in list(item.strips))
+    begin, end = int(first.frame_start), int(second.frame_end)
+    clips = divided(None, None, min(begin, made.first - 1), max(end, made.last), [(made.first, made.blend)])
+    try:
+        with playing(armature, None, None):
+            # The contacts are those of the strips themselves.
+            track.mute = True
+            try:
+                hold = drain(FootHold.of(scene, armature, clips))
+            finally:
+                track.mute = False
+            yield 0.2
+            if hold is None:
+                return None
+            return (yield from subrange(hold.steps(scene, armature, "LAYER", f"{track.name} feet"), 0.2, 1.0))
+    except BaseException:
+        tracks.remove(track)
+        bpy.data.actions.remove(made.action)
+        raise

@@ -10,7 +10,8 @@ from ....lookat_pd.message import Message
 from ....lookat_pd.progress import drain
 from ....rig.feet.contact_report import ContactReport
 from ....rig.sampling import scene_time
-from ....rig.transitions import locking_feet, pop_smoothing, pops, sequence
+from ....rig.transitions import pop_smoothing, pops, sequence
+from ....rig.transitions.lock_feet import locking
 from ....rig.transitions.visual import visual_feet, visual_pops, visual_transition
 from ....rig.transitions.visual.visual_pops import VisualPop
 from ....rig.transitions.visual.visual_transition import VisualTransition
@@ -81,7 +82,7 @@ def make_visual(task: ModeTask, row: Row) -> None:
             feet = yield from visual_feet.lock_through(scene, rig, made_here, first, last)
         return _Smoothed(pops_and_transitions, feet)
 
-    work = locking_feet.locking(rig, steps, task.options.lock_feet)
+    work = locking(rig, steps, task.options.lock_feet)
     result = drain(work, lambda fraction: task.console.progress(0.2 + 0.4 * fraction, "smoothing"))
     task.warn_unlocked(result.unlocked)
     smoothed, transitions = result.pops, [transition for _, transition in result.pops]

@@ -10,11 +10,10 @@ import numpy as np
 from ....lookat_pd import progress
 from ....lookat_pd.errors import RigError
 from ...sampling import scene_time
-from .. import join, locking_feet, splice
+from .. import join, splice
 from ..blend_profiles import BlendProfile
 from ..join import Joined
-from ..lock_feet import PlayedClip
-from ..locking_feet import WHERE_POSSIBLE
+from ..lock_feet import WHERE_POSSIBLE, PlayedClip, locking
 from ..splice import Blend
 from . import evaluated_pose, visual_feet, visual_transition
 from .evaluated_pose import OBJECT
@@ -38,7 +37,7 @@ def joined(
     def once(lock: bool) -> Generator[float, None, Joined]:
         return _joined(scene, armature, make, blends, lock_feet=lock)
 
-    return (yield from locking_feet.locking(armature, once, lock_feet))
+    return (yield from locking(armature, once, lock_feet))
 
 
 def _joined(

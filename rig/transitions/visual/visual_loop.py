@@ -19,10 +19,9 @@ from ...feet import foot_locking
 from ...feet.foot_bones import Footing
 from ...feet.foot_locking import LegGoal, Plan
 from ...sampling import scene_time
-from .. import locking_feet, loop, pops, root_motion, splice
+from .. import loop, pops, root_motion, splice
 from ..clips import Clip
-from ..lock_feet import PlayedClip
-from ..locking_feet import WHERE_POSSIBLE
+from ..lock_feet import WHERE_POSSIBLE, PlayedClip, locking
 from ..loop_feet import LoopFeet
 from ..root_motion import GroundHandle, Placement
 from ..splice import Blend
@@ -66,7 +65,7 @@ def closed(
         with of_new(armature) as trial:
             return (yield from solve(scene, trial, first, last, blend, ends=ends, in_place=in_place, lock_feet=lock))
 
-    return (yield from locking_feet.locking(armature, make, lock_feet))
+    return (yield from locking(armature, make, lock_feet))
 
 
 def solve(

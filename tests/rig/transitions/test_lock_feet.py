@@ -120,8 +120,8 @@ def test_by_default_a_rig_without_feet_is_joined_without() -> None:
 
 def test_by_default_feet_that_cannot_be_locked_are_left_and_the_reason_is_said(monkeypatch) -> None:
     """Nothing is left of the first try."""
-    locking_feet = load("rig.transitions.locking_feet")
-    monkeypatch.setattr(locking_feet, "has_legs", lambda armature: True)
+    lock_feet = load("rig.transitions.lock_feet")
+    monkeypatch.setattr(lock_feet, "has_legs", lambda armature: True)
     armature = scenes.figure(rows=scenes.FIGURE[:6])
     scenes.animate(armature, bones=("spine", "head"))
     action = armature.animation_data.action
