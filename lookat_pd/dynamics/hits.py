@@ -119,62 +119,103 @@ def respond(
         raise InvalidArgument(
             "The animation must have the shape (F, {count}, 4), not {shape}.", count=len(body), shape=animated.shape
         )
-    dt = time_step(dt)
-    settle_time = number("settle time", settle_time, SHORTEST_STEP, LONGEST_STEP)
-    damping_ratio = number("damping ratio", damping_ratio, 0.0, second_order.MOST_DAMPING)
-    contact = number("contact time", contact, 0.0, LONGEST_STEP)
-    largest = numbers("largest angle", largest_angle)
-    if largest.ndim or not 0.0 < largest <= np.pi:
-        raise InvalidArgument(
-            "The largest angle must be above 0° and at most 180°, not {angle}°.", angle=shown(np.degrees(largest))
-        )
+    dt, largest = time_step(dt), _largest(largest_angle)
     stiffer = np.ones(len(body))
     if ranges is not None:
         given_ranges = exactly("ranges of the joints", ranges, len(body))
         if np.any(given_ranges <= 0.0):
             raise InvalidArgument("The range of each joint must be above 0°.")
-        stiffer = np.maximum(float(largest) / given_ranges, 1.0)
-    delays = np.zeros((len(hits), len(body)))
-    if travel is not None:
-        travel = number("time to travel", travel, 0.0, LONGEST_STEP)
-        for hit, delay in zip(hits, delays, strict=True):
-            delay[:] = travel * _far(body, _struck(body, hit))
+        stiffer = np.maximum(largest / given_ranges, 1.0)
     times = dt * np.arange(len(animated))
-    velocities, factors = np.zeros((len(hits), len(body), 3)), np.ones(len(hits))
-
-    def offsets_at(moments: Array, count: int) -> Array:
-        """The offsets (..., n, 3) by the first `count` hits at these times (...)."""
-        total = np.zeros((*np.shape(moments), len(body), 3))
-        for k in range(count):
-            passed = np.asarray(moments)[..., None] - float(hits[order[k]].time)
-            size = impulse_response(passed, settle_time, damping_ratio, contact, delays[order[k]])
-            total += size[..., None] * velocities[order[k]]
-        return total
-
-    order = np.argsort([_time(hit, times[-1]) for hit in hits], kind="stable")
-    for count, k in enumerate(order):
+    swings = _Swings.of(
+        body,
+        sorted(range(len(hits)), key=lambda k: _time(hits[k], times[-1])),
+        hits,
+        number("settle time", settle_time, SHORTEST_STEP, LONGEST_STEP),
+        number("damping ratio", damping_ratio, 0.0, second_order.MOST_DAMPING),
+        number("contact time", contact, 0.0, LONGEST_STEP),
+        None if travel is None else number("time to travel", travel, 0.0, LONGEST_STEP),
+    )
+    for count, k in enumerate(swings.order):
         time = float(hits[k].time)
-        pose = rotation.multiply(_between(animated, time / dt), rotation.exp(offsets_at(np.array(time), count)))
-        checked = time + settle_time * _SAMPLES
-        rising = impulse_response(checked[:, None] - time, settle_time, damping_ratio, contact, delays[k])
+        pose = rotation.multiply(_between(animated, time / dt), rotation.exp(swings.at(np.array(time), count)))
+        checked = time + swings.settle_time * _SAMPLES
         # Later hits find a little room in all joints.
-        room = float(largest) * (1.0 - _SPARE * (1.0 - count / len(hits)))
+        room = largest * (1.0 - _SPARE * (1.0 - count / len(hits)))
         system = _system(body, pose, hits[k], stiffness, hinges)
         lines = None if travel is None else _Lines.of(body, pose)
-        velocities[k], factors[k] = _stopped(system, offsets_at(checked, count), rising, room, stiffer, lines)
+        before, rising = swings.at(checked, count), swings.rising(checked, k)
+        swings.velocities[k], swings.factors[k] = _stopped(system, before, rising, room, stiffer, lines)
         if lines is not None:
             few = checked[:: len(checked) // _FEW]
-            line = few, animated, dt
-            part = _together(body, line, offsets_at(few, count), offsets_at(few, count + 1), room)
-            velocities[k], factors[k] = part * velocities[k], part * factors[k]
-    offsets = offsets_at(times, len(hits))
+            part = _together(body, (few, animated, dt), swings.at(few, count), swings.at(few, count + 1), room)
+            swings.velocities[k], swings.factors[k] = part * swings.velocities[k], part * swings.factors[k]
+    offsets = swings.at(times, len(hits))
     moved = np.any(offsets != 0.0, axis=-1)
     rotations = rotation.multiply(animated, rotation.exp(offsets))
     if bends is not None:
         rotations = bends.soften(rotations)
     if limits is not None:
         rotations = np.where(moved[..., None], limits.clamp(rotations), rotations)
-    return HitResponse(np.where(moved[..., None], rotations, given), offsets, velocities, factors)
+    return HitResponse(np.where(moved[..., None], rotations, given), offsets, swings.velocities, swings.factors)
+
+
+def _largest(angle: float) -> float:
+    largest = numbers("largest angle", angle)
+    if largest.ndim or not 0.0 < largest <= np.pi:
+        raise InvalidArgument(
+            "The largest angle must be above 0° and at most 180°, not {angle}°.", angle=shown(np.degrees(largest))
+        )
+    return float(largest)
+
+
+@dataclass(frozen=True)
+class _Swings:
+    """How the n joints swing after h hits."""
+
+    order: Sequence[int]
+    """The hits, in order of time."""
+    times: Array
+    """(h,) [s]."""
+    settle_time: float
+    damping_ratio: float
+    contact: float
+    delays: Array
+    """(h, n) [s], until a hit comes to a joint."""
+    velocities: Array
+    """(h, n, 3) [rad/s]."""
+    factors: Array
+    """(h,), the part of each hit that is left by stops."""
+
+    @classmethod
+    def of(
+        cls,
+        body: Body,
+        order: Sequence[int],
+        hits: Sequence[Hit],
+        settle_time: float,
+        damping_ratio: float,
+        contact: float,
+        travel: float | None,
+    ) -> "_Swings":
+        delays = np.zeros((len(hits), len(body)))
+        if travel is not None:
+            for hit, delay in zip(hits, delays, strict=True):
+                delay[:] = travel * _far(body, _struck(body, hit))
+        times, still = np.array([float(hit.time) for hit in hits]), np.zeros((*delays.shape, 3))
+        return cls(order, times, settle_time, damping_ratio, contact, delays, still, np.ones(len(hits)))
+
+    def rising(self, moments: Array, hit: int) -> Array:
+        """The share (..., n) of its speeds that a hit has turned the joints by [s], at these times (...)."""
+        passed = np.asarray(moments)[..., None] - self.times[hit]
+        return impulse_response(passed, self.settle_time, self.damping_ratio, self.contact, self.delays[hit])
+
+    def at(self, moments: Array, count: int) -> Array:
+        """The offsets (..., n, 3) by the first `count` hits at these times (...)."""
+        total = np.zeros((*np.shape(moments), *self.velocities.shape[1:]))
+        for hit in self.order[:count]:
+            total += self.rising(moments, hit)[..., None] * self.velocities[hit]
+        return total
 
 
 def velocity_change(

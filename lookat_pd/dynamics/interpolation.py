@@ -3,8 +3,9 @@
 Source: Allen, Chu, Shapiro, Faloutsos, On the Beat! Timing and Tension for Dynamic Characters, SCA 2007.
 """
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -28,6 +29,7 @@ from .limited import Limited
 from .root_path import RootPath
 from .samples import MotionSamples
 from .simulation import Disturbances
+from .succession import Bound
 from .unlimited import Unlimited
 
 INERTIAS = ("true", "reference")
@@ -108,8 +110,6 @@ def interpolating(
     settle = number("settle time", settle, 0.0, LATEST)
     span = times[-1] + settle - times[0]
     check_memory(_NUMBERS * n * (span / dt + 2.0))
-    if not is_one_of(inertia, INERTIAS):
-        raise InvalidArgument("Inertia {inertia!r} is unknown; use true or reference.", inertia=shown(inertia))
     same_joints(limits, n)
     swing_past = number("swing past", swing_past, 0.0, 1.0)
     if velocities is not None:
@@ -120,30 +120,14 @@ def interpolating(
         keeps = np.clip(checks.exactly("kept speeds", keeps, len(keys), n), 0.0, 1.0)
     allowed = keys if limits is None else limits.clamp(keys)
     joints = Hinges.of(body, _axes(hinges, allowed, body))
-    disturbances = Disturbances(
-        torque_limit=joints.torque_limit(body_checks.torque_limits(torque_limit, n, body.called)),
-        passive=_flags(passive, n),
-        damping=body_checks.not_negative("damping", damping, n, body.called),
-        stiffness=body_checks.not_negative("stiffness", stiffness, n, body.called),
-        limits=joints.limits(limits),
-        reference=joints.body(_reference(body, reference)) if inertia == "reference" else None,
-        free=joints.free,
+    disturbances = _disturbances(
+        body, joints, torque_limit, passive, damping, stiffness, limits, _reference(body, reference, inertia)
     )
     rest = body_checks.residuals(residual, n, body.called), settle, swing_past
-
     moved = body if felt is None else _same_tree(body, felt)
-
-    def through(poses: Array, of: Body, speeds: Array | None) -> KeyedMotion:
-        if keeps is None:
-            return law.through(poses, times, rest[0], speeds, *rest[1:])
-        passing = np.zeros((len(poses), n, 3)) if speeds is None else speeds
-        given = of, poses, times, rest[0], passing, np.asarray(keeps), gravity
-        bounds = [bound for bound in (limits, bends) if bound is not None]
-        if poses is not allowed:
-            bounds = [HingedLimits(bound, joints) for bound in bounds]
-        return succession.within(bounds, *given, *rest[1:])
-
-    motion = through(allowed, moved, velocities)
+    bounds = [bound for bound in (limits, bends) if bound is not None]
+    through = partial(_through, times, rest, keeps, gravity)
+    motion = through(bounds, allowed, moved, velocities)
     frames = times[0] + dt * np.arange(int(np.floor((times[-1] + settle - times[0]) / dt + 1e-6)) + 1)
     path = None if root is None else _root_path(root, frames, dt)
     plan = exact.Plan(body, joints, keys, allowed, motion, frames, gravity, path, disturbances, limits)
@@ -160,7 +144,8 @@ def interpolating(
         )
     speeds = None if velocities is None else joints.vectors(velocities)
     if np.any(joints.is_hinge):
-        motion = through(joints.poses(allowed), joints.body(moved), speeds)
+        bounds = [HingedLimits(bound, joints) for bound in bounds]
+        motion = through(bounds, joints.poses(allowed), joints.body(moved), speeds)
     last = max(times[-1] + settle, frames[-1])
     given = joints.body(body), motion, gravity, disturbances, path
     samples, left = yield from _simulated(*given, last=last, keeps_speed=velocities is not None)
@@ -171,6 +156,47 @@ def interpolating(
         torques=joints.vectors_of_bones(motion_between.torques),
     )
     return finished(_bounded(found, bends))
+
+
+def _disturbances(
+    body: Body,
+    joints: Hinges,
+    torque_limit: ArrayLike | None,
+    passive: ArrayLike | None,
+    damping: ArrayLike | None,
+    stiffness: ArrayLike | None,
+    limits: Limits | None,
+    reference: Body | None,
+) -> Disturbances:
+    """What `interpolating` is given, checked, for joints of which some are hinges. Raises InvalidArgument."""
+    n = len(body)
+    return Disturbances(
+        torque_limit=joints.torque_limit(body_checks.torque_limits(torque_limit, n, body.called)),
+        passive=_flags(passive, n),
+        damping=body_checks.not_negative("damping", damping, n, body.called),
+        stiffness=body_checks.not_negative("stiffness", stiffness, n, body.called),
+        limits=joints.limits(limits),
+        reference=None if reference is None else joints.body(reference),
+        free=joints.free,
+    )
+
+
+def _through(
+    times: Array,
+    rest: tuple[Array, float, float],
+    keeps: Array | None,
+    gravity: Array,
+    bounds: Sequence[Bound],
+    poses: Array,
+    of: Body,
+    speeds: Array | None,
+) -> KeyedMotion:
+    """The motion of a body through poses (k, n, 4) that it passes at speeds (k, n, 3), by the law or, where it shows
+    masses, within bounds. rest: residuals, settle time, swing past."""
+    if keeps is None:
+        return law.through(poses, times, rest[0], speeds, *rest[1:])
+    passing = np.zeros((len(poses), len(of), 3)) if speeds is None else speeds
+    return succession.within(bounds, of, poses, times, rest[0], passing, keeps, gravity, *rest[1:])
 
 
 def _bounded(found: Interpolation, bends: BendRanges | None) -> Interpolation:
@@ -322,7 +348,12 @@ def _same_tree(body: Body, other: Body) -> Body:
     return other
 
 
-def _reference(body: Body, reference: Body | None) -> Body:
+def _reference(body: Body, reference: Body | None, inertia: str) -> Body | None:
+    """The body whose inertia the law assumes, None for the true one. Raises InvalidArgument."""
+    if not is_one_of(inertia, INERTIAS):
+        raise InvalidArgument("Inertia {inertia!r} is unknown; use true or reference.", inertia=shown(inertia))
+    if inertia != "reference":
+        return None
     if reference is not None:
         return _same_tree(body, reference)
     own = mass.MassProperties(np.asarray(body.masses), np.asarray(body.centers), np.asarray(body.inertias))
