@@ -5,7 +5,7 @@ fraction. However it ends, by return, error or `close`, either everything is bak
 """
 
 import itertools
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
@@ -29,7 +29,7 @@ from ..sampling.targets import Target
 from . import articulation as tree
 from . import body_obstacles, bone_attachment, masses, meshes, reach_hands
 from .articulation import Articulation
-from .body_obstacles import Ball
+from .body_obstacles import Ball, BodyPart
 from .goal_limbs import GoalLimb
 from .kept_results import KeptResults
 from .reach_hands import ReachingHand
@@ -345,34 +345,19 @@ def _work(
     parts = body_obstacles.of_body(armature, turning) if request.avoid_body and not leans else ()
     if request.avoid_body:
         request = replace(request, obstacles=(*request.obstacles, *reach_hands.taken([hand.goal for hand in hands])))
-    bones = dict.fromkeys(
-        (
-            *tree.seen(armature, turning, weights.bones, posed),
-            *effectors,
-            *(name for hand in hands for name in hand.seen),
-            *(name for limb in limbs for name in limb.sampled),
-            *(part.bone for part in parts),
-        )
-    )
+    seen = tree.seen(armature, turning, weights.bones, posed)
+    bones = _sampled(seen, hands, limbs, parts)
     followed = _followed(request, hands)
     with suspend.suspend_live(), ExitStack() as baking:
-        with Sampler(scene, armature, tuple(bones), followed, located=bool(limbs)) as sampler:
+        with Sampler(scene, armature, bones, followed, located=bool(limbs)) as sampler:
             samples = yield from subrange(sample_frames(sampler, keyed), _WEIGHED, _SAMPLED)
             beside = run(sampler.sample([*(frames[0] - BEFORE), *(frames[-1] + AROUND)]))
             axes = _axes(sampler, request, hands, samples, len(frames)) if _needs_axes(request) else None
             body = tree.build(armature, sampler, samples, turning, weights, unit, posed=posed)
             work = baking.enter_context(BakeTransaction(armature))
 
-            def evaluated(rotations: Array, frames: Array) -> Samples:
-                for bone, (mode, values, raw) in body.values(samples, rotations).items():
-                    work.write(bone, mode, keyed, values, raw)
-                if limbs:
-                    wanted = body.in_armature(rotations, body.hangs_from(samples))
-                    moved = run(sampler.sample(keyed.tolist())) if len(posed) < len(turning) else samples
-                    for limb in limbs:
-                        limb.write(work, samples, moved, body.bones, wanted, wholly=True)
-                return run(sampler.sample(frames.tolist()))
-
+            whole = len(posed) == len(turning)
+            writing = _Writing(work, sampler, samples, body, limbs, keyed, are_posed=whole)
             parts = tuple(part for part in parts if part.bone not in body.moving)
             thickness = body.unit * body_obstacles.thickness([hand.chain for hand in hands])
             solving = ReachSolving(
@@ -390,14 +375,16 @@ def _work(
                 may_lean,
                 leans,
             )
-            solved = solving.corrected(evaluated, plain=bone_attachment.is_plain(armature, (*turning, *effectors)))
+            solved = solving.corrected(
+                writing.evaluated, plain=bone_attachment.is_plain(armature, (*turning, *effectors))
+            )
             motion, misses, contact = yield from subrange(solved, _SAMPLED, _SOLVED)
         action = work.commit(into, actions.baked_name(armature, into, REACHED), request.writer)
+    costs = np.asarray(motion.costs)
     paths, straights = (
         tuple(hand.in_world(body, samples, lines[:, n]) for n, hand in enumerate(hands))
         for lines in (motion.path, motion.minimum_jerk)
     )
-    costs = np.asarray(motion.costs)
     kept.add(armature, Plotted(next(_numbers), motion.cost, _finite(costs), paths, straights))
     return ReachResult(
         body,
@@ -414,6 +401,41 @@ def _work(
         scene.unit_settings.scale_length,
         float(solving.softened.max()),
     )
+
+
+def _sampled(
+    seen: Iterable[str], hands: Sequence[ReachingHand], limbs: Sequence[GoalLimb], parts: Sequence[BodyPart]
+) -> tuple[str, ...]:
+    """The bones that must be known. seen: those of the body that reaches."""
+    of_hands = (*(hand.chain.effector for hand in hands), *(name for hand in hands for name in hand.seen))
+    of_limbs = (name for limb in limbs for name in limb.sampled)
+    return tuple(dict.fromkeys((*seen, *of_hands, *of_limbs, *(part.bone for part in parts))))
+
+
+@dataclass(frozen=True)
+class _Writing:
+    """Poses of a body on its way to keys, and what the rig makes of them."""
+
+    work: BakeTransaction
+    sampler: Sampler
+    samples: Samples
+    """Of the animation, at the frames that are keyed."""
+    body: Articulation
+    limbs: Sequence[GoalLimb]
+    keyed: Array
+    are_posed: bool
+    """Whether the limbs take all of the pose, so that nothing else moves them."""
+
+    def evaluated(self, rotations: Array, frames: Array) -> Samples:
+        """The rig at some frames with the body in these poses (K, n, 4)."""
+        for bone, (mode, values, raw) in self.body.values(self.samples, rotations).items():
+            self.work.write(bone, mode, self.keyed, values, raw)
+        if self.limbs:
+            wanted = self.body.in_armature(rotations, self.body.hangs_from(self.samples))
+            moved = self.samples if self.are_posed else run(self.sampler.sample(self.keyed.tolist()))
+            for limb in self.limbs:
+                limb.write(self.work, self.samples, moved, self.body.bones, wanted, wholly=True)
+        return run(self.sampler.sample(frames.tolist()))
 
 
 def _followed(request: ReachRequest, hands: Sequence[ReachingHand]) -> list[Target]:
