@@ -10,6 +10,7 @@ the right: new = animated * offset.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -50,6 +51,12 @@ class GazeSamples:
     """(n,) of the head: its eyes are as much farther from its origin. None for 1."""
     carrier: tuple[Array, Array] | None = None
     """Orientations (n, 4) and positions (n, 3) of the bone that says how the character travels, None for the lowest."""
+
+    @cached_property
+    def own_motion(self) -> Array | None:
+        """What the targets move of their own, as `own_motion.own_motion` has it. No setting changes that."""
+        carrier = self.carrier or (self.rotations[:, -1], self.positions[:, -1])
+        return own_motion.own_motion(self.targets, carrier, self.dt / self.count, self.worlds)
 
     def standing(self, upright: ArrayLike) -> "GazeSamples":
         """The same with the world's up (F, 3) or (3,), for chains that level the head. Raises InvalidArgument."""
@@ -206,19 +213,12 @@ def run_timeline(
         samples.shift,
         samples.upright,
         samples.tilt,
-        _own_motion(chain, samples),
+        samples.own_motion if chain.stabilize else None,
         samples.sizes,
     )
     for event, end in pieces(events, samples.dt * (samples.frames - 1), len(samples.targets)):
         timeline.piece(max(event.time, 0.0), end, event.target, settled=event.time < -INSTANT)
     return timeline
-
-
-def _own_motion(chain: Chain, samples: GazeSamples) -> Array | None:
-    if not chain.stabilize:
-        return None
-    carrier = samples.carrier or (samples.rotations[:, -1], samples.positions[:, -1])
-    return own_motion.own_motion(samples.targets, carrier, samples.dt / samples.count, samples.worlds)
 
 
 def samples_per_frame(tuning: Tuning, dt: float) -> int:

@@ -339,6 +339,8 @@ class Layer:
         return _set_range(constraint, keys[0].first, len(keys[0].values)) or changed
 
     def _is_keyed(self, action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: Sequence[PlaceKeys]) -> bool:
+        if layer_action.begins_otherwise(action, slot, keys[0], self.tolerance):
+            return False
         known = layer_action.read(action, slot)
         same = [one.same_as(other, self.tolerance) for one, other in zip(keys, known, strict=False)]
         return len(known) == len(keys) and all(same)

@@ -154,9 +154,11 @@ def _is_plain(curve: bpy.types.FCurve) -> bool:
     """Whether nobody has changed what a curve makes of its points."""
     if curve.mute or len(curve.modifiers) or curve.extrapolation != "CONSTANT":
         return False
+    if not len(curve.keyframe_points):
+        return True
     kinds = np.full(len(curve.keyframe_points), _LINEAR, dtype=np.int32)
     curve.keyframe_points.foreach_get("interpolation", kinds)
-    return bool(np.all(kinds[1:] == _LINEAR)) and (not len(kinds) or kinds[0] in (_LINEAR, _CONSTANT))
+    return bool(np.all(kinds[1:] == _LINEAR)) and kinds[0] in (_LINEAR, _CONSTANT)
 
 
 def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> list[PlaceKeys]:
@@ -173,19 +175,33 @@ def read(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> list[PlaceKeys
     return whole if len(whole) == len(found) else []
 
 
+def begins_otherwise(
+    action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: PlaceKeys, tolerance: float = 0.0
+) -> bool:
+    """Whether the first curve of a place alone shows that it holds other numbers, which is quicker than to read all."""
+    curve = next(iter(actions.curves(action, slot)), None)
+    points = None if curve is None else _points(curve)
+    if points is None or len(points) != len(keys.values):
+        return True
+    known = np.empty((len(points), 2), dtype=np.float32)
+    points.foreach_get("co", known.reshape(-1))
+    return not np.abs(known[:, 1] - keys.values[:, 0]).max(initial=0.0) <= tolerance
+
+
 def _read(every: Sequence[bpy.types.FCurve]) -> PlaceKeys | None:
     """What the curves of a channel hold, with those of its constants; None where somebody has changed them."""
     curves = [curve for curve in every if curve.data_path == every[0].data_path]
     constants = tuple((curve.data_path, float(_points(curve)[0].co[1])) for curve in every[len(curves) :])
-    count = len(_points(curves[0]))
-    if not count or any(len(_points(curve)) != count or not _is_plain(curve) for curve in curves):
+    held = [_points(curve) for curve in curves]
+    count = len(held[0])
+    if not count or any(len(points) != count for points in held) or not all(map(_is_plain, curves)):
         return None
     bone, channel = data_paths.split_bone(curves[0].data_path)
     if not channel.isidentifier():
         return None
     points = np.empty((len(curves), count, 2), dtype=np.float32)
-    for curve, row in zip(curves, points, strict=True):
-        _points(curve).foreach_get("co", row.reshape(-1))
+    for there, row in zip(held, points, strict=True):
+        there.foreach_get("co", row.reshape(-1))
     first = int(points[0, 0, 0])
     step = None if len(curves[0].sampled_points) else _is_step(curves[0])
     return PlaceKeys(bone, channel, first, points[:, :, 1].T.copy(), curves[0].array_index, constants, step)
