@@ -22,7 +22,7 @@ from ..rig.ik import setup as ik_setup
 from ..rig.ik.drag_session import DragSession
 from ..rig.settings import switch
 from ..translations import messages
-from . import bone_selection, ik_switch, polling, reporting, selection, viewports
+from . import ik_switch, polling, reporting, selection, viewports
 from .bone_under_mouse import BoneUnderMouse
 from .undo_guard import guarded
 
@@ -66,7 +66,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         self._window, self._workspace = context.window, context.workspace
         self._session: DragSession | None = None
         self._handle: ik_handle.Handle | None = None
-        self._selected = bone_selection.selected(selection.armature(context))
+        self._selected = selection.bones_selected(selection.armature(context))
         self._armature = selection.armature(context)
         self._settings = context.scene.lookat_pd_ik
         self._compare, self._holds = self._settings.compare, self._settings.hold_effectors
@@ -136,18 +136,18 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         self._hovered.forget()
         if name:
             bone = self._armature.pose.bones[name]
-            bone_selection.select(self._armature, ({other: other == name for other in self._selected[0]}, name))
+            selection.select_bones(self._armature, ({other: other == name for other in self._selected[0]}, name))
         else:
             with context.temp_override(window=self._window, area=area, region=region):
                 bpy.ops.view3d.select(location=at, deselect_all=False)
-            bone = bone_selection.under_click(self._armature, self._selected)
+            bone = selection.under_click(self._armature, self._selected)
         if bone is None:
             bone = self._under_skin(context, at, place)
         if bone is None:
             self._complaint = iface_("There is no bone here")
             # The click may have selected something else.
             context.view_layer.objects.active = self._armature
-            bone_selection.select(self._armature, self._selected)
+            selection.select_bones(self._armature, self._selected)
             return ""
         self._complaint, name = "", bone.name
         try:
@@ -155,7 +155,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         except LookAtError as error:
             self._complaint = messages.translate(str(error))
             self._offer = name, control_drag.offered_state(context.view_layer, self._armature, name)
-            bone_selection.select(self._armature, self._selected)
+            selection.select_bones(self._armature, self._selected)
             return ""
         self._pressed = event.mouse_x, event.mouse_y
         self._window.cursor_modal_set("SCROLL_XY")
@@ -174,7 +174,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         origin = view3d_utils.region_2d_to_origin_3d(*place, at)
         direction = view3d_utils.region_2d_to_vector_3d(*place, at)
         context.view_layer.objects.active = self._armature
-        bone_selection.select(self._armature, self._selected)
+        selection.select_bones(self._armature, self._selected)
         depsgraph = context.view_layer.depsgraph
         name = clicked.bone_of_skin(context.scene, depsgraph, self._armature, origin, direction)
         return self._armature.pose.bones[name] if name else None
@@ -298,7 +298,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         try:
             keyed = session.keep()
         except LookAtError:
-            bone_selection.select(self._armature, self._selected)
+            selection.select_bones(self._armature, self._selected)
             self._end(context)
             raise
         # The next drag and the bake use what was chosen during this one.
@@ -328,7 +328,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         neither an undo step nor a redo panel."""
         bone = self._offer[0]
         chosen = {name: name == bone for name in self._armature.pose.bones.keys()}
-        bone_selection.select(self._armature, (chosen, bone))
+        selection.select_bones(self._armature, (chosen, bone))
         switch = partial(_switch_limb, self._window, self._armature.name, bone, self._switching)
         callbacks.start_timer(switch, 0.0)
         return {"CANCELLED"}
@@ -339,7 +339,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
             self._shown.pop()()
         if self._session is not None:
             self._session.restore()
-        bone_selection.select(self._armature, self._selected)
+        selection.select_bones(self._armature, self._selected)
 
     def _end(self, context: bpy.types.Context) -> None:
         if self in _running:

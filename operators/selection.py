@@ -1,10 +1,15 @@
 """The data that operators and panels work on: what is active and selected."""
 
+from contextlib import suppress
+
 import bpy
 
 from ..lookat_pd.errors import RigError
 from ..rig.look_at import looking
 from ..rig.sampling import targets
+
+SelectedBones = tuple[dict[str, bool], str]
+"""Whether each bone is selected, by name, and the name of the active one."""
 
 
 def armature(context: bpy.types.Context) -> bpy.types.Object | None:
@@ -148,3 +153,30 @@ def select(bone: bpy.types.PoseBone, *, chosen: bool) -> None:
     """Select a pose bone or deselect it."""
     place = bone if hasattr(bone, "select") else bone.bone
     place.select = chosen
+
+
+def bones_selected(armature: bpy.types.Object) -> SelectedBones:
+    """The bones of an armature, which of them are selected, and the active one."""
+    active = armature.data.bones.active
+    return {bone.name: is_selected(bone) for bone in armature.pose.bones}, active.name if active else ""
+
+
+def select_bones(armature: bpy.types.Object, before: SelectedBones) -> None:
+    """Restore the selection of bones and the active one, as `bones_selected` has them."""
+    with suppress(ReferenceError):
+        bones, active = before
+        for name, chosen in bones.items():
+            bone = armature.pose.bones[name]
+            if is_selected(bone) != chosen:
+                select(bone, chosen=chosen)
+        armature.data.bones.active = armature.data.bones.get(active)
+
+
+def under_click(armature: bpy.types.Object, before: SelectedBones) -> bpy.types.PoseBone | None:
+    """The bone that a click has just selected; None if it is not of this armature."""
+    active = armature.data.bones.active
+    if active is None or not is_selected(armature.pose.bones[active.name]):
+        return None
+    chosen = bones_selected(armature)
+    alone = sum(chosen[0].values()) == 1
+    return armature.pose.bones[active.name] if alone or chosen != before else None

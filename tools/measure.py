@@ -71,7 +71,10 @@ def print_imports(root: Path, *, listed: bool = False) -> None:
             importers.setdefault(other, []).append(path)
     single = {path: lines(path) for path in files if len(importers.get(path, ())) == 1}
     small = {path: count for path, count in single.items() if count < SMALL}
-    print(f"longest chain of imports       {len(longest_chain(imports)):6} files")
+    chain = longest_chain(imports)
+    print(f"longest chain of imports       {len(chain):6} files")
+    for path in chain if listed else ():
+        print(f"         {path.relative_to(root)}")
     print(f"files with one importer        {len(single):6} files, {sum(single.values())} lines")
     print(f"those under {SMALL} lines           {len(small):6} files, {sum(small.values())} lines")
     for path, count in small.items() if listed else ():
@@ -100,7 +103,7 @@ def main() -> None:
     parser.add_argument(
         "--list",
         action="store_true",
-        help="name the small files with one importer, and the files of each walk with their functions run",
+        help="name the chain, the small files with one importer, and the files of each walk with their functions run",
     )
     arguments = parser.parse_args()
     root = arguments.root.resolve()

@@ -20,9 +20,9 @@ from . import facing, presets
 from .body import layers
 from .body.layers import BodyLayer
 from .directing import looks
+from .facing import AIM_AXES
 from .resolve import exists_on, no_link
 from .setting_paths import KEYABLE
-from .settings import AIM_AXES
 
 
 @dataclass(frozen=True)

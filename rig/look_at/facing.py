@@ -11,8 +11,16 @@ from ...lookat_pd.skeleton import Skeleton
 from ..animation.stored_settings import read
 from ..detection import stance
 from ..detection.axes import CERTAIN, Axes
-from .settings import AIM_AXES
 
+AIM_AXES = {
+    "POS_X": (1.0, 0.0, 0.0),
+    "NEG_X": (-1.0, 0.0, 0.0),
+    "POS_Y": (0.0, 1.0, 0.0),
+    "NEG_Y": (0.0, -1.0, 0.0),
+    "POS_Z": (0.0, 0.0, 1.0),
+    "NEG_Z": (0.0, 0.0, -1.0),
+}
+"""What a look-at may point at its target, in the frame of its bone."""
 _NAMED = np.cos(np.radians(10.0))
 
 

@@ -5,7 +5,7 @@ Every setting is an input; nothing here is simulation state. No postponed annota
 
 import bpy
 
-from ..animation.stored_settings import declare, withdraw
+from ..animation.stored_settings import declare, read, withdraw
 from ..layers.controller_settings import (
     EDITABLE,
     SETTLE_TIME,
@@ -19,19 +19,10 @@ from ..sampling import suspend
 from ..settings import Properties
 from . import gains, saved_settings, world_up
 from .body import settings as body_settings
-from .chain_settings import LookAtChainBone
 from .setting_changes import keyable, needs_others
 from .setting_paths import KEYABLE
 from .target_settings import TARGET_BONE, LookAtTarget, is_target
 
-AIM_AXES = {
-    "POS_X": (1.0, 0.0, 0.0),
-    "NEG_X": (-1.0, 0.0, 0.0),
-    "POS_Y": (0.0, 1.0, 0.0),
-    "NEG_Y": (0.0, -1.0, 0.0),
-    "POS_Z": (0.0, 0.0, 1.0),
-    "NEG_Z": (0.0, 0.0, -1.0),
-}
 ORIGINS = (
     (
         "AUTO",
@@ -51,6 +42,59 @@ ORIGINS = (
 )
 """What the aim starts from: identifier, label, tooltip, and the number that files have."""
 _K_P = gains.round_k_p(SETTLE_TIME)
+_own = Properties(override=EDITABLE)
+_of_chain = _own.but(update=changed)
+
+
+def _name_after_bone(item: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
+    """Library overrides identify the items of a collection by their names, which there stay as they were first."""
+    owner = item.id_data
+    if owner.override_library is None:
+        item.name = item.bone
+    elif not item.name:
+        chains = (read(bone, "lookat_pd").chain for bone in owner.pose.bones)
+        taken = {other.name for other in next((chain for chain in chains if item in list(chain)), ())}
+        name, number = item.bone, 1
+        while name and name in taken:
+            number += 1
+            name = f"{item.bone} {number}"
+        item.name = name
+    changed(item, context)
+
+
+class LookAtChainBone(bpy.types.PropertyGroup):
+    """One bone of a look-at's chain."""
+
+    bone: _of_chain.text("Bone", "Bone of the chain", update=_name_after_bone)
+    share: _of_chain.number(
+        "Share",
+        "Part of the turn that this bone takes, relative to the shares of the other bones",
+        0.25,
+        max=1000.0,
+        min=0.001,
+        soft_max=1.0,
+    )
+    settle_factor: _of_chain.number(
+        "Settle Factor",
+        "Settle time of this bone as a factor of that of the look-at; increase it down the spine so that the "
+        "head leads",
+        1.0,
+        max=100.0,
+        min=0.05,
+        soft_max=4.0,
+    )
+    yaw_limit: _of_chain.angle(
+        "Yaw Limit", "Largest angle to either side that the look-at adds to the animation", 60.0, max=170.0
+    )
+    pitch_up_limit: _of_chain.angle(
+        "Up Limit", "Largest upward angle that the look-at adds to the animation", 45.0, max=170.0
+    )
+    pitch_down_limit: _of_chain.angle(
+        "Down Limit", "Largest downward angle that the look-at adds to the animation", 45.0, max=170.0
+    )
+    makes_up: _of_chain.switch(
+        "Compensate Lag", "Turn this bone further while slower bones below it lag behind (always on for the head)"
+    )
 
 
 def chain_values(look_at) -> tuple[tuple, ...]:
@@ -96,7 +140,6 @@ def _gesture(setting: str, name: str, description: str) -> object:
     )
 
 
-_own = Properties(override=EDITABLE)
 _still = _own.but(options=set())
 _deciding = _still.but(update=needs_others)
 _keyed = _own.but(options={"ANIMATABLE"})

@@ -15,7 +15,7 @@ from extension import load
 from ..rig import scenes
 from .test_ik_bake import hero  # noqa: F401 - a fixture
 
-ik_drag, bone_selection = load("operators.ik_drag"), load("operators.bone_selection")
+ik_drag, selection = load("operators.ik_drag"), load("operators.selection")
 bone_under_mouse = load("operators.bone_under_mouse")
 drag = load("rig.ik.drag")
 handle = load("rig.ik.handle")
@@ -245,7 +245,7 @@ class Picking:
         for name in ("_pick", "_look", "_take", "_begun", "_lead"):
             setattr(self, name, getattr(operator, name).__get__(self))
         self._window, self._armature, self._session, self._complaint = bpy.context.window, armature, None, ""
-        self._offer, self._selected = ("", ""), bone_selection.selected(armature)
+        self._offer, self._selected = ("", ""), selection.bones_selected(armature)
         self._hovered = bone_under_mouse.BoneUnderMouse(armature)
         look = Matrix(((1, 0, 0, 0), (0, 0, 1, -1.2), (0, -1, 0, -5.0), (0, 0, 0, 1)))
         project = Matrix(((0.6, 0, 0, 0), (0, 0.8, 0, 0), (0, 0, -0.02, -0.2), (0, 0, 0, 1)))
@@ -293,7 +293,7 @@ def test_what_is_under_the_mouse_is_highlighted_and_taken(hero, active: str, mon
     operator._pick(bpy.context, operator.event("LEFTMOUSE", "hand"))
     assert operator._session is not None and operator._session.asked == "hand"
     assert not operator._complaint and not len(ik_drag.hovered())
-    assert bone_selection.selected(hero) == ({bone.name: bone.name == "hand" for bone in hero.pose.bones}, "hand")
+    assert selection.bones_selected(hero) == ({bone.name: bone.name == "hand" for bone in hero.pose.bones}, "hand")
     operator._session.restore()
 
 

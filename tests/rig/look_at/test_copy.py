@@ -16,7 +16,7 @@ look_at_copy = load("rig.look_at.copy")
 look_at_edit = load("rig.look_at.edit")
 names = load("rig.detection.names")
 presets = load("rig.look_at.presets")
-settings_module = load("rig.look_at.settings")
+facing = load("rig.look_at.facing")
 
 EYES = (
     ("eye.L", "head", (0.04, -0.1, 1.7), (0.04, -0.13, 1.7)),
@@ -230,8 +230,7 @@ def test_mirrored_axis_points_where_the_mirror_image_does(hero, axis, roll) -> N
     add(hero, "eye.L", aim_axis=axis)
     mirror(hero, "eye.L")
     left, right = (
-        np.array(hero.data.bones[bone].matrix_local)[:3, :3]
-        @ settings_module.AIM_AXES[hero.pose.bones[bone].lookat_pd.aim_axis]
+        np.array(hero.data.bones[bone].matrix_local)[:3, :3] @ facing.AIM_AXES[hero.pose.bones[bone].lookat_pd.aim_axis]
         for bone in ("eye.L", "eye.R")
     )
     assert np.allclose(right, left * (-1, 1, 1), atol=1e-5)
