@@ -48,8 +48,6 @@ _LIFT, _DEEP = 5e-4, 2e-3
 """How far bones are pushed out, and the depth that is left, in radii, or angle beyond a cone [rad]."""
 _TOUCHES = 0.02
 """Distance in radii within which something touches, so that steps alone bring bones back into their cones."""
-_CONE = 0.25
-"""Part of its cone by which a bone may swing before that is seen anew."""
 _SETTLING, _SETTLE_TIMES, _LONGEST = 1.5, 2.5, 6.0
 """Seconds in which bones come to rest on colliders before the first frame: at least, in settle times, and at most."""
 _MOST_ROUNDS, _LIES, _NEARLY = 120, 1e-7, 1e-4
@@ -58,6 +56,8 @@ they lie there."""
 _LESS, _MORE, _PARTS = 0.6, 1.2, (0.05, 6.0)
 """What the part of a change that is made is multiplied with after a change back, and after one onward, and within what
 it stays."""
+_MOVED = 0.4
+"""Angle [rad] by which all bones of a chain move in such rounds before it is seen anew what is near."""
 _LEAST = 1e-3
 """Least part of what a free body yields to a torque, for stiff modes."""
 _REST, _CALM = 3e-3, 0.9
@@ -143,7 +143,6 @@ class _Run:
         """No contacts, as `Contacts` has them."""
         limits = tuning.limit.reshape(self.chains, self.size)
         self.cones = Cones(limits, self.above, hangs) if (limits < np.pi).any() else None
-        self.turn = _TURN if self.cones is None else min(_TURN, _CONE * float(limits.min()))
         self.end_softness = GIVES[:, None, None] * np.diagonal(self.yields, axis1=2, axis2=3)
         """(2, c, s) by how much ends of cones yield in a step."""
         self.settling = min(max(_SETTLING, _SETTLE_TIMES * float(tuning.settle_time.max())), _LONGEST)
@@ -236,12 +235,13 @@ class _Run:
         """The state of chains that lie on the colliders in balance, by Newton's method, and for which (c,) that came
         to an end."""
         drive, part, last = self._still(1).row(0), np.ones(self.chains), np.zeros((self.chains, self.size, 2))
-        most = part
+        most, pairs, moved = part, self.none, np.inf
         for _ in range(_MOST_ROUNDS):
             z = self.complex(state)[0]
             free = self.system.modes.swings(self.system.settled(drive.at(z, 0.0 * z) + self.system.hold * z))
             move = _pairs((free - z).reshape(self.chains, self.size)).ravel()
-            pairs = self._near(self.inputs, 0, state)
+            if moved > _MOVED:
+                pairs, moved = self._near(self.inputs, 0, state), 0.0
             known = self._seen(self.inputs, 0, state, pairs) if len(pairs) else None
             touching = self._contacts(self.inputs, 0, 0, state, known, self.compliance, np.pi)
             if touching is not None:
@@ -251,7 +251,9 @@ class _Run:
             # Where gravity is much stronger than the springs, whole changes swing to and fro.
             back = (move * last).sum(axis=(1, 2)) < 0.0
             part, last, state = np.clip(np.where(back, _LESS, _MORE) * part, *_PARTS), move, state.copy()
-            state[:, : self.size] += move * np.minimum(part, _MOST_TURN / np.maximum(most, 1e-12))[:, None, None]
+            made = np.minimum(part, _MOST_TURN / np.maximum(most, 1e-12))
+            state[:, : self.size] += move * made[:, None, None]
+            moved += self.size * float((most * made).max())
             if (most < _LIES).all():
                 break
         widest = np.hypot(state[:, : self.size, 0], state[:, : self.size, 1]).max(axis=1)
@@ -300,7 +302,7 @@ class _Run:
             if known is not None:
                 rolling.see(known)
             count = min(self.span - k % self.span, last - k, rolling.most)
-            count = int(min(count, max(1.0, self.turn / (self.dt * max(fastest, 1e-9)))))
+            count = int(min(count, max(1.0, _TURN / (self.dt * max(fastest, 1e-9)))))
             passed = list(range(self.parts - k % self.parts, count, self.parts))
             before = state
             state, between = self._advanced(inputs, k, count, state, known, passed)

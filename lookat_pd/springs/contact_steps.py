@@ -1,6 +1,7 @@
 """Steps of chains with contacts, for a few of which these are linear in the swings."""
 
 from math import sqrt
+from operator import mul
 
 import numpy as np
 
@@ -9,6 +10,8 @@ from .cones import Ends
 from .contacts import Contacts
 
 _EVERY_WAY = np.eye(3)
+_FEW = 2
+"""Most contacts that are solved as plain numbers."""
 _BACK = 0.01
 """Part by which a bone that something has pushed beyond its cone goes back in a step."""
 
@@ -31,7 +34,8 @@ class ContactSteps:
     def __init__(self, contacts: Contacts, transition: Array, driven: Array, state: Array) -> None:
         c = self.contacts = contacts
         self.count, self.slips = c.count, bool(c.friction.any())
-        self.single: dict[int, tuple] = {}
+        self.few: dict[tuple[int, ...], _Few] = {}
+        self.most = 1 if c.several else _FEW
         self.crossed: Array | None = None
         self.squares = None if c.ends is None else c.ends.limits**2
         fall = np.add.reduce(c.drift * c.normals, axis=1)
@@ -72,6 +76,10 @@ class ContactSteps:
         """Change a state by what acts (2, r)."""
         raise NotImplementedError
 
+    def _last(self, state: Array) -> Array:
+        """(3 p,) slips, as seen of the swings of the state before the step."""
+        return self._seen(state)[self.slipping]
+
     def _slipping(self, fall: Array) -> tuple[Array, Array, Array]:
         """How points slip in a step by themselves (3 p,), with the swings of their chains (3 p, 2 s), and how swings
         and rates change by what holds them (2, 3 p, 2 s)."""
@@ -100,19 +108,17 @@ class ContactSteps:
         beyond = self._beyond(result)
         if not (touching or beyond):
             return result
-        last = self._seen(state)[self.slipping] if self.slips else None
+        last = self._last(state) if self.slips else None
         if beyond:
             self._hold(result, found.reshape(2, -1), last, beyond.left(state[:, : beyond.limits.shape[1]], _BACK))
-        elif len(touching) == 1:
-            self._stop(result, touching[0], seen, last)
-        else:
+        elif len(touching) > self.most or not self._stopped(result, touching, seen, last):
             found = found.reshape(2, -1)
             gaps, c = found[:, : self.count], self.contacts
             forces = c.forces(np.minimum(gaps, 0.0), gaps[0] < 0.0)
             if last is not None:
                 self._drag(found, forces, last)
                 # What holds one back may push another in.
-                gaps += (found[:, None, self.slipping] @ self._crossed())[:, 0]
+                gaps += (found[:, None, self.slipping] @ self.crossed_gaps())[:, 0]
                 forces = c.forces(np.minimum(gaps, 0.0), gaps[0] < 0.0)
             gaps[:] = forces
             self._push(result, found)
@@ -151,7 +157,7 @@ class ContactSteps:
             drags[:, : self.count] = 0.0
             self._push(state, drags)
             # What holds one back may push another in.
-            gaps += (found[:, None, self.slipping] @ self._crossed())[:, 0]
+            gaps += (found[:, None, self.slipping] @ self.crossed_gaps())[:, 0]
             forces, torques = both.solved(gaps, halves[0], ends.bends @ halves, left)
             found[:, self.slipping] = 0.0
         gaps[:] = forces
@@ -163,7 +169,7 @@ class ContactSteps:
         chains = self.contacts.chains
         return np.concatenate((chains, np.repeat(chains, (self.slipping.stop - self.count) // max(self.count, 1))))
 
-    def _crossed(self) -> Array:
+    def crossed_gaps(self) -> Array:
         """(2, 3 p, p) how what holds points back changes gaps."""
         crossed = self.crossed
         if crossed is None:
@@ -173,30 +179,90 @@ class ContactSteps:
             self.crossed = crossed
         return crossed
 
-    def _stop(self, state: Array, one: int, seen: list[float], last: Array | None) -> None:
-        """Change a state by the only contact that touches, without arrays that are so small."""
-        if one not in self.single:
-            c, first = self.contacts, self.count + 3 * one
-            rows = [one, *range(first, first + 3)] if self.slips else [one]
-            slide = self.slide[:, one].tolist() if self.slips else (0.0, 0.0)
-            self.single[one] = c.mass[:, one, one].tolist(), slide, float(c.friction[one]), self.pushes[:, rows]
-        masses, slide, friction, pushes = self.single[one]
-        found = []
-        for level in (0, 1):
-            begin = level * self.rows
-            force = max(-seen[begin + one], 0.0) / masses[level]
-            found.append([force])
-            if last is not None:
-                first = begin + self.count + 3 * one
-                x, y, z = seen[first : first + 3]
-                if level == 0:
-                    before = last[3 * one : 3 * one + 3].tolist()
-                    x, y, z = x - before[0], y - before[1], z - before[2]
-                size = slide[level] * sqrt(x * x + y * y + z * z) + 1e-30
-                kept = slide[level] * min(1.0, friction * force / size)
-                found[level] += kept * x, kept * y, kept * z
-        state = state.reshape(-1, 2, pushes.shape[2])
-        state[self.contacts.chains[one]] += (np.array(found)[:, None] @ pushes)[:, 0]
+    def _stopped(self, state: Array, touching: list[int], seen: list[float], last: Array | None) -> bool:
+        """Change a state by the few contacts that touch, without arrays, which are slow where they are so small.
+
+        False, and nothing changes, if what holds these back pushes others in.
+        """
+        few = self.few.get(tuple(touching))
+        if few is None:
+            few = self.few[tuple(touching)] = _Few(self, touching)
+        rows, count = self.rows, self.count
+        levels = seen[:rows], seen[rows:]
+        forces = few.forces([[min(level[n], 0.0) for n in touching] for level in levels])
+        found = forces
+        if last is not None:
+            before, drags = last.tolist(), ([], [])
+            for level, slide, force, drag in zip((0, 1), few.slide, forces, drags, strict=True):
+                for n, kept, friction, push in zip(touching, slide, few.friction, force, strict=True):
+                    x, y, z = levels[level][count + 3 * n : count + 3 * n + 3]
+                    if level == 0:
+                        x, y, z = x - before[3 * n], y - before[3 * n + 1], z - before[3 * n + 2]
+                    kept *= min(1.0, friction * push / (kept * sqrt(x * x + y * y + z * z) + 1e-30))
+                    drag += kept * x, kept * y, kept * z
+            if len(touching) > 1:
+                # What holds one back may push another in.
+                moved = [_times(few.crossed[level], drags[level]) for level in (0, 1)]
+                if any(levels[0][n] + moved[0][n] < 0.0 for n in few.others):
+                    return False
+                forces = few.forces([[min(levels[k][n] + moved[k][n], 0.0) for n in touching] for k in (0, 1)])
+            found = [force + drag for force, drag in zip(forces, drags, strict=True)]
+        own = state[self.contacts.chains[touching[0]]].reshape(-1)
+        own += np.array(found[0] + found[1]) @ few.pushes
+        return True
+
+
+class _Few:
+    """What some contacts that touch do, as plain numbers: swings, and rates."""
+
+    def __init__(self, steps: ContactSteps, touching: list[int]) -> None:
+        contacts, count = steps.contacts, steps.count
+        rows = list(touching)
+        if steps.slips:
+            rows += [count + 3 * n + part for n in touching for part in range(3)]
+        self.slide = steps.slide[:, touching].tolist() if steps.slips else ()
+        self.friction = contacts.friction[touching].tolist()
+        width = steps.pushes.shape[2]
+        self.pushes = np.zeros((2, len(rows), 2, width))
+        self.pushes[0, :, 0], self.pushes[1, :, 1] = steps.pushes[:, rows]
+        self.pushes = self.pushes.reshape(2 * len(rows), 2 * width)
+        """How a state changes by what acts on swings, then on rates."""
+        self.others = [n for n in range(count) if n not in touching]
+        if len(touching) > 1 and steps.slips:
+            slips = [row - count for row in rows[len(touching) :]]
+            self.crossed = steps.crossed_gaps()[:, slips].swapaxes(1, 2).tolist()
+            """By levels, how the gaps of all contacts change with what holds these back."""
+        self._masses = contacts.mass[:, touching][:, :, touching].tolist()
+
+    def forces(self, gaps: list[list[float]]) -> list[list[float]]:
+        """Pushes that close gaps below 0, by levels; none pulls."""
+        if len(gaps[0]) == 1:
+            return [[max(-gap / mass, 0.0)] for (gap,), ((mass,),) in zip(gaps, self._masses, strict=True)]
+        first, second = gaps[0][0] < 0.0, gaps[0][1] < 0.0
+        if first and second:
+            found = [_both(gap, mass) for gap, mass in zip(gaps, self._masses, strict=True)]
+            first, second = found[0][0] >= 0.0, found[0][1] >= 0.0
+            if (first and second) or not (first or second):
+                return [[max(one, 0.0), max(other, 0.0)] for one, other in found]
+        if first:
+            return [[max(-gap[0] / mass[0][0], 0.0), 0.0] for gap, mass in zip(gaps, self._masses, strict=True)]
+        return [
+            [0.0, max(-gap[1] / mass[1][1], 0.0) if second else 0.0]
+            for gap, mass in zip(gaps, self._masses, strict=True)
+        ]
+
+
+def _both(gaps: list[float], masses: list[list[float]]) -> tuple[float, float]:
+    """Forces that close two gaps."""
+    (a, b), (c, d) = masses
+    first, second = gaps
+    whole = a * d - b * c
+    return (b * second - d * first) / whole, (c * first - a * second) / whole
+
+
+def _times(rows: list[list[float]], values: list[float]) -> list[float]:
+    """A matrix, by rows, by a vector."""
+    return [sum(map(mul, row, values)) for row in rows]
 
 
 class _StepsOfOne(ContactSteps):
@@ -206,15 +272,19 @@ class _StepsOfOne(ContactSteps):
         self.shape = driven.shape[1:]
         self.width = driven[0].size
         # Both parts of each swing go the same way.
-        whole = np.zeros((*transition.shape[1:], 2, 2))
-        whole[..., 0, 0] = whole[..., 1, 1] = transition[0]
-        self.step = whole.swapaxes(1, 2).reshape(self.width, -1)
+        self.step = np.zeros((self.width, self.width))
+        self.step[::2, ::2] = self.step[1::2, 1::2] = transition[0]
 
     def _begin(self, driven: Array, begun: Array) -> None:
         count, half = len(driven), self.width // 2
-        self.step = np.concatenate((self.step, (self.sees @ self.step.reshape(2, half, -1)).reshape(-1, self.width)))
+        after = (self.sees @ self.step.reshape(2, half, -1)).reshape(-1, self.width)
+        before = np.zeros((self.slipping.stop - self.count, self.width))
+        before[:, :half] = self.sees[self.slipping]
+        self.step = np.concatenate((self.step, after, before))
         seen = driven.reshape(count, 2, half) @ self.sees.T + begun
-        self.added = np.concatenate((driven.reshape(count, -1), seen.reshape(count, -1)), axis=1)
+        still = np.zeros((count, len(before)))
+        self.added = np.concatenate((driven.reshape(count, -1), seen.reshape(count, -1), still), axis=1)
+        self.ends = self.width, self.width + 2 * self.rows
 
     def _seen(self, state: Array) -> Array:
         return self.sees @ state.reshape(2, -1)[0]
@@ -222,7 +292,12 @@ class _StepsOfOne(ContactSteps):
     def _moved(self, step: int, state: Array) -> tuple[Array, Array]:
         whole = self.step @ state.ravel()
         whole += self.added[step]
-        return whole[: self.width].reshape(self.shape), whole[self.width :]
+        own, seen = self.ends
+        self.before = whole[seen:]
+        return whole[:own].reshape(self.shape), whole[own:seen]
+
+    def _last(self, state: Array) -> Array:
+        return self.before
 
     def _push(self, state: Array, found: Array) -> None:
         state.reshape(2, -1)[:] += (found[:, None] @ self.pushes)[:, 0]

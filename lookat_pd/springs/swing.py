@@ -155,13 +155,15 @@ def drive(a: Animated, tuning: SpringTuning) -> tuple[Drive, tuple[Array, Array]
     first, second, own = (rotation.rotate(a.turns, a.axes[:, n]) for n in range(3))
     phase = _phase(a)
     tips = splines.padded(a.places + own * a.bodies.lengths[:, None], a.cycle)
-    joints = splines.padded(a.places, a.cycle)
+    firsts, which = np.unique(a.bodies.roots, return_inverse=True)
+    cycle = a.cycle and Cycle(a.cycle.turn[firsts], a.cycle.shift[firsts])
+    joints = splines.padded(a.places[:, firsts], cycle)
     masses, hanging = a.bodies.lengths, a.bodies.hanging
     free = a.pull - splines.second_derivatives(tips, a.step)
-    push = a.pull - splines.second_derivatives(joints, a.step)[:, a.bodies.roots]
+    push = a.pull - splines.second_derivatives(joints, a.step)[:, which]
     if tuning.drag.any():
         free = free - tuning.drag[:, None] * splines.first_derivatives(tips, a.step)
-        push = push - tuning.drag[:, None] * splines.first_derivatives(joints, a.step)[:, a.bodies.roots]
+        push = push - tuning.drag[:, None] * splines.first_derivatives(joints, a.step)[:, which]
     whole = _gathered(a.bodies, free * masses[:, None])
     push = push * hanging[:, None]
     lengths = a.bodies.lengths
