@@ -1,4 +1,5 @@
-"""Chains of bones: their order from the root to the tip, and where a bone is that hangs on the result of another one.
+"""Chains of bones: their order from the root to the tip, what they are called when they are renamed, and where a bone
+is that hangs on the result of another one.
 
 For layers that give each of several bones a motion of its own: a bone's motion begins with what its parent has become.
 """
@@ -15,6 +16,50 @@ from ..sampling.posed_bones import TYPES, posed_bones
 
 _AT_TAIL = 0.01
 """Part of the parent's length within which a bone begins at its tail."""
+
+
+class SeenBones:
+    """The names of the bones of armatures when last seen: what is renamed keeps its place among them.
+
+    Blender does not know that settings name bones. Each feature has one of its own, so that all hear of a new name.
+    """
+
+    def __init__(self) -> None:
+        self._names: dict[int, list[str]] = {}
+        """By the session identifier of the armature object."""
+        self._later: dict[tuple[int, str], str] = {}
+        """What bones were called after such a name. An undo may bring settings back that have that."""
+
+    def have_changed(self, armature: bpy.types.Object) -> bool:
+        """Whether bones are called otherwise than when they were last seen."""
+        names = armature.data.bones.keys()
+        return self._names.get(armature.session_uid, names) != names
+
+    def new_name(self, item: bpy.types.Object | None, bone: str) -> str:
+        """What a bone that was renamed is called now; "" for all others."""
+        if not bone or item is None or item.type != "ARMATURE":
+            return ""
+        self._compare(item)
+        now, name, tried = item.data.bones.keys(), bone, set()
+        while name not in now and name not in tried:
+            tried.add(name)
+            name = self._later.get((item.session_uid, name), name)
+        return name if name in now and name != bone else ""
+
+    def see(self, items: Iterable[bpy.types.Object | None]) -> None:
+        """Remember how the bones of armatures are called."""
+        for item in items:
+            if item is not None and item.type == "ARMATURE":
+                self._compare(item)
+                self._names[item.session_uid] = item.data.bones.keys()
+
+    def _compare(self, item: bpy.types.Object) -> None:
+        """Remember what was renamed since the bones were last seen."""
+        before, now = self._names.get(item.session_uid, []), item.data.bones.keys()
+        pairs = zip(before, now, strict=True) if len(before) == len(now) else ()
+        # Where bones came and went, others are at their places.
+        gone, come = set(before) - set(now), set(now) - set(before)
+        self._later |= {(item.session_uid, old): new for old, new in pairs if old in gone and new in come}
 
 
 def root_to_tip(armature: bpy.types.Object, names: Iterable[str]) -> list[str]:

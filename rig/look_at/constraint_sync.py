@@ -9,7 +9,7 @@ import numpy as np
 from ...lookat_pd.errors import LookAtError
 from ..animation import stored_settings
 from ..animation.stored_settings import stored
-from ..layers import live
+from ..layers import bone_chains, live
 from ..layers.kinds import Instance
 from . import look_at_layer as offsets
 from . import resolve as look_at
@@ -19,8 +19,7 @@ from .resolve import LookAt
 
 _CHOSEN = (("body", "mover"), ("eyes", "left"), ("eyes", "right"))
 """Settings that may name further bones of the rig."""
-_bones_seen: dict[int, list[str]] = {}
-"""Names of the bones of each armature when last seen, by session identifier: what is renamed keeps its place."""
+_seen = bone_chains.SeenBones()
 
 
 def is_live(bone: bpy.types.PoseBone) -> bool:
@@ -98,7 +97,7 @@ def complete(armature: bpy.types.Object, look_ats: Sequence[Instance]) -> Iterat
 def _follow_renames(armature: bpy.types.Object) -> None:
     """Blender does not know that settings name bones: where one is renamed, its new name is written into them."""
     places, names = offsets.places(armature), armature.data.bones.keys()
-    renamed = _bones_seen.get(armature.session_uid, names) != names
+    renamed = _seen.have_changed(armature)
     if renamed:
         # Blender renames bones in the keys too, and 4.5 goes on with the names that it had.
         offsets.LookAtLayer(armature).evaluate()
@@ -116,17 +115,15 @@ def _follow_renames(armature: bpy.types.Object) -> None:
         if settings.chain and settings.chain[0].bone not in names:
             settings.chain[0].bone = bone
         # To write what is there already would have Blender evaluate the rig, without end.
-        if now := _new_name(settings.target, settings.subtarget):
+        if now := _seen.new_name(settings.target, settings.subtarget):
             settings.subtarget = now
         for item in settings.targets:
-            if now := _new_name(item.object, item.bone):
+            if now := _seen.new_name(item.object, item.bone):
                 item.bone = now
         for group, name in _CHOSEN:
-            if now := _new_name(armature, getattr(getattr(settings, group), name)):
+            if now := _seen.new_name(armature, getattr(getattr(settings, group), name)):
                 setattr(getattr(settings, group), name, now)
-    for item in {armature, *_looked_at(armature)}:
-        if item is not None and item.type == "ARMATURE":
-            _bones_seen[item.session_uid] = item.data.bones.keys()
+    _seen.see({armature, *_looked_at(armature)})
 
 
 def _looked_at(armature: bpy.types.Object) -> Iterator[bpy.types.Object | None]:
@@ -134,15 +131,6 @@ def _looked_at(armature: bpy.types.Object) -> Iterator[bpy.types.Object | None]:
         settings = armature.pose.bones[bone].lookat_pd
         yield settings.target
         yield from (item.object for item in settings.targets)
-
-
-def _new_name(item: bpy.types.Object | None, bone: str) -> str:
-    """What a bone of a target that was renamed is called now; "" for all others."""
-    if not bone or item is None or item.type != "ARMATURE":
-        return ""
-    before, now = _bones_seen.get(item.session_uid, []), item.data.bones.keys()
-    renamed = bone not in now and bone in before and len(now) == len(before)
-    return now[before.index(bone)] if renamed else ""
 
 
 def may_be_live(armature: bpy.types.Object) -> bool:

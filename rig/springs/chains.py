@@ -9,12 +9,15 @@ from ...lookat_pd.errors import LookAtError, RigError
 from ..animation import data_paths
 from ..animation.editable import check_bones, check_local
 from ..animation.stored_settings import read
+from ..layers.bone_chains import SeenBones
 from ..sampling import own_data
 from . import colliders
 from .settings import NAME, SpringBone, SpringSettings
 
 _LEAST = 1e-5
 """Shortest length of a bone that can swing. One that is made without a length has a fifth of that in Blender."""
+
+seen = SeenBones()
 
 
 @dataclass(frozen=True)
@@ -104,6 +107,20 @@ def on(item: bpy.types.Object) -> Iterator[SpringChain]:
     for bone in item.pose.bones if item.pose else ():
         if bone.is_property_set(NAME) and getattr(bone, NAME).exists:
             yield SpringChain(item, bone.name)
+
+
+def follow_renames(item: bpy.types.Object) -> None:
+    """Where a bone was renamed, write its new name into the settings of the springs that name it."""
+    every = list(on(item))
+    for chain in every:
+        s = chain.settings
+        for own in s.bones:
+            if now := seen.new_name(item, own.bone):
+                own.bone = now
+        if now := seen.new_name(item, s.center):
+            s.center = now
+    if every:
+        seen.see([item])
 
 
 def containing(item: bpy.types.Object, bone: str) -> SpringChain | None:

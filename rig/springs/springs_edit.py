@@ -36,6 +36,7 @@ def add(armature: bpy.types.Object, every: Sequence[Sequence[str]], presets: Seq
             s.bones.add().bone = bone
         s.preset = presets[n] if n < len(presets) and presets[n] else settings.MATERIALS[0].id
         s.exists = True
+    chains.seen.see([armature])
     return made
 
 

@@ -136,6 +136,7 @@ class SpringKind(Kind):
         for item in scene.objects:
             if item.library is not None or item.mode == "EDIT":
                 continue
+            chains.follow_renames(item)
             good, errors = chains.swinging(item)
             if good:
                 yield instance_of(scene, item, good)

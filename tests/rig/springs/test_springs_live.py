@@ -269,17 +269,37 @@ def test_what_cannot_swing_is_said_with_the_remedy() -> None:
     assert "does not have" in status(armature).error
 
 
+def test_renamed_bones_swing_on() -> None:
+    armature = animal()
+    (chain,) = swing(armature, inertia=0.5)
+    chain.settings.center = "hips"
+    shown = seen(armature)
+    for name in ("hips", *TAIL):
+        armature.data.bones[name].name = f"my {name}"
+    mine = tuple(f"my {name}" for name in TAIL)
+    assert np.array_equal(seen(armature, mine), shown)
+    assert status(armature).state == "SOLVED"
+    (chain,) = chains.on(armature)
+    assert (chain.bones, chain.settings.center) == (mine, "my hips")
+    # An undo brings settings back that were saved before they followed.
+    chain.settings.bones[1].bone = TAIL[1]
+    assert np.array_equal(seen(armature, mine), shown)
+    assert chain.bones == mine
+    chain.settings.settle_time = 0.3
+    assert np.abs(seen(armature, mine) - shown).max() > 0.01
+
+
 def test_an_object_without_a_size_is_named_when_springs_come_and_later() -> None:
     armature = animal()
     armature.scale = (0.0, 1.0, 1.0)
     swing(armature)
     for height in (1.0, 2.0):
-        armature.scale.z = height
+        armature.scale = (0.0, 1.0, height)
         seen(armature, frames=[1])
         assert status(armature).error == (
             "Object 'Hero' has a scale of 0 at frame 1; set a scale above 0 for it and its parents."
         )
-    armature.scale.x = 1.0
+    armature.scale = (1.0, 1.0, 1.0)
     seen(armature, frames=[1])
     assert status(armature).state == "SOLVED"
 
