@@ -53,6 +53,29 @@ def hinge_axis(posture: Posture, orientations: Array, places: Array) -> tuple[in
     return hinge, rotation.normalize(crossed + (STEADY - 2.0 * wrong) * given)
 
 
+def reaching(posture: Posture, pose: Array, offsets: Array, target: Array) -> Array:
+    """The poses (m, n, 4) of chains with their effector at targets (m, 3), or straight towards those out of reach: one
+    hinge bends, about its axis, and aside as far as that does not suffice, and the base makes the shortest rotation."""
+    pose, far = pose.copy(), np.sum(target * target, axis=-1)
+    orientations, places = forward(pose, offsets)
+    hinge, _ = hinge_axis(posture, orientations, places)
+    own = np.broadcast_to(np.asarray(posture.hinges)[hinge], target.shape)
+    for aside in (False, True):
+        turn, before, after = orientations[:, hinge], places[:, hinge], places[:, -1] - places[:, hinge]
+        axis = rotation.normalize(rotation.cross(before, after)) if aside else rotation.rotate(turn, own)
+        along = np.sum(before * axis, axis=-1) * np.sum(after * axis, axis=-1)
+        cosine = np.sum(before * after, axis=-1) - along
+        sine = np.sum(before * rotation.cross(axis, after), axis=-1)
+        wanted = 0.5 * (far - np.sum(before**2, axis=-1) - np.sum(after**2, axis=-1)) - along
+        straight = np.arctan2(sine, cosine)
+        angle = np.arccos(np.clip(wanted / np.maximum(np.hypot(sine, cosine), 1e-300), -1.0, 1.0))
+        change = (straight - np.copysign(angle, straight))[:, None] * rotation.rotate(rotation.inverse(turn), axis)
+        pose[:, hinge] = rotation.multiply(pose[:, hinge], rotation.exp(change))
+        orientations, places = forward(pose, offsets)
+    pose[:, 0] = rotation.multiply(rotation.shortest_arc(places[:, -1], target), pose[:, 0])
+    return pose
+
+
 def bend_axis(posture: Posture | None, pose: Array, offsets: Array) -> BendAxis:
     """The axis of a chain with this initial pose (m, n, 4) and offsets (m, n, 3).
 

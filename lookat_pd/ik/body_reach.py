@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import rotation
 from ..rotation import Array
-from . import solver
+from . import bend, solver
 from .batches import batch_front
 from .body_objectives import BodyAim, BodyOrientation, BodyPosition, BodyState
 from .body_problem import Problem
@@ -21,6 +21,8 @@ from .soft_reach import soft_goal, soft_start
 
 _TOLERANCE = 1e-6
 """Largest error of a limb, in its length."""
+_PLAIN = 2
+"""The number of joints of a limb whose pose is a closed form where no limits act: its base and its hinge."""
 _BEGUN = 1e-9
 """How far beyond the start of its soft part a goal is at least, likewise."""
 
@@ -101,20 +103,37 @@ def hold_back(problem: Problem, limbs: list[SoftLimb]) -> None:
         problem.data["least"][limb.hinge] = np.maximum(problem.data["least"][limb.hinge], least)
 
 
-def softened(
+def soften(
     problem: Problem,
-    limb: SoftLimb,
+    limbs: list[SoftLimb],
     pose: Array,
     displacement: Array,
     posture: Posture | None,
     limits: Limits | None,
 ) -> tuple[Array, Array, Array]:
-    """Poses (4, n, m) in which a limb is as near its goal as it softly reaches; how far (m,) it stays behind that, 0
-    for goals that are not beyond the start of its soft part; and how much of that a straight limb would not (m,).
+    """Poses (4, n, m) in which limbs are as near their goals as they softly reach; how far (m, k) the limb of each
+    objective stays behind that, 0 for goals that are not beyond the start of its soft part; and how much of that a
+    straight limb would not (m, k).
 
     posture, limits: of all joints of the body.
     """
-    state = problem.state(pose, displacement, problem.data)
+    behind, softened = np.zeros((2, problem.count, len(problem.objectives)))
+    state, moved = None, np.zeros(len(problem.used))
+    for limb in limbs:
+        if state is None or np.any(problem.is_above[limb.joints[-1]] * moved):
+            state, moved = problem.state(pose, displacement, problem.data), np.zeros(len(problem.used))
+        reached, behind[:, limb.objective], softened[:, limb.objective] = _softened(
+            problem, limb, pose, state, posture, limits
+        )
+        if reached is not pose:
+            pose, moved[limb.joints] = reached, 1.0
+    return pose, behind, softened
+
+
+def _softened(
+    problem: Problem, limb: SoftLimb, pose: Array, state: BodyState, posture: Posture | None, limits: Limits | None
+) -> tuple[Array, Array, Array]:
+    """Of one limb, as `soften`. state: of poses in which nothing that it hangs on is elsewhere."""
     base, end = state.positions[:, limb.joints[0]].T, state.positions[:, limb.joints[-1]].T
     turn = state.orientations[:, limb.joints[-1]].T
     target, offset = (part.T for part in problem.goal(limb.objective))
@@ -152,25 +171,31 @@ def _reached(
     moved, last = limb.joints[:-1], int(limb.joints[-1])
     above = problem.parents[int(moved[0])]
     frame = rotation.identity(len(which)) if above < 0 else state.orientations[:, above, which].T
-    base = np.concatenate((state.positions[:, int(moved[0]), which].T, frame), axis=-1)
+    base = state.positions[:, int(moved[0]), which].T
     offsets = problem.data["heads"][:, limb.joints[1:]][..., which].transpose(2, 1, 0)
-    solution = solver.solve(
-        offsets,
-        batch_front(pose[:, moved].transpose(1, 0, 2)),
-        goal,
-        method="nearest_pose",
-        tolerance=_TOLERANCE * float(limb.length.max()),
-        posture=None if posture is None else posture.take(problem.used[moved]),
-        limits=None if limits is None else limits.take(problem.used[moved].tolist()),
-        base=base,
-    )
+    start = batch_front(pose[:, moved].transpose(1, 0, 2))
+    own = None if posture is None else posture.take(problem.used[moved])
+    if own is not None and len(moved) == _PLAIN and all(problem.limits[joint] is None for joint in moved.tolist()):
+        local = rotation.rotate(rotation.inverse(frame), goal - base)
+        rotations = bend.reaching(own, start, offsets, local)
+    else:
+        rotations = solver.solve(
+            offsets,
+            start,
+            goal,
+            method="nearest_pose",
+            tolerance=_TOLERANCE * float(limb.length.max()),
+            posture=own,
+            limits=None if limits is None else limits.take(problem.used[moved].tolist()),
+            base=np.concatenate((base, frame), axis=-1),
+        ).rotations
     result = pose.copy()
-    result[:, moved] = solution.rotations.T
+    result[:, moved] = rotations.T
     if _turns(problem, last):
         # What has an orientation keeps it.
         turn = frame
         for n in range(len(moved)):
-            turn = rotation.multiply(turn, solution.rotations[:, n])
+            turn = rotation.multiply(turn, rotations[:, n])
         result[:, last] = rotation.multiply(rotation.inverse(turn), state.orientations[:, last, which].T).T
     return result
 

@@ -78,9 +78,9 @@ def solve_body(
     motion, (behind, softened) = BodyInTime(problem), np.zeros((2, problem.count, len(objectives)))
     if iterations and problem.count:
         motion.solve(iterations, tolerance, in_time=in_time)
-        for limb in limbs:
-            soft = body_reach.softened(problem, limb, motion.pose, motion.displacement, posture, limits)
-            motion.pose, behind[:, limb.objective], softened[:, limb.objective] = soft
+        motion.pose, behind, softened = body_reach.soften(
+            problem, limbs, motion.pose, motion.displacement, posture, limits
+        )
         if behind.any():
             motion.errors, motion.unbalanced = problem.errors(
                 np.arange(problem.count), motion.pose, motion.displacement

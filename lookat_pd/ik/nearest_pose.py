@@ -118,34 +118,11 @@ def _closed(task: Task, here: Array) -> Array:
     if not almost.any():
         return here
     poses, offsets = batch_front(here), batch_front(packed(task.offsets, task.count))
-    turned = _bent(task.posture, poses, offsets, batch_front(task.data["target"]))
+    turned = bend.reaching(task.posture, poses, offsets, batch_front(task.data["target"]))
     bent = batch_back(clamped(task.limits, turned, poses, task.data.get("locked")))
     bent = packed(task.finished(unpacked(bent, task.single), unpacked(here, task.single)), task.count)
     cost = (np.atleast_1d(task.cost(unpacked(pose, task.single))) for pose in (bent, here))
     return np.where(almost & np.less(*cost), bent, here)
-
-
-def _bent(posture: Posture, pose: Array, offsets: Array, target: Array) -> Array:
-    """Poses (m, n, 4) with the effector at the target: one hinge bent about its axis, and aside as far as that does not
-    suffice, and the base turned."""
-    pose, far = pose.copy(), np.sum(target * target, axis=-1)
-    orientations, places = bend.forward(pose, offsets)
-    hinge, _ = bend.hinge_axis(posture, orientations, places)
-    own = np.broadcast_to(np.asarray(posture.hinges)[hinge], target.shape)
-    for aside in (False, True):
-        turn, before, after = orientations[:, hinge], places[:, hinge], places[:, -1] - places[:, hinge]
-        axis = rotation.normalize(rotation.cross(before, after)) if aside else rotation.rotate(turn, own)
-        along = np.sum(before * axis, axis=-1) * np.sum(after * axis, axis=-1)
-        cosine = np.sum(before * after, axis=-1) - along
-        sine = np.sum(before * rotation.cross(axis, after), axis=-1)
-        wanted = 0.5 * (far - np.sum(before**2, axis=-1) - np.sum(after**2, axis=-1)) - along
-        straight = np.arctan2(sine, cosine)
-        bent = np.arccos(np.clip(wanted / np.maximum(np.hypot(sine, cosine), 1e-300), -1.0, 1.0))
-        change = (straight - np.copysign(bent, straight))[:, None] * rotation.rotate(rotation.inverse(turn), axis)
-        pose[:, hinge] = rotation.multiply(pose[:, hinge], rotation.exp(change))
-        orientations, places = bend.forward(pose, offsets)
-    pose[:, 0] = rotation.multiply(rotation.shortest_arc(places[:, -1], target), pose[:, 0])
-    return pose
 
 
 def _predicted(posture: Posture, start: Array, offsets: Array, target: Array) -> Array:
