@@ -13,6 +13,7 @@ from ..layers.bone_chains import SeenBones
 from ..sampling import own_data
 from . import colliders
 from .settings import NAME, SpringBone, SpringSettings
+from .springs_layer import SpringLayer
 
 _LEAST = 1e-5
 """Shortest length of a bone that can swing. One that is made without a length has a fifth of that in Blender."""
@@ -112,6 +113,9 @@ def on(item: bpy.types.Object) -> Iterator[SpringChain]:
 def follow_renames(item: bpy.types.Object) -> None:
     """Where a bone was renamed, write its new name into the settings of the springs that name it."""
     every = list(on(item))
+    if every and seen.have_changed(item):
+        # Blender renames bones in the keys too, and 4.5 goes on with the names that it had.
+        SpringLayer(item).evaluate()
     for chain in every:
         s = chain.settings
         for own in s.bones:
