@@ -116,14 +116,16 @@ class KeyWriter:
 
     def keys(self, motion: ChannelMotion) -> list[Keys]:
         """The keys of each curve of the channel, outside the frames those that it has."""
-        dense = _dense(motion)
         if not self.is_sparse:
-            return dense
+            return _dense(motion)
         made = [new.merged() for new in (self._fitted(motion) if self.mode == FITTED else _kept(motion))]
-        if self.mode == FITTED and sum(map(len, made)) >= sum(map(len, dense)):
-            made = dense
+        # Where nothing is beyond the frames, those with a key at each need not be made to be counted.
+        goes_on = any(map(any, motion.edges))
+        every_frame = sum(map(len, _dense(motion))) if goes_on else len(motion.frames) * len(motion.old)
+        if self.mode == FITTED and sum(map(len, made)) >= every_frame:
+            made = _dense(motion)
         self.count.keys += sum(map(len, made))
-        self.count.every_frame += sum(map(len, dense))
+        self.count.every_frame += every_frame
         return made
 
     def _fitted(self, motion: ChannelMotion) -> list[Keys]:

@@ -136,7 +136,6 @@ def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, clip: Clip) -> N
     groups: dict[str, Any] = {}
     co = np.empty((len(clip.frames), 2), dtype=np.float32)
     co[:, 0] = clip.frames
-    handles = np.full(len(co), keys.AUTO_CLAMPED, dtype=np.int32)
     generated = np.full(len(co), keys.GENERATED, dtype=np.int32)
     for channel, values in clip.raw.items():
         name = channel.bone or "Object Transforms"
@@ -151,8 +150,6 @@ def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, clip: Clip) -> N
             co[:, 1] = values[:, n]
             points.foreach_set("co", co.reshape(-1))
             points.foreach_set("interpolation", between)
-            points.foreach_set("handle_left_type", handles)
-            points.foreach_set("handle_right_type", handles)
             if not channel.is_setting:
                 points.foreach_set("type", generated)
             curve.update()
