@@ -228,7 +228,8 @@ def _kept_curve(motion: ChannelMotion, n: int, before: Array, spans: Sequence[tu
             inside = (new.frames >= frames[first] - 1.0) & (new.frames <= frames[last])
             new.attributes["interpolation"][inside] = keys.CONSTANT
     # What holds the slope beyond an end does not make the action longer.
-    return new[(new.frames >= begin) & (new.frames <= end)]
+    at = new.frames
+    return new[int(at.searchsorted(begin)) : int(at.searchsorted(end, "right"))]
 
 
 def _seen(numbers: Array, mode: str) -> Array:

@@ -149,6 +149,14 @@ class Keys:
     def __getitem__(self, chosen: slice | NDArray) -> "Keys":
         return Keys(self.attributes[chosen].copy())
 
+    def until(self, frame: float) -> "Keys":
+        """Those before a frame."""
+        return self[: int(self.frames.searchsorted(frame))]
+
+    def after(self, frame: float) -> "Keys":
+        """Those after a frame."""
+        return self[int(self.frames.searchsorted(frame, "right")) :]
+
     def __add__(self, other: "Keys") -> "Keys":
         if not len(self) or not len(other):
             return other if len(other) else self
@@ -295,20 +303,20 @@ def put_between(keys: Keys, new: Keys, evaluate: Any, edges: tuple[bool, bool] =
     first, last = float(new.frames[0]), float(new.frames[-1])
     left = _edge(keys, first - 1.0, -1, evaluate) if edges[0] else keys
     right = _edge(keys, last + 1.0, 1, evaluate) if edges[1] else keys
-    return left[left.frames < first] + new + right[right.frames > last]
+    return left.until(first) + new + right.after(last)
 
 
 def _edge(keys: Keys, frame: float, direction: int, evaluate: Any) -> Keys:
     """`keys` with a key at `frame`, beyond which nothing may change in that direction."""
     if not len(keys):
         return Keys.dense(np.array([frame]), np.array([evaluate(frame)]))
-    beyond = keys.frames < frame if direction < 0 else keys.frames > frame
-    if not np.any(beyond):
+    is_beyond = keys.frames[0] < frame if direction < 0 else keys.frames[-1] > frame
+    if not is_beyond:
         # Only the extrapolation of the curve is in that direction; two keys keep its slope.
         result = keys.split(frame, evaluate(frame)).split(frame + direction, evaluate(frame + direction))
         result.attributes["interpolation"][0 if direction < 0 else -1] = LINEAR
     else:
-        n = int(np.searchsorted(keys.frames, frame))
+        n = int(keys.frames.searchsorted(frame))
         easing = 0 < n < len(keys) and keys.attributes["interpolation"][n - 1] > BEZIER
         result = keys.split(frame, evaluate(frame))
         if easing and len(result) > len(keys):
@@ -318,7 +326,7 @@ def _edge(keys: Keys, frame: float, direction: int, evaluate: Any) -> Keys:
             before, after = keys[:n], keys[n:]
             before.attributes["interpolation"][-1] = LINEAR
             result = before + dense + after
-    at = int(np.searchsorted(result.frames, frame))
+    at = int(result.frames.searchsorted(frame))
     # Its neighbor on the other side will change, and automatic handles would follow.
     result.attributes["handle_left_type"][at] = result.attributes["handle_right_type"][at] = FREE
     if direction < 0:

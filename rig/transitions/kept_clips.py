@@ -9,7 +9,7 @@ at all times; where several numbers are mixed, those need keys and handles at th
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import reduce
+from functools import lru_cache, reduce
 from operator import add
 from typing import Any, Protocol
 
@@ -294,7 +294,7 @@ def _cut(curve: Any, shown: _Shown, frames: Array, ends: tuple[bool, bool]) -> t
         at = int(np.abs(keys.frames - frame).argmin())
         # Other keys will be beside it.
         keys.attributes["handle_left_type"][at] = keys.attributes["handle_right_type"][at] = FREE
-    first, last = _down(frames[0]), _up(frames[-1])
+    first, last = _down(float(frames[0])), _up(float(frames[-1]))
     chosen = keys[keys.frames.searchsorted(first) : keys.frames.searchsorted(last, "right")]
     if ends[1] and chosen.attributes["interpolation"][-1] != CONSTANT:
         # Within the one frame until something else plays.
@@ -302,10 +302,12 @@ def _cut(curve: Any, shown: _Shown, frames: Array, ends: tuple[bool, bool]) -> t
     return chosen, values
 
 
+@lru_cache(maxsize=64)
 def _down(frame: float) -> float:
     return float(np.nextafter(np.float32(frame), np.float32(-np.inf)))
 
 
+@lru_cache(maxsize=64)
 def _up(frame: float) -> float:
     return float(np.nextafter(np.float32(frame), np.float32(np.inf)))
 
