@@ -204,3 +204,9 @@ def _with_jumps(columns: Array, jumps: Array, count: int) -> tuple[Array, Array]
     enter, leave = np.where(jumps, 0.0, slopes[:, :-1]), np.where(jumps, 0.0, slopes[:, 1:])
     rows = np.stack((columns[:, :-1], enter, 3.0 * rise - 2.0 * enter - leave, enter + leave - 2.0 * rise), axis=1)
     return _powers(count), rows
+
+
+def runs(mask: Array | Sequence[bool]) -> list[tuple[int, int]]:
+    """First and last index of each run of true values (F,)."""
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(int)))
+    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2] - 1, strict=True)]

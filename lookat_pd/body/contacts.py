@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..curves import runs
 from ..rotation import Array
 
 Interval = tuple[int, int]
@@ -85,9 +86,3 @@ def _shortened(interval: Interval, places: Array, base: Array, most: Array, away
         if (first, last) == (a, b) or (last - first) * dt < _SHORTEST:
             return a, b
         a, b = first, last
-
-
-def runs(mask: Array | Sequence[bool]) -> list[Interval]:
-    """First and last index of each run of true values (F,)."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], mask, [False])).astype(int)))
-    return [(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2] - 1, strict=True)]

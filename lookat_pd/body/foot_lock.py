@@ -15,10 +15,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from .. import checks
-from ..curves import cubic_step, early_slope, smooth_step
+from ..curves import cubic_step, early_slope, runs, smooth_step
 from ..errors import InvalidArgument
 from ..rotation import Array
-from .contacts import Interval, runs
+from .contacts import Interval
 
 RELEASE = 0.25
 """Time [s] in which a displacement comes before a stance and goes after it."""

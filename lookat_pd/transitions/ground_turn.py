@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..body.contacts import runs
+from ..curves import runs
 from ..rotation import Array
 from .ground_speed import Soles, ground_speed
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...lookat_pd import curve_fit, rotation
-from ...lookat_pd.body.contacts import runs
+from ...lookat_pd.curves import runs
 from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
 from . import channels, keys

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...lookat_pd import rotation
-from ...lookat_pd.body.contacts import Detection, Interval, detect, runs, within_reach
+from ...lookat_pd.body.contacts import Detection, Interval, detect, within_reach
 from ...lookat_pd.body.foot_lock import coming_and_going
 from ...lookat_pd.body.legs import SOFT_STRETCH
-from ...lookat_pd.curves import smooth_step, sudden
+from ...lookat_pd.curves import runs, smooth_step, sudden
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 

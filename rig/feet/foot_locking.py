@@ -13,9 +13,8 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.body import foot_lock, legs
-from ...lookat_pd.body.contacts import runs
 from ...lookat_pd.body.foot_lock import FootStance
-from ...lookat_pd.curves import cubic_step
+from ...lookat_pd.curves import cubic_step, runs
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..animation import actions, bake_options

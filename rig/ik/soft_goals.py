@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...lookat_pd import ik, rotation
-from ...lookat_pd.body.contacts import runs
+from ...lookat_pd.curves import runs
 from ...lookat_pd.rotation import Array
 from ..detection.joint_chain import JointChain
 from .chain_solve import Objectives

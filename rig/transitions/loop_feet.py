@@ -12,8 +12,8 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.body import foot_lock
-from ...lookat_pd.body.contacts import runs
 from ...lookat_pd.body.foot_lock import FREE, FootStance
+from ...lookat_pd.curves import runs
 from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation.bake_options import BakeOptions
