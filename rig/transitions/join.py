@@ -86,23 +86,8 @@ def join(
     """
     first, last = sequence.frame_range(armature, source)
     source_slot = source.slot or actions.find_slot(armature, source.action)
-    if source.frame != round(source.frame):
-        raise RigError(
-            "The cut of '{action}' must be at a whole frame, not {frame:g}.",
-            action=source.action.name,
-            frame=source.frame,
-        )
     plays_on = source.frame > last + 1 and sequence.is_cycle(source.action, source_slot)
-    if not first < source.frame <= last + 1 and not plays_on:
-        raise RigError(
-            "'{action}' with keys from frame {first} to {last} cannot be cut at frame {frame:g}; "
-            "cut after frame {first} and not after frame {end}.",
-            frame=source.frame,
-            action=source.action.name,
-            first=first,
-            last=last,
-            end=last + 1,
-        )
+    _check_cut(source, first, last, plays_on=plays_on)
     beginning = [ClipStep(ClipRef(source.action, first, source.slot, source.last), first)]
     if plays_on:
         beginning = sequence.played_until(beginning[0], source_slot, int(source.frame))
@@ -122,6 +107,25 @@ def join(
         scene=scene,
         writer=writer,
     )
+
+
+def _check_cut(source: ClipRef, first: int, last: int, *, plays_on: bool) -> None:
+    if source.frame != round(source.frame):
+        raise RigError(
+            "The cut of '{action}' must be at a whole frame, not {frame:g}.",
+            action=source.action.name,
+            frame=source.frame,
+        )
+    if not first < source.frame <= last + 1 and not plays_on:
+        raise RigError(
+            "'{action}' with keys from frame {first} to {last} cannot be cut at frame {frame:g}; "
+            "cut after frame {first} and not after frame {end}.",
+            frame=source.frame,
+            action=source.action.name,
+            first=first,
+            last=last,
+            end=last + 1,
+        )
 
 
 def chain(

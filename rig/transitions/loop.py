@@ -115,17 +115,10 @@ def _loop(
     dt = scene_time.seconds_per_frame(scene)
     half = 0.5 * (end - begin) * dt
     check_blend(blend, half)
-    keyed = sequence.fitting(armature, action, slot).channels
-    check_frames(begin, end)
-    clip = clips.read(armature, action, slot, np.arange(begin, end + 1), keyed)
-    ground = Ground(armature, [clip])
-    added = [channel for channel in ground.channels("HEADING") if channel not in clip.raw]
-    clip.raw.update({c: np.tile(animated.current(armature, c), (len(clip.frames), 1)) for c in added})
+    clip, ground, added = _read(armature, action, slot, begin, end)
     travel = ground.placement(ground.stand(clip, -1), ground.stand(clip, 0), "HEADING")
-    feet = None
     played = PlayedClip(action, slot, begin, end, float(begin), begin, 0.0)
-    if lock_feet:
-        feet = LoopFeet.of(scene, armature, played, dt, ends)
+    feet = LoopFeet.of(scene, armature, played, dt, ends) if lock_feet else None
 
     def moved(clip: Clip, later: bool) -> Clip:
         return ground.place(clip, travel if later else inverse(travel))
@@ -159,6 +152,19 @@ def _loop(
     if assign:
         join.use(armature, made, made_slot)
     return Looped(made, made_slot, begin, end, blend.seconds or 0.0, turn, cycles, locked)
+
+
+def _read(
+    armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot, begin: int, end: int
+) -> tuple[Clip, Ground, list[Channel]]:
+    """A clip with all that placing it needs, its ground, and which channels were added for that. Raises RigError."""
+    keyed = sequence.fitting(armature, action, slot).channels
+    check_frames(begin, end)
+    clip = clips.read(armature, action, slot, np.arange(begin, end + 1), keyed)
+    ground = Ground(armature, [clip])
+    added = [channel for channel in ground.channels("HEADING") if channel not in clip.raw]
+    clip.raw.update({c: np.tile(animated.current(armature, c), (len(clip.frames), 1)) for c in added})
+    return clip, ground, added
 
 
 def _looped_frames(
