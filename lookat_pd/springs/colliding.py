@@ -228,6 +228,8 @@ class _Run:
         if not self._touches(state):
             return state
         lying, lies = self._lying(state)
+        if self.cones is not None:
+            state = self.cones.within(state)
         # Steps do not hold stiff modes that swing for long exactly in balance: the rest is what steps come to.
         return self._settling(np.where(lies[:, None, None], lying, state))
 

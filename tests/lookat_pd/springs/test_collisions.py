@@ -318,13 +318,17 @@ def test_a_cone_gives_way_to_a_collider_without_flipping_to_and_fro() -> None:
 
 
 def at_random(random: np.random.Generator, frames: int) -> SpringMotion:
-    """A chain that is pulled in any direction, within cones and onto a solid."""
+    """A chain that is pulled in any direction, within cones and onto one to three solids."""
     links, pull = int(random.integers(1, 6)), random.normal(size=3)
     down = pull / np.linalg.norm(pull)
-    kind = random.choice(["sphere", "capsule", "plane"])
-    middle = np.array([0.0, random.uniform(0.05, 0.1 * links), 0.0]) + down * random.uniform(0.07, 0.14)
-    line = {"sphere": 0.0 * down, "capsule": random.normal(size=3) * 0.1, "plane": -down}[kind]
-    size, friction = random.uniform(0.05, 0.1), random.choice([0.0, 0.3])
+    kinds = random.choice(["sphere", "capsule", "plane"], int(random.integers(1, 4)))
+    begins, ends = [], []
+    for kind in kinds:
+        middle = np.array([0.0, random.uniform(0.05, 0.1 * links), 0.0]) + down * random.uniform(0.08, 0.14)
+        line = {"sphere": 0.0 * down, "capsule": random.normal(size=3) * 0.1, "plane": -down}[kind]
+        begins.append(middle + random.normal(size=3) * 0.01)
+        ends.append(begins[-1] + line)
+    sizes, friction = random.uniform(0.05, 0.1, len(kinds)), random.choice([0.0, 0.3])
     return springs.solve(
         *still(frames, links),
         1 / 24,
@@ -332,7 +336,7 @@ def at_random(random: np.random.Generator, frames: int) -> SpringMotion:
         damping_ratio=random.uniform(0.2, 1.0),
         gravity=down * random.uniform(2.0, 15.0),
         limit=np.radians(random.uniform(5.0, 60.0)),
-        colliders=Colliders.made([middle], [middle + line], size, friction, kind == "plane"),
+        colliders=Colliders.made(begins, ends, sizes, friction, kinds == "plane"),
         radius=RADIUS,
     )
 
@@ -343,9 +347,9 @@ def test_what_its_cone_and_a_collider_hold_does_not_shiver() -> None:
     found = [one for one in every if one.stepped.any()]
     assert len(found) > 15
     assert max(one.depth.max() for one in found) < 0.02 * RADIUS
-    assert max(one.beyond.max() for one in found) > 0.05
+    assert max(one.beyond.max() for one in found) > 0.03
     steps = np.array([largest_degrees(one.offsets[1:], one.offsets[:-1]) for one in found])
-    assert steps.max() < 0.5
+    assert steps.max() < 0.2
     assert np.median(steps) < 0.01
 
 
