@@ -338,18 +338,19 @@ class Timeline:
             goals = self.tuning.encode(vectors)
             if part.teleported:
                 goals[-1] = _going_on(goals)
-            canceling, base = np.zeros((*goals.shape, 2)), 0.0
+            canceling, base = None, 0.0
             if stabilize:
                 moving = self._moving(goals_of, below, kinematics, leveling, teleported=part.teleported)
                 canceling, base = self._canceling(stabilize, moving, stage, piece[0], continues=continues)
-            goals = goals - canceling[..., 0]
+                goals = goals - canceling[..., 0]
             levels = is_last and leveling is not None
             state = self.state[stage] - base - (self.rolled if levels else 0.0)
             if settled:
                 state = np.stack((goals[0], np.zeros_like(goals[0])), axis=-1)
-            states, last = follower.run(goals, *piece, state, canceling if stabilize else None)
-            self.canceling[stage] = _at(canceling, piece[1] / self.dt)
-            states, last, goals = states + canceling, last + self.canceling[stage], goals + canceling[..., 0]
+            states, last = follower.run(goals, *piece, state, canceling)
+            self.canceling[stage] = 0.0 if canceling is None else _at(canceling, piece[1] / self.dt)
+            if canceling is not None:
+                states, last, goals = states + canceling, last + self.canceling[stage], goals + canceling[..., 0]
             if levels:
                 assert leveling is not None
                 roll = self._roll_of(states, kinematics.head_rotation, leveling, angles, teleported=part.teleported)
