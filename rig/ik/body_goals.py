@@ -72,6 +72,7 @@ class BodyGoals:
         self.rides, self.touching = np.zeros((2, effectors, count), dtype=bool)
         self.slipped = np.zeros((effectors, count))
         self.lowering, self.root = np.zeros((2, count, 3))
+        self._bones: dict[int, int] = {}
 
     def objectives_of(
         self, samples: Samples, pose: BodyPose, orientations: Array
@@ -121,11 +122,17 @@ class BodyGoals:
 
     def _limb(self, joint: int) -> dict[str, Any]:
         """How the limb that ends with a joint becomes straight."""
-        return {"bones": len(bodies.limb_of(self.body, joint)) - 1, "softness": self.tuning.soft_reach}
+        return {"bones": self._bones_of(joint), "softness": self.tuning.soft_reach}
+
+    def _bones_of(self, joint: int) -> int:
+        """The number of bones of the limb that ends with a joint: found once, not at each step of a drag."""
+        if joint not in self._bones:
+            self._bones[joint] = len(bodies.limb_of(self.body, joint)) - 1
+        return self._bones[joint]
 
     def _bend(self, effector: BodyEffector, joint: int, pole: Array, weight: Array, pose: BodyPose) -> ik.BodyPole:
         """The objective of a pole (F, 3) in armature space. Raises RigError where the limb has none or its own."""
-        bones = len(bodies.limb_of(self.body, joint)) - 1
+        bones = self._bones_of(joint)
         if bones < 2:
             raise RigError(
                 "Effector '{bone}' does not end a limb that bends; leave its pole target empty.", bone=effector.bone
