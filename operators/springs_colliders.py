@@ -3,13 +3,17 @@
 No postponed annotations: Blender reads them.
 """
 
+from contextlib import suppress
+
 import bpy
+from bpy_extras import view3d_utils
+from mathutils import Vector
 
 from ..lookat_pd.message import Message
 from ..rig.animation import editable
 from ..rig.settings import choice, text
 from ..rig.springs import collider_settings, colliders, mesh_colliders, springs_edit
-from . import polling, reporting, selection, springs
+from . import polling, reporting, selection, springs, viewports
 
 
 class LOOKAT_PD_OT_add_spring_collider(bpy.types.Operator):
@@ -92,11 +96,84 @@ class LOOKAT_PD_OT_spring_collider_remove(bpy.types.Operator):
         return {"FINISHED"}
 
 
+def active_collider(context: bpy.types.Context) -> colliders.Collider | None:
+    """The collider along the active bone."""
+    bone = selection.bone(context) if context.mode == "POSE" else None
+    if bone is None:
+        return None
+    return next((one for one in colliders.of_object(bone.id_data) if one.bone == bone.name), None)
+
+
+def side_of(collider: colliders.Collider, view: bpy.types.RegionView3D) -> tuple[Vector, Vector]:
+    """The middle of the collider along a bone in the world, and from there to where its outline is seen if its radius
+    is 1."""
+    matrix = collider.object.matrix_world @ collider.item.matrix
+    along = matrix.col[1].xyz
+    inverse = view.view_matrix.inverted()
+    across = along.cross(inverse.col[2].xyz)
+    if across.length < 1e-3 * along.length:
+        # The bone points at the viewer.
+        across = inverse.col[0].xyz
+    return matrix @ Vector((0.0, 0.5 * collider.item.bone.length, 0.0)), across.normalized() * along.length
+
+
+def why_no_radius(context: bpy.types.Context) -> str | None:
+    """The reason why no radius can be dragged, as a sentence; None if one can."""
+    reason = springs.why_no_character(context)
+    if reason is None and active_collider(context) is None:
+        reason = "Make the active bone a collider first"
+    return reason
+
+
+class LOOKAT_PD_OT_spring_collider_radius(polling.Explained, bpy.types.Operator):
+    """Drag the radius of the collider along the active bone. Esc: back"""
+
+    bl_idname = "lookat_pd.spring_collider_radius"
+    bl_label = "Drag Collider Radius"
+    bl_options = {"UNDO", "BLOCKING"}
+    why_not = staticmethod(why_no_radius)
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        place = None
+        if context.window is not None:
+            place = viewports.view_under(context.window, event.mouse_x, event.mouse_y)
+        collider = active_collider(context)
+        if place is None or collider is None:
+            return reporting.report_error(self, "A radius is dragged at its collider in a 3D viewport.")
+        (self._region, self._view), self._object, self._bone = place, collider.object.name, collider.bone
+        self._before, self._dragged = collider.settings.radius, event.type == "LEFTMOUSE"
+        context.window_manager.modal_handler_add(self)
+        return {"RUNNING_MODAL"}
+
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+        if event.type in ("ESC", "RIGHTMOUSE") and event.value == "PRESS":
+            self.cancel(context)
+            return {"CANCELLED"}
+        if event.type == "LEFTMOUSE" and event.value == ("RELEASE" if self._dragged else "PRESS"):
+            return {"FINISHED" if self._collider().settings.radius != self._before else "CANCELLED"}
+        if event.type == "MOUSEMOVE":
+            collider = self._collider()
+            middle, side = side_of(collider, self._view)
+            at = event.mouse_x - self._region.x, event.mouse_y - self._region.y
+            away = view3d_utils.region_2d_to_location_3d(self._region, self._view, at, middle) - middle
+            collider.settings.radius = abs(away.dot(side)) / max(side.length_squared, 1e-12)
+        return {"RUNNING_MODAL"}
+
+    def cancel(self, context: bpy.types.Context) -> None:
+        """Called on Esc, and when Blender quits or loads another file."""
+        with suppress(ReferenceError, KeyError):
+            self._collider().settings.radius = self._before
+
+    def _collider(self) -> colliders.Collider:
+        return colliders.Collider(bpy.data.objects[self._object], self._bone)
+
+
 register, unregister = bpy.utils.register_classes_factory(
     (
         LOOKAT_PD_OT_add_spring_collider,
         LOOKAT_PD_OT_spring_bone_colliders,
         LOOKAT_PD_OT_spring_colliders_from_mesh,
         LOOKAT_PD_OT_spring_collider_remove,
+        LOOKAT_PD_OT_spring_collider_radius,
     )
 )

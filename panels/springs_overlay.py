@@ -1,12 +1,15 @@
-"""Colliders of springs in the viewport, while an armature with springs or a collider is active."""
+"""Colliders of springs in the viewport, while an armature with springs or a collider is active, and a handle for the
+radius of that along the active bone."""
 
 import bpy
+from mathutils import Matrix
 
-from ..operators import selection
+from ..operators import selection, springs_colliders
 from ..rig.springs import chains, colliders
 from .viewport import Batch, draw_handlers
 
 _ALPHA, _CHOSEN = 0.35, 0.9
+_SIZE = 0.06
 
 
 def _draw(context: bpy.types.Context) -> None:
@@ -26,4 +29,45 @@ def _draw(context: bpy.types.Context) -> None:
     lines.draw("LINES")
 
 
-register, unregister = draw_handlers((_draw, "POST_VIEW"))
+class LOOKAT_PD_GGT_collider(bpy.types.GizmoGroup):
+    """Drags the radius of the collider along the active bone."""
+
+    bl_label = "Drag Collider Radius"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "WINDOW"
+    bl_options = {"3D", "PERSISTENT", "SHOW_MODAL_ALL"}
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        view = context.space_data
+        is_shown = view.show_gizmo and view.overlay.show_overlays and view.overlay.show_bones
+        return is_shown and springs_colliders.why_no_radius(context) is None
+
+    def setup(self, context: bpy.types.Context) -> None:
+        self.handle = self.gizmos.new("GIZMO_GT_move_3d")
+        self.handle.target_set_operator("lookat_pd.spring_collider_radius")
+        self.handle.draw_style, self.handle.draw_options = "RING_2D", {"ALIGN_VIEW"}
+        self.handle.color = self.handle.color_highlight = context.preferences.themes[0].view_3d.bone_pose_active[:3]
+        self.handle.alpha, self.handle.alpha_highlight = _CHOSEN, 1.0
+        self.handle.scale_basis, self.handle.use_draw_modal = _SIZE, True
+
+    def draw_prepare(self, context: bpy.types.Context) -> None:
+        collider = springs_colliders.active_collider(context)
+        self.handle.hide = collider is None
+        if collider is not None:
+            middle, side = springs_colliders.side_of(collider, context.region_data)
+            self.handle.matrix_basis = Matrix.Translation(middle + collider.settings.radius * side)
+
+
+_register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_GGT_collider,))
+_add, _remove = draw_handlers((_draw, "POST_VIEW"))
+
+
+def register() -> None:
+    _register()
+    _add()
+
+
+def unregister() -> None:
+    _remove()
+    _unregister()

@@ -26,6 +26,8 @@ _DIVIDED = Message(
 _FRICTION = Message("VRM has no friction, as the collider '{name}' has; the file is written without.").template
 _NEAR = 0.05
 """Relative difference of a swing from which on it is told."""
+_ALIKE = 0.1
+"""Difference of the parts that still air has in the damping from which on it is told."""
 
 _Test = Callable[[SpringChain, list[BoneTuning]], bool]
 _TESTS: tuple[tuple[Message, _Test], ...] = (
@@ -70,4 +72,4 @@ def _is_near(work: VrmWork, joint: VrmJoint) -> bool:
 def _is_divided_alike(work: VrmWork, joint: VrmJoint) -> bool:
     """Whether still air has the same part in the damping of a joint of VRM as it has here."""
     mine, yours = (t.drag / max(t.air, _NEAR) for t in (work.tunings[joint.bone], vrm_tuning.of_joint(joint)))
-    return abs(mine - yours) < _NEAR
+    return abs(mine - yours) < _ALIKE

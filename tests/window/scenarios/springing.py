@@ -2,9 +2,10 @@
 
 import bpy
 import numpy as np
+from bpy_extras.view3d_utils import location_3d_to_region_2d
 from character import armature, select
 from windowed import panels
-from windowed.hands import Hands, Waiting
+from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.scripts import script
 
 from extension import load
@@ -90,6 +91,42 @@ def an_added_collider_pushes_an_arm_aside(hands: Hands) -> Waiting:
     yield from hands.undo()
     yield 0.8
     np.testing.assert_allclose(_poses(), free, atol=1e-4)
+
+
+@script(needs=("panels.springs_overlay",))
+def the_radius_of_a_bone_is_dragged(hands: Hands) -> Waiting:
+    """The handle beside the active bone, seen from the front, twice as far away; Esc, and one undo step."""
+    select(armature())
+    with hands.override():
+        bpy.ops.object.mode_set(mode="POSE")
+        bpy.ops.view3d.view_axis(type="FRONT")
+        armature().data.bones.active = armature().data.bones["chest"]
+        bpy.ops.pose.select_all(action="DESELECT")
+        bone = armature().pose.bones["chest"]
+        (bone if hasattr(bone, "select") else bone.bone).select = True
+        bpy.ops.lookat_pd.spring_bone_colliders()
+    bone.lookat_pd_collider.radius = 0.1
+    bpy.ops.ed.undo_push(message="Collider")
+    yield 0.5
+    view, region = hands.area("VIEW_3D"), hands.region(VIEWPORT)
+
+    def pixel(aside: float) -> tuple[int, int]:
+        middle, side = load("operators.springs_colliders").side_of(
+            load("rig.springs.colliders").Collider(armature(), "chest"), view.spaces.active.region_3d
+        )
+        place = location_3d_to_region_2d(region, view.spaces.active.region_3d, middle + aside * side)
+        return round(region.x + place.x), round(region.y + place.y)
+
+    def radius() -> float:
+        return armature().pose.bones["chest"].lookat_pd_collider.radius
+
+    hands.look("handle")
+    yield from hands.drag(pixel(0.1), pixel(0.2))
+    yield 0.3
+    assert abs(radius() - 0.2) < 0.02, "a pixel is more than a centimeter"
+    hands.look("dragged")
+    yield from hands.undo()
+    assert abs(radius() - 0.1) < 1e-6, "undone"
 
 
 def _human_with_tail() -> bpy.types.Object:
