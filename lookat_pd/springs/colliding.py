@@ -45,7 +45,9 @@ _BETTER = 0.8
 _MOST_TURN = 0.4
 """Largest angle [rad] by which a bone is pushed out at once."""
 _LIFT, _DEEP = 5e-4, 2e-3
-"""How far bones are pushed out, and the depth that is left, in radii, or angle beyond a cone [rad]."""
+"""How far bones are pushed out, and the depth that is left, in radii."""
+_BEYOND = 2e-4
+"""Angle [rad] by which bones that touch nothing may be beyond their cones."""
 _TOUCHES = 0.02
 """Distance in radii within which something touches, so that steps alone bring bones back into their cones."""
 _SETTLING, _SETTLE_TIMES, _LONGEST = 1.5, 2.5, 6.0
@@ -442,7 +444,7 @@ class _Run:
     ) -> tuple[Array, SeenPairs | None]:
         """The state with all bones out of colliders and within their cones, and what is near."""
         if not len(pairs):
-            inside = self.cones is None or self.cones.excess(state).max() < _DEEP
+            inside = self.cones is None or self.cones.excess(state).max() < _BEYOND
             return (state if inside else self.cones.within(state)), None
         known, before = self._seen(inputs, k, state, pairs), np.inf
         most = _PUSHES if k % self.span == 0 or k % self.parts == 0 else 1
@@ -464,7 +466,7 @@ class _Run:
         self, inputs: DrivenChains, k: int, state: Array, known: SeenPairs, cones: Cones
     ) -> tuple[Array, SeenPairs]:
         """The state with the chains within their cones that are not in a collider then, and what is near."""
-        beyond = (cones.excess(state).max(axis=1) > _DEEP) & (known.nearest(self.chains) > _TOUCHES)
+        beyond = (cones.excess(state).max(axis=1) > _BEYOND) & (known.nearest(self.chains) > _TOUCHES)
         if not beyond.any():
             return state, known
         trial = np.where(beyond[:, None, None], cones.within(state), state)
