@@ -13,7 +13,7 @@ _OPERATORS = {
     "look-at/presets": "preset preset_add",
     "look-at/adding#the-target-in-the-hand": "move_target pick_target select_target select_character show_look_at",
     "look-at/presets#copying-and-mirroring": "copy mirror",
-    "look-at/live": "solve",
+    "look-at/live": "solve stand_by",
     "look-at/live-follow": "follow",
     "look-at/display#comparing-with-the-animation": "compare",
     "look-at/baking": "bake bake_onto_actions check_actions edit_live",

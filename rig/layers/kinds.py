@@ -126,7 +126,7 @@ class SolveRange:
         return Sampler(self.scene, owner, bones, targets, without=lambda: left_out(self.order), **options)
 
 
-def left_out(order: int) -> AbstractContextManager[None]:
+def left_out(order: int) -> AbstractContextManager[bool]:
     """A context in which layers that come first in the stacks add nothing, from an order on."""
 
     def find(owner: bpy.types.Object) -> Iterator[tuple[Any, bpy.types.Constraint]]:

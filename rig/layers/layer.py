@@ -618,8 +618,8 @@ _disabled: list[tuple[set[bpy.types.Object], dict[Hashable, tuple[Layer, Held]]]
 
 
 @contextmanager
-def disabled(owners: Iterable[bpy.types.Object], find: Find) -> Iterator[None]:
-    """Let constraints of layers add nothing, and at the end add what they added before.
+def disabled(owners: Iterable[bpy.types.Object], find: Find) -> Iterator[bool]:
+    """Let constraints of layers add nothing, and at the end add what they added before: whether there are any.
 
     find: those of an object, such as `Layer.on` of a class, or `own_on`: what is shown in a context with that adds
     something nevertheless, until its end.
@@ -637,7 +637,7 @@ def disabled(owners: Iterable[bpy.types.Object], find: Find) -> Iterator[None]:
     if find is own_on:
         _disabled.append(context)
     try:
-        yield
+        yield bool(influences)
     finally:
         if find is own_on:
             _disabled.remove(context)
@@ -658,7 +658,7 @@ def own_on(owner: bpy.types.Object) -> Iterator[tuple[Item, bpy.types.Constraint
                 yield item, constraint
 
 
-def _all_disabled(spared: Collection[bpy.types.Object]) -> AbstractContextManager[None]:
+def _all_disabled(spared: Collection[bpy.types.Object]) -> AbstractContextManager[bool]:
     return disabled((item for item in bpy.data.objects if item.type == "ARMATURE" and item not in spared), own_on)
 
 

@@ -8,6 +8,7 @@ for a kind of which the file has none.
 
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -72,6 +73,8 @@ _there: set[type[Kind]] = set()
 _unknown: set[type[Kind]] = set()
 """Kinds of which that is to be found out anew: with thousands of objects it takes milliseconds."""
 _objects = -1
+STAND_BY: list[Callable[[bpy.types.Window], bool]] = []
+"""Whether something sees to it from now on that `sampler.park_all` is called before an event of a window is handled."""
 _lock = threading.RLock()
 """A render calls handlers from a thread of its own."""
 _owners: dict[int, int] = {}
@@ -141,7 +144,7 @@ def _stays(scene: bpy.types.Scene, state: LiveScene | None) -> bool:
     """Whether nothing has changed since an update of the scene that left nothing to do: each frame asks this."""
     if state is None or not state.is_settled or state.as_built != _structure or _last != scene.session_uid:
         return False
-    return len(bpy.data.objects) == _objects and not fingerprint.changed_kinds(scene, state.data_kinds)
+    return _count() == _objects and not fingerprint.changed_kinds(scene, state.data_kinds)
 
 
 def _scene(scene: bpy.types.Scene) -> LiveScene:
@@ -151,10 +154,18 @@ def _scene(scene: bpy.types.Scene) -> LiveScene:
     return state
 
 
-def _advance(state: LiveScene, seconds: float | None, *, to_see: bool = False) -> bool:
+def _advance(state: LiveScene, seconds: float | None, *, to_see: bool = False, rests: bool = False) -> bool:
     """Solve for so long, or to the end; whether that is reached. Meanwhile the handlers keep still."""
     with suspend.suspend_live():
-        return state.advance(seconds, to_see=to_see)
+        return state.advance(seconds, to_see=to_see, rests=rests)
+
+
+def _stands_by() -> bool:
+    """Whether temporary scenes may stay in the file until the next slice: nothing sees them until then."""
+    if not STAND_BY or _is_playing() or sum(state.job is not None for state in _scenes.values()) > 1:
+        return False
+    windows = [window for manager in bpy.data.window_managers for window in manager.windows]
+    return all(stand_by(window) for stand_by in STAND_BY for window in windows)
 
 
 def finish(scene: bpy.types.Scene) -> None:
@@ -291,7 +302,7 @@ def _is_playing() -> bool:
 
 def _any(scene: bpy.types.Scene) -> bool:
     """Whether there is a live layer anywhere; found out again only when there is reason to."""
-    if len(bpy.data.objects) != _objects:
+    if _count() != _objects:
         touch()
         _know_objects()
     if _unknown:
@@ -325,7 +336,11 @@ def is_there(kind: str) -> bool:
 def _know_objects() -> None:
     """What was made of objects just now, such as a clock, is no change to be looked into."""
     global _objects
-    _objects = len(bpy.data.objects)
+    _objects = _count()
+
+
+def _count() -> int:
+    return len(bpy.data.objects) - sampler.objects_in_file()
 
 
 def _may_show(scene: bpy.types.Scene, state: LiveScene, playing: bool) -> bool:
@@ -396,10 +411,12 @@ def _take_turns() -> bool:
                 state.look_again(_LOOKING)
         if state.job is not None:
             state.is_in_slices = True
+            # To stand by has Blender evaluate what is tagged, which is looked at and may be solved.
+            rests = not state.has_had_turn and _stands_by()
             # What was done before Blender drew counts for this turn, too.
             rest = 0.0 if state.has_had_turn else _rest(begin, _turn(state))
             state.has_had_turn = False
-            if rest and (_advance(state, rest) or state.news or state.found):
+            if rest and (_advance(state, rest, rests=rests) or state.news or state.found):
                 state.show()
             _redraw(window, state)
         due = due or state.job is not None or state.check_at < np.inf or (state.is_unsure and not _is_playing())
@@ -489,6 +506,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph, *_: ob
 
 @callbacks.handler
 def _before_render(scene: bpy.types.Scene, *_: object) -> None:
+    sampler.park_all()
     finish(scene)
 
 
@@ -510,6 +528,13 @@ def _let_go(*_: object) -> None:
 
 
 @callbacks.handler
+def _find_again(*_: object) -> None:
+    """Data was replaced by an undo or another file."""
+    sampler.remove_left()
+    touch()
+
+
+@callbacks.handler
 def _before_save(*_: object) -> None:
     """Save what the animator has set; to give that back calls for an evaluation, and that closes the lids again."""
     sampler.park_all()
@@ -527,10 +552,10 @@ _HANDLERS = (
     ("render_init", _before_render),
     ("undo_pre", _let_go),
     ("redo_pre", _let_go),
-    ("undo_post", touch),
-    ("redo_post", touch),
+    ("undo_post", _find_again),
+    ("redo_post", _find_again),
     ("load_pre", _forget),
-    ("load_post", touch),
+    ("load_post", _find_again),
     ("save_pre", _before_save),
 )
 

@@ -537,8 +537,11 @@ class LiveScene:
             job.close()  # type: ignore[attr-defined]
             sampler.park_all()
 
-    def advance(self, seconds: float | None, *, to_see: bool = False) -> bool:
-        """Solve for so long, or to the end; whether that is reached. to_see: until there is something new to see."""
+    def advance(self, seconds: float | None, *, to_see: bool = False, rests: bool = False) -> bool:
+        """Solve for so long, or to the end; whether that is reached. to_see: until there is something new to see.
+
+        rests: temporary scenes may stay in the file until the next slice.
+        """
         if self.job is None:
             return True
         if to_see and self.seen:
@@ -546,6 +549,10 @@ class LiveScene:
             return False
         begin, opened, worked = time.perf_counter(), sampler.seconds_opening(), time.thread_time()
         done, self.waited_for, self.news, self.found = True, seconds is None, False, False
+        if rests:
+            sampler.go_on()
+        else:
+            sampler.park_all()
         job = self._until_fault(self.job)
         before = 0.0
         for fraction in job:
@@ -564,7 +571,11 @@ class LiveScene:
             if late or (to_see and self.seen) or self.news or self.found:
                 done = False
                 break
-        sampler.park_all()
+        if rests and not (done or self.news or self.found):
+            sampler.rest_all()
+        else:
+            # What is found is shown, and seen by whoever waits for that.
+            sampler.park_all()
         self.worked = time.perf_counter()
         if done:
             self.job = None

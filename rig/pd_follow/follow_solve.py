@@ -208,7 +208,7 @@ def _without(group: Sequence[Owner]) -> Iterator[None]:
     """What follows is sampled without PD Follow, and without look-ats that look at it: they would chase each other."""
     layers = [FollowLayer(owner) for owner in group]
     own = disabled([group[0].object], lambda _: (pair for layer in layers for pair in layer.constraints()))
-    contexts: list[AbstractContextManager[None]] = [own]
+    contexts: list[AbstractContextManager[bool]] = [own]
     if suspend.is_watched(group[0].object):
         contexts.append(suspend.layers_disabled())
     with ExitStack() as stack:

@@ -125,7 +125,7 @@ class Sampler:
         *,
         located: bool = False,
         cut_down: CutDown | None = None,
-        without: Callable[[], AbstractContextManager[None]] | None = None,
+        without: Callable[[], AbstractContextManager[object]] | None = None,
     ) -> None:
         """aim: axis (3,) in the first bone's frame whose direction counts where uneven scale makes a bone askew.
 
@@ -151,6 +151,8 @@ class Sampler:
         self._open = ExitStack()
         self._is_new = False
         """Whether the temporary scene was not evaluated yet."""
+        self._can_rest = False
+        """Whether the temporary scene can stay in the file between two slices: nothing that is seen was changed."""
         self._host: Sampler | None = None
         self._guests: list[Sampler] = []
 
@@ -171,6 +173,9 @@ class Sampler:
             self._host.open()
         if self._host is not None or self in _open:
             return
+        if _is_resting:
+            # Somebody else samples.
+            park_all()
         _open.append(self)
         begin = perf_counter()
         try:
@@ -180,7 +185,10 @@ class Sampler:
             # A rig that is not evaluated stays as it is: else each slice has Blender evaluate it where it is seen. What
             # others look at may hang on the rig of a guest.
             spared = () if any(played) or self._guests else copied
-            self._open.enter_context(suspend.layers_disabled(spared) if self._without is None else self._without())
+            changed = self._open.enter_context(
+                suspend.layers_disabled(spared) if self._without is None else self._without()
+            )
+            self._can_rest = _in_window and not (changed or self._without)
             self.scene = bpy.data.scenes.new("Look-at PD")
             self._open.callback(bpy.data.scenes.remove, self.scene)
             self._open.callback(self._empty_out)
@@ -198,6 +206,12 @@ class Sampler:
         if self in _open:
             _open.remove(self)
         self._open.close()
+
+    @property
+    def data_in_file(self) -> int:
+        """How many objects of the file are its own, now."""
+        made = [item for sampler in (self, *self._guests) for item in (*sampler._empties, *sampler._helpers)]
+        return len(self._copies) + sum(item is not None for item in made)
 
     def _empty_out(self) -> None:
         for sampler in (self, *self._guests):
@@ -238,6 +252,7 @@ class Sampler:
             self._copies[armature] = cut_down_rig.build(scene, armature, bones)
         for sampler in (self, *self._guests):
             sampler._enter(scene)
+        self._can_rest = self._can_rest and self._armature not in scene.collection.objects.values()
 
     def _enter(self, scene: bpy.types.Scene) -> None:
         """Put what is sampled into a temporary scene, its own or that of its host."""
@@ -441,7 +456,13 @@ class Sampler:
             if before is not None:
                 before()
         whole, begin = math.floor(frame), perf_counter()
-        self.scene.frame_set(whole, subframe=frame - whole)
+        if self._can_rest and not self._is_new and whole >= 0:
+            # The same without a sign to the window, which would draw all it shows again. No property is set to a
+            # frame below 0, unless the preferences allow that.
+            self.scene.frame_current, self.scene.frame_subframe = whole, frame - whole
+            self.scene.view_layers[0].depsgraph.update()
+        else:
+            self.scene.frame_set(whole, subframe=frame - whole)
         if self._is_new:
             # Blender builds the relations of the scene.
             self._is_new = False
@@ -620,6 +641,8 @@ def _follower(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, *, turn
 
 
 _open: list[Sampler] = []
+_in_window = not bpy.app.background
+_is_resting = False
 _seconds_opening = 0.0
 
 
@@ -635,8 +658,52 @@ def seconds_opening() -> float:
 
 def park_all() -> None:
     """Leave nothing of any sampling in the file, for now: it goes on as if nothing had been."""
+    global _is_resting
+    _is_resting = False
     for sampler in list(_open):
         sampler.park()
+
+
+def rest_all() -> None:
+    """Leave temporary scenes in the file until `go_on`, between two slices, where that changes nothing that is seen.
+
+    To make and to remove one has Blender relate and draw all that the window shows again, which takes longer than a
+    slice. Whoever calls this sees to it that `park_all` is called before anything else looks at the file.
+    """
+    global _is_resting
+    for sampler in list(_open):
+        if not sampler._can_rest:
+            sampler.park()
+    _is_resting = bool(_open)
+
+
+def go_on() -> None:
+    """What rests is sampled with again."""
+    global _is_resting
+    _is_resting = False
+
+
+def is_resting() -> bool:
+    """Whether the file holds a temporary scene between two slices."""
+    return _is_resting
+
+
+def remove_left() -> None:
+    """Remove temporary scenes that nobody samples with: an undo step or a file has them where a script that no event
+    had started pushed the step, or quit, between two slices."""
+    at_work = [sampler.scene for sampler in _open]
+    for scene in [scene for scene in bpy.data.scenes if TEMPORARY in scene and scene not in at_work]:
+        for item in [item for item in scene.collection.objects if list(item.users_scene) == [scene]]:
+            if item.type == "ARMATURE":
+                cut_down_rig.remove(item)
+            else:
+                bpy.data.objects.remove(item)
+        bpy.data.scenes.remove(scene)
+
+
+def objects_in_file() -> int:
+    """How many objects of the file belong to temporary scenes, now."""
+    return sum(sampler.data_in_file for sampler in _open)
 
 
 def seen_from(worlds: Array, points: Array) -> Array:

@@ -16,8 +16,9 @@ _suspended = 0
 class LeftOut:
     """What sampling leaves out."""
 
-    disabled: Callable[[Collection[bpy.types.Object]], AbstractContextManager[None]]
-    """A context in which its data adds nothing on any rig but some, which are not sampled."""
+    disabled: Callable[[Collection[bpy.types.Object]], AbstractContextManager[bool]]
+    """A context in which its data adds nothing on any rig but some, which are not sampled: whether anything of it had
+    to be changed for that."""
     disable_on: Callable[[bpy.types.Object], None]
     """Lets its data on a copy of a rig add nothing."""
 
@@ -45,12 +46,14 @@ def is_live_suspended() -> bool:
 
 
 @contextmanager
-def layers_disabled(spared: Collection[bpy.types.Object] = ()) -> Iterator[None]:
-    """Let nothing that the extension has put on any rig add to its pose. spared: rigs that stay as they are."""
+def layers_disabled(spared: Collection[bpy.types.Object] = ()) -> Iterator[bool]:
+    """Let nothing that the extension has put on any rig add to its pose: whether anything had to be changed for that.
+
+    spared: rigs that stay as they are.
+    """
     with ExitStack() as stack:
-        for layer in LAYERS:
-            stack.enter_context(layer.disabled(spared))
-        yield
+        changed = [stack.enter_context(layer.disabled(spared)) for layer in LAYERS]
+        yield any(changed)
 
 
 def disable_on(copies: Iterable[bpy.types.Object]) -> None:

@@ -61,6 +61,12 @@ class Hands:
         """The newest, as the preferences and the list of files are on top; loading a file replaces it."""
         return bpy.context.window_manager.windows[-1]
 
+    @property
+    def at_work(self) -> list[str]:
+        """Names of the operators that wait in the window; not of what stands by while live layers are solved."""
+        names = [item.bl_idname for item in self.window.modal_operators]
+        return [name for name in names if name != "LOOKAT_PD_OT_stand_by"]
+
     def area(self, kind: str) -> bpy.types.Area:
         for area in self.window.screen.areas:
             if area.type == kind:
@@ -197,8 +203,8 @@ class Hands:
     def idle(self, seconds: float = 60.0) -> Waiting:
         """Wait until no operator is at work, as a bake is until it has ended or stopped."""
         yield 0.1
-        ended = yield from self.until(lambda: not self.window.modal_operators, seconds)
-        assert ended, f"still at work after {seconds:.0f} s: {[item.bl_idname for item in self.window.modal_operators]}"
+        ended = yield from self.until(lambda: not self.at_work, seconds)
+        assert ended, f"still at work after {seconds:.0f} s: {self.at_work}"
         yield 0.1
 
     # Eyes

@@ -112,7 +112,7 @@ class PoseReader:
         armature: bpy.types.Object,
         bones: Collection[str],
         frame: int,
-        without: Callable[[], AbstractContextManager[None]] = suspend.layers_disabled,
+        without: Callable[[], AbstractContextManager[object]] = suspend.layers_disabled,
     ) -> None:
         self._scene, self.armature, self._frame, self._without = scene, armature, frame, without
         self._wanted = list(bones)

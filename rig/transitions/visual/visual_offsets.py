@@ -266,7 +266,7 @@ def write_note(action: bpy.types.Action, note: dict[str, Any]) -> None:
         action[_MARK] = text
 
 
-def muted(armature: bpy.types.Object, only: Collection[bpy.types.Action] | None = None) -> AbstractContextManager[None]:
+def muted(armature: bpy.types.Object, only: Collection[bpy.types.Action] | None = None) -> AbstractContextManager[bool]:
     """Let the transitions that an armature has now add nothing. only: some of them."""
     chosen = set(of(armature)) if only is None else set(only)
     return disabled([armature], lambda owner: ((i, c) for i, c in VisualLayer.on(owner) if c.action in chosen))

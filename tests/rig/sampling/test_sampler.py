@@ -192,6 +192,38 @@ def test_temporary_scene_is_marked_and_gone() -> None:
     assert name not in bpy.data.scenes
 
 
+@pytest.mark.every_blender
+def test_steps_without_a_sign_to_the_window_sample_the_same_to_the_bit(monkeypatch) -> None:
+    """Where the temporary scene may rest between two slices. What has no key stays as the animator has it."""
+    scene = swaying(modes=scenes.MODES)
+    scenes.keyed(scene.target, "location", [(-9, (2, -1, 1)), (30, (-0.9, -2, 1.4)), (45, (0.8, -2, 1.9))])
+    scene.armature.pose.bones["hips"].location.y = 0.375
+    bpy.context.view_layer.update()
+    frames = [float(frame) for frame in range(-5, 48)] + [7.25, 8.5, 46.75]
+    frames_shown, shown = [], sample.Sampler._step
+
+    def sampled(*, can_rest: bool):
+        def step(self, frame, before):
+            self._can_rest = can_rest
+            depsgraph = shown(self, frame, before)
+            frames_shown.append((depsgraph.scene.frame_current_final, bpy.context.scene.frame_current_final))
+            return depsgraph
+
+        monkeypatch.setattr(sample.Sampler, "_step", step)
+        with sample.Sampler(
+            bpy.context.scene, scene.armature, CHAIN, [targets.Target(scene.target)], located=True
+        ) as sampler:
+            return sample.run(sampler.sample(frames))
+
+    here, one, other = bpy.context.scene.frame_current, sampled(can_rest=False), sampled(can_rest=True)
+    for name in ("rotations", "positions", "sizes", "targets", "worlds"):
+        assert np.array_equal(getattr(one, name), getattr(other, name)), name
+    assert all(np.array_equal(one.raw[name], other.raw[name]) for name in one.raw)
+    assert np.ptp(one.rotations, axis=0).max() > 0.01 and np.ptp(one.targets, axis=1).max() > 0.1
+    assert [shown for shown, _ in frames_shown][-len(frames) :] == frames and {at for _, at in frames_shown} == {here}
+    assert scene.armature.pose.bones["hips"].location.y == 0.375 and bpy.context.scene.frame_current == here
+
+
 @pytest.mark.parametrize("base", [1.0, 1.001])
 def test_samples_are_what_the_animator_sees_without_the_look_at(base) -> None:
     scene = swaying(modes=scenes.MODES)

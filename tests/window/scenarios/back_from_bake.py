@@ -180,7 +180,7 @@ def solved_talk_baked_at_once(hands: Hands) -> Waiting:
         begin = time.perf_counter()
         bpy.ops.lookat_pd.bake("INVOKE_DEFAULT", True)
         yield 0.0
-        assert (yield from hands.until(lambda: not hands.window.modal_operators, 60.0)), "the bake does not end"
+        assert (yield from hands.until(lambda: not hands.at_work, 60.0)), "the bake does not end"
         spent = time.perf_counter() - begin
     bpy.types.SpaceView3D.draw_handler_remove(count, "WINDOW")
     print(f"bake of the solved talk: {spent:.2f} s, {len(draws)} draws")

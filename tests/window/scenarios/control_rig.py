@@ -185,7 +185,7 @@ def arm_of_a_human_switched_to_fk(hands: Hands) -> Waiting:
     with hands.override():
         # With an undo step where it is done at once.
         bpy.ops.lookat_pd.ik_switch("INVOKE_DEFAULT", True, to="FK")
-    assert (yield from hands.until(lambda: not hands.window.modal_operators, 20.0)), "not switched"
+    assert (yield from hands.until(lambda: not hands.at_work, 20.0)), "not switched"
     yield 0.5
     assert state() == 1.0 and float(_human().pose.bones["upper_arm_parent.R"]["IK_FK"]) == right
     assert np.abs(arm() - before).max() < 1e-4

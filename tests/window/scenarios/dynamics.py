@@ -202,7 +202,7 @@ def reach_stopped_by_esc(hands: Hands) -> Waiting:
         for _ in range(times):
             yield from hands.key("ESC")
         yield from hands.idle()
-        assert not hands.window.modal_operators
+        assert not hands.at_work
         assert armature().animation_data.action.name == name, armature().animation_data.action
         assert len(bpy.data.actions) == count + (name != "Sway")
         assert len(bpy.data.scenes) == 1

@@ -104,7 +104,7 @@ def drag_kept_by_enter(hands: Hands) -> Waiting:
     held = pose()
     yield from hands.key("RET")
     yield 0.3
-    assert not hands.window.modal_operators
+    assert not hands.at_work
     assert np.array_equal(pose(), held)
     yield from hands.undo()
     assert abs(pose() - before).max() < 1e-6, "undo leaves another pose"
@@ -131,7 +131,7 @@ def drag_left_by_esc(hands: Hands) -> Waiting:
             yield from hands.button("PRESS", end)
             yield from hands.button("RELEASE", end)
         yield 0.3
-        assert not hands.window.modal_operators
+        assert not hands.at_work
         assert np.array_equal(_channels(), channels) and np.array_equal(pose(), before)
         assert (_settings().method, _settings().length) == (method, length)
         assert armature().data.bones.active.name == active
@@ -184,7 +184,7 @@ def drag_along_an_axis_by_a_number(hands: Hands) -> Waiting:
     start = _pixel(hands, (_place() + _place("tail")) / 2)
     yield from hands.drag(start, (start[0] - 40, start[1] - 30))
     yield 0.3
-    assert not hands.window.modal_operators, "letting the button go keeps"
+    assert not hands.at_work, "letting the button go keeps"
     after = sum(len(curve.keyframe_points) for curve in action.layers[0].strips[0].channelbags[0].fcurves)
     assert after > keys
 
@@ -239,7 +239,7 @@ def drag_out_of_reach_and_back(hands: Hands) -> Waiting:
     assert np.linalg.norm(_place() - (2.0, 0.0, 1.8)) < short, "a longer chain reaches farther"
     yield from hands.key("ESC")
     yield 0.2
-    assert not hands.window.modal_operators
+    assert not hands.at_work
 
 
 @script(needs=("panels.ik",))
@@ -322,7 +322,7 @@ def ik_bake_stopped_by_esc(hands: Hands) -> Waiting:
     assert "LOOKAT_PD_OT_ik_bake" in [item.bl_idname for item in hands.window.modal_operators]
     yield from hands.key("ESC")
     yield 0.5
-    assert not hands.window.modal_operators
+    assert not hands.at_work
     assert sorted(bpy.data.actions.keys()) == actions and len(bpy.data.scenes) == scenes
     assert armature().animation_data.action.name == "Sway"
     scene.frame_end = 60

@@ -128,7 +128,7 @@ def body_dragged_with_pins(hands: Hands) -> Waiting:
     kept = _channels()
     yield from hands.key("RET")
     yield 0.3
-    assert not hands.window.modal_operators and np.abs(_channels() - kept).max() < 1e-2
+    assert not hands.at_work and np.abs(_channels() - kept).max() < 1e-2
     assert np.abs(_places(*SHOWN) - held).max() < 1e-3
     kept = _channels()
     yield from hands.undo()
@@ -142,7 +142,7 @@ def body_dragged_with_pins(hands: Hands) -> Waiting:
     assert np.abs(_channels() - channels).max() > 0.01
     yield from hands.key("ESC")
     yield 0.3
-    assert not hands.window.modal_operators and np.array_equal(_channels(), channels)
+    assert not hands.at_work and np.array_equal(_channels(), channels)
     assert _settings().hold_effectors and _settings().method == "NEAREST_POSE"
 
 

@@ -159,11 +159,11 @@ def target_picked_in_the_viewport(hands: Hands) -> Waiting:
         if end == "ESC":
             yield from hands.key("ESC")
             yield 0.2
-            assert settings.target.name == name and not hands.window.modal_operators
+            assert settings.target.name == name and not hands.at_work
     yield from hands.click(bird)
     yield 0.3
     assert settings.target.name == "Bird", settings.target.name
-    assert not hands.window.modal_operators
+    assert not hands.at_work
     yield from hands.undo()
     assert _human().pose.bones["head"].lookat_pd.target.name == name
 
@@ -202,7 +202,7 @@ def target_dragged_by_its_handle(hands: Hands) -> Waiting:
             yield from hands.key("ESC")
         yield from hands.button("RELEASE")
         yield 0.3
-        assert _human().mode == "POSE" and not hands.window.modal_operators
+        assert _human().mode == "POSE" and not hands.at_work
         if end == "ESC":
             assert np.array_equal(np.array(ball.location), before)
     seen = view3d_utils.location_3d_to_region_2d(region, view, ball.matrix_world.translation)

@@ -49,7 +49,7 @@ def follow_left_by_esc(hands: Hands) -> Waiting:
     assert np.array_equal(pose(), before), f"Esc leaves a pose that differs by {abs(pose() - before).max():.3g}"
     assert bpy.data.objects["Ball"].matrix_world == target
     assert not settings().mute
-    assert not hands.window.modal_operators, [item.bl_idname for item in hands.window.modal_operators]
+    assert not hands.at_work, hands.at_work
 
 
 @script(needs=LIVE_FOLLOW)
@@ -67,7 +67,7 @@ def follow_left_by_enter(hands: Hands) -> Waiting:
     held = pose()
     yield from hands.key("RET")
     yield 0.3
-    assert not hands.window.modal_operators, [item.bl_idname for item in hands.window.modal_operators]
+    assert not hands.at_work, hands.at_work
     assert abs(pose() - held).max() < 5e-3, f"Enter does not keep the pose: {abs(pose() - held).max():.3g}"
     assert settings().exists
     assert settings().mute
