@@ -298,7 +298,12 @@ class _Run:
             if listed < 0 or k >= listed + _LISTED * self.span or fastest > most:
                 pairs, listed, most, alone = self._near(inputs, k, state), k, 1.5 * fastest + 1.0, k
             near = self.none if k < alone else pairs
+            before = state
             state, known = self._pushed_out(inputs, k, state, near)
+            if known is None and np.abs(state - before).max() > _BESIDE:
+                # Put back into its cone from far, it may be in a collider there.
+                pairs, listed, alone = self._near(inputs, k, state), k, k
+                state, known = self._pushed_out(inputs, k, state, pairs)
             if k % self.parts == 0:
                 seen[k // self.parts] = self.complex(state)[0]
             if k == last:
