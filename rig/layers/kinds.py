@@ -168,6 +168,8 @@ class LiveWork(Protocol):
 
     is_ready: bool
     """Whether Blender has put everything together that `find` has seen."""
+    is_gradual: bool
+    """Whether what takes long to find or to make may be left to later turns of the window's loop."""
     waited_for: bool
     """Whether the work goes on to its end before it is drawn."""
     seen: bool

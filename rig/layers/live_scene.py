@@ -54,6 +54,8 @@ class LiveScene:
         self.unresolved = False
         self.is_ready = True
         """Whether Blender has put everything together that the kinds have seen."""
+        self.is_gradual = False
+        """Whether what takes long to find or to make may be left to later turns of the window's loop."""
         self.places: dict[Key, object] = {}
         self.tracks: dict[Key, Added] = {}
         """The tracks that the rigs show."""
@@ -150,7 +152,7 @@ class LiveScene:
         where that is not enough, more of it is read the next time. Then what Blender reports is trusted for now
         (`digests`), and all else left to `look_again`.
         """
-        self.scene, self.is_settled = scene, False
+        self.scene, self.is_settled, self.is_gradual = scene, False, within < np.inf
         if self.structure != structure:
             self.digests.forget()
         self.structure, reported = structure, touched

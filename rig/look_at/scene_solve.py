@@ -225,6 +225,9 @@ class SceneSolve:
         return [[solves[n] for n in group] for group in groups]
 
     def _find_needs(self, solve: LookAtSolve) -> tuple[dict[LookAtSolve, bool], dict[LookAtSolve, bool]]:
+        if len(self.solves) == 1:
+            # To find what a rig depends on takes long.
+            return {}, {}
         armature = solve.look_at.armature
         body = fingerprint.dependencies(self.scene, [armature])
         targets = fingerprint.dependencies(self.scene, solve.look_at.surroundings)

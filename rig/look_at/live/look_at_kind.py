@@ -57,7 +57,7 @@ class LookAtKind(Kind):
                 if self.live is not None:
                     self.live.is_ready = False
                 continue
-            at_once = self.live is None or bpy.app.background
+            at_once = self.live is None or not self.live.is_gradual
             yield from constraint_sync.sync(armature, np.inf if at_once else _INSTALLING)
 
     def tidy(self, scene: bpy.types.Scene, instances: Sequence[Instance]) -> None:

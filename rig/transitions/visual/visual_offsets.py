@@ -164,11 +164,15 @@ class VisualLayer(Layer):
 
     def _with_constraints(self, rows: Sequence[Row]) -> Iterator[tuple[Row, bpy.types.Constraint]]:
         held = {_name_of(item): constraint for item, constraint in self.constraints()}
+        name = self._own_action().name
+        # A copy has its name from the start: to name one Blender looks for the name in all F-curves of the file.
+        model = next((constraint for constraint in held.values() if constraint.name == name), None)
         for row in rows:
             constraint = held.get(row.bone)
             if constraint is None:
-                constraint = self._add(self._item(row.bone), self._own_action().name, clock.get())
+                constraint = self._add(self._item(row.bone), name, clock.get(), model)
                 constraint.action = self.action
+                model = model or constraint
             yield row, constraint
         for bone in held.keys() - {row.bone for row in rows}:
             held[bone].influence = 0.0
