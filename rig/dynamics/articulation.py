@@ -1,7 +1,7 @@
 """From an armature to an articulated body: rotating bones become joints, the bones that move with them become their
 mass."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import bpy
@@ -122,7 +122,7 @@ def seen(
     return tuple(dict.fromkeys((*joints, *heavy, *((base,) if base else ()), *above)))
 
 
-def build(
+def building(
     armature: bpy.types.Object,
     sampler: Sampler,
     samples: Samples,
@@ -134,8 +134,9 @@ def build(
     weight: float = 0.0,
     idle: Collection[str] = (),
     posed: Collection[str] = (),
-) -> Articulation:
-    """The body of these joints in the pose of the rig at the first frame of `samples`. Raises LookAtError.
+) -> Generator[float, None, Articulation]:
+    """The body of these joints in the pose of the rig at the first frame of `samples`; yields the completed fraction.
+    Raises LookAtError.
 
     Bones that are not joints, such as helpers, are part of the rigid body of their joint. lines: the bones above each
     joint, the nearest first, where not the rotations that a rig passes on decide what hangs on what. weight: from 0 to
@@ -146,7 +147,7 @@ def build(
     if bone_attachment.is_plain(armature, bones):
         moves = bone_attachment.by_parents(armature, joints, bones)
     else:
-        moves = bone_attachment.by_turning(sampler, armature, joints, bones, samples, posed)
+        moves = yield from bone_attachment.by_turning(sampler, armature, joints, bones, samples, posed)
     if lines is not None:
         moves[: len(joints)] = [[above == name or above in lines[name] for above in joints] for name in joints]
     heavy = {name for name, own in zip(masses.bones, masses.properties.mass, strict=True) if own > 0.0}

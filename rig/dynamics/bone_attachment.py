@@ -1,12 +1,11 @@
 """The joint with which each bone moves: from parents or, with constraints, by rotating each joint."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Sequence
 
 import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
-from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation.bake_transaction import BakeTransaction
 from ..controls import coupling
@@ -45,16 +44,16 @@ def by_turning(
     bones: Sequence[str],
     samples: Samples,
     posed: Collection[str] = (),
-) -> Array:
+) -> Generator[float, None, Array]:
     """The same, measured on the evaluated rig: each joint is rotated a little at the first frame of `samples`, in a
-    working action that is discarded. Joints of `posed`, which a constraint poses, and what is below them move with
-    their parents. What was measured before will do as long as the rig is the same.
+    working action that is discarded; yields the completed fraction. Joints of `posed`, which a constraint poses, and
+    what is below them move with their parents. What was measured before will do as long as the rig is the same.
     """
     rig = sampler.stand_in(armature).evaluated_get(sampler.step(float(samples.frames[0])))
     state, question = RigState.of(sampler.scene, armature, rig), (tuple(joints), tuple(bones), tuple(sorted(posed)))
     known = _kept.get(state, question)
     if known is None:
-        known = _turned(sampler, armature, joints, bones, samples, posed)
+        known = yield from _turned(sampler, armature, joints, bones, samples, posed)
         _kept.keep(state, question, known)
     return known.copy()
 
@@ -66,7 +65,7 @@ def _turned(
     bones: Sequence[str],
     samples: Samples,
     posed: Collection[str],
-) -> Array:
+) -> Generator[float, None, Array]:
     rows = {name: n for n, name in enumerate(samples.bones)}
     chosen, frame = [rows[name] for name in bones], samples.frames[:1]
     before, found = samples.rotations[0, chosen], np.zeros((len(bones), len(joints)), dtype=bool)
@@ -78,7 +77,7 @@ def _turned(
         animated.write(work, Changes(turns), slice(1))
 
     try:
-        shown = drain(coupling.probing(probes, 1, show, lambda _: sample_frames(sampler, frame)))
+        shown = yield from coupling.probing(probes, 1, show, lambda _: sample_frames(sampler, frame))
     finally:
         work.rollback()
     for (n, _), _, seen in shown:

@@ -48,7 +48,7 @@ _TRAVEL = 0.15
 after 0.15 s, and the last ones after 0.25 s."""
 _MASS, _STATURE = 70.0, 1.75
 """The body [kg, m] for which a relative impulse is meant."""
-_WEIGHED, _SAMPLED, _MEASURED = 0.2, 0.7, 0.8
+_WEIGHED, _SAMPLED, _BUILT, _MEASURED = 0.2, 0.6, 0.7, 0.8
 """Completed fractions after measuring masses and after sampling."""
 _SWITCHED_TO_FK = 0.4
 """Completed fraction after limbs were switched."""
@@ -218,8 +218,10 @@ def _work(
 ) -> Generator[float, None, HitResult]:
     dt = seconds_per_frame(scene)
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
+    yield _WEIGHED
     unit = masses.metres(scene, armature)
     joints = _joints(armature, request, weights.bones, into)
+    yield _WEIGHED
     turning = (*joints.line, *joints.followers)
     switches = [limb.switch[0] for limb in joints.switched]
     shifted = hit_hips.find(armature, turning) if request.hips else None
@@ -233,13 +235,15 @@ def _work(
         samples, held = yield from subrange(sampling, _WEIGHED, _SAMPLED)
         turning = joints.without(limb for limb, is_held in zip(joints.switched, held, strict=True) if is_held)
         lines = {name: limb_controls.line(armature, name)[1:] for name in turning}
-        body = tree.build(armature, sampler, samples, turning, weights, unit, lines, idle=joints.followers)
+        building = tree.building(armature, sampler, samples, turning, weights, unit, lines, idle=joints.followers)
+        body = yield from subrange(building, _SAMPLED, _BUILT)
         controls = HitControls(sampler, body, samples, joints.goals)
         animated = controls.local
         strength = _relative(armature, weights, unit) if request.use_relative else 1.0
         given = _given(request, joints, samples, body, dt, strength)
+        yield _BUILT
         response = _response(request, body, animated, dt, [hit for hit, _ in given])
-        yield from subrange(controls.measure(), _SAMPLED, _MEASURED)
+        yield from subrange(controls.measure(), _BUILT, _MEASURED)
         with BakeTransaction(armature) as work:
             written = yield from subrange(controls.steps(work, response.rotations), _MEASURED, 1.0)
             moves = np.zeros((len(frames), 3))
@@ -291,8 +295,10 @@ def _sample(
     sampler: Sampler, armature: bpy.types.Object, frames: Array, switched: Sequence[LimbControls]
 ) -> Generator[float, None, tuple[Samples, list[bool]]]:
     """The rig over all frames, and which of the limbs inverse kinematics poses at any of them."""
-    held, samples = [False] * len(switched), None
-    for k, samples in enumerate(sampler.sample(frames.tolist())):  # noqa: B007
+    held, samples, wanted = [False] * len(switched), None, frames.tolist()
+    for _ in sampler.prepare(wanted):
+        yield 0.0
+    for k, samples in enumerate(sampler.sample(wanted)):  # noqa: B007
         depsgraph = sampler.scene.view_layers[0].depsgraph
         seen = sampler.stand_in(armature).evaluated_get(depsgraph)
         for n, limb in enumerate(switched):

@@ -34,7 +34,7 @@ from .key_poses import KeyPoses
 from .settings import InterpolationSettings
 
 BAKED = " dynamics"
-_WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.3, 0.9
+_WEIGHED, _SAMPLED, _BUILT, _SOLVED = 0.1, 0.3, 0.4, 0.9
 """Completed fractions after measuring masses, sampling and solving."""
 _FINE = 1.0 / 240.0
 """Interval [s] between samples of a motion with keys between frames."""
@@ -158,11 +158,12 @@ def _work(
         with Sampler(scene, armature, tree.seen(armature, keys.bones, weights.bones)) as sampler:
             samples = yield from subrange(sample_frames(sampler, plan.sampled), _WEIGHED, _SAMPLED)
             shown = request.weight if request.inertia == "TRUE" else 0.0
-            body = tree.build(armature, sampler, samples, keys.bones, weights, unit, weight=shown)
+            building = tree.building(armature, sampler, samples, keys.bones, weights, unit, weight=shown)
+            body = yield from subrange(building, _SAMPLED, _BUILT)
         keys = keys.of(body.bones)
         if request.settles:
             plan, samples = _as_long_as_needed(scene, plan, samples, body, request.swing_past)
-        motion = yield from subrange(_solving(scene, request, plan, samples, body, keys), _SAMPLED, _SOLVED)
+        motion = yield from subrange(_solving(scene, request, plan, samples, body, keys), _BUILT, _SOLVED)
         passive = actuation.of(scene, body).passive & (request.between != "TORQUE_CHANGE")
         kept = keys.owned & ~passive
         rotations = _rotations(plan, samples, body, motion, kept)

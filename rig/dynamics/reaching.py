@@ -37,7 +37,7 @@ from .reach_request import ReachRequest
 from .reach_solving import AROUND, BEFORE, TOUCHED, ReachSolving
 
 REACHED = " reach"
-_WEIGHED, _SAMPLED, _SOLVED = 0.1, 0.2, 0.9
+_WEIGHED, _SAMPLED, _BUILT, _SOLVED = 0.1, 0.2, 0.25, 0.9
 """Completed fractions after measuring masses, sampling and solving."""
 _MISSED = 1e-3
 """Distance [m] from its goal at which it is said that a hand misses it."""
@@ -353,7 +353,8 @@ def _work(
             samples = yield from subrange(sample_frames(sampler, keyed), _WEIGHED, _SAMPLED)
             beside = run(sampler.sample([*(frames[0] - BEFORE), *(frames[-1] + AROUND)]))
             axes = _axes(sampler, request, hands, samples, len(frames)) if _needs_axes(request) else None
-            body = tree.build(armature, sampler, samples, turning, weights, unit, posed=posed)
+            building = tree.building(armature, sampler, samples, turning, weights, unit, posed=posed)
+            body = yield from subrange(building, _SAMPLED, _BUILT)
             work = baking.enter_context(BakeTransaction(armature))
 
             whole = len(posed) == len(turning)
@@ -378,7 +379,7 @@ def _work(
             solved = solving.corrected(
                 writing.evaluated, plain=bone_attachment.is_plain(armature, (*turning, *effectors))
             )
-            motion, misses, contact = yield from subrange(solved, _SAMPLED, _SOLVED)
+            motion, misses, contact = yield from subrange(solved, _BUILT, _SOLVED)
         action = work.commit(into, actions.baked_name(armature, into, REACHED), request.writer)
     costs = np.asarray(motion.costs)
     paths, straights = (

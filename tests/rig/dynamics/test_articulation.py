@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from extension import load
 from lookat_pd import rotation
+from lookat_pd.progress import drain
 
 from .. import scenes
 
@@ -30,7 +31,8 @@ def build(
     unit, weights = masses.metres(scene, armature), masses.of(scene, armature)
     with sample.Sampler(scene, armature, tree.seen(armature, joints, weights.bones)) as sampler:
         samples = sample.run(sampler.sample(frames))
-        return tree.build(armature, sampler, samples, joints, weights, unit, idle=idle), samples
+        steps = tree.building(armature, sampler, samples, joints, weights, unit, idle=idle)
+        return drain(steps), samples
 
 
 def places(found: Any, samples: Any) -> Any:
