@@ -1,4 +1,7 @@
-"""Find the best cut between two actions."""
+"""Find the best cut between two actions, with a progress display; Esc cancels without changes."""
+
+from collections.abc import Generator
+from typing import Any
 
 import bpy
 
@@ -8,10 +11,12 @@ from ..rig.sampling import scene_time
 from ..rig.settings import integer, switch, text
 from ..rig.transitions import best_cut
 from ..rig.transitions.settings import Blending, CutRange
-from . import inertialize, polling, reporting, selection
+from ..translations import messages
+from . import inertialize, reporting, selection
+from .job import ModalJob
 
 
-class LOOKAT_PD_OT_best_cut(polling.Explained, CutRange, bpy.types.Operator):
+class LOOKAT_PD_OT_best_cut(CutRange, ModalJob, bpy.types.Operator):
     """Compare all frames of two actions and set the cut where pose, speed and foot contacts differ least"""
 
     bl_idname = "lookat_pd.best_cut"
@@ -23,7 +28,11 @@ class LOOKAT_PD_OT_best_cut(polling.Explained, CutRange, bpy.types.Operator):
     count: integer("Cuts to Find", "Number of cuts to find", 10, max=1000, min=1, soft_max=50)
     picture: switch("Image", f"Draw the differences of all frames into the image '{best_cut.PICTURE}'", True)
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Comparing actions: {percent} %   Esc: cancel", percent=percent))
+
+    def start(self, context: bpy.types.Context) -> None:
+        """Raises LookAtError."""
         settings = context.scene.lookat_pd_transition
         source = inertialize.find_action(
             self.source or settings.source or inertialize.current_action(context), "source"
@@ -35,13 +44,29 @@ class LOOKAT_PD_OT_best_cut(polling.Explained, CutRange, bpy.types.Operator):
             "ranges": ranges_of(self),
             "scene": context.scene,
         }
-        search = best_cut.find(selection.armature(context), source, destination, **options)
+        self.job = self._search(selection.armature(context), source, destination, options)
+
+    @staticmethod
+    def _search(
+        armature: bpy.types.Object,
+        source: bpy.types.Action,
+        destination: bpy.types.Action,
+        options: dict[str, Any],
+    ) -> Generator[float, None, tuple[bpy.types.Action, bpy.types.Action, best_cut.Found]]:
+        """The actions with their best cuts. Raises LookAtError."""
+        search = yield from best_cut.finding(armature, source, destination, **options)
         if not search.cuts:
             raise RigError(
                 "'{source}' or '{destination}' is too short for a cut; choose longer actions.",
                 source=source.name,
                 destination=destination.name,
             )
+        return source, destination, search
+
+    def finish(
+        self, context: bpy.types.Context, result: tuple[bpy.types.Action, bpy.types.Action, best_cut.Found]
+    ) -> None:
+        settings, (source, destination, search) = context.scene.lookat_pd_transition, result
         settings.source, settings.destination = source.name, destination.name
         settings.cuts.clear()
         for found in search.cuts:
@@ -67,7 +92,6 @@ class LOOKAT_PD_OT_best_cut(polling.Explained, CutRange, bpy.types.Operator):
                 second=100.0 * best.kept[1],
             ),
         )
-        return {"FINISHED"}
 
 
 def ranges_of(settings: CutRange) -> tuple[best_cut.Range, best_cut.Range]:

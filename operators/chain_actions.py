@@ -39,7 +39,7 @@ class LOOKAT_PD_OT_chain_actions(InSequence, Blending, Played, inertialize.Joini
         options = {"root": self.root, "assign": self.assign, "lock_feet": self.locks_keys, "scene": scene}
         options["writer"] = self.writer()
         self.start_join(
-            context, lambda how: join.chain(armature, marker_clips.from_markers(armature, scene, how), **options)
+            context, lambda how: join.chaining(armature, marker_clips.from_markers(armature, scene, how), **options)
         )
 
 

@@ -39,6 +39,10 @@ def why_not(context: bpy.types.Context) -> str | None:
     return None
 
 
+Making = Callable[[splice.Blend], Generator[float, None, join.Joined]]
+"""Joins with a blend; yields the completed fraction."""
+
+
 class Joining(Blended, FootLocking, PoseSource, KeyChoice, ModalJob):
     """Mixin of operators that join actions, of keys or of the visual pose."""
 
@@ -52,7 +56,7 @@ class Joining(Blended, FootLocking, PoseSource, KeyChoice, ModalJob):
     def progress(self, percent: str) -> str:
         return messages.translate(Message("Joining actions: {percent} %   (Esc cancels)", percent=percent))
 
-    def start_join(self, context: bpy.types.Context, make: Callable[[splice.Blend], join.Joined]) -> None:
+    def start_join(self, context: bpy.types.Context, make: Making) -> None:
         """Begin with what `make` joins with a blend. Raises LookAtError."""
         self.job = self.joined(context.scene, selection.armature(context), make, self.how(context))
 
@@ -60,13 +64,13 @@ class Joining(Blended, FootLocking, PoseSource, KeyChoice, ModalJob):
         self,
         scene: bpy.types.Scene,
         armature: bpy.types.Object,
-        make: Callable[[splice.Blend], join.Joined],
+        make: Making,
         blend: splice.Blend,
     ) -> Generator[float, None, join.Joined]:
         """What `make` joins with a blend of keys or of the visual pose."""
         yield 0.0
         if self.pose_source == "KEYS":
-            return make(blend)
+            return (yield from make(blend))
         return (yield from visual_join.joined(scene, armature, make, blend, lock_feet=self.feet))
 
     def finish(self, context: bpy.types.Context, result: join.Joined) -> None:
@@ -151,7 +155,7 @@ class LOOKAT_PD_OT_inertialize(TwoActions, Blending, Repeating, Played, Joining,
         if not self.use_dialog:
             # The result becomes the current action: the field of the panel goes on showing what is joined.
             context.scene.lookat_pd_transition.source = source.name
-        self.start_join(context, lambda how: join.join(armature, *refs, how, **options))
+        self.start_join(context, lambda how: join.joining(armature, *refs, how, **options))
 
 
 def current_action(context: bpy.types.Context) -> str:

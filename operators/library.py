@@ -91,7 +91,7 @@ class LOOKAT_PD_OT_join_path(
         options = {"root": self.root, "assign": self.assign, "lock_feet": self.locks_keys, "scene": scene}
         options["writer"] = self.writer()
         result = yield from self.joined(
-            scene, armature, lambda how: join.chain(armature, known.steps(path, how), **options), self.how(context)
+            scene, armature, lambda how: join.chaining(armature, known.steps(path, how), **options), self.how(context)
         )
         return result, path
 

@@ -87,7 +87,7 @@ class LOOKAT_PD_OT_loop_action(
     ) -> Generator[float, None, Message]:
         """Make the cyclic action, and return what was done. Raises LookAtError."""
         yield 0.0
-        result = loop.loop(
+        result = yield from loop.looping(
             armature,
             action,
             self.frame_start if self.use_range else None,

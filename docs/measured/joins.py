@@ -143,7 +143,7 @@ def rows(name: str, first: str, second: str) -> Iterator[str]:
                 if source == "keys":
                     made = join.join(armature, *refs, lock_feet=True)
                 else:
-                    make = partial(join.join, armature, *refs)
+                    make = partial(join.joining, armature, *refs)
                     made = drain(visual_join.joined(scene, armature, make, splice.AUTOMATIC, lock_feet=True))
             except RigError as error:
                 yield f"| {name} | {files} | {cut} → {enter} | {source} | {error} | | |"

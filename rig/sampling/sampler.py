@@ -740,8 +740,10 @@ def run(steps: Generator[Samples, None, Samples]) -> Samples:
 
 def sample_frames(sampler: Sampler, frames: Array) -> Generator[float, None, Samples]:
     """The rig at these frames. Raises RigError."""
-    samples = None
-    for k, samples in enumerate(sampler.sample(frames.tolist())):  # noqa: B007
+    samples, wanted = None, frames.tolist()
+    for _ in sampler.prepare(wanted):
+        yield 0.0
+    for k, samples in enumerate(sampler.sample(wanted)):  # noqa: B007
         yield (k + 1) / len(frames)
     assert samples is not None, "there is at least one frame"
     return samples

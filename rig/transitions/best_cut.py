@@ -1,6 +1,6 @@
 """The best place to cut from one clip to another: samples both, compares all pairs of frames, and draws the result."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import drained, subrange
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.transitions import best_cut, clip_extent, ground_speed
 from ...lookat_pd.transitions.clip_extent import ClipExtent
@@ -18,7 +19,8 @@ from ..detection import rest, stance
 from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
 from ..sampling import scene_time
-from ..sampling.sampler import Sampler, run
+from ..sampling.sampler import Sampler, sample_frames
+from ..sampling.suspend import suspend_live
 from . import clips, sequence
 from .clips import Clip
 from .root_motion import find_root
@@ -58,7 +60,7 @@ class Found:
     first: tuple[int, int]
 
 
-def find(
+def finding(
     armature: bpy.types.Object,
     source: bpy.types.Action,
     destination: bpy.types.Action,
@@ -67,8 +69,9 @@ def find(
     room: int = 0,
     ranges: tuple[Range, Range] = (None, None),
     scene: bpy.types.Scene | None = None,
-) -> Found:
-    """Compare all frames of two actions as this armature plays them; the best cuts, at most `count`.
+) -> Generator[float, None, Found]:
+    """Compare all frames of two actions as this armature plays them; the best cuts, at most `count`. Yields the
+    completed fraction.
 
     room: frames of the destination that must come after the cut, such as the length of the blend. ranges: first and
     last frame that a cut may have in the source and in the destination; None for the second half of the source, and the
@@ -80,7 +83,9 @@ def find(
     used = [sequence.Used.of(armature, sequence.ClipRef(action, 0)) for action in (source, destination)]
     body = ComparedBody(armature, used)
     dt = scene_time.seconds_per_frame(scene)
-    positions = [body.sample(scene, item) for item in used]
+    positions = []
+    for n, item in enumerate(used):
+        positions.append((yield from subrange(body.sample(scene, item), 0.45 * n, 0.45 * (n + 1))))
     contacts = None
     if body.feet:
         first, second = (body.contacts(clip, dt) for clip in positions)
@@ -115,6 +120,9 @@ def find(
         for pair in found
     ]
     return Found(cuts, costs.cost, begins)
+
+
+find = drained("find", finding)
 
 
 def _extent(body: "ComparedBody", item: sequence.Used, positions: Array, dt: float, frames: Range) -> ClipExtent:
@@ -167,11 +175,15 @@ class ComparedBody:
         self.feet = [n for n, name in enumerate(joints) if name in feet]
         self._upright = rotation.shortest_arc(stance.of(armature).axes.up, _UP)
 
-    def sample(self, scene: bpy.types.Scene, item: sequence.Used) -> Array:
-        """Positions (F, J, 3) of the joints over all frames of a clip, Z up."""
-        frames = range(item.first, item.last + 1)
-        with playing(self.armature, item.action, item.slot), Sampler(scene, self.armature, self.joints) as sampler:
-            samples = run(sampler.sample(frames))
+    def sample(self, scene: bpy.types.Scene, item: sequence.Used) -> Generator[float, None, Array]:
+        """Positions (F, J, 3) of the joints over all frames of a clip, Z up; yields the completed fraction."""
+        frames = np.arange(item.first, item.last + 1)
+        with (
+            suspend_live(),
+            playing(self.armature, item.action, item.slot),
+            Sampler(scene, self.armature, self.joints) as sampler,
+        ):
+            samples = yield from sample_frames(sampler, frames)
         return rotation.rotate(self._upright, samples.positions)
 
     def contacts(self, positions: Array, dt: float) -> best_cut.Mask:

@@ -3,7 +3,7 @@
 All computations precede any change; the joined actions are never modified.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -11,15 +11,16 @@ from itertools import pairwise
 import bpy
 
 from ...lookat_pd.errors import RigError
-from ...lookat_pd.progress import drain
+from ...lookat_pd.progress import drained, subrange
 from ..animation import actions, editable, key_writer
 from ..animation.key_writer import KeyWriter
+from ..detection.read_once import unchanged
 from ..feet.contact_report import ContactReport
 from ..sampling import scene_time
 from . import clips, kept_clips, limb_swing, pose_markers, sequence, splice
 from . import lock_feet as feet
 from .clips import Clip
-from .lock_feet import WHERE_POSSIBLE, PlayedClip, locked
+from .lock_feet import WHERE_POSSIBLE, PlayedClip, locking
 from .pose_markers import Marker
 from .sequence import ClipRef, ClipSequence, ClipStep, Used, check_lengths
 from .splice import Blend
@@ -60,7 +61,7 @@ class Joined:
     """Why feet are not locked though the rig has legs, where nobody asked for it."""
 
 
-def join(
+def joining(
     armature: bpy.types.Object,
     source: ClipRef,
     destination: ClipRef,
@@ -74,15 +75,15 @@ def join(
     lock_feet: bool | None = WHERE_POSSIBLE,
     scene: bpy.types.Scene | None = None,
     writer: KeyWriter | None = None,
-) -> Joined:
+) -> Generator[float, None, Joined]:
     """A new action: `source` before its `frame`, which must be whole, then `destination` from its own.
 
-    Frames of the source keep their numbers; a cycle plays as often as it takes until its `frame`. root: placement of
-    the destination at the root of the source, see `Ground.placement`. repeat: how many times the destination plays.
-    until: last frame of the result, until which it plays as often as needed, instead. assign: assign the result to the
-    armature; the current action is kept. lock_feet: keep planted feet on their places, by default where
-    possible. writer: which keys, by default those of the actions where they play unchanged. Raises LookAtError before
-    any change.
+    Yields the completed fraction. Frames of the source keep their numbers; a cycle plays as often as it takes until its
+    `frame`. root: placement of the destination at the root of the source, see `Ground.placement`. repeat: how many
+    times the destination plays. until: last frame of the result, until which it plays as often as needed, instead.
+    assign: assign the result to the armature; the current action is kept. lock_feet: keep planted feet on their places,
+    by default where possible. writer: which keys, by default those of the actions where they play unchanged. Raises
+    LookAtError before any change.
     """
     first, last = sequence.frame_range(armature, source)
     source_slot = source.slot or actions.find_slot(armature, source.action)
@@ -97,15 +98,17 @@ def join(
         steps = sequence.repeated_until(steps[0], slot, until)
     elif repeat > 1:
         steps += sequence.repetitions(destination, slot, int(source.frame), repeat - 1)
-    return chain(
-        armature,
-        [*beginning, *steps],
-        root=root,
-        name=name,
-        assign=assign,
-        lock_feet=lock_feet,
-        scene=scene,
-        writer=writer,
+    return (
+        yield from chaining(
+            armature,
+            [*beginning, *steps],
+            root=root,
+            name=name,
+            assign=assign,
+            lock_feet=lock_feet,
+            scene=scene,
+            writer=writer,
+        )
     )
 
 
@@ -128,7 +131,7 @@ def _check_cut(source: ClipRef, first: int, last: int, *, plays_on: bool) -> Non
         )
 
 
-def chain(
+def chaining(
     armature: bpy.types.Object,
     steps: Sequence[ClipStep],
     *,
@@ -138,17 +141,18 @@ def chain(
     lock_feet: bool | None = WHERE_POSSIBLE,
     scene: bpy.types.Scene | None = None,
     writer: KeyWriter | None = None,
-) -> Joined:
-    """A new action of several clips, each from the frame of its step to that of the next; the last to its end.
+) -> Generator[float, None, Joined]:
+    """A new action of several clips, each from the frame of its step to that of the next; the last to its end. Yields
+    the completed fraction.
 
     A clip that ends before the next starts holds its last pose; transitions may overlap. Arguments and errors as for
-    `join`.
+    `joining`.
     """
     if any(step.blend.hard for step in steps):
         # Feet are locked where the visual pose is blended.
         lock_feet = lock_feet or False
     make = partial(_chain, armature, steps, root=root, name=name, assign=assign, scene=scene, writer=writer)
-    return locked(armature, lambda lock: make(lock_feet=lock), lock_feet)
+    return (yield from locking(armature, lambda lock: make(lock_feet=lock), lock_feet))
 
 
 def _chain(
@@ -161,23 +165,27 @@ def _chain(
     lock_feet: bool,
     scene: bpy.types.Scene | None,
     writer: KeyWriter | None,
-) -> Joined:
+) -> Generator[float, None, Joined]:
     _check(armature, steps, assign)
     used = [Used.of(armature, step.clip) for step in steps]
+    yield 0.0
     scene = scene or bpy.context.scene
     dt = scene_time.seconds_per_frame(scene)
     check_lengths(steps, used, dt)
     played = ClipSequence(armature, steps, used, root, dt)
-    clip = played.play()
+    with unchanged():
+        clip = played.play()
+    yield 0.05
     called = name or " > ".join(dict.fromkeys(s.clip.action.name for s in steps))
     action, slot = make(armature, called, clip, pose_markers.of_sequence(played))
     locked = None
     with actions.removed_if_failed(action):
         # Limbs that inverse kinematics bends become straight gradually.
-        drain(limb_swing.soften(scene, armature, action, slot, _clips(played), played.swings))
+        soften = limb_swing.soften(scene, armature, action, slot, _clips(played), played.swings)
+        yield from subrange(soften, 0.1, 0.2)
         if lock_feet and len(steps) > 1:
-            locked = drain(feet.lock_feet(scene, armature, action, slot, _clips(played)))
-    with_keys(armature, action, slot, _clips(played), writer)
+            locked = yield from subrange(feet.lock_feet(scene, armature, action, slot, _clips(played)), 0.2, 0.7)
+        yield from subrange(with_keys(armature, action, slot, _clips(played), writer), 0.7, 1.0)
     if assign:
         use(armature, action, slot)
     missing = {bone for item in used for bone in item.contents.missing}
@@ -201,6 +209,10 @@ def _chain(
     )
 
 
+join = drained("join", joining)
+chain = drained("chain", chaining)
+
+
 def with_keys(
     armature: bpy.types.Object,
     action: bpy.types.Action,
@@ -209,11 +221,12 @@ def with_keys(
     writer: KeyWriter | None,
     *,
     is_cycle: bool = False,
-) -> None:
+) -> Generator[float, None, None]:
     """Let a writer choose the keys of a new action that was made of clips, by default those of the clips where they
-    play unchanged; it is removed again if that fails. is_cycle: all curves have keys at its ends."""
+    play unchanged; it is removed again if that fails. is_cycle: all curves have keys at its ends. Yields the completed
+    fraction."""
     with actions.removed_if_failed(action):
-        kept_clips.thin(armature, action, slot, clips, writer or key_writer.keeping(), is_cycle=is_cycle)
+        yield from kept_clips.thin(armature, action, slot, clips, writer or key_writer.keeping(), is_cycle=is_cycle)
 
 
 def _clips(played: ClipSequence) -> list[PlayedClip]:

@@ -6,7 +6,7 @@ other sign. Such a map takes Bezier segments to Bezier segments, so that the key
 at all times; where several numbers are mixed, those need keys and handles at the same times.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache, reduce
@@ -58,9 +58,9 @@ def thin(
     writer: KeyWriter,
     *,
     is_cycle: bool = False,
-) -> None:
+) -> Generator[float, None, None]:
     """Let a writer choose the keys of a new action with a key at every frame. clips: of which it was made, in order.
-    is_cycle: all curves have keys at its ends."""
+    is_cycle: all curves have keys at its ends. Yields the completed fraction."""
     if not writer.is_sparse:
         return
     bag: Any = actions.channelbag(action, slot)
@@ -69,7 +69,9 @@ def thin(
     with ExitStack() as open_until_then:
         sources = [_Source(clip, open_until_then) for clip in clips]
         written = []
-        for channel in animated.channels_of(armature, action, slot):
+        channels = list(animated.channels_of(armature, action, slot))
+        for done, channel in enumerate(channels):
+            yield done / len(channels)
             curves = [by_place.get((channel.path, place)) for place in _places(channel)]
             if all(curve is not None for curve in curves):
                 motion = _thin(armature, channel, curves, sources, writer, is_cycle=is_cycle)

@@ -231,9 +231,9 @@ def build(
     dt = scene_time.seconds_per_frame(scene)
     body = best_cut.ComparedBody(armature, clips)
     positions = []
-    for number, clip in enumerate(clips, 1):
-        positions.append(body.sample(scene, clip))
-        yield _SAMPLED * number / len(clips)
+    for number, clip in enumerate(clips):
+        begin, end = (_SAMPLED * n / len(clips) for n in (number, number + 1))
+        positions.append((yield from subrange(body.sample(scene, clip), begin, end)))
     contacts = [body.contacts(clip, dt) for clip in positions] if body.feet else None
     work = clip_graph.comparing(
         positions,

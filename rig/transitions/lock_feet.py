@@ -30,8 +30,9 @@ from ..feet import foot_bones, foot_locking
 from ..feet.contact_report import ContactReport
 from ..feet.foot_bones import Foot, Footing
 from ..feet.foot_locking import FootPlan
-from ..sampling.sampler import Sampler, Samples, run
+from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
+from ..sampling.suspend import suspend_live
 
 WHERE_POSSIBLE = None
 """The default of `lock_feet` in panel, operators, command line and Python: feet are locked if the rig has legs and they
@@ -137,18 +138,22 @@ class FootHold:
         scene: bpy.types.Scene,
         armature: bpy.types.Object,
         clips: Sequence[PlayedClip],
-        around: Callable[[], AbstractContextManager[None]] = nullcontext,
+        around: Callable[[], AbstractContextManager[None]] | None = None,
     ) -> Generator[float, None, "FootHold | None"]:
         """None if nothing is planted at a transition; yields the completed fraction. Raises RigError if the rig has no
         legs.
 
-        around: a context in which each clip is sampled; none is open between two of them.
+        around: a context in which each clip is sampled in one go; none is open between two of them.
         """
         footing, dt = foot_bones.find(armature, hands=True), seconds_per_frame(scene)
         known = []
-        for clip in clips:
+        for n, clip in enumerate(clips):
+            steps = subrange(sample(scene, armature, footing, clip), n / len(clips), (n + 1) / len(clips))
+            if around is None:
+                known.append((yield from steps))
+                continue
             with around():
-                known.append(sample(scene, armature, footing, clip))
+                known.append(drain(steps))
             yield len(known) / len(clips)
         planted = [_planted(known, n, dt) for n in range(len(footing.feet))]
         if not any(planted):
@@ -208,15 +213,17 @@ def lock_feet(
     hold = yield from subrange(FootHold.of(scene, armature, clips), 0.0, 0.2)
     if hold is None:
         return None
-    with playing(armature, action, slot):
+    with suspend_live(), playing(armature, action, slot):
         return (yield from subrange(hold.steps(scene, armature, "CURRENT"), 0.2, 1.0))
 
 
-def sample(scene: bpy.types.Scene, armature: bpy.types.Object, footing: Footing, clip: PlayedClip) -> SampledClip:
-    """A clip as it is played alone."""
+def sample(
+    scene: bpy.types.Scene, armature: bpy.types.Object, footing: Footing, clip: PlayedClip
+) -> Generator[float, None, SampledClip]:
+    """A clip as it is played alone; yields the completed fraction."""
     frames = np.arange(clip.begin, clip.end + 1) - clip.at + clip.frame
-    with clip.playing(armature), Sampler(scene, armature, footing.sampled) as sampler:
-        samples = run(sampler.sample(frames.tolist()))
+    with suspend_live(), clip.playing(armature), Sampler(scene, armature, footing.sampled) as sampler:
+        samples = yield from sample_frames(sampler, frames)
     contacts = footing.contacts(samples, seconds_per_frame(scene), Detection())
     shifted = [[[(clip.begin + a, clip.begin + b) for a, b in point] for point in foot] for foot in contacts]
     return SampledClip(clip, [foot.touch(samples) for foot in footing.feet], shifted)
@@ -348,16 +355,6 @@ def locking(
     except RigError as error:
         # What is wrong with anything else is wrong again.
         return replace((yield from make(False)), unlocked=error)
-
-
-def locked(armature: bpy.types.Object, make: Callable[[bool], Any], lock_feet: bool | None) -> Any:
-    """The same of what is made at once."""
-
-    def steps(lock: bool) -> Generator[float, None, Any]:
-        yield 0.0
-        return make(lock)
-
-    return drain(locking(armature, steps, lock_feet))
 
 
 def has_legs(armature: bpy.types.Object) -> bool:

@@ -264,7 +264,7 @@ class TravelClip:
         """The clip as it plays from its frame `frame` at frame `at`."""
         return PlayedClip(self.action, self.slot, self.first, self.last, frame, at, 0.0)
 
-    def write(
+    def writing(
         self,
         clip: Clip,
         name: str,
@@ -273,9 +273,12 @@ class TravelClip:
         markers: bool = True,
         played: Sequence[PlayedClip] = (),
         writer: KeyWriter | None = None,
-    ) -> Travelled:
-        """Make an action of a clip. played: of which clips it is made, by default of the whole one. writer: as for
-        `join.with_keys`. Raises LookAtError."""
+    ) -> Generator[float, None, Travelled]:
+        """Make an action of a clip; yields the completed fraction.
+
+        played: of which clips it is made, by default of the whole one. writer: as for `join.with_keys`. Raises
+        LookAtError.
+        """
         if assign:
             sequence.check_may_play(self.armature)
         for channel in self.added:
@@ -284,7 +287,7 @@ class TravelClip:
         kept = pose_markers.read(self.action, self.first, self.last) if markers else ()
         made, slot = join.make(self.armature, name, clip, kept)
         played = played or [self.as_played(self.first, float(self.first))]
-        join.with_keys(self.armature, made, slot, played, writer)
+        yield from join.with_keys(self.armature, made, slot, played, writer)
         if assign:
             join.use(self.armature, made, slot)
         return Travelled(made, slot, int(clip.frames[0]), int(clip.frames[-1]), Speed(0.0))
@@ -328,7 +331,9 @@ def making_in_place(
     yield 0.6
     result = known.moved(known.clip, path, known.still(len(path.angles)))
     yield 0.8
-    made = known.write(result, name or f"{action.name} in place", assign=assign, writer=writer)
+    made = yield from subrange(
+        known.writing(result, name or f"{action.name} in place", assign=assign, writer=writer), 0.8, 1.0
+    )
     return replace(made, speed=known.speed())
 
 
@@ -359,7 +364,9 @@ def making_travelling(
     yield 0.8
     result = known.moved(still, known.still(rows), known.straight(speed, known.dt * np.arange(rows)))
     yield 0.9
-    made = known.write(result, name or f"{action.name} travelling", assign=assign, writer=writer)
+    made = yield from subrange(
+        known.writing(result, name or f"{action.name} travelling", assign=assign, writer=writer), 0.9, 1.0
+    )
     return replace(made, speed=speed)
 
 

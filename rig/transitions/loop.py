@@ -6,7 +6,7 @@ difference the smaller of their two speeds, across it the mean. The travel of th
 the second cycle starts where the first one ends.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import InvalidArgument, RigError
+from ...lookat_pd.progress import drained, subrange
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.transitions import cut
 from ..animation import actions, editable
@@ -24,7 +25,7 @@ from ..sampling import scene_time
 from . import animated, clips, join, pose_markers, sequence, splice
 from .animated import Channel
 from .clips import Clip
-from .lock_feet import WHERE_POSSIBLE, PlayedClip, locked
+from .lock_feet import WHERE_POSSIBLE, PlayedClip, locking
 from .loop_feet import Locking, LoopFeet, LoopLockResult, by_keys
 from .root_motion import Ground, Placement, heading, inverse, part
 from .splice import Blend
@@ -55,7 +56,7 @@ class Looped:
     """Why feet are not locked though the rig has legs, where nobody asked for it."""
 
 
-def loop(
+def looping(
     armature: bpy.types.Object,
     action: bpy.types.Action,
     first: int | None = None,
@@ -71,8 +72,9 @@ def loop(
     lock_feet: bool | None = WHERE_POSSIBLE,
     scene: bpy.types.Scene | None = None,
     writer: KeyWriter | None = None,
-) -> Looped:
-    """A new action, cyclic from frame first to last (default: all of it): its last pose equals the first.
+) -> Generator[float, None, Looped]:
+    """A new action, cyclic from frame first to last (default: all of it): its last pose equals the first. Yields
+    the completed fraction.
 
     blend: its length at each end is at most half of the clip. Bones with a factor of 0 in its profile stay as they
     are. ends: which of them changes, "BOTH" by half of the difference, or "START" or "END" by all of it. in_place:
@@ -84,7 +86,10 @@ def loop(
     """
     make = partial(_loop, armature, action, first, last, blend, slot=slot, ends=ends, in_place=in_place, cycles=cycles)
     more = partial(make, name=name, assign=assign, scene=scene, writer=writer)
-    return locked(armature, lambda lock: more(lock_feet=lock), lock_feet)
+    return (yield from locking(armature, lambda lock: more(lock_feet=lock), lock_feet))
+
+
+loop = drained("loop", looping)
 
 
 def _loop(
@@ -103,7 +108,7 @@ def _loop(
     lock_feet: bool,
     scene: bpy.types.Scene | None,
     writer: KeyWriter | None,
-) -> Looped:
+) -> Generator[float, None, Looped]:
     check_ends(ends)
     editable.check_armature(armature)
     if assign:
@@ -118,7 +123,8 @@ def _loop(
     clip, ground, added = _read(armature, action, slot, begin, end)
     travel = ground.placement(ground.stand(clip, -1), ground.stand(clip, 0), "HEADING")
     played = PlayedClip(action, slot, begin, end, float(begin), begin, 0.0)
-    feet = LoopFeet.of(scene, armature, played, dt, ends) if lock_feet else None
+    steps = LoopFeet.of(scene, armature, played, dt, ends)
+    feet = (yield from subrange(steps, 0.0, 0.3)) if lock_feet else None
 
     def moved(clip: Clip, later: bool) -> Clip:
         return ground.place(clip, travel if later else inverse(travel))
@@ -126,7 +132,7 @@ def _loop(
     def still(clip: Clip) -> Clip:
         return ground.place(clip, [part(travel, ground.up, -s) for s in np.linspace(0.0, 1.0, len(clip.frames))])
 
-    result, blend, locked = cyclic(
+    steps = cyclic(
         clip,
         moved,
         dt,
@@ -137,6 +143,7 @@ def _loop(
         feet=feet,
         locking=by_keys(scene, armature),
     )
+    result, blend, locked = yield from subrange(steps, 0.3, 0.7)
     result = _exactly_closed(result)
     for channel in added:
         if np.all(result.raw[channel] == animated.current(armature, channel)):
@@ -145,7 +152,7 @@ def _loop(
     turn = heading(ground.up, travel.rotation)
     markers = pose_markers.read(action, begin, end)
     made, made_slot = join.make(armature, name or f"{action.name} loop", result, markers)
-    join.with_keys(armature, made, made_slot, [played], writer, is_cycle=True)
+    yield from subrange(join.with_keys(armature, made, made_slot, [played], writer, is_cycle=True), 0.7, 1.0)
     cycles = cycles and abs(turn) < _STRAIGHT
     if cycles:
         _add_cycles(made, made_slot, ground, travel)
@@ -218,9 +225,9 @@ def cyclic(
     in_place: Callable[[Clip], Clip] | None,
     feet: LoopFeet | None,
     locking: Locking,
-) -> tuple[Clip, Blend, LoopLockResult | None]:
+) -> Generator[float, None, tuple[Clip, Blend, LoopLockResult | None]]:
     """The clip with matching ends and with feet on their places, its blend with a length, and what locking the feet
-    did.
+    did; yields the completed fraction.
 
     moved: a clip as it is one cycle later or, with False, earlier. size: as for `splice.chosen`. in_place: takes
     the travel out of a cycle; None: it stays. feet, locking: what is locked, and how; None where nothing is. Raises
@@ -236,11 +243,11 @@ def cyclic(
         feet = feet.blended(blend.profile.duration(blend.seconds or 0.0))
     # Feet that walk are planted where the character travels, those that stand where it does not.
     if feet is not None and not (in_place and feet.stand):
-        result, locked = feet.lock(result, moved, locking)
+        result, locked = yield from feet.lock(result, moved, locking)
     if in_place:
         result = in_place(result)
         if feet is not None and feet.stand:
-            result, locked = feet.lock(result, lambda part, later: part, locking)
+            result, locked = yield from feet.lock(result, lambda part, later: part, locking)
     return result, blend, locked
 
 

@@ -5,7 +5,7 @@ at the start, too. Several cycles are locked one after another, each placed wher
 one is taken, so that the result is as cyclic as the loop was.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, replace
 
 import bpy
@@ -14,7 +14,6 @@ import numpy as np
 from ...lookat_pd.body import foot_lock
 from ...lookat_pd.body.foot_lock import FREE, FootStance
 from ...lookat_pd.curves import runs
-from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation.bake_options import BakeOptions
 from ..animation.playing import playing
@@ -23,6 +22,7 @@ from ..feet.foot_bones import Footing
 from ..feet.foot_locking import FootPlan, Plan
 from ..sampling.own_data import TEMPORARY
 from ..sampling.sampler import Samples
+from ..sampling.suspend import suspend_live
 from . import clips, join, lock_feet
 from .clips import Clip
 from .lock_feet import PlayedClip
@@ -32,9 +32,9 @@ _AROUND = 1.5
 _ROUNDING = 1e-4
 
 
-Locking = Callable[[Clip, Footing, Plan, Array], tuple[Clip, tuple[float, float]]]
-"""Locks several cycles with this footing and plan; the frames of the cycle that is wanted, and the largest drift of a
-foot before and after."""
+Locking = Callable[[Clip, Footing, Plan, Array], Generator[float, None, tuple[Clip, tuple[float, float]]]]
+"""Locks several cycles with this footing and plan; yields the completed fraction. The frames of the cycle that is
+wanted, and the largest drift of a foot before and after."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,14 @@ class LoopLockResult:
 def by_keys(scene: bpy.types.Scene, armature: bpy.types.Object) -> Locking:
     """Locking of clips of keys: they play, and the bones and controls of the legs get other keys."""
 
-    def locked(played: Clip, footing: Footing, plan: Plan, frames: Array) -> tuple[Clip, tuple[float, float]]:
+    def locked(
+        played: Clip, footing: Footing, plan: Plan, frames: Array
+    ) -> Generator[float, None, tuple[Clip, tuple[float, float]]]:
         action, slot = join.make(armature, TEMPORARY, played)
         options = BakeOptions(int(played.frames[0]), int(played.frames[-1]), "CURRENT")
         try:
-            with playing(armature, action, slot):
-                done = drain(foot_locking.lock(scene, armature, footing, plan, options))
+            with suspend_live(), playing(armature, action, slot):
+                done = yield from foot_locking.lock(scene, armature, footing, plan, options)
             return clips.read(armature, action, slot, frames), (done.before, done.drift)
         finally:
             bpy.data.actions.remove(action)
@@ -82,10 +84,11 @@ class LoopFeet:
     @classmethod
     def of(
         cls, scene: bpy.types.Scene, armature: bpy.types.Object, clip: PlayedClip, dt: float, ends: str
-    ) -> "LoopFeet":
-        """clip: what is looped, with the length of its blend. Raises RigError if the rig has no legs."""
+    ) -> "Generator[float, None, LoopFeet]":
+        """clip: what is looped, with the length of its blend. Yields the completed fraction. Raises RigError if the rig
+        has no legs."""
         footing = foot_bones.find(armature, hands=True)
-        known = lock_feet.sample(scene, armature, footing, clip)
+        known = yield from lock_feet.sample(scene, armature, footing, clip)
         gap = max(int(lock_feet.INTERRUPTED / dt), 1)
         touching = [
             _cyclic(
@@ -108,8 +111,9 @@ class LoopFeet:
 
     def lock(
         self, cycle: Clip, move: Callable[[Clip, bool], Clip], locked: Locking
-    ) -> tuple[Clip, LoopLockResult | None]:
+    ) -> Generator[float, None, tuple[Clip, LoopLockResult | None]]:
         """The cycle with its feet on their places, and what was done, None if nothing is planted. cycle: N + 1 frames.
+        Yields the completed fraction.
 
         move: a clip placed one cycle later or, with False, one earlier. locked: see `Locking`. Raises RigError.
         """
@@ -123,7 +127,7 @@ class LoopFeet:
         # Where one end stays as animated, so do the hips.
         footing = self.footing if self.ends == "BOTH" else Footing(self.footing.feet, "")
         plan = _Plan(self, count, 2 * side + 1, travels)
-        result, drifts = locked(played, footing, plan, cycle.frames)
+        result, drifts = yield from locked(played, footing, plan, cycle.frames)
         if not plan.count:
             return cycle, None
         kept = {"BOTH": slice(0, 0), "END": slice(0, count // 2 + 1), "START": slice(count // 2 + 1, None)}[self.ends]

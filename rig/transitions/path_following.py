@@ -160,7 +160,7 @@ def _follow(
     wanted = _along(known, course, distance, own.direction, ease * step / known.dt)
     result = known.moved(clip, known.still(len(distance)), wanted)
     called = name or f"{action.name} along {path.name}"
-    made = known.write(result, called, assign=False, markers=False, writer=KeyWriter())
+    made = yield from subrange(known.writing(result, called, assign=False, markers=False, writer=KeyWriter()), 0.2, 0.3)
     feet = None
     with actions.removed_if_failed(made.action):
         if lock_feet:
@@ -172,7 +172,7 @@ def _follow(
                 feet = yield from subrange(skate.clean(scene, armature, options, contact), 0.3, 1.0)
         if assign:
             sequence.check_may_play(armature)
-        join.with_keys(armature, made.action, made.slot, _cycles(known, first, len(distance)), writer)
+        yield from join.with_keys(armature, made.action, made.slot, _cycles(known, first, len(distance)), writer)
         if assign:
             join.use(armature, made.action, made.slot)
     covered = float(distance[-1]) * known.scale

@@ -1,6 +1,6 @@
 """Pops: sudden jumps of an animation from one frame to the next, detected and smoothed."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -8,6 +8,7 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import drained
 from ...lookat_pd.rotation import Array
 from ...lookat_pd.skeleton import extent
 from ..animation import actions
@@ -40,8 +41,9 @@ class Pop:
     """Factor of the usual change of acceleration of this bone."""
 
 
-def detect(clip: Clip, *, outlier: float = OUTLIER) -> list[Pop]:
-    """Pops of bones in a clip with consecutive frames, strongest first; none if it has fewer than 5 frames.
+def detecting(clip: Clip, *, outlier: float = OUTLIER) -> Generator[float, None, list[Pop]]:
+    """Pops of bones in a clip with consecutive frames, strongest first; none if it has fewer than 5 frames. Yields the
+    completed fraction.
 
     A pop is a step unlike its neighbors: two opposite accelerations in succession. It counts if they are outliers among
     those of the bone, by the median absolute deviation, isolated, and visible relative to the size of
@@ -51,9 +53,10 @@ def detect(clip: Clip, *, outlier: float = OUTLIER) -> list[Pop]:
         return []
     size = skeleton_size(clip.armature)
     strengths: dict[tuple[float, str], float] = {}
-    for channel, values in clip.values.items():
+    for done, (channel, values) in enumerate(clip.values.items()):
         if channel.kind == "switch":
             continue
+        yield done / len(clip.values)
         leaps, usual = _leaps(channel, values)
         least = _SMALLEST_TURN if channel.kind == "rotation" else _SMALLEST_CHANGE
         if channel.name == "location":
@@ -63,6 +66,9 @@ def detect(clip: Clip, *, outlier: float = OUTLIER) -> list[Pop]:
             at = (float(clip.frames[k + 1]), channel.bone)
             strengths[at] = max(strengths.get(at, 0.0), float(leaps[k] / usual))
     return sorted((Pop(*at, strength) for at, strength in strengths.items()), key=lambda pop: -pop.strength)
+
+
+detect = drained("detect", detecting)
 
 
 def _leaps(channel: Channel, values: Array) -> tuple[Array, float]:

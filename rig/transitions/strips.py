@@ -100,7 +100,7 @@ def join(
 
 def with_keys(armature: bpy.types.Object, made: StripPair, writer: KeyWriter) -> None:
     """Let a writer choose the keys of a new transition, which has one at every frame."""
-    kept_clips.thin(armature, made.action, made.strip.action_slot, (), writer)
+    drain(kept_clips.thin(armature, made.action, made.strip.action_slot, (), writer))
 
 
 def cut_frame(armature: bpy.types.Object, first: bpy.types.NlaStrip, second: bpy.types.NlaStrip) -> int:

@@ -68,7 +68,7 @@ def make(task: ModeTask) -> Made:
     cut, enter, times = _frames(task, source, destination)
     clips = source.at(cut), destination.at(enter)
     repeated = {"repeat": options.repeat or times, "until": options.until}
-    joined = task.joined(lambda blend: join.join(task.rig, *clips, blend, **task.placing, **repeated))
+    joined = task.joined(lambda blend: join.joining(task.rig, *clips, blend, **task.placing, **repeated))
     return played.made(task, joined, joined.played)
 
 

@@ -1,7 +1,7 @@
 """What a mode of `inertialize` works on: the command line as checked, and a rig with its clips."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -110,11 +110,13 @@ class ModeTask:
             default(Blending, "damping_ratio") if self.options.damping_ratio is None else self.options.damping_ratio,
         )
 
-    def joined(self, make: Callable[[Blend], join.Joined], blends: Sequence[Blend] = ()) -> join.Joined:
+    def joined(
+        self, make: Callable[[Blend], Generator[float, None, join.Joined]], blends: Sequence[Blend] = ()
+    ) -> join.Joined:
         """What `make` joins with a blend of the keys or of the visual pose. blends: of each cut, by
         default the same. Raises LookAtError."""
         if not self.options.visual:
-            return make(self.blend())
+            return drain(make(self.blend()))
         steps = visual_join.joined(self.scene, self.rig, make, blends or self.blend(), lock_feet=self.options.lock_feet)
         return drain(steps)
 

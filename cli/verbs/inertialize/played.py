@@ -1,13 +1,14 @@
 """Clips that play one after another: from the entries of a list to one action."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import replace
 
 import bpy
 import numpy as np
 
 from ....lookat_pd.errors import RigError
+from ....lookat_pd.progress import drain
 from ....rig.animation.key_writer import KeyWriter
 from ....rig.transitions import clips, join, pose_markers, sequence
 from ....rig.transitions.lock_feet import PlayedClip
@@ -25,9 +26,9 @@ def join_entries(task: ModeTask, entries: Sequence[Entry]) -> Made:
     played = _play_all(task, entries)
     steps = list(_steps(task, entries, played))
 
-    def chain(how: Blend) -> join.Joined:
+    def chain(how: Blend) -> Generator[float, None, join.Joined]:
         own = [replace(step, blend=replace(step.blend, hard=how.hard)) for step in steps]
-        return join.chain(task.rig, own, **task.placing)
+        return join.chaining(task.rig, own, **task.placing)
 
     joined = task.joined(chain, [step.blend for step in steps[1:]])
     return made(task, joined, joined.played)
@@ -125,7 +126,7 @@ def _part(
     name = joined.action.name
     action, slot = join.make(rig, name, part, pose_markers.read(joined.action, first, last))
     clip = PlayedClip(joined.action, joined.slot, first, last, float(first), first, 0.0)
-    join.with_keys(rig, action, slot, [clip], writer)
+    drain(join.with_keys(rig, action, slot, [clip], writer))
     join.use(rig, action, slot)
     bpy.data.actions.remove(joined.action)
     action.name = name

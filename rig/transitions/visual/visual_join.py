@@ -23,7 +23,7 @@ from .visual_transition import NothingJumps, VisualTransition
 def joined(
     scene: bpy.types.Scene,
     armature: bpy.types.Object,
-    make: Callable[[Blend], Joined],
+    make: Callable[[Blend], Generator[float, None, Joined]],
     blends: Blend | Sequence[Blend],
     *,
     lock_feet: bool | None = WHERE_POSSIBLE,
@@ -43,7 +43,7 @@ def joined(
 def _joined(
     scene: bpy.types.Scene,
     armature: bpy.types.Object,
-    make: Callable[[Blend], Joined],
+    make: Callable[[Blend], Generator[float, None, Joined]],
     blends: Blend | Sequence[Blend],
     *,
     lock_feet: bool,
@@ -58,7 +58,8 @@ def _joined(
     # The source plays on in the keys.
     profile = each[0].profile
     # Clips that are placed for the blend leave a difference that continues the velocity of the root.
-    result, made, seconds, used = make(replace(each[0], hard=True)), [], [], []
+    result = yield from progress.subrange(make(replace(each[0], hard=True)), 0.0, 0.1)
+    made, seconds, used = [], [], []
     locked, part = None, 0.6 if lock_feet else 1.0
     try:
         if armature.animation_data.action != result.action:

@@ -87,12 +87,12 @@ def solve(
     trial.begin({**visual_transition.blend_note(blend), "frame": first, "last": last, "loop": how})
     with trial.sampled():
         played = PlayedClip(None, None, first, last, float(first), first, 0.0)
-        feet = LoopFeet.of(scene, armature, played, dt, ends) if lock_feet else None
+        feet = progress.drain(LoopFeet.of(scene, armature, played, dt, ends)) if lock_feet else None
     seen = evaluated_pose.deforming(armature, ik_chains.handles(scene, armature, first))
     with PoseReader(scene, armature, seen, first, trial.sampled) as reader:
         poses = yield from progress.subrange(reader.reading(range(first, last + 1)), 0.0, 0.3)
         clip, travel = pose_clip.of(poses), _Travel.of(poses)
-        result, chosen, locked = loop.cyclic(
+        result, chosen, locked = yield from loop.cyclic(
             clip,
             travel.moved,
             dt,
@@ -124,7 +124,10 @@ class _Locking:
     poses: EvaluatedPoses
     dt: float
 
-    def __call__(self, played: Clip, footing: Footing, plan: Plan, frames: Array) -> tuple[Clip, tuple[float, float]]:
+    def __call__(
+        self, played: Clip, footing: Footing, plan: Plan, frames: Array
+    ) -> Generator[float, None, tuple[Clip, tuple[float, float]]]:
+        yield 0.0
         poses, count = self.poses, len(frames) - 1
         seen = visual_feet.seen_footing(poses.armature, footing, poses.bones, poses.anchors)
         rows = (played.frames - frames[0]).astype(int) % count

@@ -14,7 +14,7 @@ from .. import pops
 from . import pop_causes, pose_clip
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader, deforming
 
-_SAMPLED = 0.9
+_SAMPLED, _COMPARED = 0.9, 0.95
 """Part of the work that is sampling."""
 _AROUND = 15
 """Frames before and after one that define what is usual there."""
@@ -42,7 +42,9 @@ def find(
     check_frames(first, last)
     with PoseReader(scene, armature, deforming(armature), first) as reader:
         poses = yield from progress.subrange(reader.read_many(range(first, last + 1)), 0.0, _SAMPLED)
-        by_frame = pops.by_frame(detect(poses))
+        yield _SAMPLED
+        found = yield from progress.subrange(pops.detecting(pose_clip.of(poses)), _SAMPLED, _COMPARED)
+        by_frame = pops.by_frame(found)
         result = []
         for k, (frame, here) in enumerate(by_frame.items()):
             bones = tuple(dict.fromkeys(pop.bone for pop in here))
@@ -57,7 +59,7 @@ def find(
                     pop_causes.cause(scene, reader, int(frame), bones[0]),
                 )
             )
-            yield _SAMPLED + (1.0 - _SAMPLED) * (k + 1) / len(by_frame)
+            yield _COMPARED + (1.0 - _COMPARED) * (k + 1) / len(by_frame)
     return result
 
 

@@ -228,7 +228,11 @@ def test_captured_feet_stay_where_they_are_put_down(rigs, names, late, is_seen) 
     refs = join.ClipRef(a, out), join.ClipRef(b, into)
     if is_seen:
         steps = visual_join.joined(
-            bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.AUTOMATIC, lock_feet=True
+            bpy.context.scene,
+            armature,
+            lambda how: join.joining(armature, *refs, how),
+            splice.AUTOMATIC,
+            lock_feet=True,
         )
         result = drain(steps)
     else:

@@ -41,7 +41,7 @@ def cases():
                     visual_join.joined(
                         bpy.context.scene,
                         armature,
-                        lambda cut, refs=refs: join.join(armature, *refs, cut),
+                        lambda cut, refs=refs: join.joining(armature, *refs, cut),
                         blend,
                         lock_feet=locked,
                     )

@@ -63,7 +63,7 @@ def test_hands_on_the_ground_stay_through_a_join(how) -> None:
     for locked in (False, True):
         if how == "seen":
             job = visual_join.joined(
-                bpy.context.scene, armature, lambda cut: join.join(armature, *refs, cut), blend, lock_feet=locked
+                bpy.context.scene, armature, lambda cut: join.joining(armature, *refs, cut), blend, lock_feet=locked
             )
             made = drain(job)
         else:

@@ -1,5 +1,7 @@
 """A clip in place and on the move, and along a path."""
 
+from collections.abc import Iterator
+
 import bpy
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from .motions import walk as swaying
 drain = load("lookat_pd.progress").drain
 path_following = load("rig.transitions.path_following")
 locomotion = load("rig.transitions.locomotion")
+join, loop, best_cut = (load(f"rig.transitions.{name}") for name in ("join", "loop", "best_cut"))
 RigError = load("lookat_pd.errors").RigError
 SPEED = 0.9
 
@@ -213,8 +216,9 @@ def test_nothing_is_left_of_a_path_that_is_cancelled(walker, steps) -> None:
 def test_a_path_that_fails_at_its_keys_says_why(walker, monkeypatch) -> None:
     before, calls = set(bpy.data.actions), []
 
-    def fail(*_: object, **__: object) -> None:
+    def fail(*_: object, **__: object) -> Iterator[float]:
         calls.append(1)
+        yield 0.0
         if len(calls) > 1:
             raise RigError("No keys.")
 
@@ -270,3 +274,20 @@ def test_nothing_is_left_of_a_conversion_that_is_cancelled(walker, name) -> None
             next(work)
         work.close()
         assert not scenes.differences(before, scenes.snapshot())
+
+
+def test_what_makes_an_action_goes_on_at_each_frame(walker) -> None:
+    """The window draws between two steps, whatever is sampled: the longest of them is that of a frame."""
+    whole = action()
+    again = whole.copy()
+    first, last = (round(end) for end in whole.frame_range)
+    refs = join.ClipRef(whole, last), join.ClipRef(again, first)
+    works = (
+        join.joining(walker, *refs, assign=False, scene=scene()),
+        loop.looping(walker, whole, assign=False, scene=scene()),
+        best_cut.finding(walker, whole, again, scene=scene()),
+    )
+    for work in works:
+        fractions: list[float] = []
+        drain(work, fractions.append)
+        assert len(fractions) > last - first and 0.0 <= min(fractions) <= max(fractions) <= 1.0

@@ -182,7 +182,7 @@ def test_visual() -> None:
     blend = splice.Blend(BLEND / FPS, profile=blend_profiles.fitted(rows, armature))
     refs = join.ClipRef(case[1], CUT), join.ClipRef(case[2], ENTER)
     job = visual_join.joined(
-        bpy.context.scene, armature, lambda how: join.join(armature, *refs, how, root="NONE"), blend
+        bpy.context.scene, armature, lambda how: join.joining(armature, *refs, how, root="NONE"), blend
     )
     result = drain(job)
     seen = poses(armature, result.action, frames)

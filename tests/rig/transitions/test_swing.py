@@ -75,7 +75,7 @@ def test_no_joint_reverses_within_a_frame(seed, source) -> None:
     if source == "KEYS":
         made = join.join(armature, *refs, root="NONE")
     else:
-        make = lambda how: join.join(armature, *refs, how, root="NONE")  # noqa: E731
+        make = lambda how: join.joining(armature, *refs, how, root="NONE")  # noqa: E731
         made = drain(visual_join.joined(bpy.context.scene, armature, make, splice.AUTOMATIC))
     assert steps(armature, made.action, range(CUT - 5, made.last)).max() <= MOST * largest
 

@@ -390,7 +390,7 @@ def test_joined_visual() -> None:
     keys = scenes.curves(hard.action)
     before = velocity_jumps(shown(armature))
     job = visual_join.joined(
-        bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.4, "INERTIAL")
+        bpy.context.scene, armature, lambda how: join.joining(armature, *refs, how), splice.Blend(0.4, "INERTIAL")
     )
     result = drain(job)
     assert result.blends == (0.4,) and result.methods == ("inertial",) and result.cuts == (POP,)
@@ -440,7 +440,7 @@ def test_legs_that_the_rig_bends_with_ik_blend_with_what_moves_them() -> None:
     refs = [join.ClipRef(stepping(armature, name, sign), POP) for name, sign in (("Left", -1.0), ("Right", 1.0))]
     join.join(armature, *refs, splice.CUT, lock_feet=False)
     before = shown(armature)
-    make = partial(join.join, armature, *refs)
+    make = partial(join.joining, armature, *refs)
     drain(visual_join.joined(bpy.context.scene, armature, make, splice.Blend(0.5), lock_feet=False))
     after = shown(armature)
     assert velocity_jumps(after).max() < 0.25 * velocity_jumps(before).max()
@@ -472,7 +472,7 @@ def test_the_root_does_not_stop_in_a_frame() -> None:
         action = calm(armature, "Clip", size=0.05, speed=(0.0, -speed, 0.0))
         refs.append(join.ClipRef(action, POP))
     job = visual_join.joined(
-        bpy.context.scene, armature, lambda how: join.join(armature, *refs, how), splice.Blend(0.4)
+        bpy.context.scene, armature, lambda how: join.joining(armature, *refs, how), splice.Blend(0.4)
     )
     assert drain(job).blends == (0.4,)
     hips = shown(armature, range(POP - 8, POP + 15))[:, evaluated_pose.deforming(armature).index("hips"), :3, 3]
@@ -486,7 +486,7 @@ def test_a_join_that_fails_leaves_nothing() -> None:
     job = visual_join.joined(
         bpy.context.scene,
         armature,
-        lambda how: join.join(armature, *refs, how, assign=False),
+        lambda how: join.joining(armature, *refs, how, assign=False),
         splice.AUTOMATIC,
     )
     with pytest.raises(RigError, match="enable Use Result"):
@@ -609,7 +609,7 @@ def test_feet_of_a_generated_human_stay_where_its_hips_jump() -> None:
         job = visual_join.joined(
             bpy.context.scene,
             armature,
-            lambda how: join.join(armature, *clips, how, root="NONE"),
+            lambda how: join.joining(armature, *clips, how, root="NONE"),
             splice.Blend(0.5),
             lock_feet=locked,
         )
