@@ -21,9 +21,10 @@ from ..translations import messages
 from . import drawing, polling, reporting, selection
 from .key_choice import KeyChoice
 
-_SLICE = 0.2
-"""Seconds of work between two checks of the keyboard."""
-_AT_ONCE = 0.3
+_SLICE = 0.05
+"""Seconds of work between two turns of the window's loop, in which Blender draws and looks at the keyboard: with the
+step that ends it, and with what is made anew when it begins, a tenth of a second."""
+_AT_ONCE = 0.06
 """Work shorter than this [s] has no progress display."""
 
 
@@ -109,11 +110,12 @@ class ModalJob(polling.Explained):
 
     def _advance(self, context: bpy.types.Context, seconds: float | None) -> set[str]:
         """Work for a number of seconds, or to the end."""
-        until = None if seconds is None else time.perf_counter() + seconds
+        begin, opened = time.perf_counter(), sampler.seconds_opening()
         try:
             while True:
                 fraction = next(self.job)
-                if until is not None and time.perf_counter() > until:
+                worked = time.perf_counter() - begin - (sampler.seconds_opening() - opened)
+                if seconds is not None and worked > seconds:
                     sampler.park_all()
                     context.window_manager.progress_update(int(100 * fraction))
                     context.workspace.status_text_set(self.progress(f"{100 * fraction:.0f}"))
