@@ -5,7 +5,9 @@ Runs the scripts of `in_window` in the Blender that BLENDER names, with the zip 
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from .rows import SECONDS, Goal, Row
 
@@ -17,9 +19,12 @@ from windowed import blender  # noqa: E402
 
 HERE = Path(__file__).resolve().parent / "in_window"
 SCRIPTS = tuple(f"answers:{name}" for name in blender.scripts_in(HERE / "answers.py"))
+SCENARIOS = blender.ROOT / "tests/window/scenarios"
+EDITS = tuple(f"gaps:{name}" for name in blender.scripts_in(SCENARIOS / "gaps.py"))
+"""The scenarios that make each kind of edit, which are tests too."""
 _MARK = "@figures "
-_LIMIT = 240.0
-"""Seconds that a script may take."""
+_LIMIT, _EDITING = 240.0, 1800.0
+"""Seconds that a script may take, and one that makes all kinds of edits."""
 _FIGURES = (
     ("drag", "settle time dragged, the correct pose at a step of the mouse, without drawing", 60e-3),
     ("drag_verified", "settle time dragged, verified after the last step", 0.5),
@@ -43,14 +48,51 @@ def run() -> list[Row]:
     if reason := blender.why_no_window():
         return [Row("window", "A generated Rigify rig in Blender's window", also=f"not measured: {reason}")]
     figures: dict[str, float] = {}
-    results = blender.run(SCRIPTS, path=HERE, prepare="answers", folder=blender.ROOT / "build/benchmarks", limit=_LIMIT)
-    for result in results:
+    edits: list[dict[str, Any]] = []
+    folder = blender.ROOT / "build/benchmarks"
+    for result in blender.run(SCRIPTS, path=HERE, prepare="answers", folder=folder, limit=_LIMIT):
         if result.outcome != "passed":
             raise RuntimeError(f"{result.name} {result.outcome}: {result.text}\n{result.output}")
-        for line in result.output.splitlines():
-            if line.startswith(_MARK):
-                figures |= json.loads(line.removeprefix(_MARK))
-    return rows(figures)
+        for found in _printed(result):
+            figures |= found
+    for result in blender.run(EDITS, path=SCENARIOS, prepare="character", folder=folder, limit=_EDITING):
+        # One that takes longer than it may is a figure, too.
+        edits += _printed(result)
+    return [*rows(figures), *turns(edits)]
+
+
+def _printed(result: blender.Result) -> list[dict[str, Any]]:
+    lines = result.output.splitlines()
+    return [json.loads(line.removeprefix(_MARK)) for line in lines if line.startswith(_MARK)]
+
+
+def turns(edits: Sequence[dict[str, Any]]) -> list[Row]:
+    """A row for each rig: how long the edit that does so longest holds a turn of the window's loop up, beyond what
+    Blender needs for it, on a machine as fast as the one for which goals are set; and one of what shows progress.
+
+    edits: "edit", the name of the rig and of the edit; "added" [s]; "most" [s], which it may add; "pace", how many
+    times as long this machine takes.
+    """
+    by_kind: dict[tuple[str, float], list[dict[str, Any]]] = {}
+    for edit in edits:
+        by_kind.setdefault((edit["edit"].split(", ")[0], edit["most"]), []).append(edit)
+    made = []
+    for (rig, most), some in by_kind.items():
+        longest = max(some, key=lambda edit: edit["added"] / edit["pace"])
+        kind = "of edits" if most == min(edit["most"] for edit in edits) else "of bakes and joins"
+        name = longest["edit"].removeprefix(f"{rig}, ")
+        key = f"window.turns.{rig.replace(' ', '_')}.{kind.split()[-1]}"
+        made.append(
+            Row(
+                key,
+                f"{rig}: added to a turn, the longest {kind}",
+                longest["added"] / longest["pace"],
+                goal=Goal(most, SECONDS),
+                group="Turns of the window",
+                also=f"{name}, of {len(some)}",
+            )
+        )
+    return made
 
 
 def rows(figures: dict[str, float]) -> list[Row]:

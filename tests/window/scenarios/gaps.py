@@ -4,21 +4,23 @@ file; and the longest turn by the wall. An edit is made again where it takes lon
 how busy the machine is beside it.
 
 What Blender takes is measured in the same run: to add an empty and a constraint by its own operators, with the step of
-undo, for what are operators here too; to insert a key; for all else to relate and draw what there is once something was
-added.
+undo, for what makes such; a constraint alone for other operators; to insert a key; to undo; for all else to relate and
+draw what there is once something was added.
 
 LOOKAT_PD_RIGS names a folder of rigs from other makers; without it the generated human alone is measured.
 """
 
 import itertools
+import json
 import os
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 import bpy
+import numpy as np
 from character import HEAD, armature
 from edited_keys import plain_loop
 from many_clips import CLIPS, add_clips
@@ -29,11 +31,13 @@ from windowed.scripts import script
 from extension import load
 
 LIVE = ("rig.layers.live",)
+MARK = "@figures "
+"""Before what an edit has added to a turn, for the benchmark."""
 MOST, LOOP = 0.1, 0.05
 """Seconds of the thread that may be added to a turn, on a machine on which a plain loop takes so long: the one for
 which the benchmarks set their goals. One that is faster is given as much."""
-BAKING = 0.2
-"""The same for a bake, which shows progress and can be stopped: `operators.job` works so long at once."""
+BAKING = 0.15
+"""The same for a bake or join, which shows progress and can be stopped: with a step of it that cannot be divided."""
 BESIDE = 1.5
 """How much longer the same work takes beside other programs, which share the caches of the processor with it."""
 TRIES = 4
@@ -57,6 +61,8 @@ class Edit:
     bare: float
     """What a turn takes that Blender needs for it [s of the thread]."""
     most: float = MOST
+    before: Callable[[], object] = lambda: None
+    """What is done before the first try, and not measured."""
 
 
 class Turns:
@@ -114,18 +120,23 @@ def edited(name: str, edit: Callable[[], object], done: Callable[[], bool], hand
 def short(edit: Edit, rested: Callable[[], bool], hands: Hands) -> Waiting:
     """An edit holds the window up no longer than it may, beyond what Blender itself needs: that is so once it was so
     once, of some tries. rested: whether nothing is left to be done once it was undone."""
-    told = ""
+    edit.before()
+    yield 0.3
+    told, least = "", np.inf
     for turn in range(TRIES):
         if turn:
             edit.undo()
             yield 0.5
             assert (yield from hands.until(rested, 100.0)), f"{edit.name}, undone"
         added = (yield from edited(edit.name, edit.do, edit.done, hands)) - edit.bare
-        limit = edit.most * BESIDE * pace()
+        least, limit = min(least, added), edit.most * BESIDE * pace()
         told = f"{1e3 * added:.0f} ms beyond the {1e3 * edit.bare:.0f} ms of Blender, of at most {1e3 * limit:.0f} ms"
         print(f"@ {edit.name}: {told}")
         if added < limit:
-            return
+            break
+    print(MARK + json.dumps({"edit": edit.name, "added": max(least, 0.0), "most": edit.most, "pace": pace()}))
+    if least < limit:
+        return
     raise AssertionError(f"{edit.name}, also in the last of {TRIES} tries: {told}")
 
 
@@ -143,9 +154,23 @@ class Subject:
     """A rig with what is done to the look-at of its head."""
 
     def __init__(self, hands: Hands, rig: bpy.types.Object, target: bpy.types.Object) -> None:
-        self.hands, self.scene, self.rig, self.target = hands, hands.window.scene, rig, target
+        self.hands = hands
+        # An undo replaces all data of the file.
+        self._names = rig.name, target.name
         self.bone = load("rig.look_at.resolve").find_head(rig)
         self._presets = itertools.cycle(("Attentive", "Relaxed"))
+
+    @property
+    def scene(self) -> bpy.types.Scene:
+        return self.hands.window.scene
+
+    @property
+    def rig(self) -> bpy.types.Object:
+        return self.scene.objects[self._names[0]]
+
+    @property
+    def target(self) -> bpy.types.Object:
+        return self.scene.objects[self._names[1]]
 
     @property
     def settings(self):
@@ -160,6 +185,13 @@ class Subject:
         """Whether nothing is left to be done."""
         known = load("rig.layers.live")._scenes.get(self.scene.session_uid)
         return known is None or known.job is None
+
+    def is_idle(self) -> bool:
+        """The same, of operators too, and whether all that may have changed was looked at."""
+        live = load("rig.layers.live")
+        known = live._scenes.get(self.scene.session_uid)
+        waits = known is not None and bool(live._used) and known.check_at < np.inf
+        return not self.hands.window.modal_operators and self.is_rested() and not waits
 
     def is_solved(self) -> bool:
         found = load("rig.layers.live").status(self.scene, self.rig, self.bone)
@@ -208,6 +240,41 @@ class Subject:
     def nothing(self) -> None:
         """The same edit again is another one."""
 
+    def operate(self, name: str, **options: object) -> None:
+        """Call an operator as a click on its button does."""
+        with self.hands.override():
+            getattr(bpy.ops.lookat_pd, name)("INVOKE_DEFAULT", True, **options)
+
+    def take_back(self) -> None:
+        with self.hands.override():
+            bpy.ops.ed.undo()
+
+    def set(self, path: str, *values: object) -> None:
+        """Set a setting of the look-at, by its path, to the one of these values that it does not have."""
+        *parts, name = path.split(".")
+        item = self.settings
+        for part in parts:
+            item = item[int(part)] if part.isdigit() else getattr(item, part)
+        setattr(item, name, next(value for value in values if value != getattr(item, name)))
+
+    def key_target(self) -> None:
+        self.target.location.x += 0.05
+        self.target.keyframe_insert("location", frame=self.scene.frame_current)
+
+    def key_setting(self, name: str) -> None:
+        self.rig.keyframe_insert(f'pose.bones["{self.bone}"].lookat_pd.{name}', frame=self.scene.frame_current)
+
+    def pose(self, *names: str) -> None:
+        """Select bones of the rig in Pose Mode, the first one active."""
+        with self.hands.override():
+            if self.rig.mode != "POSE":
+                bpy.ops.object.mode_set(mode="POSE")
+            bpy.ops.pose.select_all(action="DESELECT")
+        for name in names:
+            bone = self.rig.pose.bones[name]
+            (bone if hasattr(bone, "select") else bone.bone).select = True
+        self.rig.data.bones.active = self.rig.data.bones[names[0]]
+
     # What Blender does itself
 
     def relate(self) -> None:
@@ -219,17 +286,60 @@ class Subject:
             area.tag_redraw()
 
     def constrain(self) -> None:
-        """An empty and a constraint, as `Add` makes them."""
         with self.hands.override():
-            bpy.ops.object.empty_add()
-            self.hands.window.view_layer.objects.active = self.rig
             bpy.ops.object.constraint_add("EXEC_DEFAULT", True, type="COPY_LOCATION")
         self.rig.constraints[-1].mute = True
 
     def unconstrain(self) -> None:
         self.rig.constraints.remove(self.rig.constraints[-1])
+
+    def add_all(self) -> None:
+        """An empty and a constraint, as `Add` makes them."""
+        with self.hands.override():
+            bpy.ops.object.empty_add()
+            self.hands.window.view_layer.objects.active = self.rig
+        self.constrain()
+
+    def remove_all(self) -> None:
+        self.unconstrain()
         bpy.data.objects.remove(next(item for item in self.scene.objects if item.name.startswith("Empty")))
         self.select()
+
+
+@dataclass(frozen=True)
+class Blenders:
+    """The most that a turn takes [s of the thread] for what Blender does itself."""
+
+    drawn: float
+    """To relate and draw what there is."""
+    made: float
+    """To add an empty and a constraint."""
+    operated: float
+    """To add a constraint."""
+    keyed: float
+    """To insert a key."""
+    undone: float
+    """To undo a step that added a constraint."""
+
+
+def measured(of: Subject, name: str) -> Generator[float, None, Blenders]:
+    """What Blender takes on this rig."""
+    hands, drawn = of.hands, f"{name}, Blender's"
+    relations = yield from blenders_own(f"{drawn} relations", of.relate, of.nothing, hands)
+    made = yield from blenders_own(f"{drawn} objects", of.add_all, of.remove_all, hands)
+    operated = yield from blenders_own(f"{drawn} constraint", of.constrain, of.unconstrain, hands)
+    keyed = yield from blenders_own(f"{drawn} key", of.key, of.nothing, hands)
+    of.constrain()
+    undone = yield from blenders_own(f"{drawn} undo", of.take_back, of.constrain, hands)
+    of.take_back()
+    yield 0.5
+    of.select()
+    return Blenders(relations, made, max(relations, operated), max(relations, keyed), max(relations, undone))
+
+
+def each(of: Subject, name: str, edits: Iterable[Edit]) -> Waiting:
+    for edit in edits:
+        yield from short(replace(edit, name=f"{name}, {edit.name}"), of.is_idle, of.hands)
 
 
 def all_edits(hands: Hands, name: str, rig: bpy.types.Object, target: bpy.types.Object) -> Waiting:
@@ -237,20 +347,104 @@ def all_edits(hands: Hands, name: str, rig: bpy.types.Object, target: bpy.types.
     of.select()
     of.scene.frame_set(of.scene.frame_start)
     yield 0.5
-    drawn = yield from blenders_own(f"{name}, Blender's relations", of.relate, of.nothing, hands)
-    made = yield from blenders_own(f"{name}, Blender's constraint", of.constrain, of.unconstrain, hands)
-    keyed = yield from blenders_own(f"{name}, Blender's key", of.key, of.nothing, hands)
-    edits = [Edit("Add", of.add, of.remove, of.is_solved, made)]
-    edits += [Edit("settle time", of.slide, of.nothing, of.is_solved, drawn)] * 2
-    edits += [Edit("key", of.key, of.nothing, of.is_solved, max(drawn, keyed))] * 2
-    edits.append(Edit("preset", of.preset, of.nothing, of.is_solved, made))
+    own = yield from measured(of, name)
+    edits = [Edit("Add", of.add, of.remove, of.is_solved, own.made)]
+    edits += [Edit("settle time", of.slide, of.nothing, of.is_solved, own.drawn)] * 2
+    edits += [Edit("key", of.key, of.nothing, of.is_solved, own.keyed)] * 2
+    edits.append(Edit("preset", of.preset, of.nothing, of.is_solved, own.operated))
     for part in ("eyes", "body"):
         on, off = (partial(of.switch, part, on=on) for on in (True, False))
-        edits.append(Edit(part, on, off, of.is_solved, drawn))
-    edits.append(Edit("bake", of.bake, of.edit_live, of.is_baked, made, BAKING))
-    edits.append(Edit("Remove", of.remove, of.add, of.is_rested, made))
-    for edit in edits:
-        yield from short(replace(edit, name=f"{name}, {edit.name}"), of.is_rested, hands)
+        edits.append(Edit(part, on, off, of.is_solved, own.drawn))
+    edits.append(Edit("bake", of.bake, of.edit_live, of.is_baked, own.operated, BAKING))
+    edits.append(Edit("Remove", of.remove, of.add, of.is_rested, own.operated))
+    yield from each(of, name, edits)
+
+
+def of_settings(of: Subject, own: Blenders, other: str) -> Iterator[Edit]:
+    """What is set of a look-at, in the order of its panels. other: name of another target."""
+    set_to = lambda name, path, *values: Edit(  # noqa: E731
+        name, partial(of.set, path, *values), of.nothing, of.is_idle, own.drawn
+    )
+    operate = lambda name, **options: Edit(  # noqa: E731
+        name, partial(of.operate, name, **options), of.take_back, of.is_idle, own.operated
+    )
+    yield Edit("Add", of.add, of.remove, of.is_idle, own.made)
+    yield set_to("damping", "damping", "RESPONSIVE", "CRITICAL")
+    yield set_to("influence", "influence", 0.5, 1.0)
+    for layer in load("rig.look_at.body.layers").LAYERS.values():
+        for _ in range(2):
+            yield set_to(layer.label, f"{layer.group}.{layer.switch}", True, False)
+    for _ in range(2):
+        yield set_to("target", "target", of.scene.objects[other], of.target)
+    yield operate("chain_detect")
+    yield set_to("chain's share", "chain.0.share", 0.5, 0.6)
+    yield set_to("chain's limit", "chain.0.yaw_limit", 0.9, 1.0)
+    yield operate("key", setting="influence")
+    yield operate("look_away")
+    yield operate("target_add", empty=True)
+    yield operate("look_here", number=0)
+    yield operate("glance", number=0)
+    yield Edit("nod", partial(of.key_setting, "nod"), of.nothing, of.is_idle, own.keyed)
+    yield Edit("target's key", of.key_target, of.nothing, of.is_idle, own.keyed)
+    yield Edit("undo", of.take_back, of.constrain, of.is_idle, own.undone)
+    yield operate("compare")
+    yield Edit("compare's end", partial(of.operate, "compare"), of.nothing, of.is_idle, own.operated)
+    yield operate("copy_settings")
+    for _ in range(2):
+        yield set_to("mute", "mute", True, False)
+    yield Edit("bake", of.bake, of.take_back, of.is_idle, own.operated, BAKING)
+    yield Edit("compare of a bake", partial(of.operate, "compare"), of.nothing, of.is_idle, own.operated)
+    yield operate("edit_live")
+    yield Edit("Remove", of.remove, of.add, of.is_idle, own.operated)
+
+
+def of_features(of: Subject, own: Blenders, fingers: tuple[str, ...], hand: str) -> Iterator[Edit]:
+    """What is done beside look-ats, of a rig in Pose Mode. fingers: bones of one; hand: a bone that turns an arm."""
+    operate = lambda name, most=MOST, **options: Edit(  # noqa: E731
+        name, partial(of.operate, name, **options), of.take_back, of.is_idle, own.operated, most
+    )
+
+    def chosen(edit: Edit, *names: str) -> Edit:
+        return replace(edit, undo=lambda: (edit.undo(), of.pose(*names)), before=partial(of.pose, *names))
+
+    def slide(group: str, bone: str) -> Edit:
+        def do() -> None:
+            settings = getattr(of.rig.pose.bones[bone], group)
+            settings.settle_time = 0.8 if settings.settle_time != 0.8 else 0.7
+
+        return Edit(f"settle time of {group}", do, of.nothing, of.is_idle, own.drawn)
+
+    yield chosen(operate("add_springs"), *fingers)
+    yield slide("lookat_pd_springs", fingers[0])
+    yield operate("add_spring_collider")
+    yield operate("springs_bake", BAKING)
+    yield chosen(operate("springs_remove"), *fingers)
+    yield chosen(operate("pd_follow_add"), fingers[-1])
+    yield slide("lookat_pd_follow", fingers[-1])
+    yield operate("pd_follow_bake", BAKING)
+    yield operate("pd_follow_remove")
+    for extent in ("LENGTH", "LIMB"):
+        change = partial(setattr, of.scene.lookat_pd_ik, "extent", extent)
+        yield Edit("IK's chain", change, of.nothing, of.is_idle, own.drawn)
+    change = partial(setattr, of.scene.lookat_pd_ik, "target", of.target)
+    yield Edit("IK's target", change, of.nothing, of.is_idle, own.drawn)
+    yield chosen(operate("ik_pin"), hand)
+    yield operate("ik_pin")
+    yield operate("ik_bake", BAKING)
+    yield operate("ik_switch", BAKING, to="FK")
+
+
+def of_actions(of: Subject, own: Blenders, second: str) -> Iterator[Edit]:
+    """Joins and what is made of actions, which show progress. second: another action."""
+    for name, options in (
+        ("inertialize", {"destination": second, "source_frame": 60, "use_dialog": False}),
+        ("best_cut", {"source": of.rig.animation_data.action.name, "destination": second}),
+        ("loop_action", {}),
+        ("in_place", {}),
+        ("find_visual_pops", {}),
+    ):
+        do = partial(of.operate, name, **options)
+        yield Edit(name, do, of.take_back, of.is_idle, own.operated, BAKING)
 
 
 def _ball(scene: bpy.types.Scene) -> bpy.types.Object:
@@ -273,13 +467,46 @@ def drawn_once(hands: Hands) -> Waiting:
     yield 0.3
 
 
-@script(needs=LIVE)
-def generated_human(hands: Hands) -> Waiting:
+def _local(hands: Hands) -> Generator[float, None, Subject]:
+    """The generated human with its clips."""
     yield from drawn_once(hands)
     demo = load("assets.demo.human").build_scene()
     hands.window.scene = demo.scene
     add_clips()
-    yield from all_edits(hands, f"human with {CLIPS} clips", _human(), demo.ball)
+    other = bpy.data.objects.new("Other", None)
+    other.location = (-1.0, -3.0, 1.5)
+    demo.scene.collection.objects.link(other)
+    of = Subject(hands, _human(), demo.ball)
+    of.select()
+    demo.scene.frame_set(demo.scene.frame_start)
+    yield 0.5
+    return of
+
+
+@script(needs=LIVE)
+def generated_human(hands: Hands) -> Waiting:
+    of = yield from _local(hands)
+    name, own = f"human with {CLIPS} clips", (yield from measured(of, f"human with {CLIPS} clips"))
+    yield from each(of, name, of_settings(of, own, "Other"))
+
+
+@script(needs=LIVE)
+def features_of_a_generated_human(hands: Hands) -> Waiting:
+    of = yield from _local(hands)
+    name, own = f"human with {CLIPS} clips", (yield from measured(of, f"human with {CLIPS} clips"))
+    of.add()
+    assert (yield from hands.until(of.is_idle))
+    fingers = tuple(f"f_index.{n:02d}.L" for n in (1, 2, 3))
+    yield from each(of, name, of_features(of, own, fingers, "hand_fk.L"))
+
+
+@script(needs=LIVE)
+def actions_of_a_generated_human(hands: Hands) -> Waiting:
+    of = yield from _local(hands)
+    name, own = f"human with {CLIPS} clips", (yield from measured(of, f"human with {CLIPS} clips"))
+    second = of.rig.animation_data.action.copy()
+    bpy.ops.ed.undo_push(message="Second")
+    yield from each(of, name, of_actions(of, own, second.name))
 
 
 @script(needs=LIVE)
@@ -303,7 +530,13 @@ def linked_human(hands: Hands) -> Waiting:
     # A linked action has no keys that could be changed.
     data.action = data.action.copy()
     data.action_slot = data.action.slots[0]
-    yield from all_edits(hands, "linked human", rig, _ball(scene))
+    other, of = bpy.data.objects.new("Other", None), Subject(hands, rig, _ball(scene))
+    scene.collection.objects.link(other)
+    of.select()
+    scene.frame_set(scene.frame_start)
+    yield 0.5
+    own = yield from measured(of, "linked human")
+    yield from each(of, "linked human", of_settings(of, own, "Other"))
 
 
 @script(needs=LIVE)
