@@ -42,6 +42,8 @@ BESIDE = 1.5
 """How much longer the same work takes beside other programs, which share the caches of the processor with it."""
 TRIES = 4
 """How often an edit is made until it takes no longer: what else the machine does meanwhile is no work of its own."""
+WHILE = 300.0
+"""Seconds until what follows from an edit must have come to its end, also beside other programs."""
 REPEATS = 4
 """Of what Blender takes."""
 Measured = Generator[float, None, float]
@@ -105,7 +107,7 @@ def edited(name: str, edit: Callable[[], object], done: Callable[[], bool], hand
         begin = time.perf_counter()
         edit()
         yield 0.1
-        assert (yield from hands.until(done, 100.0)), name
+        assert (yield from hands.until(done, WHILE)), name
         solved = time.perf_counter() - begin
         yield 0.5
     finally:
@@ -127,7 +129,7 @@ def short(edit: Edit, rested: Callable[[], bool], hands: Hands) -> Waiting:
         if turn:
             edit.undo()
             yield 0.5
-            assert (yield from hands.until(rested, 100.0)), f"{edit.name}, undone"
+            assert (yield from hands.until(rested, WHILE)), f"{edit.name}, undone"
         added = (yield from edited(edit.name, edit.do, edit.done, hands)) - edit.bare
         least, limit = min(least, added), edit.most * BESIDE * pace()
         told = f"{1e3 * added:.0f} ms beyond the {1e3 * edit.bare:.0f} ms of Blender, of at most {1e3 * limit:.0f} ms"
