@@ -16,7 +16,14 @@ from . import inertialize, reporting, selection
 from .job import ModalJob
 
 
-class LOOKAT_PD_OT_best_cut(CutRange, ModalJob, bpy.types.Operator):
+class Comparing(ModalJob):
+    """An operator that compares actions."""
+
+    def progress(self, percent: str) -> str:
+        return messages.translate(Message("Comparing actions: {percent} %   Esc: cancel", percent=percent))
+
+
+class LOOKAT_PD_OT_best_cut(CutRange, Comparing, bpy.types.Operator):
     """Compare all frames of two actions and set the cut where pose, speed and foot contacts differ least"""
 
     bl_idname = "lookat_pd.best_cut"
@@ -27,9 +34,6 @@ class LOOKAT_PD_OT_best_cut(CutRange, ModalJob, bpy.types.Operator):
     destination: text("Destination", "Action that plays after the cut; leave empty for the action in the settings")
     count: integer("Cuts to Find", "Number of cuts to find", 10, max=1000, min=1, soft_max=50)
     picture: switch("Image", f"Draw the differences of all frames into the image '{best_cut.PICTURE}'", True)
-
-    def progress(self, percent: str) -> str:
-        return messages.translate(Message("Comparing actions: {percent} %   Esc: cancel", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
         """Raises LookAtError."""

@@ -11,22 +11,17 @@ from ..rig.transitions import join, library
 from ..rig.transitions.library import LibraryCut
 from ..rig.transitions.library_settings import CutCost, Patterned
 from ..rig.transitions.settings import Blending, CutRange, FromSource, InSequence
-from ..translations import messages
 from . import drawing, inertialize, reporting, selection
-from .best_cut import ranges_of, room_of
+from .best_cut import Comparing, ranges_of, room_of
 from .blending import Played, draw_method
-from .job import ModalJob
 
 
-class LOOKAT_PD_OT_compare_library(Patterned, ModalJob, bpy.types.Operator):
+class LOOKAT_PD_OT_compare_library(Patterned, Comparing, bpy.types.Operator):
     """List the best cut between each two actions of this character"""
 
     bl_idname = "lookat_pd.compare_library"
     bl_label = "Find Best Cuts of All"
     why_not = staticmethod(inertialize.why_not)
-
-    def progress(self, percent: str) -> str:
-        return messages.translate(Message("Comparing actions: {percent} %   Esc: cancel", percent=percent))
 
     def start(self, context: bpy.types.Context) -> None:
         armature, room = selection.armature(context), room_of(context, context.scene.lookat_pd_transition)

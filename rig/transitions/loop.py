@@ -123,8 +123,8 @@ def _loop(
     clip, ground, added = _read(armature, action, slot, begin, end)
     travel = ground.placement(ground.stand(clip, -1), ground.stand(clip, 0), "HEADING")
     played = PlayedClip(action, slot, begin, end, float(begin), begin, 0.0)
-    steps = LoopFeet.of(scene, armature, played, dt, ends)
-    feet = (yield from subrange(steps, 0.0, 0.3)) if lock_feet else None
+    finding = LoopFeet.of(scene, armature, played, dt, ends)
+    feet = (yield from subrange(finding, 0.0, 0.3)) if lock_feet else None
 
     def moved(clip: Clip, later: bool) -> Clip:
         return ground.place(clip, travel if later else inverse(travel))
