@@ -132,17 +132,8 @@ def _loop(
     def still(clip: Clip) -> Clip:
         return ground.place(clip, [part(travel, ground.up, -s) for s in np.linspace(0.0, 1.0, len(clip.frames))])
 
-    steps = cyclic(
-        clip,
-        moved,
-        dt,
-        blend,
-        ends,
-        size=ground.size,
-        in_place=still if in_place else None,
-        feet=feet,
-        locking=by_keys(scene, armature),
-    )
+    removed, locking = still if in_place else None, by_keys(scene, armature)
+    steps = cyclic(clip, moved, dt, blend, ends, size=ground.size, in_place=removed, feet=feet, locking=locking)
     result, blend, locked = yield from subrange(steps, 0.3, 0.7)
     result = _exactly_closed(result)
     for channel in added:
