@@ -138,7 +138,7 @@ class FootHold:
         scene: bpy.types.Scene,
         armature: bpy.types.Object,
         clips: Sequence[PlayedClip],
-        around: Callable[[], AbstractContextManager[None]] | None = None,
+        around: Callable[[], AbstractContextManager[object]] | None = None,
     ) -> Generator[float, None, "FootHold | None"]:
         """None if nothing is planted at a transition; yields the completed fraction. Raises RigError if the rig has no
         legs.
