@@ -16,9 +16,7 @@ from . import drawing, job, polling, reporting, selection
 
 
 def _bones(context: bpy.types.Context) -> list[str]:
-    """The selected bones that are visible: Rigify leaves controls in hidden collections selected."""
-    armature = selection.armature(context)
-    return [bone.name for bone in context.selected_pose_bones or () if bone.id_data == armature]
+    return [bone.name for bone in selection.selected_bones(context)]
 
 
 def why_not(context: bpy.types.Context) -> str | None:

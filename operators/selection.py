@@ -6,7 +6,7 @@ import bpy
 
 from ..lookat_pd.errors import RigError
 from ..rig.look_at import looking
-from ..rig.sampling import targets
+from ..rig.sampling import shown_bones, targets
 
 SelectedBones = tuple[dict[str, bool], str]
 """Whether each bone is selected, by name, and the name of the active one."""
@@ -98,7 +98,7 @@ def other_selected_bones(context: bpy.types.Context) -> list[str]:
     item, shown = armature(context), look_at_bone(context)
     if item is None or item.mode != "POSE" or (shown is not None and shown.id_data != item):
         return []
-    return [bone.name for bone in item.pose.bones if bone != shown and is_selected(bone)]
+    return [bone.name for bone in item.pose.bones if bone != shown and is_chosen(bone)]
 
 
 def other_selected_objects(context: bpy.types.Context, item: bpy.types.Object | None) -> list[bpy.types.Object]:
@@ -131,17 +131,22 @@ def selected_armatures(context: bpy.types.Context) -> list[bpy.types.Object]:
 
 
 def selected_bones(context: bpy.types.Context) -> list[bpy.types.PoseBone]:
-    """The selected bones of that armature; none outside pose mode."""
+    """The selected bones of that armature that are in sight; none outside pose mode."""
     item = armature(context)
     if item is None or item.type != "ARMATURE" or item.mode != "POSE":
         return []
-    return [bone for bone in item.pose.bones if is_selected(bone)]
+    return [bone for bone in item.pose.bones if is_chosen(bone)]
 
 
 def posed_bones(context: bpy.types.Context) -> list[bpy.types.PoseBone]:
-    """The selected bones of all armatures in pose mode."""
+    """The selected bones of all armatures in pose mode that are in sight."""
     posed = [item for item in context.view_layer.objects if item.type == "ARMATURE" and item.mode == "POSE"]
-    return [bone for item in posed for bone in item.pose.bones if is_selected(bone)]
+    return [bone for item in posed for bone in item.pose.bones if is_chosen(bone)]
+
+
+def is_chosen(bone: bpy.types.PoseBone) -> bool:
+    """Whether a pose bone is selected and in sight: an operator changes nothing that the animator cannot see."""
+    return is_selected(bone) and shown_bones.is_shown(bone)
 
 
 def is_selected(bone: bpy.types.PoseBone) -> bool:

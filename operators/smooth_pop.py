@@ -210,7 +210,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, KeptKeys, Blended, FootLocking, KeyCho
         """The bones to smooth; None for all."""
         if not self.only_selected:
             return None
-        return {bone.name for bone in armature.pose.bones if selection.is_selected(bone)}
+        return {bone.name for bone in armature.pose.bones if selection.is_chosen(bone)}
 
 
 register, unregister = bpy.utils.register_classes_factory((LOOKAT_PD_OT_smooth_pop,))

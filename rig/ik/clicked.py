@@ -5,6 +5,8 @@ from collections.abc import Callable, Sequence
 
 import bpy
 
+from ..sampling import shown_bones
+
 
 def bone_of_skin(
     scene: bpy.types.Scene,
@@ -33,17 +35,13 @@ def bone_of_skin(
 def is_hidden(armature: bpy.types.Object, bone: str) -> bool:
     """Whether a bone is not in sight: hidden by itself, or in no bone collection that is shown. An object itself, with
     "" as the bone, never is."""
-    if not bone:
-        return False
-    data = armature.data.bones[bone]
-    shown = not data.collections or any(item.is_visible_effectively for item in data.collections)
-    return _hidden_itself(armature, bone) or not shown
+    return bool(bone) and not shown_bones.is_shown(armature.pose.bones[bone])
 
 
 def show(armature: bpy.types.Object, bone: str) -> Callable[[], None]:
     """Bring a bone in sight, with the first of its collections and those that hold that; returns what undoes it."""
     data, changed = armature.data.bones[bone], []
-    owner = _owner_of_hide(armature, bone)
+    owner = shown_bones.owner_of_hide(armature.pose.bones[bone])
     before = owner.hide
     owner.hide = False
     if data.collections and not any(item.is_visible_effectively for item in data.collections):
@@ -59,13 +57,3 @@ def show(armature: bpy.types.Object, bone: str) -> Callable[[], None]:
             item.is_visible = visible
 
     return undo
-
-
-def _owner_of_hide(armature: bpy.types.Object, bone: str) -> "bpy.types.PoseBone | bpy.types.Bone":
-    """Blender 5 stores it in the pose bone, 4.5 in the bone."""
-    pose_bone = armature.pose.bones[bone]
-    return pose_bone if hasattr(pose_bone, "hide") else pose_bone.bone
-
-
-def _hidden_itself(armature: bpy.types.Object, bone: str) -> bool:
-    return bool(_owner_of_hide(armature, bone).hide)

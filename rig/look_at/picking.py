@@ -8,6 +8,7 @@ import numpy as np
 from bpy_extras import view3d_utils
 
 from ...lookat_pd.rotation import Array
+from ..sampling import shown_bones
 from ..sampling.targets import Target
 from . import resolve
 
@@ -49,9 +50,7 @@ def _bones(
     """Bones in sight with their distances in pixels."""
     for item in seen:
         for bone in item.pose.bones if item.type == "ARMATURE" and item.pose else ():
-            data = bone.bone
-            hidden = bone.hide if hasattr(bone, "select") else data.hide
-            if hidden or (data.collections and not any(one.is_visible_effectively for one in data.collections)):
+            if not shown_bones.is_shown(bone):
                 continue
             ends = [item.matrix_world @ bone.head, item.matrix_world @ bone.tail]
             yield _off(region, view, at, ends), Target(item, bone.name)
