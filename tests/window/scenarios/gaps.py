@@ -532,13 +532,7 @@ def linked_human(hands: Hands) -> Waiting:
     # A linked action has no keys that could be changed.
     data.action = data.action.copy()
     data.action_slot = data.action.slots[0]
-    other, of = bpy.data.objects.new("Other", None), Subject(hands, rig, _ball(scene))
-    scene.collection.objects.link(other)
-    of.select()
-    scene.frame_set(scene.frame_start)
-    yield 0.5
-    own = yield from measured(of, "linked human")
-    yield from each(of, "linked human", of_settings(of, own, "Other"))
+    yield from all_edits(hands, "linked human", rig, _ball(scene))
 
 
 @script(needs=LIVE)
