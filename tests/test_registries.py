@@ -380,7 +380,8 @@ def test_a_naming_convention_is_one_row(tmp_path: Path) -> None:
     said = subprocess.run([sys.executable, "-c", LATIN, str(tmp_path)], capture_output=True, text=True)
     assert said.returncode == 0, said.stderr
     # Blender, which is imported, may warn in lines of its own.
-    assert " ".join(said.stdout.splitlines()[-3:]).split() == ["caput", "collum", "coxa", "L:bracchium", "R:manus", "ManusDextrum"]
+    words = " ".join(said.stdout.splitlines()[-3:]).split()
+    assert words == ["caput", "collum", "coxa", "L:bracchium", "R:manus", "ManusDextrum"]
 
 
 LATIN = """
