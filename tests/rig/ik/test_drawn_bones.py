@@ -10,7 +10,7 @@ from extension import load
 from .. import scenes
 from .test_chain_bake import hero
 
-drawn_bones, clicked = load("rig.ik.drawn_bones"), load("rig.ik.clicked")
+drawn_bones, shown_bones = load("rig.ik.drawn_bones"), load("rig.sampling.shown_bones")
 SIZE = 800.0, 600.0
 
 
@@ -84,7 +84,7 @@ def test_what_is_hidden_or_behind_a_wall_is_not_taken() -> None:
     before = place + np.array([0.0, -0.5, 0.0])
     assert found(armature).under(view(wall=before), at) == ""
     assert found(armature).under(view(wall=place + np.array([0.0, 0.5, 0.0])), at) == "forearm.L"
-    owner = clicked._owner_of_hide(armature, "forearm.L")
+    owner = shown_bones.owner_of_hide(armature.pose.bones["forearm.L"])
     owner.hide = True
     assert found(armature).under(seen_from, at) != "forearm.L"
     assert not len(found(armature).lines_of("forearm.L"))
