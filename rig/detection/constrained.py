@@ -7,7 +7,7 @@ import bpy
 
 from ..animation import data_paths
 from ..sampling import fingerprint
-from .kept import read_once
+from .read_once import read_once
 
 _COPIES = ("COPY_TRANSFORMS", "COPY_ROTATION")
 _CARRIES = (*_COPIES, "COPY_LOCATION", "CHILD_OF")

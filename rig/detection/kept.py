@@ -1,20 +1,14 @@
-"""What detection finds is kept: by the content of what it looks at, as the files of a batch have the same characters
-again and again, and several parts of a body are looked for one after the other; and what is read of armatures for as
-long as nothing of them changes, as to tell their limbs takes many readings."""
+"""What detection finds is kept by the content of what it looks at: the files of a batch have the same characters again
+and again, and several parts of a body are looked for one after the other."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
-
-import bpy
 
 _MOST = 64
 """Results of a function that are kept."""
 Asked = ParamSpec("Asked")
 Found = TypeVar("Found")
-_read: list[dict[tuple[str, int], Any]] = []
-"""What was read, in the outermost `unchanged`."""
 
 
 def by_content(find: Callable[Asked, Found]) -> Callable[Asked, Found]:
@@ -47,29 +41,3 @@ def by_content(find: Callable[Asked, Found]) -> Callable[Asked, Found]:
 
 def _content(item: Any) -> Any:
     return getattr(item, "content", item)
-
-
-@contextmanager
-def unchanged() -> Iterator[None]:
-    """Nothing of any armature changes meanwhile."""
-    _read.append(_read[-1] if _read else {})
-    try:
-        yield
-    finally:
-        _read.pop()
-
-
-def read_once(read: Callable[[bpy.types.Object], Found]) -> Callable[[bpy.types.Object], Found]:
-    """A reading of an armature, which is the same object each time while nothing changes."""
-    name = f"{read.__module__}.{read.__qualname__}"
-
-    @wraps(read)
-    def kept(armature: bpy.types.Object) -> Found:
-        if not _read:
-            return read(armature)
-        key = name, armature.session_uid
-        if key not in _read[-1]:
-            _read[-1][key] = read(armature)
-        return _read[-1][key]
-
-    return kept

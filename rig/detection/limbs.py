@@ -18,8 +18,8 @@ from . import detect, face, hanging, rest, stance
 from . import limb_chains as lines
 from . import vocabulary as words
 from .anatomy import Anatomy
-from .kept import read_once
 from .limb_chains import Lines
+from .read_once import read_once
 from .switched_limbs import LimbControls, RigCopies
 
 _AIMING = ("DAMPED_TRACK", "TRACK_TO", "LOCKED_TRACK")

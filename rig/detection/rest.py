@@ -14,8 +14,8 @@ from ...lookat_pd.skeleton import Skeleton
 from . import constrained
 from . import vocabulary as words
 from .detect import RigHints
-from .kept import read_once
 from .names import BoneName, read_names
+from .read_once import read_once
 
 _MOST_VERTICES, _PROBES = 20000, 300
 _ALIKE = 0.01

@@ -25,7 +25,7 @@ from .anatomy import Anatomy
 from .axes import Axes
 from .axis_votes import Vote
 from .clips import Clip
-from .kept import read_once
+from .read_once import read_once
 
 _FRAMES = 24
 _NEAR, _POSTURE = np.radians(12.0), np.radians(40.0)

@@ -13,7 +13,7 @@ from ...lookat_pd.pd.followers import Tuning
 from ...lookat_pd.skeleton import Skeleton
 from ..animation.editable import check_bones
 from ..animation.stored_settings import stored
-from ..detection import constrained, detect, kept, rest, stance
+from ..detection import constrained, detect, read_once, rest, stance
 from ..layers.controller_settings import damping_ratio
 from ..sampling import plain_chain
 from ..sampling import targets as looked_at
@@ -157,7 +157,7 @@ def step_response(tuning: Tuning) -> np.ndarray:
     )[0]
 
 
-@kept.unchanged()
+@read_once.unchanged()
 def resolve(
     armature: bpy.types.Object | None,
     bone: str,

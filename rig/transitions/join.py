@@ -14,7 +14,7 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import drained, subrange
 from ..animation import actions, editable, key_writer
 from ..animation.key_writer import KeyWriter
-from ..detection.kept import unchanged
+from ..detection.read_once import unchanged
 from ..feet.contact_report import ContactReport
 from ..sampling import scene_time
 from . import clips, kept_clips, limb_swing, pose_markers, sequence, splice

@@ -6,10 +6,9 @@ import numpy as np
 
 from extension import load
 
-from ..scenes import figure
 from . import skeletons
 
-constrained, detect, kept = (load(f"rig.detection.{name}") for name in ("constrained", "detect", "kept"))
+detect = load("rig.detection.detect")
 
 
 def counted(monkeypatch) -> list[object]:
@@ -55,17 +54,3 @@ def test_a_chain_that_was_found_is_the_callers_own() -> None:
     found = detect.find_chain(body, head)
     found.clear()
     assert detect.find_chain(body, head)
-
-
-def test_an_armature_is_read_once_only_while_nothing_changes() -> None:
-    armature, other = figure(), figure()
-    with kept.unchanged():
-        known = constrained.read(armature)
-        with kept.unchanged():
-            assert constrained.read(armature) is known
-        assert constrained.read(armature) is known and constrained.read(other) is not known
-    copying = armature.pose.bones["hips"].constraints.new("COPY_ROTATION")
-    copying.target, copying.subtarget = armature, "head"
-    assert constrained.read(armature) != known
-    with kept.unchanged():
-        assert constrained.read(armature) != known
