@@ -400,11 +400,9 @@ def of_settings(of: Subject, own: Blenders, other: str) -> Iterator[Edit]:
     yield Edit("Remove", of.remove, of.add, of.is_idle, own.operated)
 
 
-def of_features(of: Subject, own: Blenders, fingers: tuple[str, ...], hand: str) -> Iterator[Edit]:
-    """What is done beside look-ats, of a rig in Pose Mode. fingers: bones of one; hand: a bone that turns an arm."""
-    operate = lambda name, most=MOST, **options: Edit(  # noqa: E731
-        name, partial(of.operate, name, **options), of.take_back, of.is_idle, own.operated, most
-    )
+def of_features(of: Subject, own: Blenders, fingers: tuple[str, ...]) -> Iterator[Edit]:
+    """What is done beside look-ats, of a rig in Pose Mode. fingers: bones of one."""
+    operate = lambda name: Edit(name, partial(of.operate, name), of.take_back, of.is_idle, own.operated)  # noqa: E731
 
     def chosen(edit: Edit, *names: str) -> Edit:
         return replace(edit, undo=lambda: (edit.undo(), of.pose(*names)), before=partial(of.pose, *names))
@@ -419,21 +417,6 @@ def of_features(of: Subject, own: Blenders, fingers: tuple[str, ...], hand: str)
     yield chosen(operate("add_springs"), *fingers)
     yield slide("lookat_pd_springs", fingers[0])
     yield operate("add_spring_collider")
-    yield operate("springs_bake", BAKING)
-    yield chosen(operate("springs_remove"), *fingers)
-    yield chosen(operate("pd_follow_add"), fingers[-1])
-    yield slide("lookat_pd_follow", fingers[-1])
-    yield operate("pd_follow_bake", BAKING)
-    yield operate("pd_follow_remove")
-    for extent in ("LENGTH", "LIMB"):
-        change = partial(setattr, of.scene.lookat_pd_ik, "extent", extent)
-        yield Edit("IK's chain", change, of.nothing, of.is_idle, own.drawn)
-    change = partial(setattr, of.scene.lookat_pd_ik, "target", of.target)
-    yield Edit("IK's target", change, of.nothing, of.is_idle, own.drawn)
-    yield chosen(operate("ik_pin"), hand)
-    yield operate("ik_pin")
-    yield operate("ik_bake", BAKING)
-    yield operate("ik_switch", BAKING, to="FK")
 
 
 def of_actions(of: Subject, own: Blenders, second: str) -> Iterator[Edit]:
@@ -499,7 +482,7 @@ def features_of_a_generated_human(hands: Hands) -> Waiting:
     of.add()
     assert (yield from hands.until(of.is_idle))
     fingers = tuple(f"f_index.{n:02d}.L" for n in (1, 2, 3))
-    yield from each(of, name, of_features(of, own, fingers, "hand_fk.L"))
+    yield from each(of, name, of_features(of, own, fingers))
 
 
 @script(needs=LIVE)
