@@ -1,11 +1,9 @@
 """Aim a hit with the mouse in the viewport."""
 
-from collections.abc import Iterator
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import bpy
-from bpy_extras import view3d_utils
 from mathutils import Vector
 
 from ..rig.animation.stored_settings import read
@@ -52,7 +50,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return reason
 
 
-class LOOKAT_PD_OT_hit_aim(polling.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_hit_aim(polling.Explained, viewports.DraggedValue, bpy.types.Operator):
     """Aim the hit: its arrow points to the mouse, in the plane of the view. Esc: back"""
 
     bl_idname = "lookat_pd.hit_aim"
@@ -64,35 +62,21 @@ class LOOKAT_PD_OT_hit_aim(polling.Explained, bpy.types.Operator):
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         found = [arrow for arrow in arrows(selection.armature(context)) if arrow.index == self.index]
-        place = None
-        if context.window is not None:
-            place = viewports.view_under(context.window, event.mouse_x, event.mouse_y)
-        if place is None or not found:
+        if not self.find_view(context, event) or not found:
             return reporting.report_error(self, "A hit is aimed with the mouse at its arrow in a 3D viewport.")
-        (self._arrow,), (self._region, self._view) = found, place
-        self._before = tuple(self._hit(context).direction)
-        self._dragged = event.type == "LEFTMOUSE"
-        context.window_manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
+        (self._arrow,) = found
+        return self.begin(context)
 
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if event.type in ("ESC", "RIGHTMOUSE") and event.value == "PRESS":
-            self.cancel(context)
-            return {"CANCELLED"}
-        if event.type == "LEFTMOUSE" and event.value == ("RELEASE" if self._dragged else "PRESS"):
-            return {"FINISHED" if tuple(self._hit(context).direction) != self._before else "CANCELLED"}
-        if event.type == "MOUSEMOVE":
-            at = event.mouse_x - self._region.x, event.mouse_y - self._region.y
-            tip = view3d_utils.region_2d_to_location_3d(self._region, self._view, at, self._arrow.start)
-            direction = (tip - self._arrow.start) / self._arrow.scale
-            if direction.length > 1e-3:
-                self._hit(context).direction = direction.normalized()
-        return {"RUNNING_MODAL"}
+    def value(self, context: bpy.types.Context) -> tuple[float, ...]:
+        return tuple(self._hit(context).direction)
 
-    def cancel(self, context: bpy.types.Context) -> None:
-        """Called on Esc, and when Blender quits or loads another file."""
-        with suppress(ReferenceError, IndexError):
-            self._hit(context).direction = self._before
+    def set_value(self, context: bpy.types.Context, value: Sequence[float]) -> None:
+        self._hit(context).direction = value
+
+    def drag(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
+        direction = (self.under(event, self._arrow.start) - self._arrow.start) / self._arrow.scale
+        if direction.length > 1e-3:
+            self.set_value(context, direction.normalized())
 
     def _hit(self, context: bpy.types.Context) -> bpy.types.PropertyGroup:
         return selection.armature(context).lookat_pd_hits.hits[self.index]

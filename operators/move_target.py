@@ -25,7 +25,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     return polling.why_no_target(has_target=target.object is not None) or polling.refusal(target_moving.check, target)
 
 
-class LOOKAT_PD_OT_move_target(polling.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_move_target(polling.Explained, viewports.InView, bpy.types.Operator):
     """Move the target at which the look-at looks now, without selecting it. X, Y, Z: along an axis, Esc: back"""
 
     bl_idname = "lookat_pd.move_target"
@@ -34,10 +34,7 @@ class LOOKAT_PD_OT_move_target(polling.Explained, bpy.types.Operator):
     why_not = staticmethod(why_not)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        place = None
-        if context.window is not None:
-            place = viewports.view_under(context.window, event.mouse_x, event.mouse_y)
-        if place is None:
+        if not self.find_view(context, event):
             return reporting.report_error(self, "A target is moved with the mouse over a 3D viewport.")
         target = select_target.target(context)
         action = auto_keying.linked_action(context.scene, target.object)
@@ -50,11 +47,10 @@ class LOOKAT_PD_OT_move_target(polling.Explained, bpy.types.Operator):
                     action=action.name,
                 ),
             )
-        self._held, (self._region, self._view) = HeldTarget(target), place
+        self._held = HeldTarget(target)
         self._area = viewports.area_of(context.window, self._region)
         self._axis = ""
-        self._grip = self._held.place - self._under(event)
-        self._dragged = event.type == "LEFTMOUSE"
+        self._grip = self._held.place - self.under(event, self._held.place)
         context.window_manager.modal_handler_add(self)
         context.window.cursor_modal_set("SCROLL_XY")
         return {"RUNNING_MODAL"}
@@ -73,12 +69,11 @@ class LOOKAT_PD_OT_move_target(polling.Explained, bpy.types.Operator):
         self._end(context)
 
     def _handle(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if event.type in ("ESC", "RIGHTMOUSE") and event.value == "PRESS":
+        if self.is_called_off(event):
             self._held.restore()
             self._end(context)
             return {"CANCELLED"}
-        let_go = event.type == "LEFTMOUSE" and event.value == ("RELEASE" if self._dragged else "PRESS")
-        if let_go or (event.type in ("RET", "NUMPAD_ENTER") and event.value == "PRESS"):
+        if self.is_let_go(event) or (event.type in ("RET", "NUMPAD_ENTER") and event.value == "PRESS"):
             self._end(context)
             if not self._held.moved:
                 return {"CANCELLED"}
@@ -87,19 +82,16 @@ class LOOKAT_PD_OT_move_target(polling.Explained, bpy.types.Operator):
         if event.type in _AXES and event.value == "PRESS":
             self._axis = "" if self._axis == event.type else event.type
         if event.type in (*_AXES, "MOUSEMOVE"):
-            self._held.move(self._under(event) + self._grip if not self._axis else self._on_axis(event))
+            self._held.move(
+                self.under(event, self._held.place) + self._grip if not self._axis else self._on_axis(event)
+            )
             self._say()
         return {"RUNNING_MODAL"}
-
-    def _under(self, event: bpy.types.Event) -> Vector:
-        """The place under the mouse at the depth of the target."""
-        at = event.mouse_x - self._region.x, event.mouse_y - self._region.y
-        return view3d_utils.region_2d_to_location_3d(self._region, self._view, at, self._held.place)
 
     def _on_axis(self, event: bpy.types.Event) -> Vector:
         """The place on the chosen axis through the target that is nearest to the mouse."""
         begin, end = self._held.place, self._held.place + _AXES[self._axis]
-        at = event.mouse_x - self._region.x, event.mouse_y - self._region.y
+        at = self.position(event)
         eye = view3d_utils.region_2d_to_origin_3d(self._region, self._view, at) + self._grip
         ray = view3d_utils.region_2d_to_vector_3d(self._region, self._view, at)
         found = geometry.intersect_line_line(begin, end, eye, eye + ray)

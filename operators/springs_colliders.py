@@ -3,10 +3,7 @@
 No postponed annotations: Blender reads them.
 """
 
-from contextlib import suppress
-
 import bpy
-from bpy_extras import view3d_utils
 from mathutils import Vector
 
 from ..lookat_pd.message import Message
@@ -125,7 +122,7 @@ def why_no_radius(context: bpy.types.Context) -> str | None:
     return reason
 
 
-class LOOKAT_PD_OT_spring_collider_radius(polling.Explained, bpy.types.Operator):
+class LOOKAT_PD_OT_spring_collider_radius(polling.Explained, viewports.DraggedValue, bpy.types.Operator):
     """Drag the radius of the collider along the active bone. Esc: back"""
 
     bl_idname = "lookat_pd.spring_collider_radius"
@@ -134,35 +131,22 @@ class LOOKAT_PD_OT_spring_collider_radius(polling.Explained, bpy.types.Operator)
     why_not = staticmethod(why_no_radius)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        place = None
-        if context.window is not None:
-            place = viewports.view_under(context.window, event.mouse_x, event.mouse_y)
         collider = active_collider(context)
-        if place is None or collider is None:
+        if not self.find_view(context, event) or collider is None:
             return reporting.report_error(self, "A radius is dragged at its collider in a 3D viewport.")
-        (self._region, self._view), self._object, self._bone = place, collider.object.name, collider.bone
-        self._before, self._dragged = collider.settings.radius, event.type == "LEFTMOUSE"
-        context.window_manager.modal_handler_add(self)
-        return {"RUNNING_MODAL"}
+        self._object, self._bone = collider.object.name, collider.bone
+        return self.begin(context)
 
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if event.type in ("ESC", "RIGHTMOUSE") and event.value == "PRESS":
-            self.cancel(context)
-            return {"CANCELLED"}
-        if event.type == "LEFTMOUSE" and event.value == ("RELEASE" if self._dragged else "PRESS"):
-            return {"FINISHED" if self._collider().settings.radius != self._before else "CANCELLED"}
-        if event.type == "MOUSEMOVE":
-            collider = self._collider()
-            middle, side = side_of(collider, self._view)
-            at = event.mouse_x - self._region.x, event.mouse_y - self._region.y
-            away = view3d_utils.region_2d_to_location_3d(self._region, self._view, at, middle) - middle
-            collider.settings.radius = abs(away.dot(side)) / max(side.length_squared, 1e-12)
-        return {"RUNNING_MODAL"}
+    def value(self, context: bpy.types.Context) -> float:
+        return self._collider().settings.radius
 
-    def cancel(self, context: bpy.types.Context) -> None:
-        """Called on Esc, and when Blender quits or loads another file."""
-        with suppress(ReferenceError, KeyError):
-            self._collider().settings.radius = self._before
+    def set_value(self, context: bpy.types.Context, value: float) -> None:
+        self._collider().settings.radius = value
+
+    def drag(self, context: bpy.types.Context, event: bpy.types.Event) -> None:
+        middle, side = side_of(self._collider(), self._view)
+        away = self.under(event, middle) - middle
+        self.set_value(context, abs(away.dot(side)) / max(side.length_squared, 1e-12))
 
     def _collider(self) -> colliders.Collider:
         return colliders.Collider(bpy.data.objects[self._object], self._bone)
