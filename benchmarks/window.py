@@ -20,8 +20,12 @@ from windowed import blender  # noqa: E402
 HERE = Path(__file__).resolve().parent / "in_window"
 SCRIPTS = tuple(f"answers:{name}" for name in blender.scripts_in(HERE / "answers.py"))
 SCENARIOS = blender.ROOT / "tests/window/scenarios"
-EDITS = tuple(f"gaps:{name}" for name in blender.scripts_in(SCENARIOS / "gaps.py"))
-"""The scenarios that make each kind of edit, which are tests too."""
+EDITS = tuple(
+    f"{module}:{name}"
+    for module in ("gaps", "measured.edits")
+    for name in blender.scripts_in(SCENARIOS.joinpath(*module.split(".")).with_suffix(".py"))
+)
+"""The scenarios that make each kind of edit; the first are tests too."""
 _MARK = "@figures "
 _LIMIT, _EDITING = 240.0, 1800.0
 """Seconds that a script may take, and one that makes all kinds of edits."""

@@ -81,7 +81,7 @@ def test_from_a_repository(script, server, monkeypatch) -> None:
 
 
 @pytest.mark.window
-def test_a_stranger_gets_to_baked_keys_in_three_minutes(window) -> None:
+def test_a_stranger_gets_to_baked_keys_in_few_steps(window) -> None:
     """From the address that the page gives, by mouse and keyboard alone, from a user's folder that is empty."""
     folder = FOLDER.with_name("window-stranger")
     result = strangers.walk(folder)

@@ -7,7 +7,9 @@ What Blender takes is measured in the same run: to add an empty and a constraint
 undo, for what makes such; a constraint alone for other operators; to insert a key; to undo; for all else to relate and
 draw what there is once something was added.
 
-LOOKAT_PD_RIGS names a folder of rigs from other makers; without it the generated human alone is measured.
+Here are the edits that are made all day; every setting, feature and join, and more rigs, are in `measured`, which the
+benchmark of the window runs beside these. LOOKAT_PD_RIGS names a folder of rigs from other makers; without it the
+generated human alone is measured.
 """
 
 import itertools
@@ -47,6 +49,7 @@ WHILE = 300.0
 REPEATS = 4
 """Of what Blender takes."""
 Measured = Generator[float, None, float]
+HUMAN = f"human with {CLIPS} clips"
 RIGS = ("kaykit_knight", "khronos_fox", "m2m_snake", "robot_expressive", "godot_platformer_robot")
 
 
@@ -344,92 +347,23 @@ def each(of: Subject, name: str, edits: Iterable[Edit]) -> Waiting:
         yield from short(replace(edit, name=f"{name}, {edit.name}"), of.is_idle, of.hands)
 
 
-def all_edits(hands: Hands, name: str, rig: bpy.types.Object, target: bpy.types.Object) -> Waiting:
-    of = Subject(hands, rig, target)
+def common_edits(of: Subject, name: str) -> Waiting:
     of.select()
     of.scene.frame_set(of.scene.frame_start)
     yield 0.5
     own = yield from measured(of, name)
-    edits = [Edit("Add", of.add, of.remove, of.is_solved, own.made)]
-    edits += [Edit("settle time", of.slide, of.nothing, of.is_solved, own.drawn)] * 2
-    edits += [Edit("key", of.key, of.nothing, of.is_solved, own.keyed)] * 2
-    edits.append(Edit("preset", of.preset, of.nothing, of.is_solved, own.operated))
-    for part in ("eyes", "body"):
-        on, off = (partial(of.switch, part, on=on) for on in (True, False))
-        edits.append(Edit(part, on, off, of.is_solved, own.drawn))
-    edits.append(Edit("bake", of.bake, of.edit_live, of.is_baked, own.operated, BAKING))
-    edits.append(Edit("Remove", of.remove, of.add, of.is_rested, own.operated))
+    off = partial(of.switch, "eyes", on=False)
+    edits = [
+        Edit("Add", of.add, of.remove, of.is_solved, own.made),
+        Edit("settle time", of.slide, of.nothing, of.is_solved, own.drawn),
+        Edit("key", of.key, of.nothing, of.is_solved, own.keyed),
+        Edit("target's key", of.key_target, of.nothing, of.is_solved, own.keyed),
+        Edit("preset", of.preset, of.nothing, of.is_solved, own.operated),
+        Edit("eyes", partial(of.switch, "eyes", on=True), off, of.is_solved, own.drawn),
+        Edit("bake", of.bake, of.edit_live, of.is_baked, own.operated, BAKING),
+        Edit("Remove", of.remove, of.add, of.is_rested, own.operated),
+    ]
     yield from each(of, name, edits)
-
-
-def of_settings(of: Subject, own: Blenders, other: str) -> Iterator[Edit]:
-    """What is set of a look-at, in the order of its panels. other: name of another target."""
-    set_to = lambda name, path, *values: Edit(  # noqa: E731
-        name, partial(of.set, path, *values), of.nothing, of.is_idle, own.drawn
-    )
-    operate = lambda name, **options: Edit(  # noqa: E731
-        name, partial(of.operate, name, **options), of.take_back, of.is_idle, own.operated
-    )
-    yield Edit("Add", of.add, of.remove, of.is_idle, own.made)
-    yield set_to("damping", "damping", "RESPONSIVE", "CRITICAL")
-    yield set_to("influence", "influence", 0.5, 1.0)
-    for layer in load("rig.look_at.body.layers").LAYERS.values():
-        for _ in range(2):
-            yield set_to(layer.label, f"{layer.group}.{layer.switch}", True, False)
-    for _ in range(2):
-        yield set_to("target", "target", of.scene.objects[other], of.target)
-    yield operate("chain_detect")
-    yield set_to("chain's share", "chain.0.share", 0.5, 0.6)
-    yield set_to("chain's limit", "chain.0.yaw_limit", 0.9, 1.0)
-    yield operate("key", setting="influence")
-    yield operate("look_away")
-    yield operate("target_add", empty=True)
-    yield operate("look_here", number=0)
-    yield operate("glance", number=0)
-    yield Edit("nod", partial(of.key_setting, "nod"), of.nothing, of.is_idle, own.keyed)
-    yield Edit("target's key", of.key_target, of.nothing, of.is_idle, own.keyed)
-    yield Edit("undo", of.take_back, of.constrain, of.is_idle, own.undone)
-    yield operate("compare")
-    yield Edit("compare's end", partial(of.operate, "compare"), of.nothing, of.is_idle, own.operated)
-    yield operate("copy_settings")
-    for _ in range(2):
-        yield set_to("mute", "mute", True, False)
-    yield Edit("bake", of.bake, of.take_back, of.is_idle, own.operated, BAKING)
-    yield Edit("compare of a bake", partial(of.operate, "compare"), of.nothing, of.is_idle, own.operated)
-    yield operate("edit_live")
-    yield Edit("Remove", of.remove, of.add, of.is_idle, own.operated)
-
-
-def of_features(of: Subject, own: Blenders, fingers: tuple[str, ...]) -> Iterator[Edit]:
-    """What is done beside look-ats, of a rig in Pose Mode. fingers: bones of one."""
-    operate = lambda name: Edit(name, partial(of.operate, name), of.take_back, of.is_idle, own.operated)  # noqa: E731
-
-    def chosen(edit: Edit, *names: str) -> Edit:
-        return replace(edit, undo=lambda: (edit.undo(), of.pose(*names)), before=partial(of.pose, *names))
-
-    def slide(group: str, bone: str) -> Edit:
-        def do() -> None:
-            settings = getattr(of.rig.pose.bones[bone], group)
-            settings.settle_time = 0.8 if settings.settle_time != 0.8 else 0.7
-
-        return Edit(f"settle time of {group}", do, of.nothing, of.is_idle, own.drawn)
-
-    yield chosen(operate("add_springs"), *fingers)
-    yield slide("lookat_pd_springs", fingers[0])
-    yield operate("add_spring_collider")
-
-
-def of_actions(of: Subject, own: Blenders, second: str) -> Iterator[Edit]:
-    """Joins and what is made of actions, which show progress. second: another action."""
-    for name, options in (
-        ("inertialize", {"destination": second, "source_frame": 60, "use_dialog": False}),
-        ("best_cut", {"source": of.rig.animation_data.action.name, "destination": second}),
-        ("loop_action", {}),
-        ("in_place", {}),
-        ("find_visual_pops", {}),
-    ):
-        do = partial(of.operate, name, **options)
-        yield Edit(name, do, of.take_back, of.is_idle, own.operated, BAKING)
 
 
 def _ball(scene: bpy.types.Scene) -> bpy.types.Object:
@@ -452,7 +386,7 @@ def drawn_once(hands: Hands) -> Waiting:
     yield 0.3
 
 
-def _local(hands: Hands) -> Generator[float, None, Subject]:
+def local_human(hands: Hands) -> Generator[float, None, Subject]:
     """The generated human with its clips."""
     yield from drawn_once(hands)
     demo = load("assets.demo.human").build_scene()
@@ -468,34 +402,8 @@ def _local(hands: Hands) -> Generator[float, None, Subject]:
     return of
 
 
-@script(needs=LIVE)
-def generated_human(hands: Hands) -> Waiting:
-    of = yield from _local(hands)
-    name, own = f"human with {CLIPS} clips", (yield from measured(of, f"human with {CLIPS} clips"))
-    yield from each(of, name, of_settings(of, own, "Other"))
-
-
-@script(needs=LIVE)
-def features_of_a_generated_human(hands: Hands) -> Waiting:
-    of = yield from _local(hands)
-    name, own = f"human with {CLIPS} clips", (yield from measured(of, f"human with {CLIPS} clips"))
-    of.add()
-    assert (yield from hands.until(of.is_idle))
-    fingers = tuple(f"f_index.{n:02d}.L" for n in (1, 2, 3))
-    yield from each(of, name, of_features(of, own, fingers))
-
-
-@script(needs=LIVE)
-def actions_of_a_generated_human(hands: Hands) -> Waiting:
-    of = yield from _local(hands)
-    name, own = f"human with {CLIPS} clips", (yield from measured(of, f"human with {CLIPS} clips"))
-    second = of.rig.animation_data.action.copy()
-    bpy.ops.ed.undo_push(message="Second")
-    yield from each(of, name, of_actions(of, own, second.name))
-
-
-@script(needs=LIVE)
-def linked_human(hands: Hands) -> Waiting:
+def linked_subject(hands: Hands) -> Generator[float, None, Subject]:
+    """The generated human and its clips from a library, overridden."""
     yield from drawn_once(hands)
     demo, path = load("assets.demo.human").build_scene(), Path(bpy.data.filepath).with_name("human library.blend")
     add_clips()
@@ -515,21 +423,41 @@ def linked_human(hands: Hands) -> Waiting:
     # A linked action has no keys that could be changed.
     data.action = data.action.copy()
     data.action_slot = data.action.slots[0]
-    yield from all_edits(hands, "linked human", rig, _ball(scene))
+    return Subject(hands, rig, _ball(scene))
+
+
+def other_maker(hands: Hands, path: Path) -> Generator[float, None, Subject]:
+    """A rig from a .glb in an empty file."""
+    with hands.override():
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True, load_ui=False)
+    yield 0.2
+    yield from hands.sidebar()
+    with hands.override():
+        bpy.ops.import_scene.gltf(filepath=str(path))
+    yield 0.2
+    scene = hands.window.scene
+    scene.frame_end = 100
+    rig = next(item for item in scene.objects if item.type == "ARMATURE")
+    return Subject(hands, rig, _ball(scene))
+
+
+def rigs_of_other_makers() -> Iterator[Path]:
+    """Those of `RIGS` that are here."""
+    folder = os.environ.get("LOOKAT_PD_RIGS")
+    return (Path(folder) / f"gltf/{name}.glb" for name in RIGS) if folder else iter(())
 
 
 @script(needs=LIVE)
-def rigs_of_other_makers(hands: Hands) -> Waiting:
-    folder = os.environ.get("LOOKAT_PD_RIGS")
-    for name in RIGS if folder else ():
-        with hands.override():
-            bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True, load_ui=False)
-        yield 0.2
-        yield from hands.sidebar()
-        with hands.override():
-            bpy.ops.import_scene.gltf(filepath=str(Path(folder) / f"gltf/{name}.glb"))
-        yield 0.2
-        scene = hands.window.scene
-        scene.frame_end = 100
-        rig = next(item for item in scene.objects if item.type == "ARMATURE")
-        yield from all_edits(hands, name, rig, _ball(scene))
+def human_with_clips(hands: Hands) -> Waiting:
+    yield from common_edits((yield from local_human(hands)), HUMAN)
+
+
+@script(needs=LIVE)
+def linked_human(hands: Hands) -> Waiting:
+    yield from common_edits((yield from linked_subject(hands)), "linked human")
+
+
+@script(needs=LIVE)
+def rig_of_another_maker(hands: Hands) -> Waiting:
+    for path in itertools.islice(rigs_of_other_makers(), 1):
+        yield from common_edits((yield from other_maker(hands, path)), path.stem)
