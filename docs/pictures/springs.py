@@ -3,9 +3,10 @@
 from itertools import pairwise
 
 import bpy
+from bpy_extras.view3d_utils import location_3d_to_region_2d
 from scene import rest, view
 from windowed import panels
-from windowed.hands import SIDEBAR, Hands, Waiting
+from windowed.hands import SIDEBAR, VIEWPORT, Hands, Waiting
 from windowed.scripts import script
 
 import extension
@@ -86,3 +87,23 @@ def springs_panel(hands: Hands) -> Waiting:
     with panels.opened("springs"):
         yield from rest(hands)
         _keep(hands, "springs_panel")
+
+
+@script(needs=NEEDS)
+def springs_handle(hands: Hands) -> Waiting:
+    """The ring by which the radius of a bone's collider is dragged, under the mouse."""
+    yield from _made(hands)
+    animal = bpy.context.view_layer.objects.active
+    animal.data.bones.active = animal.data.bones["hips"]
+    yield from view(hands, (0.0, -0.05, 1.15), 0.9, (1.0, -0.4, 0.35))
+    found = extension.load("rig.springs.colliders").Collider(animal, "hips")
+    space = hands.area("VIEW_3D").spaces.active
+    space.show_gizmo, space.show_gizmo_navigate = True, False
+    yield from rest(hands)
+    seen, region = space.region_3d, hands.region(VIEWPORT)
+    middle, side = extension.load("operators.springs_colliders").side_of(found, seen)
+    at = location_3d_to_region_2d(region, seen, middle + found.settings.radius * side)
+    yield from hands.move((round(region.x + at.x), round(region.y + at.y)))
+    yield 0.4
+    area = hands.area("VIEW_3D")
+    hands.keep("springs_handle", area.x + 250, area.y + 150, 620, 480)
