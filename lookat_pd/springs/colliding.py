@@ -121,9 +121,12 @@ class _Run:
         self.transition = _blocks(shapes, back, self.system.transition)
         """(c, 2 s, 2 s) what a step makes of a state."""
         taps = self.system.taps
-        self.over_span = np.linalg.matrix_power(self.transition, self.span)
-        powers = [np.linalg.matrix_power(self.transition, n) for n in range(self.span)]
-        self.held_over_span = np.add.reduce(powers)
+        power = np.broadcast_to(np.eye(2 * self.size), self.transition.shape)
+        self.held_over_span = power.copy()
+        for _ in range(self.span - 1):
+            power = self.transition @ power
+            self.held_over_span += power
+        self.over_span = self.transition @ power
         """(c, 2 s, 2 s) what such a span makes of a state, and of what each of its steps adds."""
         self.takes = [_column(shapes, taps[:, :, n]) for n in range(2)]
         self.yields = self._yields(shapes, taps)
@@ -220,7 +223,7 @@ class _Run:
 
     def complex(self, state: Array) -> tuple[Array, Array]:
         """Swings and rates (m,)."""
-        whole = state[..., 0] + 1j * state[..., 1]
+        whole = np.ascontiguousarray(state).view(complex)
         return whole[:, : self.size].ravel(), whole[:, self.size :].ravel()
 
     def at_rest(self) -> Array:
@@ -291,7 +294,7 @@ class _Run:
     def through(self, inputs: DrivenChains, state: Array, first: int, *, calm: bool = False) -> tuple[Array, Array]:
         """Swings (S, m) at frames, and the last state, from the one at a fine sample. calm: until it is at rest."""
         last, listed, most, looks = len(inputs.own) - 1, -1, 0.0, 0
-        seen = np.zeros((last // self.parts + 1, self.chains * self.size), dtype=complex)
+        seen = np.zeros((last // self.parts + 1, self.chains, self.size, 2))
         k, pairs, alone, rolling = first, self.none, first, Rolling(self.span)
         while True:
             fastest = float(np.abs(state[:, self.size :]).max())
@@ -305,9 +308,9 @@ class _Run:
                 pairs, listed, alone = self._near(inputs, k, state), k, k
                 state, known = self._pushed_out(inputs, k, state, pairs)
             if k % self.parts == 0:
-                seen[k // self.parts] = self.complex(state)[0]
+                seen[k // self.parts] = state[:, : self.size]
             if k == last:
-                return seen, state
+                return seen.view(complex).reshape(len(seen), -1), state
             if known is not None:
                 rolling.see(known)
             count = min(self.span - k % self.span, last - k, rolling.most)
@@ -316,7 +319,7 @@ class _Run:
             before = state
             state, between = self._advanced(inputs, k, count, state, known, passed)
             for n, one in zip(passed, between, strict=True):
-                seen[(k + n) // self.parts] = self.complex(self._pushed_out(inputs, k + n, one, near)[0])[0]
+                seen[(k + n) // self.parts] = self._pushed_out(inputs, k + n, one, near)[0][:, : self.size]
             k += count
             if known is not None:
                 alone = k + count * int(_ALONE * known.apart)
@@ -325,11 +328,8 @@ class _Run:
                 state[:, self.size :] *= _CALM
                 looks += 1
                 if looks == _MOST_LOOKS or (moved < _REST * count * self.dt and k > self.span):
-                    return seen, self._stopped(state)
-
-    def _stopped(self, state: Array) -> Array:
-        state[:, self.size :] = 0.0
-        return state
+                    state[:, self.size :] = 0.0
+                    return seen.view(complex).reshape(len(seen), -1), state
 
     def _advanced(
         self, inputs: DrivenChains, k: int, count: int, state: Array, known: SeenPairs | None, passed: list[int]
@@ -354,7 +354,7 @@ class _Run:
 
     def _within(self, state: Array) -> Array:
         """The state with swings no wider, and no faster, than they may be."""
-        if np.abs(state).max() < _SURELY:
+        if state.max() < _SURELY and state.min() > -_SURELY:
             return state
         z, rate = self.complex(state)
         if np.abs(z).max() > WIDEST or np.abs(rate).max() > FASTEST:

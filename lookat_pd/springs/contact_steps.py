@@ -7,7 +7,7 @@ import numpy as np
 
 from ..rotation import Array
 from .cones import Ends
-from .contacts import Contacts
+from .contacts import TRUE, Contacts
 
 _EVERY_WAY = np.eye(3)
 _FEW = 2
@@ -21,17 +21,35 @@ def through(contacts: Contacts, transition: Array, driven: Array, state: Array) 
 
     transition: (c, 2 s, 2 s) what a step makes of a state. driven: (n, c, 2 s, 2) what each adds.
     """
-    steps = (_StepsOfMany if contacts.several else _StepsOfOne)(contacts, transition, driven, state)
-    states = [state]
-    for n in range(len(driven)):
-        states.append(steps.after(n, states[-1]))
+    states = [state] if contacts.ends is not None else _until_touching(contacts, transition, driven, state)
+    free = len(states) - 1
+    if free < len(driven):
+        steps = (_StepsOfMany if contacts.several else _StepsOfOne)(contacts, transition, driven, state, free)
+        for n in range(len(driven) - free):
+            states.append(steps.after(n, states[-1]))
+    return states
+
+
+def _until_touching(contacts: Contacts, transition: Array, driven: Array, state: Array) -> list[Array]:
+    """The states (c, 2 s, 2) before something touches."""
+    c, states = contacts, [state]
+    fall = np.add.reduce(c.drift * c.normals, axis=1)
+    gaps = c.gaps - c.opened(state)
+    for added in driven:
+        after = transition @ states[-1]
+        after += added
+        gaps = gaps + fall
+        if TRUE in (gaps + c.opened(after) < 0.0).tobytes():
+            break
+        states.append(after)
     return states
 
 
 class ContactSteps:
     """Steps with contacts. What is seen of a state are gaps and slips, then their rates: (2, r)."""
 
-    def __init__(self, contacts: Contacts, transition: Array, driven: Array, state: Array) -> None:
+    def __init__(self, contacts: Contacts, transition: Array, driven: Array, state: Array, free: int) -> None:
+        """state: the one to which the contacts belong, after which so many steps were free."""
         c = self.contacts = contacts
         self.count, self.slips = c.count, bool(c.friction.any())
         self.few: dict[tuple[int, ...], _Few] = {}
@@ -50,12 +68,12 @@ class ContactSteps:
         """(r, 2 s) what is seen of the swings of a chain, or of their rates, and (2, r, 2 s) how these change by what
         acts there."""
         self.rows, moved = len(self.sees), np.concatenate(carried)
-        begun = np.empty((len(driven), 2, self.rows))
+        begun = np.empty((len(driven) - free, 2, self.rows))
         begun[:] = moved, moved / c.dt
         self._set(transition, driven)
-        here = c.gaps - self._seen(state)[: self.count]
-        begun[:, 0, : self.count] = here + np.arange(1.0, len(driven) + 1.0)[:, None] * fall
-        self._begin(driven, begun)
+        begun[:, 0, : self.count] = np.arange(free + 1.0, len(driven) + 1.0)[:, None] * fall
+        begun[:, 0, : self.count] += c.gaps - c.opened(state)
+        self._begin(driven[free:], begun)
 
     def _set(self, transition: Array, driven: Array) -> None:
         raise NotImplementedError
@@ -187,28 +205,11 @@ class ContactSteps:
         few = self.few.get(tuple(touching))
         if few is None:
             few = self.few[tuple(touching)] = _Few(self, touching)
-        rows, count = self.rows, self.count
-        levels = seen[:rows], seen[rows:]
-        forces = few.forces([[min(level[n], 0.0) for n in touching] for level in levels])
-        found = forces
-        if last is not None:
-            before, drags = last.tolist(), ([], [])
-            for level, slide, force, drag in zip((0, 1), few.slide, forces, drags, strict=True):
-                for n, kept, friction, push in zip(touching, slide, few.friction, force, strict=True):
-                    x, y, z = levels[level][count + 3 * n : count + 3 * n + 3]
-                    if level == 0:
-                        x, y, z = x - before[3 * n], y - before[3 * n + 1], z - before[3 * n + 2]
-                    kept *= min(1.0, friction * push / (kept * sqrt(x * x + y * y + z * z) + 1e-30))
-                    drag += kept * x, kept * y, kept * z
-            if len(touching) > 1:
-                # What holds one back may push another in.
-                moved = [_times(few.crossed[level], drags[level]) for level in (0, 1)]
-                if any(levels[0][n] + moved[0][n] < 0.0 for n in few.others):
-                    return False
-                forces = few.forces([[min(levels[k][n] + moved[k][n], 0.0) for n in touching] for k in (0, 1)])
-            found = [force + drag for force, drag in zip(forces, drags, strict=True)]
+        found = few.alone(seen, last) if len(touching) == 1 else few.together(seen, last)
+        if found is None:
+            return False
         own = state[self.contacts.chains[touching[0]]].reshape(-1)
-        own += np.array(found[0] + found[1]) @ few.pushes
+        own += np.array(found).dot(few.pushes)
         return True
 
 
@@ -220,24 +221,65 @@ class _Few:
         rows = list(touching)
         if steps.slips:
             rows += [count + 3 * n + part for n in touching for part in range(3)]
-        self.slide = steps.slide[:, touching].tolist() if steps.slips else ()
+            self.slide = steps.slide[:, touching].tolist()
+        self.touching, self.count, self.rows = touching, count, steps.rows
         self.friction = contacts.friction[touching].tolist()
         width = steps.pushes.shape[2]
         self.pushes = np.zeros((2, len(rows), 2, width))
         self.pushes[0, :, 0], self.pushes[1, :, 1] = steps.pushes[:, rows]
         self.pushes = self.pushes.reshape(2 * len(rows), 2 * width)
         """How a state changes by what acts on swings, then on rates."""
-        self.others = [n for n in range(count) if n not in touching]
+        self._masses = contacts.mass[:, touching][:, :, touching].tolist()
         if len(touching) > 1 and steps.slips:
             slips = [row - count for row in rows[len(touching) :]]
             self.crossed = steps.crossed_gaps()[:, slips].swapaxes(1, 2).tolist()
             """By levels, how the gaps of all contacts change with what holds these back."""
-        self._masses = contacts.mass[:, touching][:, :, touching].tolist()
+            self.others = [n for n in range(count) if n not in touching]
+
+    def alone(self, seen: list[float], last: Array | None) -> list[float]:
+        """What acts at the only one, on swings, then on rates: see `ContactSteps`."""
+        (n,) = self.touching
+        found = []
+        for level, ((mass,),) in enumerate(self._masses):
+            begin = level * self.rows
+            force = max(-seen[begin + n] / mass, 0.0)
+            found.append(force)
+            if last is not None:
+                begin += self.count + 3 * n
+                x, y, z = seen[begin : begin + 3]
+                if level == 0:
+                    before = last[3 * n : 3 * n + 3].tolist()
+                    x, y, z = x - before[0], y - before[1], z - before[2]
+                kept = min(self.slide[level][0], self.friction[0] * force / (sqrt(x * x + y * y + z * z) + 1e-30))
+                found += kept * x, kept * y, kept * z
+        return found
+
+    def together(self, seen: list[float], last: Array | None) -> list[float] | None:
+        """The same at several; none if what holds these back pushes others in."""
+        levels, touching = (seen[: self.rows], seen[self.rows :]), self.touching
+        forces = self.forces([[min(level[n], 0.0) for n in touching] for level in levels])
+        if last is None:
+            return forces[0] + forces[1]
+        before, drags = last.tolist(), ([], [])
+        for k in (0, 1):
+            for n, slide, friction, force in zip(touching, self.slide[k], self.friction, forces[k], strict=True):
+                x, y, z = levels[k][self.count + 3 * n : self.count + 3 * n + 3]
+                if k == 0:
+                    x, y, z = x - before[3 * n], y - before[3 * n + 1], z - before[3 * n + 2]
+                kept = min(slide, friction * force / (sqrt(x * x + y * y + z * z) + 1e-30))
+                drags[k].extend((kept * x, kept * y, kept * z))
+        # What holds one back may push another in.
+        for n in self.others:
+            if levels[0][n] + sum(map(mul, self.crossed[0][n], drags[0])) < 0.0:
+                return None
+        gaps = [
+            [min(levels[k][n] + sum(map(mul, self.crossed[k][n], drags[k])), 0.0) for n in touching] for k in (0, 1)
+        ]
+        forces = self.forces(gaps)
+        return forces[0] + drags[0] + forces[1] + drags[1]
 
     def forces(self, gaps: list[list[float]]) -> list[list[float]]:
         """Pushes that close gaps below 0, by levels; none pulls."""
-        if len(gaps[0]) == 1:
-            return [[max(-gap / mass, 0.0)] for (gap,), ((mass,),) in zip(gaps, self._masses, strict=True)]
         first, second = gaps[0][0] < 0.0, gaps[0][1] < 0.0
         if first and second:
             found = [_both(gap, mass) for gap, mass in zip(gaps, self._masses, strict=True)]
@@ -258,11 +300,6 @@ def _both(gaps: list[float], masses: list[list[float]]) -> tuple[float, float]:
     first, second = gaps
     whole = a * d - b * c
     return (b * second - d * first) / whole, (c * first - a * second) / whole
-
-
-def _times(rows: list[list[float]], values: list[float]) -> list[float]:
-    """A matrix, by rows, by a vector."""
-    return [sum(map(mul, row, values)) for row in rows]
 
 
 class _StepsOfOne(ContactSteps):
@@ -290,7 +327,7 @@ class _StepsOfOne(ContactSteps):
         return self.sees @ state.reshape(2, -1)[0]
 
     def _moved(self, step: int, state: Array) -> tuple[Array, Array]:
-        whole = self.step @ state.ravel()
+        whole = self.step.dot(state.ravel())
         whole += self.added[step]
         own, seen = self.ends
         self.before = whole[seen:]

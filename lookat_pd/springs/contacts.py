@@ -13,7 +13,7 @@ from ..rotation import Array
 from .cone_contacts import ConeContacts
 from .cones import Ends
 
-_TRUE = b"\x01"
+TRUE = b"\x01"
 """What is among the bytes of truth values of which one is true."""
 _SOFT = 1e-6
 """Part by which contacts that act alike are softened, so that their forces are known."""
@@ -70,12 +70,18 @@ class Contacts:
         assert self.ends is not None, "the caller has asked"
         return ConeContacts(self.ends, self.chains, self.pushed, self.weighed, self.mass)
 
+    def opened(self, state: Array) -> Array:
+        """(p,) by how much the swings of a state (c, 2 s, 2) open gaps."""
+        if not self.several:
+            return self.pushed.dot(state.reshape(2, -1)[0])
+        return np.add.reduce(self.pushed * state.reshape(self._every, 2, -1)[self.chains, 0], axis=1)
+
     def forces(self, gaps: Array, active: Array) -> Array:
         """(k, p) pushes that close gaps (k, p) below 0 where active; none pulls."""
         gaps = gaps[:, None]
         found = (gaps @ self._inverse(active))[:, 0]
         pulls = found[0] < 0.0
-        if _TRUE in pulls.tobytes():
+        if TRUE in pulls.tobytes():
             rest = active & ~pulls
             if rest.any():
                 found = (gaps @ self._inverse(rest))[:, 0]
