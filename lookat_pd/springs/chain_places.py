@@ -118,17 +118,21 @@ class NearPairs:
     friction: Array
     to_tips: Array
     """(p, s)"""
+    own: Array
+    """(p, s) their own parts of these, others 0."""
+    may_root: bool
+    """Whether one is a first bone near a round collider, in which its joint may be."""
 
     def __len__(self) -> int:
         return len(self.chain)
 
     def bones_of(self, values: Array) -> Array:
         """(p, 3) values of bones (c, s, 3)."""
-        return values[self.chain, self.bone]
+        return values[0].take(self.bone, axis=0) if len(values) == 1 else values[self.chain, self.bone]
 
     def solids_of(self, values: Array) -> Array:
         """(p, 3) values of colliders (c s or 1, e, 3)."""
-        return values[self.of_bone, self.solid]
+        return values[0].take(self.solid, axis=0) if len(values) == 1 else values[self.of_bone, self.solid]
 
 
 @dataclass

@@ -9,6 +9,8 @@ from .. import checks, rotation
 from ..errors import InvalidArgument
 from ..rotation import Array
 
+TRUE = b"\x01"
+"""What is among the bytes of truth values of which one is true."""
 _MOST_FRICTION = 10.0
 _UP = np.array([0.0, 0.0, 1.0])
 """The way out where a bone lies right on the axis of a collider."""
@@ -100,11 +102,12 @@ def nearest(joints: Array, tips: Array, begins: Array, ends: Array, is_plane: Ar
     """
     bone, line, apart = tips - joints, ends - begins, joints - begins
     long, ahead = np.maximum(rotation.dot(bone, bone), 1e-30), rotation.dot(bone, apart)
-    only, thick = at_tip | is_plane, rotation.dot(line, line)
-    across = None
-    if (is_plane | (thick <= 1e-24)).all():
+    planes, thick = TRUE in is_plane.tobytes(), rotation.dot(line, line) if line.any() else None
+    only, across = at_tip | is_plane if planes else at_tip, None
+    if thick is None or (is_plane | (thick <= 1e-24)).all():
         along = np.minimum(np.maximum(ahead / -long, 0.0), 1.0)
-        along[only] = 1.0
+        if TRUE in only.tobytes():
+            along[only] = 1.0
         away = apart + along[..., None] * bone
     else:
         along, across = _of_lines(long, thick, rotation.dot(bone, line), ahead, rotation.dot(line, apart), only)
@@ -112,10 +115,9 @@ def nearest(joints: Array, tips: Array, begins: Array, ends: Array, is_plane: Ar
         away = apart + along[..., None] * bone - across[..., None] * line
     distance = rotation.length(away)
     out = away / np.maximum(distance, 1e-12)[..., None]
-    on_axis = distance <= 1e-12
-    if on_axis.any():
-        out[on_axis] = _UP
-    if is_plane.any():
+    if distance.min(initial=1.0) <= 1e-12:
+        out[distance <= 1e-12] = _UP
+    if planes and thick is not None:
         front = line / np.sqrt(np.maximum(thick, 1e-30))[..., None]
         distance = np.where(is_plane, rotation.dot(away, front), distance)
         out = np.where(is_plane[..., None], front, out)

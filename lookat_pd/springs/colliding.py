@@ -129,6 +129,7 @@ class _Run:
         self.over_span = self.transition @ power
         """(c, 2 s, 2 s) what such a span makes of a state, and of what each of its steps adds."""
         self.takes = [_column(shapes, taps[:, :, n]) for n in range(2)]
+        self.takes_held = self.takes[0] + self.takes[1]
         self.yields = self._yields(shapes, taps)
         stiffness = self.system.modes.stiffness.reshape(self.chains, 1, self.size)
         self.compliance = ((shapes / stiffness) @ np.swapaxes(shapes, 1, 2))[None]
@@ -269,7 +270,7 @@ class _Run:
     def _settling(self, state: Array) -> Array:
         """The state in which chains come to rest on the colliders."""
         samples = ceil(self.settling / self.dt / self.span) * self.span + 1
-        driven = (self.takes[0] + self.takes[1]) @ _pairs(self.still[0].reshape(self.chains, self.size))
+        driven = self.takes_held @ _pairs(self.still[0].reshape(self.chains, self.size))
         spans = self._over_spans(np.broadcast_to(driven, (self.span, *driven.shape)))
         inputs = self.inputs.at_first(samples, self._still(samples), driven[None], spans)
         return self.through(inputs, state, 0, calm=True)[1]
@@ -337,7 +338,7 @@ class _Run:
         """The state after so many steps, and those after the passed ones."""
         z, rate = self.complex(state)
         torques = inputs.drive.bent_at(k, z, rate) + self.system.hold * z
-        pushed = (self.takes[0] + self.takes[1]) @ _pairs(torques.reshape(self.chains, self.size))
+        pushed = self.takes_held @ _pairs(torques.reshape(self.chains, self.size))
         found = self._contacts(inputs, k, count, state, known)
         if found is None and count == self.span and not passed:
             last = self.over_span @ state + self.held_over_span @ pushed + inputs.spans[k // count]
@@ -407,6 +408,11 @@ class _Run:
     def _listed(self, chain: Array, bone: Array, solid: Array) -> NearPairs:
         row, borders = chain * self.size + bone, self.scene.borders
         reach, lengths = borders.reach[row, solid], self.lengths.ravel()[row]
+        at_tip, is_plane, to_tips = (
+            borders.at_tip[row, solid],
+            self.scene.solids.is_plane[solid],
+            self.to_tips[chain, bone],
+        )
         return NearPairs(
             chain,
             bone,
@@ -415,10 +421,12 @@ class _Run:
             reach,
             np.where(reach > 0.0, reach, lengths),
             lengths,
-            borders.at_tip[row, solid],
-            self.scene.solids.is_plane[solid],
+            at_tip,
+            is_plane,
             self.scene.solids.friction[solid],
-            self.to_tips[chain, bone],
+            to_tips,
+            to_tips * (np.arange(self.size) == bone[:, None]),
+            bool(((bone == 0) & ~is_plane & ~at_tip).any()),
         )
 
     def _of_bones(self, values: Array, shape: tuple[int, int, int]) -> Array:
@@ -433,7 +441,7 @@ class _Run:
         # The joint of a first bone is where the animation has it, be it inside a collider.
         found = nearest(joints, tips, begins, ends, pairs.is_plane, at_tip)
         gaps = found.distance - pairs.reach
-        if gaps.min() < 0.0:
+        if pairs.may_root and gaps.min() < 0.0:
             firsts = np.flatnonzero((pairs.bone == 0) & ~pairs.is_plane & ~at_tip & (gaps < 0.0))
             if len(firsts):
                 all_of = joints[firsts], joints[firsts], begins[firsts], ends[firsts]
@@ -497,7 +505,7 @@ class _Run:
         """What may touch within some steps; with no step what bones may be pushed into, by this angle. yields: see
         `Contacts`; those of a step if None."""
         yields = self.yields if yields is None else yields
-        rates = np.sqrt((state[:, self.size :] ** 2).sum(axis=-1))
+        rates = np.hypot(state[:, self.size :, 0], state[:, self.size :, 1])
         swung = _ROOM + 1.5 * count * self.dt * rates if count else np.full(rates.shape, beside)
         rows = None if known is None else self._solid_rows(inputs, k, count, swung, known, yields)
         ends = None
@@ -512,13 +520,15 @@ class _Run:
         self, inputs: DrivenChains, k: int, count: int, swung: Array, known: SeenPairs, yields: Array
     ) -> tuple[Array, ...] | None:
         """What may touch colliders, as `Contacts` has it. swung: (c, s) angles by which bones may swing."""
-        pairs, own = known.pairs, np.arange(len(known.gaps))
-        weights = pairs.to_tips.copy()
-        weights[own, pairs.bone] *= known.along
+        pairs = known.pairs
+        weights = pairs.to_tips - (1.0 - known.along)[:, None] * pairs.own
         drift = self._drift(inputs, k, count, known, weights)
         room = known.gaps + np.minimum(count * np.add.reduce(drift * known.normals, axis=1), 0.0)
-        reached = np.add.reduce(pairs.to_tips * (swung[pairs.chain] if self.chains > 1 else swung), axis=1)
-        near = np.flatnonzero(room < reached)
+        if self.chains > 1:
+            reached = np.add.reduce(pairs.to_tips * swung[pairs.chain], axis=1)
+        else:
+            reached = pairs.to_tips.dot(swung[0])
+        near = (room < reached).nonzero()[0]
         if not len(near):
             known.apart = float((known.gaps / (reached + known.gaps - room)).min())
             return None
@@ -543,7 +553,7 @@ class _Run:
             turned = here.later(inputs.own[later], inputs.across[later]) - here.directions
             moved = inputs.roots[later] - inputs.roots[k]
             if self.chains == 1:
-                point = weights @ turned[0] + moved
+                point = weights.dot(turned[0]) + moved
             else:
                 point = (weights[:, None] @ turned[pairs.chain])[:, 0] + moved[pairs.chain]
         else:

@@ -6,10 +6,10 @@ from operator import mul
 import numpy as np
 
 from ..rotation import Array
+from .colliders import TRUE
 from .cones import Ends
-from .contacts import TRUE, Contacts
+from .contacts import Contacts
 
-_EVERY_WAY = np.eye(3)
 _FEW = 2
 """Most contacts that are solved as plain numbers."""
 _BACK = 0.01
@@ -103,16 +103,18 @@ class ContactSteps:
         and rates change by what holds them (2, 3 p, 2 s)."""
         # A slip leaves the distance as it is: to be pushed out is none, and friction pushes nothing in.
         c, count = self.contacts, self.count
-        across = _EVERY_WAY - c.normals[:, :, None] * c.normals[:, None]
-        slips = c.moves @ across
+        slips = c.moves - c.pushed[..., None] * c.normals[:, None]
         heavy = (c.yields @ slips.reshape(count, -1, 6)).reshape(2, *slips.shape)
         masses = c.mass.reshape(2, -1)[:, :: count + 1]
         shared = (c.weighed[:, :, None] @ slips)[:, :, 0] / masses[..., None]
         heavy -= c.weighed[..., None] * shared[:, :, None]
         slips -= c.pushed[..., None] * shared[0][:, None]
-        carried = (across @ c.drift[..., None])[..., 0] - shared[0] * fall[:, None]
-        sizes = np.sqrt(np.maximum(np.add.reduce(heavy * slips, axis=(2, 3)), 1e-30))
-        together = np.add.reduce(sizes[:, None] * (c.chains[:, None] == c.chains), axis=2)
+        carried = c.drift - fall[:, None] * (c.normals + shared[0])
+        sizes = np.sqrt(np.maximum(np.add.reduce((heavy * slips).reshape(2, count, -1), axis=2), 1e-30))
+        if c.several:
+            together = np.add.reduce(sizes[:, None] * (c.chains[:, None] == c.chains), axis=2)
+        else:
+            together = np.add.reduce(sizes, axis=1, keepdims=True)
         self.slide = 1.0 / (sizes * together)
         width = slips.shape[1]
         drags = heavy.transpose(0, 1, 3, 2).reshape(2, -1, width)
@@ -307,21 +309,21 @@ class _StepsOfOne(ContactSteps):
 
     def _set(self, transition: Array, driven: Array) -> None:
         self.shape = driven.shape[1:]
-        self.width = driven[0].size
-        # Both parts of each swing go the same way.
-        self.step = np.zeros((self.width, self.width))
-        self.step[::2, ::2] = self.step[1::2, 1::2] = transition[0]
+        self.width, self.transition = driven[0].size, transition[0]
 
     def _begin(self, driven: Array, begun: Array) -> None:
         count, half = len(driven), self.width // 2
-        after = (self.sees @ self.step.reshape(2, half, -1)).reshape(-1, self.width)
-        before = np.zeros((self.slipping.stop - self.count, self.width))
-        before[:, :half] = self.sees[self.slipping]
-        self.step = np.concatenate((self.step, after, before))
-        seen = driven.reshape(count, 2, half) @ self.sees.T + begun
-        still = np.zeros((count, len(before)))
-        self.added = np.concatenate((driven.reshape(count, -1), seen.reshape(count, -1), still), axis=1)
-        self.ends = self.width, self.width + 2 * self.rows
+        own, seen = self.ends = self.width, self.width + 2 * self.rows
+        slips = self.slipping.stop - self.count
+        step, self.added = np.zeros((seen + slips, own)), np.zeros((count, seen + slips))
+        # Both parts of each swing go the same way.
+        step[:own:2, ::2] = step[1:own:2, 1::2] = self.transition
+        np.matmul(self.sees, step[:own].reshape(2, half, own), out=step[own:seen].reshape(2, self.rows, own))
+        step[seen:, :half] = self.sees[self.slipping]
+        self.step = step
+        self.added[:, :own] = driven.reshape(count, -1)
+        np.add(driven.reshape(count, 2, half) @ self.sees.T, begun, out=begun)
+        self.added[:, own:seen] = begun.reshape(count, -1)
 
     def _seen(self, state: Array) -> Array:
         return self.sees @ state.reshape(2, -1)[0]

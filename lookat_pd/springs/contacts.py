@@ -11,10 +11,9 @@ import numpy as np
 
 from ..rotation import Array
 from .cone_contacts import ConeContacts
+from .colliders import TRUE
 from .cones import Ends
 
-TRUE = b"\x01"
-"""What is among the bytes of truth values of which one is true."""
 _SOFT = 1e-6
 """Part by which contacts that act alike are softened, so that their forces are known."""
 _CLOSED = 1e-9

@@ -7,6 +7,7 @@ geometry to the next. If it is then on the other side, again and again, the look
 import numpy as np
 
 from .chain_places import NearPairs, SeenPairs
+from .colliders import TRUE
 
 _TOUCHES = 0.02
 """Part of the radius within which something touches."""
@@ -33,9 +34,11 @@ class Rolling:
             self._pairs, self._along, self._moved = known.pairs, known.along, 0.0 * known.along
             return
         moved = known.along - self._along
-        back = (moved * self._moved < 0.0) & (np.minimum(np.abs(moved), np.abs(self._moved)) > _ROLLS)
-        back &= known.gaps < _TOUCHES * known.pairs.radii
-        if back.any():
+        back = moved * self._moved < 0.0
+        if TRUE in back.tobytes():
+            back &= np.minimum(np.abs(moved), np.abs(self._moved)) > _ROLLS
+            back &= known.gaps < _TOUCHES * known.pairs.radii
+        if TRUE in back.tobytes():
             self.most, self._calm = max(self._least, self.most // 2), 0
         elif self.most < self._span:
             self._calm += 1

@@ -105,7 +105,7 @@ class Drive:
 
     def bent_at(self, sample: int, z: Array, rate: Array) -> Array:
         """The same (m,) at one sample."""
-        if self.alone.any():
+        if np.count_nonzero(self.alone):
             return self.row(sample).bent(z, rate)
         return bent(self.across[sample], self.along[sample], z)
 
