@@ -366,6 +366,8 @@ def _data(item: bpy.types.ID, animated: Mapping[str, set[int]]) -> Iterator[obje
 
 
 def _action(action: bpy.types.Action) -> Iterator[Iterable[object]]:
+    # Springs have no seam on a cycle.
+    yield (action.use_cyclic, action.frame_start, action.frame_end) if action.use_frame_range else ()
     for layer in action.layers:
         for strip in layer.strips:
             for bag in getattr(strip, "channelbags", ()):
