@@ -219,6 +219,7 @@ def _write(options: argparse.Namespace, scene: bpy.types.Scene, job: FileJob, ro
             "peak_swing_deg": None,
             "cycle": None,
             "penetration": None,
+            "beyond_limit": None,
             "seam_deg": None,
             "written": "changed"
             if chain.bone in written.changed
@@ -356,6 +357,10 @@ def _penetration(depth: springs_solve.Depth) -> dict[str, object]:
     return {"bone": depth.bone, "in": depth.collider, "frame": depth.frame, "depth_m": round(depth.depth, 6)}
 
 
+def _beyond(beyond: springs_solve.Beyond) -> dict[str, object]:
+    return {"bone": beyond.bone, "frame": beyond.frame, "angle_deg": round(float(np.degrees(beyond.angle)), 3)}
+
+
 def _summary(chain: SpringChain, solve: LayerSolve) -> dict[str, object]:
     assert isinstance(solve, SpringSolve), "they are springs"
     s, track = chain.settings, solve.track
@@ -368,6 +373,7 @@ def _summary(chain: SpringChain, solve: LayerSolve) -> dict[str, object]:
         "peak_swing_deg": [round(float(peak), 3) for peak in peaks],
         "cycle": None if solve.seam is None else [solve.cycle.first, solve.cycle.last],
         "penetration": next((_penetration(d) for d in solve.depths if d.chain == chain.bone), None),
+        "beyond_limit": next((_beyond(b) for b in solve.beyond if b.chain == chain.bone), None),
         "seam_deg": None if solve.seam is None else round(float(np.degrees(solve.seam)), 6),
         "written": None,
     }

@@ -17,7 +17,7 @@ from ..sampling import sampler
 from . import centers, chains, colliders, fields, realized_swing, settings, springs_solve
 from .chains import SpringChain
 from .springs_layer import SpringLayer
-from .springs_solve import Depth, Met, SpringCycle, SpringRig
+from .springs_solve import Beyond, Depth, Met, SpringCycle, SpringRig
 
 NAME = "SPRINGS"
 _NUMBER = 1
@@ -26,12 +26,20 @@ _TORN = Message(
     "The cyclic action is not the same at the frames {first} and {last}, so the springs begin at rest; make these "
     "poses the same, or disable Cyclic."
 ).template
+_PARTIAL = Message(
+    "The cyclic action is {length:.6g} frames long, so its ends are not both on whole frames and the springs begin at "
+    "rest; move its last keys so that the length is a whole number of frames, or disable Cyclic."
+).template
 _HELD = Message(
     "Constraints hold bone '{name}' or others of its chain up to {angle:.1f}° from where they should swing; choose "
     "bones that are parent and child, such as FK controls."
 ).template
 _DEEP = Message(
     "Bone '{name}' is {size:.3g} m deep in '{other}' at frame {frame}; move the collider or make it smaller."
+).template
+_BEYOND = Message(
+    "A collider pushes bone '{name}' {angle:.1f}° beyond its limit at frame {frame}; move the collider or make the "
+    "limit wider."
 ).template
 _AT_ONCE = 0.1
 """Seconds that solving may take for the window to wait for it at every step of a drag."""
@@ -87,6 +95,8 @@ class SpringSolve(LayerSolve):
 
     depths: tuple[Depth, ...] = ()
     """How deep chains are in colliders, where they are."""
+    beyond: tuple[Beyond, ...] = ()
+    """How far colliders push chains beyond limits, where they do."""
     is_torn = False
     """Whether an action that is set to repeat does not end as it begins."""
 
@@ -103,12 +113,17 @@ class SpringSolve(LayerSolve):
         if self.seam is not None and self.cycle is not None:
             notes.append(Message(_CYCLE, first=self.cycle.first, last=self.cycle.last))
         if self.is_torn and self.cycle is not None:
-            notes.append(Message(_TORN, first=self.cycle.first, last=self.cycle.last))
+            c = self.cycle
+            torn = Message(_TORN, first=c.first, last=c.last) if c.is_whole else Message(_PARTIAL, length=c.length)
+            notes.append(torn)
         if self.loose and self.off:
             notes.append(Message(_HELD, name=self.loose[0], angle=np.degrees(self.off)))
         if self.depths:
             deep = max(self.depths, key=lambda depth: depth.parts)
             notes.append(Message(_DEEP, name=deep.bone, size=deep.depth, other=deep.collider, frame=deep.frame))
+        if self.beyond:
+            far = max(self.beyond, key=lambda beyond: beyond.angle)
+            notes.append(Message(_BEYOND, name=far.bone, angle=np.degrees(far.angle), frame=far.frame))
         return (*notes, *self.fields)
 
     def restructured(self) -> None:
@@ -190,7 +205,7 @@ class SpringKind(Kind):
         met = solve.instance.resolved.met
         solve.fields = fields.notes(met.fields)
         swung = springs_solve.solve(rig, solve.wide, gravity, over.dt, cycle, met)
-        solve.depths, solve.is_torn = swung.depths, swung.is_torn
+        solve.depths, solve.beyond, solve.is_torn = swung.depths, swung.beyond, swung.is_torn
         solve.seam, track = swung.seam, swung.track
         first, last = int(over.frames[0] - track.first), int(over.frames[-1] - track.first)
         track.offsets, track.moves = track.offsets[first : last + 1], track.moves[first : last + 1]

@@ -33,6 +33,10 @@ _FLAT = 1e-9
 """Scale of the object below which it has none."""
 _SAME = 1e-3
 """How far poses may differ that a cycle repeats [rad, and parts of a chain's length]."""
+_WHOLE = 1e-3
+"""Part of a frame up to which a length is a whole number of them."""
+_BEYOND = np.radians(1.0)
+"""Angle from which on it is told how far a bone is pushed beyond its limit."""
 _OfBones = dict[str, Array]
 """(n,) each setting of `BoneTuning` of n bones."""
 
@@ -45,6 +49,12 @@ class SpringCycle:
     last: int
     is_marked: bool = False
     """Whether the action is set to repeat; otherwise its ends are alike."""
+    length: float = 0.0
+    """Of the action in frames, which may be no whole number."""
+
+    @property
+    def is_whole(self) -> bool:
+        return abs(self.length - (self.last - self.first)) < _WHOLE
 
 
 @dataclass(frozen=True)
@@ -116,13 +126,15 @@ def cycle_of(armature: bpy.types.Object) -> SpringCycle | None:
     action = data.action if data is not None else None
     if data is None or action is None or data.nla_tracks:
         return None
-    first, last = (round(end) for end in action.frame_range)
+    begin, end = action.frame_range
+    first = round(begin)
+    last = first + round(end - begin)
     if last - first < 2:
         return None
     slot = data.action_slot
     marked = cycles.is_marked(action, slot)
     is_cycle = marked or cycles.ends_meet(action, slot, first, last)
-    return SpringCycle(first, last, marked) if is_cycle else None
+    return SpringCycle(first, last, marked, end - begin) if is_cycle else None
 
 
 @dataclass(frozen=True)
@@ -139,6 +151,18 @@ class Depth:
     """The same by the radii of both, by the length of the bone where they have none."""
     collider: str
     """The object or bone, or "floor"."""
+
+
+@dataclass(frozen=True)
+class Beyond:
+    """Where colliders push a chain furthest beyond a limit."""
+
+    chain: str
+    """Its first bone."""
+    bone: str
+    frame: int
+    angle: float
+    """[rad]"""
 
 
 @dataclass(frozen=True)
@@ -170,6 +194,8 @@ class Swung:
     """How deep chains are in colliders, where that is more than a little."""
     is_torn: bool = False
     """Whether the action is set to repeat, but its ends differ."""
+    beyond: tuple[Beyond, ...] = ()
+    """How far colliders push chains beyond limits, where that is more than a little."""
 
 
 def solve(
@@ -224,7 +250,7 @@ def solve(
     moves = _moves(rig, moved, longer)
     track = Track(1, rig.bones, first, _mixed(rig, offsets), moved, moves, uneven=s.sheared)
     is_torn = cycle is not None and cycle.is_marked and _differ(cycle, s, places, turns, tips)
-    return Swung(track, wanted, seam, depths, is_torn)
+    return Swung(track, wanted, seam, depths, is_torn, _beyond(rig, found, first_solved))
 
 
 def _check_size(rig: SpringRig, s: Samples) -> None:
@@ -343,6 +369,18 @@ def _depths(
             part = float(parts[frame, row])
             deepest.append(Depth(chain.bone, rig.bones[row], first + int(frame), depth, part, label))
     return tuple(deepest)
+
+
+def _beyond(rig: SpringRig, found: springs.SpringMotion, first: int) -> tuple[Beyond, ...]:
+    """Where each chain is furthest beyond a limit, if it is by more than a little."""
+    furthest = []
+    for chain in rig.chains:
+        rows = [rig.bones.index(bone) for bone in chain.bones]
+        own = found.beyond[:, rows]
+        frame, n = np.unravel_index(int(np.argmax(own)), own.shape)
+        if own[frame, n] > _BEYOND:
+            furthest.append(Beyond(chain.bone, rig.bones[rows[n]], first + int(frame), float(own[frame, n])))
+    return tuple(furthest)
 
 
 def _wind(rig: SpringRig, own: _OfBones, frames: int, dt: float, period: float | None) -> Array:

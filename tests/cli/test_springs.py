@@ -6,6 +6,7 @@ import pytest
 
 from extension import load
 
+from ..rig import scenes
 from ..rig.springs.tails import HAIR, LAST, TAIL, animal, bends, seen, swing
 
 chains = load("rig.springs.chains")
@@ -83,6 +84,7 @@ def test_a_cycle_has_no_seam_and_no_other_action_is_one(shot, call, tools, tmp_p
     assert outcome.code == 0, outcome.errors
     (found,) = outcome.row["springs"]
     assert found["cycle"] == [1, 25] and found["seam_deg"] < 1e-4
+    assert found["penetration"] is None and found["beyond_limit"] is None
     tools.reopen(tmp_path / "out.blend")
     first, last = bends(seen(bpy.data.objects["Hero"], frames=[1, 25]))
     np.testing.assert_allclose(first, last, atol=1e-5)
@@ -95,11 +97,16 @@ def test_what_cannot_be_done_is_said(shot, call, tmp_path) -> None:
 
 def test_colliders_are_chosen(shot, call, tools, tmp_path) -> None:
     output = tmp_path / "out.blend"
-    words = ("springs", shot, "--bones", "tail*", "--gravity", 1, "--radius", 0.02, "--range", 1, LAST)
+    tools.reopen(shot)
+    scenes.keyed(bpy.data.objects["Hero"], "location", [(1, (0.0, 0.0, -0.9)), (20, (0.0, 0.0, -1.05))])
+    tools.save(shot)
+    words = ("springs", shot, "--bones", "tail*", "--limit", 2, "--radius", 0.02, "--range", 1, LAST)
     outcome = call(*words, "--collider", "floor", "head", "--output", output)
     assert outcome.code == 0, outcome.errors
     (found,) = outcome.row["springs"]
-    assert found["penetration"] is None
+    # The root of the tail comes below the floor, out of which the rest is bent.
+    assert found["beyond_limit"]["bone"] in TAIL and 1 <= found["beyond_limit"]["frame"] <= LAST
+    assert found["beyond_limit"]["angle_deg"] > 1.0
     tools.reopen(output)
     assert bpy.data.objects["Hero"].pose.bones["head"].lookat_pd_collider.exists
     outcome = call(*words, "--collider", "wing*", "--output", output)

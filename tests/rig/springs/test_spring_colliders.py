@@ -92,11 +92,12 @@ def test_a_chain_that_is_a_collider_of_itself_is_refused() -> None:
 
 def test_what_cannot_be_kept_out_is_told() -> None:
     armature = animal()
-    swing(armature, radius=0.02)
+    swing(armature, radius=0.02, limit=np.radians(10.0))
     plane = ball((0.0, 0.0, 3.0), "PLANE")
     scenes.keyed(plane, "location", [(1, (0.0, 0.0, -1.0)), (20, (0.0, 0.0, 3.0))])
     seen(armature)
     assert any("deep in" in str(note) for note in status(armature).notes)
+    assert any("beyond its limit at frame" in str(note) for note in status(armature).notes)
 
 
 def body(armature: bpy.types.Object, radius: float = 0.12) -> bpy.types.Object:

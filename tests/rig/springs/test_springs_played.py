@@ -75,6 +75,9 @@ def test_a_cycle_whose_ends_differ_is_told_with_the_remedy() -> None:
     (chain,) = swing(armature)
     seen(armature, frames=[1])
     assert "make these poses the same" in " ".join(map(str, status(armature).notes))
+    action.frame_end = 24.5
+    seen(armature, frames=[1])
+    assert "23.5 frames long" in " ".join(map(str, status(armature).notes))
     chain.settings.cyclic = False
     seen(armature, frames=[1])
     assert not status(armature).notes
