@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 
 from ..rotation import Array
-from .cone_contacts import ConeContacts
 from .colliders import TRUE
+from .cone_contacts import ConeContacts
 from .cones import Ends
 
 _SOFT = 1e-6
