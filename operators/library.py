@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 
 from ..lookat_pd.message import Message, joined
+from ..lookat_pd.progress import subrange
 from ..rig.sampling.action_names import action_name
 from ..rig.transitions import join, library
 from ..rig.transitions.library import LibraryCut
@@ -24,8 +25,13 @@ class LOOKAT_PD_OT_compare_library(Patterned, Comparing, bpy.types.Operator):
     why_not = staticmethod(inertialize.why_not)
 
     def start(self, context: bpy.types.Context) -> None:
-        armature, room = selection.armature(context), room_of(context, context.scene.lookat_pd_transition)
-        self.job = library.build(context.scene, armature, library.choose(armature, self.pattern), room=room)
+        self.job = self._compare(context)
+
+    def _compare(self, context: bpy.types.Context) -> Generator[float, None, library.Library]:
+        scene, armature = context.scene, selection.armature(context)
+        chosen = yield from subrange(library.choosing(armature, self.pattern), 0.0, 0.1)
+        build = library.build(scene, armature, chosen, room=room_of(context, scene.lookat_pd_transition))
+        return (yield from subrange(build, 0.1, 1.0))
 
     def finish(self, context: bpy.types.Context, result: library.Library) -> None:
         settings, cuts = context.scene.lookat_pd_library, result.cuts.pairs()
@@ -79,15 +85,17 @@ class LOOKAT_PD_OT_join_path(
         armature, scene = selection.armature(context), context.scene
         source = inertialize.find_action(self.source or inertialize.current_action(context), "source")
         destination = inertialize.find_action(self.destination, "destination")
-        chosen = library.choose(armature, self.pattern, (source, destination))
+        chosen = yield from subrange(library.choosing(armature, self.pattern, (source, destination)), 0.0, 0.1)
         ends = library.PathEnds(source.name, destination.name, ranges_of(self))
-        known = yield from library.build(scene, armature, chosen, room=room_of(context, self), ends=ends)
+        build = library.build(scene, armature, chosen, room=room_of(context, self), ends=ends)
+        known = yield from subrange(build, 0.1, 0.7)
         path = known.cuts.path(ends, self.cut_cost)
         options = {"root": self.root, "assign": self.assign, "lock_feet": self.locks_keys, "scene": scene}
         options["writer"] = self.writer()
-        result = yield from self.joined(
+        joining = self.joined(
             scene, armature, lambda how: join.chaining(armature, known.steps(path, how), **options), self.how(context)
         )
+        result = yield from subrange(joining, 0.7, 1.0)
         return result, path
 
     def finish(self, context: bpy.types.Context, result: tuple[join.Joined, list[LibraryCut]]) -> None:

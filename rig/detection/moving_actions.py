@@ -1,26 +1,33 @@
 """Which actions move a character, and letting it play one of them."""
 
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import Any
 
 import bpy
 
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import drained
 from ..animation import actions, data_paths
 from ..animation.channels import TRANSFORM_SIZES
 from ..sampling import own_data
 
 
-def moving(armature: bpy.types.Object) -> list[bpy.types.Action]:
-    """The actions that move bones of the armature, by name; not those that only another armature plays."""
-    mine = _slots(armature)
+def finding_moving(armature: bpy.types.Object) -> Generator[float, None, list[bpy.types.Action]]:
+    """The actions that move bones of the armature, by name; not those that only another armature plays. Yields the
+    completed fraction."""
+    mine, bones = _slots(armature), _paths(armature)
     others = {slot for other in bpy.data.objects if other != armature for slot in _slots(other)} - mine
-    actions_of_rig = []
-    for action in bpy.data.actions:
+    actions_of_rig, every = [], list(bpy.data.actions)
+    for n, action in enumerate(every):
         slot = None if own_data.OFFSETS in action else suitable_slot(armature, action)
-        if slot is not None and (action, slot) not in others and moves_bones(armature, action, slot):
+        if slot is not None and (action, slot) not in others and _moves(bones, action, slot):
             actions_of_rig.append(action)
+        yield (n + 1) / len(every)
     return actions_of_rig
+
+
+moving = drained("moving", finding_moving)
 
 
 def _slots(item: bpy.types.Object) -> set[tuple[bpy.types.Action, bpy.types.ActionSlot]]:
@@ -58,8 +65,19 @@ def suitable_slot(armature: bpy.types.Object, action: bpy.types.Action) -> bpy.t
 
 def moves_bones(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> bool:
     """Whether that slot has keys for a bone of the armature."""
-    paths = _paths(armature)
-    return any(curve.data_path.rpartition(".")[0] in paths for curve in actions.curves(action, slot))
+    return _moves(_paths(armature), action, slot)
+
+
+def _moves(bones: set[str], action: bpy.types.Action, slot: bpy.types.ActionSlot) -> bool:
+    """Whether that slot has keys for a bone with one of these paths."""
+    last = ""
+    for curve in actions.curves(action, slot):
+        # As a rule all curves of a property follow each other.
+        path = curve.data_path
+        if path != last and path.rpartition(".")[0] in bones:
+            return True
+        last = path
+    return False
 
 
 def moved_bones(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> int:

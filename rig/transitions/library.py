@@ -10,7 +10,7 @@ from typing import NamedTuple
 import bpy
 
 from ...lookat_pd.errors import RigError
-from ...lookat_pd.progress import subrange
+from ...lookat_pd.progress import drained, subrange
 from ...lookat_pd.transitions import clip_graph
 from ...lookat_pd.transitions.clip_graph import ClipCut, ClipGraph
 from ..animation import editable
@@ -151,17 +151,22 @@ class Library:
         return steps
 
 
-def choose(
+def choosing(
     armature: bpy.types.Object, patterns: str = "", needed: Sequence[bpy.types.Action] = ()
-) -> list[bpy.types.Action]:
-    """The actions of an armature that can be cut, by name: all, or those that match one of the patterns.
+) -> Generator[float, None, list[bpy.types.Action]]:
+    """The actions of an armature that can be cut, by name: all, or those that match one of the patterns. Yields the
+    completed fraction.
 
     patterns: names with wildcards, separated by commas. needed: actions that are included, in any case. Poses of a
     single frame and actions of other rigs are left out. Raises RigError if a pattern matches none, and if there are
     fewer than two actions.
     """
     editable.check_armature(armature)
-    every = [action for action in moving_actions.moving(armature) if _can_be_cut(armature, action)]
+    every = []
+    for action in (yield from moving_actions.finding_moving(armature)):
+        if _can_be_cut(armature, action):
+            every.append(action)
+        yield 1.0
     chosen = {action.name: action for action in needed}
     for pattern in _patterns(patterns):
         here = {action.name: action for action in every if fnmatchcase(action.name, pattern)}
@@ -183,6 +188,9 @@ def choose(
             count=len(chosen),
         )
     return [chosen[name] for name in sorted(chosen)]
+
+
+choose = drained("choose", choosing)
 
 
 def _patterns(words: str) -> list[str]:
@@ -217,9 +225,11 @@ def build(
     will be asked for, if it has ranges. Nothing is changed. Raises LookAtError.
     """
     editable.check_armature(armature)
-    clips = tuple(
-        Used.of(armature, ClipRef(action, 0, moving_actions.suitable_slot(armature, action))) for action in library
-    )
+    used = []
+    for action in library:
+        used.append(Used.of(armature, ClipRef(action, 0, moving_actions.suitable_slot(armature, action))))
+        yield 0.0
+    clips = tuple(used)
     frames = tuple(ClipFrames(clip.action.name, clip.first, clip.last) for clip in clips)
     # Any of them may be an end of the next path.
     leave = {n: clip.leave(None) for n, clip in enumerate(frames)}
@@ -234,7 +244,10 @@ def build(
     for number, clip in enumerate(clips):
         begin, end = (_SAMPLED * n / len(clips) for n in (number, number + 1))
         positions.append((yield from subrange(body.sample(scene, clip), begin, end)))
-    contacts = [body.contacts(clip, dt) for clip in positions] if body.feet else None
+    contacts = [] if body.feet else None
+    for clip in positions if contacts is not None else ():
+        contacts.append(body.contacts(clip, dt))
+        yield _SAMPLED
     work = clip_graph.comparing(
         positions,
         dt,
