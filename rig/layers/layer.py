@@ -100,8 +100,6 @@ class Layer:
     bit. An unevenly scaled bone would be sheared there: it is turned in its own space."""
     tolerance: ClassVar[float] = 0.0
     """Difference from what is keyed up to which it is not keyed again."""
-    is_tried = False
-    """Whether all that is shown differs from what is keyed, so that these need not be compared."""
 
     def __init__(self, owner: bpy.types.Object, number: int = 1) -> None:
         """number: unique among the layers of this kind on the object."""
@@ -331,12 +329,18 @@ class Layer:
         """Key what a constraint adds in its own action; whether it was not keyed yet."""
         slot = layer_action.slot_of(action, self._slot_name(constraint, keys[0].bone), ensure=True)
         assert slot is not None
-        changed = self.is_tried or not self._is_keyed(action, slot, keys)
+        changed = not self._is_keyed(action, slot, keys)
         if changed:
             layer_action.write(action, slot, *keys)
-        if constraint.action_slot_handle != slot.handle:
-            constraint.action_slot, changed = slot, True
-        return _set_range(constraint, keys[0].first, len(keys[0].values)) or changed
+        return self._let_read(constraint, slot, keys[0].first, len(keys[0].values)) or changed
+
+    @staticmethod
+    def _let_read(constraint: bpy.types.Constraint, slot: bpy.types.ActionSlot, first: int, count: int) -> bool:
+        """Let a constraint read so many frames of a slot of its action; whether it did not yet."""
+        is_other = constraint.action_slot_handle != slot.handle
+        if is_other:
+            constraint.action_slot = slot
+        return _set_range(constraint, first, count) or is_other
 
     def _is_keyed(self, action: bpy.types.Action, slot: bpy.types.ActionSlot, keys: Sequence[PlaceKeys]) -> bool:
         if layer_action.begins_otherwise(action, slot, keys[0], self.tolerance):

@@ -8,9 +8,10 @@ place; it lands when it can have come there without pulling at the body. After t
 the destination.
 """
 
-from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import bpy
@@ -22,7 +23,7 @@ from ...lookat_pd.body import foot_lock
 from ...lookat_pd.body.contacts import Detection, Interval
 from ...lookat_pd.body.foot_lock import FootStance
 from ...lookat_pd.errors import RigError
-from ...lookat_pd.progress import drain, subrange
+from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation.bake_options import BakeOptions
 from ..animation.playing import playing
@@ -32,7 +33,7 @@ from ..feet.foot_bones import Foot, Footing
 from ..feet.foot_locking import FootPlan
 from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
-from ..sampling.suspend import suspend_live
+from ..sampling.suspend import layers_disabled, suspend_live
 
 WHERE_POSSIBLE = None
 """The default of `lock_feet` in panel, operators, command line and Python: feet are locked if the rig has legs and they
@@ -143,18 +144,14 @@ class FootHold:
         """None if nothing is planted at a transition; yields the completed fraction. Raises RigError if the rig has no
         legs.
 
-        around: a context in which each clip is sampled in one go; none is open between two of them.
+        around: a context in which each clip is sampled. Neither it nor a clip lasts from one step to the next then.
         """
         footing, dt = foot_bones.find(armature, hands=True), seconds_per_frame(scene)
+        yield 0.0
         known = []
         for n, clip in enumerate(clips):
-            steps = subrange(sample(scene, armature, footing, clip), n / len(clips), (n + 1) / len(clips))
-            if around is None:
-                known.append((yield from steps))
-                continue
-            with around():
-                known.append(drain(steps))
-            yield len(known) / len(clips)
+            steps = sample(scene, armature, footing, clip, around)
+            known.append((yield from subrange(steps, n / len(clips), (n + 1) / len(clips))))
         planted = [_planted(known, n, dt) for n in range(len(footing.feet))]
         if not any(planted):
             return None
@@ -218,15 +215,33 @@ def lock_feet(
 
 
 def sample(
-    scene: bpy.types.Scene, armature: bpy.types.Object, footing: Footing, clip: PlayedClip
+    scene: bpy.types.Scene,
+    armature: bpy.types.Object,
+    footing: Footing,
+    clip: PlayedClip,
+    around: Callable[[], AbstractContextManager[object]] | None = None,
 ) -> Generator[float, None, SampledClip]:
-    """A clip as it is played alone; yields the completed fraction."""
+    """A clip as it is played alone; yields the completed fraction. around: as for `FootHold.of`."""
     frames = np.arange(clip.begin, clip.end + 1) - clip.at + clip.frame
-    with suspend_live(), clip.playing(armature), Sampler(scene, armature, footing.sampled) as sampler:
+    with ExitStack() as stack:
+        if around is None:
+            stack.enter_context(suspend_live())
+            stack.enter_context(clip.playing(armature))
+        without = None if around is None else partial(_alone, armature, clip, around)
+        sampler = stack.enter_context(Sampler(scene, armature, footing.sampled, without=without))
         samples = yield from sample_frames(sampler, frames)
     contacts = footing.contacts(samples, seconds_per_frame(scene), Detection())
     shifted = [[[(clip.begin + a, clip.begin + b) for a, b in point] for point in foot] for foot in contacts]
     return SampledClip(clip, [foot.touch(samples) for foot in footing.feet], shifted)
+
+
+@contextmanager
+def _alone(
+    armature: bpy.types.Object, clip: PlayedClip, around: Callable[[], AbstractContextManager[object]]
+) -> Iterator[None]:
+    """The armature plays a clip alone meanwhile."""
+    with suspend_live(), layers_disabled(), around(), clip.playing(armature):
+        yield
 
 
 def _planted(known: Sequence[SampledClip], foot: int, dt: float) -> list[FootStance]:

@@ -6,6 +6,7 @@ one is taken, so that the result is as cyclic as the loop was.
 """
 
 from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import bpy
@@ -83,12 +84,18 @@ class LoopFeet:
 
     @classmethod
     def of(
-        cls, scene: bpy.types.Scene, armature: bpy.types.Object, clip: PlayedClip, dt: float, ends: str
+        cls,
+        scene: bpy.types.Scene,
+        armature: bpy.types.Object,
+        clip: PlayedClip,
+        dt: float,
+        ends: str,
+        around: Callable[[], AbstractContextManager[object]] | None = None,
     ) -> "Generator[float, None, LoopFeet]":
-        """clip: what is looped, with the length of its blend. Yields the completed fraction. Raises RigError if the rig
-        has no legs."""
+        """clip: what is looped, with the length of its blend. around: as for `lock_feet.FootHold.of`. Yields the
+        completed fraction. Raises RigError if the rig has no legs."""
         footing = foot_bones.find(armature, hands=True)
-        known = yield from lock_feet.sample(scene, armature, footing, clip)
+        known = yield from lock_feet.sample(scene, armature, footing, clip, around)
         gap = max(int(lock_feet.INTERRUPTED / dt), 1)
         touching = [
             _cyclic(

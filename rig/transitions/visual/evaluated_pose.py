@@ -119,14 +119,13 @@ class PoseReader:
         self._open = ExitStack()
 
     def __enter__(self) -> "PoseReader":
-        with Sampler(self._scene, self.armature, self._wanted, cut_down={}, without=self._without) as whole:
-            poses = _read(whole, self.armature, [OBJECT, *self._wanted], whole.step(self._frame))
+        self._sampler = Sampler(self._scene, self.armature, self._wanted, cut_down={}, without=self._without)
+        self._open.enter_context(self._sampler)
+        poses = _read(self._sampler, self.armature, [OBJECT, *self._wanted], self._sampler.step(self._frame))
         sizes = np.linalg.norm(poses[:, :3, :3], axis=-2).min(axis=-1)
         good = np.isfinite(poses).all(axis=(1, 2)) & (sizes > _SMALLEST_AXIS)
         self.bones = (OBJECT, *(name for name, has in zip(self._wanted, good[1:], strict=True) if has))
         self.anchors = anchors_of(self.armature, self.bones)
-        self._sampler = Sampler(self._scene, self.armature, self.bones[1:], cut_down={}, without=self._without)
-        self._open.enter_context(self._sampler)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -52,16 +52,19 @@ def fit(
     Returns the last frame with an offset, and the remaining error of the bones that can have one.
     """
     close = EXACT * max(1.0, pops.skeleton_size(poses.armature))
+    key = yield from _digest(poses, wanted, (cut_at, is_step, reached))
     shown = _ShownOffsets(trial, reader, poses, wanted, cut_at, close, is_step=is_step, reached=reached)
-    key = _digest(poses, wanted, (cut_at, is_step, reached))
+    yield 0.3
+    first = yield from shown.first()
     if key in _fitted:
         track, error = _fitted[key]
         trial.show(track)
         seen = yield from progress.subrange(shown.evaluate(), 0.3, 0.6)
         if shown.compare(seen).max() <= error + close:
             return shown.last, error
-    passes = realize.realize(shown, shown.first, Tolerance(close, _CORRECTIONS, _BETTER))
-    done = yield from progress.subrange(passes, 0.6 if key in _fitted else 0.3, 1.0)
+    passes = realize.realize(shown, first, Tolerance(close, _CORRECTIONS, _BETTER))
+    done = yield from progress.subrange(passes, 0.6 if key in _fitted else 0.3, 0.95)
+    yield from progress.subrange(trial.writing(), 0.95, 1.0)
     assert trial.track is not None, "something was tried"
     _fitted.pop(key, None)
     _fitted[key] = trial.track, float(done.error.max())
@@ -70,12 +73,13 @@ def fit(
     return shown.last, float(done.error.max())
 
 
-def _digest(poses: EvaluatedPoses, wanted: Array, how: tuple[object, ...]) -> bytes:
-    """Of what offsets are fitted to."""
+def _digest(poses: EvaluatedPoses, wanted: Array, how: tuple[object, ...]) -> Generator[float, None, bytes]:
+    """Of what offsets are fitted to; yields between what takes long."""
     found = blake2b(digest_size=16)
     found.update(repr((how, poses.frames.tolist(), poses.bones, poses.armature.session_uid)).encode())
     for item in (poses.armature, poses.armature.data):
         found.update(fingerprint.fingerprint(item))
+        yield 0.3
     found.update(poses.matrices.tobytes() + wanted.tobytes())
     return found.digest()
 
@@ -104,27 +108,35 @@ class _ShownOffsets(Realization[VisualOffsets, Array]):
         self._wanted, shown = wanted[:count], shown[:count]
         self.last = self._frame + count - 1
         """The last frame with an offset."""
-        self._goal = self._posed.attainable(self._wanted, shown)
+        self._shown = shown
         self._used = np.zeros(len(poses.bones), dtype=bool)
-        expected = self._expected(shown)
+
+    def first(self) -> Generator[float, None, VisualOffsets]:
+        """The first offsets; yields between what takes long."""
+        self._goal = self._posed.attainable(self._wanted, self._shown)
+        expected = self._expected(self._shown)
         expected = np.where(self._used[:, None, None], expected, self._goal)
-        self.first = VisualOffsets.between(poses.bones, expected, self._goal, _mixing(poses.matrices))
-        """The first offsets."""
+        yield 0.3
+        return VisualOffsets.between(self._poses.bones, expected, self._goal, _mixing(self._poses.matrices))
 
     def write(self, values: VisualOffsets) -> None:
         rows = np.flatnonzero(self._used).tolist()
         self._trial.show(VisualTrack(self._frame - 1, values.of_rows(rows), self._is_step))
 
     def evaluate(self) -> Generator[float, None, Array]:
-        return (yield from self._reader.reading(range(self._frame, self.last + 1))).matrices
+        yield from progress.subrange(self._trial.writing(), 0.0, 0.3)
+        reading = self._reader.reading(range(self._frame, self.last + 1))
+        return (yield from progress.subrange(reading, 0.3, 1.0)).matrices
 
     def compare(self, seen: Array) -> Array:
         self._goal = self._posed.attainable(self._wanted, seen)
         return np.array([pose_tree.distance(self._goal, seen).max()])
 
     def correct(self, values: VisualOffsets, seen: Array) -> Generator[float, None, Correction[VisualOffsets]]:
-        yield 1.0
-        return Correction(values.corrected(self._expected(seen), self._goal))
+        yield 0.3
+        expected = self._expected(seen)
+        yield 0.6
+        return Correction(values.corrected(expected, self._goal))
 
     def _expected(self, shown: Array) -> Array:
         """Where the bones are (F, B, 4, 4) once those above are right; those that are not right then get offsets."""

@@ -1,20 +1,23 @@
 """A transition while it is solved: its offsets are on the rig only while that is sampled.
 
 Between two slices of the work the rig shows what it showed before, and the transitions that come after this one are
-left out of what is sampled.
+left out of what is sampled. A new transition is keyed once, in steps, and only in slices its constraints add that; one
+that shows something meanwhile reads another action in each slice.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import bpy
 
+from ....lookat_pd.progress import drain
 from ...layers import live
-from ...layers.layer import Held
+from ...layers.layer import Row
+from ...layers.layer_action import PlaceKeys
 from ...sampling import suspend
 from . import visual_offsets
-from .visual_offsets import VisualLayer, VisualTrack
+from .visual_offsets import Reading, VisualLayer, VisualTrack
 
 
 class Trial:
@@ -29,15 +32,18 @@ class Trial:
         """action: of the transition, None for a new one. later: of those that are solved after it."""
         self.armature = armature
         self.layer = VisualLayer(armature, action)
-        self.layer.is_tried = True
-        self._before: Held = {} if action is None else self.layer.written()
         self.note: dict[str, Any] = {}
         """What it is made by and, at the end, what has come of it."""
         self.track: VisualTrack | None = None
         """What is tried now."""
-        self._is_shown = False
+        self._written: VisualTrack | None = None
+        self._rows: list[Row] = []
+        self._keys: list[list[PlaceKeys]] = []
+        self._is_new = action is None
         self._later = set(later)
         self._is_open = False
+        self._before: dict[str, Reading] = {}
+        self._other: bpy.types.Action | None = None
 
     @property
     def action(self) -> bpy.types.Action:
@@ -46,30 +52,71 @@ class Trial:
 
     def begin(self, note: dict[str, Any]) -> None:
         """note: what the transition is made by. A new one gets its action, which no constraint reads yet."""
-        if self.layer.action is None:
+        if self._is_new:
             self.layer.action = visual_offsets.new(self.armature, note)
         self.note = note | {"number": visual_offsets.number_of(self.action)}
 
     def show(self, track: VisualTrack) -> None:
-        """Try offsets."""
+        """Try offsets: what is sampled has them from `writing` on."""
         self.track = track
+
+    def writing(self) -> Generator[float, None, None]:
+        """Key what is tried; yields the completed fraction."""
+        if self.track is self._written:
+            return
+        assert self.track is not None, "something is tried"
+        self._written, track = None, self.track
         if self._is_open:
-            self._is_shown = True
-            self.layer.show(track.first, track.rows())
+            self._take_off()
+        self._rows, self._keys, count = [], [], len(track.offsets.bones)
+        for n in range(count):
+            self._rows.append(track.row(n))
+            self._keys.append(self.layer.keys(track.first, self._rows[-1]))
+            if self._is_new:
+                self.layer.write(self.action, self._keys[-1])
+            yield (n + 1) / count
+        self._written = track
+        if self._is_open:
+            self._put_on()
+            yield 1.0
+
+    def _put_on(self) -> None:
+        assert self._written is not None
+        action = self.action
+        if not self._is_new:
+            action = self._other = visual_offsets.for_a_slice()
+            for keys in self._keys:
+                self.layer.write(action, keys)
+        self.layer.put_on(action, self._written.first, self._rows)
+
+    def _take_off(self) -> None:
+        if self._is_new:
+            # Its constraints stay until the end, since to make them takes long.
+            self.layer.hide()
+        elif self._other is not None:
+            self.layer.put_back(self._other, self._before)
+            bpy.data.actions.remove(self._other)
+            self._other = None
 
     @contextmanager
     def sampled(self) -> Iterator[None]:
         """A context in which the rig has what is tried, but neither what comes later nor look-ats."""
         with suspend.layers_disabled(), visual_offsets.muted(self.armature, {self.action, *self._later}):
-            self._is_open, self._is_shown = True, False
+            self._before, self._is_open = self.layer.readings(), True
             try:
-                if self.track is not None:
-                    self.show(self.track)
+                if self._written is not None:
+                    self._put_on()
                 yield
             finally:
                 self._is_open = False
-                if self._is_shown:
-                    self.layer.write_back(self._before)
+                self._take_off()
+
+    def keep(self) -> None:
+        """Let a new transition add what was tried last."""
+        drain(self.writing())
+        self._put_on()
+        self.layer.keep_only(self._rows)
+        visual_offsets.write_note(self.action, self.note)
 
 
 @contextmanager
@@ -83,8 +130,7 @@ def of_new(armature: bpy.types.Object) -> Iterator[Trial]:
         try:
             yield trial
             if trial.track is not None:
-                trial.layer.show(trial.track.first, trial.track.rows())
-                visual_offsets.write_note(trial.action, trial.note)
+                trial.keep()
         except BaseException:
             if trial.layer.action is not None:
                 visual_offsets.remove(armature, trial.action)

@@ -61,9 +61,13 @@ def solve(
         poses = yield from progress.subrange(reader.reading(range(hold.first, hold.last + 1)), 0.2, 0.4)
         samples = samples_of(poses, poses.matrices)
         plans = hold.plan(footing.feet, samples)
+        yield 0.4
         goal = LegGoal(samples, footing, plans, dt, _CUT)
+        yield 0.4
         wanted = replanted(poses, goal, footing)
-        yield from offset_fit.fit(trial, reader, poses, wanted[_CUT:], _CUT, is_step=False, reached=True)
+        yield 0.4
+        fitting = offset_fit.fit(trial, reader, poses, wanted[_CUT:], _CUT, is_step=False, reached=True)
+        yield from progress.subrange(fitting, 0.4, 1.0)
     trial.note |= {"last": hold.last, "bones": tuple(name for foot in footing.feet for name in foot.bones)}
     return foot_locking.report(trial.action, goal, plans, samples, samples_of(poses, wanted))
 

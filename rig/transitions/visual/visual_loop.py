@@ -85,12 +85,13 @@ def solve(
     blend = replace(blend, profile=blend.profile.without_delays())
     how = {"ends": ends, "in_place": in_place, "lock_feet": lock_feet}
     trial.begin({**visual_transition.blend_note(blend), "frame": first, "last": last, "loop": how})
-    with trial.sampled():
-        played = PlayedClip(None, None, first, last, float(first), first, 0.0)
-        feet = progress.drain(LoopFeet.of(scene, armature, played, dt, ends)) if lock_feet else None
+    played, feet = PlayedClip(None, None, first, last, float(first), first, 0.0), None
+    if lock_feet:
+        contacts = LoopFeet.of(scene, armature, played, dt, ends, trial.sampled)
+        feet = yield from progress.subrange(contacts, 0.0, 0.1)
     seen = evaluated_pose.deforming(armature, ik_chains.handles(scene, armature, first))
     with PoseReader(scene, armature, seen, first, trial.sampled) as reader:
-        poses = yield from progress.subrange(reader.reading(range(first, last + 1)), 0.0, 0.3)
+        poses = yield from progress.subrange(reader.reading(range(first, last + 1)), 0.1, 0.3)
         clip, travel = pose_clip.of(poses), _Travel.of(poses)
         result, chosen, locked = yield from loop.cyclic(
             clip,

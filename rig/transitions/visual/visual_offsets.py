@@ -17,7 +17,8 @@ from ....lookat_pd import rotation
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
 from ...layers import clock, layer_action, live
-from ...layers.layer import TRANSFORM, Held, Item, Layer, Row, disabled, read_transform
+from ...layers.layer import TRANSFORM, Item, Layer, Row, disabled, keys_of, read_transform, set_mixing
+from ...layers.layer_action import PlaceKeys
 from .evaluated_pose import OBJECT
 
 NAME = "Visual Pose"
@@ -88,14 +89,16 @@ class VisualTrack:
         return cls(frame - 1, VisualOffsets((), np.zeros((1, 0, 3)), np.zeros((1, 0, 4)), np.ones((1, 0, 3)), ()))
 
     def rows(self) -> list[Row]:
-        rows, added = [], self.offsets
-        for n, bone in enumerate(added.bones):
-            turns = np.concatenate((rotation.identity(1), added.turns[:, n], rotation.identity(1)))
-            moves = np.pad(added.moves[:, n], ((1, 1), (0, 0)))
-            sizes = np.pad(added.sizes[:, n], ((1, 1), (0, 0)), constant_values=1.0)
-            mixing = "POSE" if bone else "WORLD", added.mixing[n]
-            rows.append(Row(bone, TRANSFORM, np.concatenate((moves, turns, sizes), axis=1), mixing, self.is_step))
-        return rows
+        return [self.row(n) for n in range(len(self.offsets.bones))]
+
+    def row(self, n: int) -> Row:
+        """What is added to one of the bones."""
+        added, bone = self.offsets, self.offsets.bones[n]
+        turns = np.concatenate((rotation.identity(1), added.turns[:, n], rotation.identity(1)))
+        moves = np.pad(added.moves[:, n], ((1, 1), (0, 0)))
+        sizes = np.pad(added.sizes[:, n], ((1, 1), (0, 0)), constant_values=1.0)
+        mixing = "POSE" if bone else "WORLD", added.mixing[n]
+        return Row(bone, TRANSFORM, np.concatenate((moves, turns, sizes), axis=1), mixing, self.is_step)
 
     def same_as(self, other: "VisualTrack") -> bool:
         one, same = self.offsets, other.offsets
@@ -180,15 +183,77 @@ class VisualLayer(Layer):
     def contents(self) -> list[bytes]:
         return layer_action.numbers(self.action) if self.action is not None else []
 
-    def write_back(self, held: Held) -> None:
-        """As all layers; what was added since is removed."""
-        for item, constraint in list(self.constraints()):
-            if (_name_of(item), constraint.name) not in held:
-                slot = layer_action.slot_of(constraint.action, self._slot_name(constraint, _name_of(item)))
-                if slot is not None:
-                    constraint.action.slots.remove(slot)
+    def keys(self, first: int, row: Row) -> list[PlaceKeys]:
+        """What is keyed for a row from frame `first` on."""
+        return keys_of(self._item(row.bone), first, row)
+
+    def put_on(self, action: bpy.types.Action, first: int, rows: Sequence[Row]) -> None:
+        """Let constraints add these rows as they are keyed in an action, its own or another, by `write`."""
+        slots = {slot.name_display: slot for slot in action.slots}
+        for row, constraint in self._with_constraints(rows):
+            if constraint.action != action:
+                constraint.action = action
+            self._let_read(constraint, slots[row.bone or _SLOT], first, len(row.values))
+            assert row.mixing is not None, "those of a track have one"
+            set_mixing(constraint, row.mixing)
+            constraint.influence = 1.0
+        action.update_tag()
+        self.evaluate()
+
+    @staticmethod
+    def write(action: bpy.types.Action, keys: Sequence[PlaceKeys]) -> None:
+        """Key a row in an action, whether a constraint reads it or not."""
+        slot = layer_action.slot_of(action, keys[0].bone or _SLOT, ensure=True)
+        assert slot is not None
+        layer_action.write(action, slot, *keys)
+
+    def readings(self) -> "dict[str, Reading]":
+        """What each of its constraints adds, by bones, for `put_back`."""
+        return {_name_of(item): Reading.of(constraint) for item, constraint in self.constraints()}
+
+    def put_back(self, action: bpy.types.Action, before: "dict[str, Reading]") -> None:
+        """Let constraints that read another action read what they read before; those made since are removed."""
+        for item, constraint in list(VisualLayer(self.owner, action).constraints()):
+            reading = before.get(_name_of(item))
+            if reading is None:
                 item.constraints.remove(constraint)
-        super().write_back(held)
+            else:
+                reading.put_back(constraint)
+        self.evaluate()
+
+    def keep_only(self, rows: Sequence[Row]) -> None:
+        """Remove the constraints and slots of all bones without a row."""
+        bones = {row.bone for row in rows}
+        for item, constraint in list(self.constraints()):
+            if _name_of(item) not in bones:
+                item.constraints.remove(constraint)
+        action = self._own_action()
+        for slot in [slot for slot in action.slots if slot.name_display not in {bone or _SLOT for bone in bones}]:
+            action.slots.remove(slot)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a constraint adds."""
+
+    action: bpy.types.Action
+    slot: bpy.types.ActionSlot | None
+    settings: dict[str, Any]
+
+    @classmethod
+    def of(cls, constraint: bpy.types.Constraint) -> "Reading":
+        # The mix mode before the owner space, which it sets too.
+        names = ("mix_mode", "owner_space", "min", "max", "frame_start", "frame_end", "influence")
+        settings = {name: getattr(constraint, name) for name in names}
+        return cls(constraint.action, constraint.action_slot, settings)
+
+    def put_back(self, constraint: bpy.types.Constraint) -> None:
+        constraint.action = self.action
+        if self.slot is not None:
+            constraint.action_slot = self.slot
+        for name, value in self.settings.items():
+            if getattr(constraint, name) != value:
+                setattr(constraint, name, value)
 
 
 def on(armature: bpy.types.Object) -> Iterator[tuple[str, bpy.types.Constraint]]:
@@ -256,6 +321,13 @@ def new(armature: bpy.types.Object, note: dict[str, Any]) -> bpy.types.Action:
     """An action for a transition of an armature, which no constraint reads yet."""
     action = layer_action.new(_name(note))
     write_note(action, note | {"number": _free_number(of(armature))})
+    return action
+
+
+def for_a_slice() -> bpy.types.Action:
+    """An action that constraints of a transition read for a moment, in place of its own."""
+    action = layer_action.new()
+    action[_MARK] = ""
     return action
 
 

@@ -153,6 +153,7 @@ def solve(
         cut_at = int(np.searchsorted(poses.frames, frame))
         blend = _automatic(poses, cut_at, chosen, blend, dt)
         wanted = _blended(poses, cut_at, chosen, blend, dt)
+        yield 0.3
         jump = pose_tree.distance(wanted, poses.matrices[cut_at:]).max()
         if jump < offset_fit.EXACT * pops.skeleton_size(armature):
             raise _nothing(armature, frame)
@@ -160,6 +161,7 @@ def solve(
         turn = float(visual_pops.jumps(poses, frame)[0][chosen].max())
         names = tuple(poses.bones[row] for row in np.flatnonzero(chosen))
         is_step = _is_step(poses, between, cut_at, chosen)
+        yield 0.3
         last, error = yield from offset_fit.fit(trial, reader, poses, wanted, cut_at, is_step=is_step)
     trial.note |= {"bones": names, "last": last}
     return VisualTransition(trial.action, frame, last, blend.seconds or 0.0, blend.method, names, turn, error)

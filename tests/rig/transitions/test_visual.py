@@ -23,9 +23,11 @@ visual_pops = load("rig.transitions.visual.visual_pops")
 visual_transition = load("rig.transitions.visual.visual_transition")
 visual_kind = load("rig.transitions.visual.visual_kind")
 clock = load("rig.layers.clock")
+layer_action = load("rig.layers.layer_action")
 live = load("rig.layers.live")
 drain = load("lookat_pd.progress").drain
 rotation = load("lookat_pd.rotation")
+sampler = load("rig.sampling.sampler")
 splice = load("rig.transitions.splice")
 suspend = load("rig.sampling.suspend")
 RigError = load("lookat_pd.errors").RigError
@@ -313,6 +315,30 @@ def test_between_two_slices_the_rig_shows_what_it_showed_before() -> None:
     state.show()
     assert "thigh.L" in {name for name, _ in visual_offsets.on(armature)}
     assert not status(armature).notes
+
+
+def test_in_slices_a_new_transition_is_keyed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    armature, keyed = held(), []
+    write = layer_action.write
+    monkeypatch.setattr(layer_action, "write", lambda *args: (keyed.append(args[1].name_display), write(*args)))
+    smooth(armature)
+    at_once, before = list(keyed), shown(armature)
+    visual_offsets.remove(armature)
+    keyed.clear()
+    plain, others = shown(armature), set(bpy.data.actions)
+    job = visual_transition.blend_at(bpy.context.scene, armature, POP, splice.AUTOMATIC)
+    for _ in job:
+        sampler.park_all()
+        assert not any(constraint.influence for _, constraint in visual_offsets.on(armature))
+    assert keyed == at_once
+    np.testing.assert_allclose(shown(armature), before, atol=1e-6)
+    visual_offsets.remove(armature)
+    job = visual_transition.blend_at(bpy.context.scene, armature, POP, splice.AUTOMATIC)
+    while not list(visual_offsets.on(armature)):
+        next(job)
+    job.close()
+    assert not list(visual_offsets.on(armature)) and set(bpy.data.actions) == others
+    np.testing.assert_array_equal(shown(armature), plain)
 
 
 def test_a_copy_has_transitions_of_its_own() -> None:
