@@ -48,10 +48,12 @@ def bake(
                 yield 0.999 * fraction
             if report is not None:
                 report(solves)
+            yield 0.999
             for owner in dict.fromkeys(instance.owner for instance in instances):
                 works[owner] = BakeTransaction(owner)
                 chosen = [solve for solve in solves if solve.owner == owner]
                 write(works[owner], np.arange(options.first, options.last + 1), chosen, options.weights())
+                yield 0.999
             for owner, transaction in works.items():
                 label = options.name or actions.baked_name(owner, options.into, ending(kind))
                 baked[owner] = transaction.commit(options.into, label, options.writer)

@@ -12,7 +12,6 @@ import bpy
 from ...lookat_pd.errors import RigError
 from ..animation import actions, editable, unkeyed_pose
 from ..animation.bake_transaction import SOURCE, source_of
-from . import constraint_sync
 from .body import blink_bake
 from .resolve import exists_on
 
@@ -109,7 +108,6 @@ def edit_live(armature: bpy.types.Object, bone: str) -> Sequence[str]:
     for name in live:
         unkeyed_pose.bring_back(armature, name)
         armature.pose.bones[name].lookat_pd.mute = False
-    constraint_sync.sync(armature)
     return live
 
 

@@ -104,11 +104,13 @@ def _bake(
     try:
         solved, cycle = _solved(scene, look_ats, options)
         known = _known(scene, look_ats, solved) if use_live and cycle is None else None
+        yield 0.0
         wanted, context = known or (yield from _solve(scene, look_ats, solved, cycle))
         for armature in armatures:
             works[armature] = BakeTransaction(armature)
             chosen = [solve for solve in wanted if solve.look_at.armature == armature]
             layer_bake.write(works[armature], frames, chosen, options.weights())
+            yield 1.0
         kept = {}
         for armature, work in works.items():
             name = options.name or actions.baked_name(armature, options.into, BAKED)
