@@ -83,6 +83,11 @@ class Realization(ABC, Generic[Values, Seen]):
     def compare(self, seen: Seen) -> Array:
         """The error of each frame (F,), or (1,) for all frames together."""
 
+    def prepare(self, seen: Seen) -> Generator[float, None, None]:
+        """Find out what `excess` and `correct` need; yields the completed fraction. Not asked after the last
+        evaluation."""
+        yield from ()
+
     def excess(self, seen: Seen, error: Array) -> Array:
         """The part of the error that a correction could remove, (F,) or (1,): the tolerance applies to it. Limits and
         reach may leave a rest. Not asked after the last evaluation."""
@@ -118,6 +123,8 @@ def realize(
         realization.note(seen, better)
         best, least = _where(better, values, best), np.where(better, error, least)
         is_last = evaluations > tolerance.corrections
+        if not is_last:
+            yield from subrange(realization.prepare(seen), evaluated, evaluated)
         excess = np.where(better, error if is_last else realization.excess(seen, error), excess)
         if is_last or np.all(excess <= tolerance.error) or least.max() > tolerance.gain * before:
             break

@@ -28,7 +28,7 @@ from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
 from ..sampling.targets import FARTHEST, Target, world_matrix
 from . import chain_solve, soft_goals
-from .chain_on_controls import ChainOnControls, ShownChain, solve_chosen
+from .chain_on_controls import ChainOnControls, ShownChain, solving_chosen
 from .chain_solve import IKTuning, Objectives, Turns
 from .effector_goal import Following, Goal, check
 from .pose import Seen
@@ -131,8 +131,9 @@ class _Work:
         share = 1.0 if chain.plain and not self.verify else 0.3
         with ExitStack() as baking:
             with Sampler(self.scene, armature, chain.seen, self.followed) as sampler:
-                shown, samples = yield from subrange(self.sample(sampler), 0.0, share)
-                solved = solve_chosen(chain, shown, self.tuning, dt=seconds_per_frame(self.scene))
+                shown, samples = yield from subrange(self.sample(sampler), 0.0, 0.5 * share)
+                solving = solving_chosen(chain, shown, self.tuning, dt=seconds_per_frame(self.scene))
+                solved = yield from subrange(solving, 0.5 * share, share)
                 work = baking.enter_context(BakeTransaction(armature))
                 on_controls = _BakedChain(self, sampler, work, shown, samples, solved)
                 passes = 1

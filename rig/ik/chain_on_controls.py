@@ -50,8 +50,11 @@ class ChainOnControls(Realization[Changes, ShownChain]):
         away = np.linalg.norm(seen.objectives.target - seen.seen.end, axis=-1)
         return np.where(seen.chosen, away / seen.seen.reachable_distance, 0.0)
 
+    def prepare(self, seen: ShownChain) -> Generator[float, None, None]:
+        self._correction = yield from solving_chosen(self.chain, seen, self.tuning, dt=self._dt)
+
     def excess(self, seen: ShownChain, error: Array) -> Array:
-        self._correction = solve_chosen(self.chain, seen, self.tuning, dt=self._dt)
+        assert self._correction is not None
         return error - self._correction.error / seen.seen.reachable_distance
 
     def correct(self, values: Changes, seen: ShownChain) -> Generator[float, None, Correction[Changes]]:
@@ -61,16 +64,19 @@ class ChainOnControls(Realization[Changes, ShownChain]):
         return Correction(self.changes(rotation.multiply(turns, self._correction.offsets)))
 
 
-def solve_chosen(chain: JointChain, shown: ShownChain, tuning: IKTuning, *, dt: float = 0.0) -> Turns:
-    """Solve the chosen frames; the others do not change."""
+def solving_chosen(
+    chain: JointChain, shown: ShownChain, tuning: IKTuning, *, dt: float = 0.0
+) -> Generator[float, None, Turns]:
+    """Solve the chosen frames; the others do not change. Yields the completed fraction."""
     seen, objectives, chosen = shown.seen, shown.objectives, shown.chosen
     if chosen.all():
-        return chain_solve.solve(chain, seen, objectives, tuning, dt=dt)
+        return (yield from chain_solve.solving(chain, seen, objectives, tuning, dt=dt))
     offsets, error = rotation.identity(len(chosen), len(chain.bones)), np.zeros(len(chosen))
     iterations, rotations, missed = np.zeros(len(chosen), dtype=int), seen.local, np.zeros(len(chosen))
     if chosen.any():
         # Smoothing would treat frames as adjacent that are not.
-        solved = chain_solve.solve(chain, seen.take(chosen), objectives.take(chosen), replace(tuning, smoothness=0.0))
+        own = seen.take(chosen), objectives.take(chosen), replace(tuning, smoothness=0.0)
+        solved = yield from chain_solve.solving(chain, *own)
         offsets[chosen], error[chosen], iterations[chosen] = solved.offsets, solved.error, solved.iterations
         rotations[chosen], missed[chosen] = solved.rotations, solved.missed
     return Turns(offsets, error, iterations, rotations, missed)

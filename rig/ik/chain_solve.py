@@ -3,6 +3,7 @@
 The bake, the drag and the contact clean-up all use this module, so they agree.
 """
 
+from collections.abc import Generator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +11,7 @@ import numpy as np
 from ...lookat_pd import ik, rotation
 from ...lookat_pd.ik import bend, methods
 from ...lookat_pd.ik.methods import Method
+from ...lookat_pd.progress import drained, subrange
 from ...lookat_pd.rotation import Array
 from ..animation import channels
 from ..detection.joint_chain import JointChain
@@ -104,7 +106,7 @@ class Turns:
     history: Array | None = None
 
 
-def solve(
+def solving(
     chain: JointChain,
     seen: Seen,
     objectives: Objectives,
@@ -113,8 +115,9 @@ def solve(
     dt: float = 0.0,
     history: bool = False,
     before: tuple[Objectives, Turns] | None = None,
-) -> Turns:
-    """Rotate the chain so that its effector reaches the target, each frame starting from its own pose.
+) -> Generator[float, None, Turns]:
+    """Rotate the chain so that its effector reaches the target, each frame starting from its own pose. Yields the
+    completed fraction.
 
     before: of a single frame, what was solved before its target was moved; no joint snaps from there.
     """
@@ -123,7 +126,9 @@ def solve(
     if before is not None and tuning.is_continuous:
         solution = _continued(chain, seen, objectives, tuning, solution, before)
     if dt > 0.0 and tuning.is_continuous:
-        solution = _without_snaps(chain, seen, objectives, tuning, solution)
+        yield 0.2
+        course = _course(chain, seen, objectives, tuning)
+        solution = yield from subrange(continuation.removing_snaps(course, solution), 0.2, 0.8)
     if tuning.smoothness > 0.0 and dt > 0.0 and len(start) > 1:
         # The rotations are smoothed over time, then solved again from there. A method that settles stays near the pose
         # that it starts from, so that this must be free of the noise of the animation as well.
@@ -131,6 +136,7 @@ def solve(
         turns = rotation.align_hemisphere(rotation.multiply(rotation.inverse(origin), solution.rotations))
         evened = rotation.normalize(continuation.averaged(turns, tuning.smoothness / dt))
         evened = _allowed(chain, start, rotation.multiply(origin, evened))
+        yield 0.8
         solution = _solve(chain, seen, objectives, tuning, evened, history=history)
     offsets = _in_channels(chain, seen, objectives, start, solution.rotations)
     missed = solution.error
@@ -139,6 +145,9 @@ def solve(
         asked = rotation.rotate(rotation.inverse(seen.parent), objectives.asked - seen.positions[:, 0])
         missed = np.linalg.norm(asked - places[:, -1], axis=-1)
     return Turns(offsets, solution.error, solution.iterations, solution.rotations, missed, solution.history)
+
+
+solve = drained("solve", solving)
 
 
 def _solve(
@@ -179,13 +188,6 @@ def bent_to(chain: JointChain, seen: Seen, tuning: IKTuning) -> Array:
 def _posture(chain: JointChain, seen: Seen) -> ik.Posture | None:
     """The posture of a chain, with hinges bent as in the animation."""
     return None if chain.posture is None else chain.posture.as_bent(seen.offsets, seen.local)
-
-
-def _without_snaps(
-    chain: JointChain, seen: Seen, objectives: Objectives, tuning: IKTuning, solution: ik.IKSolution
-) -> ik.IKSolution:
-    """The solution, continuous where animation and target are."""
-    return continuation.without_snaps(_course(chain, seen, objectives, tuning), solution)
 
 
 def _continued(

@@ -7,12 +7,13 @@ one before: from that pose, its joints move towards the nearest pose only as fas
 reach their targets as before. The second is numerical continuation: Allgower and Georg 1990.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...lookat_pd import ik, rotation
+from ...lookat_pd.progress import drained, subrange
 from ...lookat_pd.rotation import Array
 
 LARGEST_SPEED = 1.4
@@ -69,18 +70,24 @@ def needed(start: Array, target: Array, upper: Array, lower: Array) -> float:
     return max(float((_steps(start) + turned + bent).max()), _NEARLY_NOTHING)
 
 
-def without_snaps(course: Course, solution: ik.IKSolution) -> ik.IKSolution:
-    """The solution, where needed spread over time: no joint turns much faster than animation and target need."""
+def removing_snaps(course: Course, solution: ik.IKSolution) -> Generator[float, None, ik.IKSolution]:
+    """The solution, where needed spread over time: no joint turns much faster than animation and target need. Yields
+    the completed fraction."""
     if len(course.start) < 3:
         return solution
     strict = replace(course, needed=min(course.needed, _least(course, solution)))
     if not strict.snaps(solution.rotations).any():
         return solution
-    spread = _spread(strict, solution)
+    yield 0.1
+    spread = yield from subrange(_spread(strict, solution), 0.1, 0.3)
     if not course.snaps(spread.rotations).any():
         return spread
-    continued = _spread(course, continued_from_before(course, solution))
+    continued = yield from subrange(continuing_from_before(course, solution), 0.3, 0.8)
+    continued = yield from subrange(_spread(course, continued), 0.8, 1.0)
     return min((solution, spread, continued), key=lambda one: float(_steps(one.rotations).max()))
+
+
+without_snaps = drained("without_snaps", removing_snaps)
 
 
 def _least(course: Course, found: ik.IKSolution) -> float:
@@ -93,10 +100,11 @@ def _least(course: Course, found: ik.IKSolution) -> float:
     return max(float(each.max()), _NEARLY_NOTHING)
 
 
-def _spread(course: Course, solution: ik.IKSolution) -> ik.IKSolution:
-    """The solution with the rotations around snaps averaged over a growing time, and solved again from there."""
+def _spread(course: Course, solution: ik.IKSolution) -> Generator[float, None, ik.IKSolution]:
+    """The solution with the rotations around snaps averaged over a growing time, and solved again from there. Yields
+    the completed fraction."""
     every = np.arange(len(course.start))
-    for width in _SPREADS:
+    for n, width in enumerate(_SPREADS):
         too_fast = course.snaps(solution.rotations)
         if not too_fast.any():
             break
@@ -106,11 +114,12 @@ def _spread(course: Course, solution: ik.IKSolution) -> ik.IKSolution:
         share = np.convolve(near, box / len(box), "same")
         smooth = rotation.slerp(turns, rotation.normalize(averaged(turns, float(width))), share[:, None])
         solution = course.solve(course.allowed(rotation.multiply(course.start, smooth), every), every)
+        yield (n + 1) / len(_SPREADS)
     return solution
 
 
-def continued_from_before(course: Course, solution: ik.IKSolution) -> ik.IKSolution:
-    """The solution in which each frame continues the one before."""
+def continuing_from_before(course: Course, solution: ik.IKSolution) -> Generator[float, None, ik.IKSolution]:
+    """The solution in which each frame continues the one before. Yields the completed fraction."""
     wanted = rotation.multiply(rotation.inverse(course.start), solution.rotations)
     rotations, error, iterations = solution.rotations.copy(), solution.error.copy(), solution.iterations.copy()
     last = wanted[0]
@@ -127,7 +136,11 @@ def continued_from_before(course: Course, solution: ik.IKSolution) -> ik.IKSolut
         solved = course.solve(pose, index)
         rotations[frame], error[frame], iterations[frame] = solved.rotations[0], solved.error[0], solved.iterations[0]
         last = rotation.multiply(rotation.inverse(course.start[frame]), rotations[frame])
+        yield frame / len(wanted)
     return ik.IKSolution(rotations, error, iterations, solution.orientation_error, solution.history)
+
+
+continued_from_before = drained("continued_from_before", continuing_from_before)
 
 
 def averaged(turns: Array, width: float) -> Array:
