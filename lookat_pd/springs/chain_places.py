@@ -156,3 +156,8 @@ class SeenPairs:
         least = np.full(chains, np.inf)
         np.minimum.at(least, self.pairs.chain, self.gaps / self.pairs.radii)
         return least
+
+    def inside(self, chains: int, part: float) -> Array:
+        """(c,) how deep all pairs of each chain are that are deeper than a part of their radii, in these."""
+        deep = np.maximum(-self.gaps / self.pairs.radii - part, 0.0)
+        return np.bincount(self.pairs.chain, weights=deep, minlength=chains)

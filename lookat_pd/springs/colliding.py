@@ -42,6 +42,10 @@ _PUSHES = 8
 """Most times that bones are pushed out of colliders at a look."""
 _BETTER = 0.8
 """Part of the depth that is left after a push that was of use."""
+_STUCK = 0.01
+"""The depth in radii from which on what is not pushed out at a look only goes no deeper."""
+_LEFT = 0.98
+"""Part of all depths of a chain that is left at most after a push that is kept."""
 _MOST_TURN = 0.4
 """Largest angle [rad] by which a bone is pushed out at once."""
 _LIFT, _DEEP = 5e-4, 2e-3
@@ -461,11 +465,15 @@ class _Run:
             return (state if inside else self.cones.within(state)), None
         known, before = self._seen(inputs, k, state, pairs), np.inf
         most = _PUSHES if k % self.span == 0 or k % self.parts == 0 else 1
+        last = state, known
         for push in range(most + 1):
             deepest = -float((known.gaps / pairs.radii).min())
+            if deepest > _DEEP and push:
+                state, known = self._better(inputs, k, last, (state, known))
             # What is held inside by its joint does not come out.
             if deepest < _DEEP or push == most or deepest > _BETTER * before:
                 break
+            last = state, known
             before, state = deepest, state.copy()
             touching = self._contacts(inputs, k, 0, state, known, self.yields[:1])
             assert touching is not None, "something is too deep"
@@ -474,6 +482,19 @@ class _Run:
             state[:, : self.size] += change.reshape(self.chains, self.size, 2)
             known = self._seen(inputs, k, state, pairs)
         return (state, known) if self.cones is None else self._within_cones(inputs, k, state, known, self.cones)
+
+    def _better(
+        self, inputs: DrivenChains, k: int, before: tuple[Array, SeenPairs], after: tuple[Array, SeenPairs]
+    ) -> tuple[Array, SeenPairs]:
+        """The state after a push, with chains that it did not bring further out as before."""
+        first, second = (seen.inside(self.chains, _DEEP) for _, seen in (before, after))
+        worse = second > _LEFT * first
+        if not worse.any():
+            return after
+        if worse.all():
+            return before
+        state = np.where(worse[:, None, None], before[0], after[0])
+        return state, self._seen(inputs, k, state, after[1].pairs)
 
     def _within_cones(
         self, inputs: DrivenChains, k: int, state: Array, known: SeenPairs, cones: Cones
@@ -539,7 +560,11 @@ class _Run:
         turned = known.place.turned(inputs.own[k], inputs.across[k])
         moves = weights[near][..., None, None] * (turned[chain] if self.chains > 1 else turned)
         moves = moves.reshape(len(chain), -1, 3)
-        return chain, known.gaps[near], known.normals[near], moves, drift[near], pairs.friction[near], softness
+        gaps = known.gaps[near]
+        if count:
+            # What was not pushed out cannot come out, and would only be thrown about.
+            gaps = np.where(gaps < -_STUCK * pairs.radii[near], 0.0, gaps)
+        return chain, gaps, known.normals[near], moves, drift[near], pairs.friction[near], softness
 
     def _drift(self, inputs: DrivenChains, k: int, count: int, known: SeenPairs, weights: Array) -> Array:
         """(p, 3) how the points that are nearest move away from the colliders in a step, without the swing [m].

@@ -440,6 +440,23 @@ def test_friction_does_not_shake_what_is_pressed_against_something_along_the_bon
     assert found.depth.max() < 0.02 * RADIUS
 
 
+@pytest.mark.parametrize(("friction", "limit"), [(0.0, np.pi), (0.3, 0.9)])
+def test_what_nothing_can_bring_out_of_a_collider_comes_to_rest_all_the_same(friction, limit) -> None:
+    """A floor that has risen far above the root."""
+    heights = np.minimum(np.linspace(-0.3, 1.0, 73), 0.15)[:, None, None] * UP
+    found = springs.solve(
+        *still(73, 4),
+        1 / 24,
+        settle_time=0.2,
+        gravity=FALL,
+        limit=limit,
+        colliders=Colliders.made(heights, heights + UP, 0.0, friction, True),
+        radius=RADIUS,
+    )
+    assert found.depth[-1, 0] > RADIUS
+    assert largest_degrees(found.offsets[49:], found.offsets[48:-1]) < 0.05
+
+
 def test_what_rocks_on_a_round_collider_comes_to_rest() -> None:
     begin, end = [[-0.00899, 0.14917, 0.10696]], [[-0.00537, 0.30756, 0.00325]]
     found = springs.solve(

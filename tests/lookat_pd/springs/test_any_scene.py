@@ -1,0 +1,22 @@
+"""Springs of any settings, on chains that move in any way and then stand, among solids."""
+
+import numpy as np
+import pytest
+
+from lookat_pd import rotation
+
+from .any_scene import scene
+
+
+@pytest.mark.parametrize("numbers", [range(16), pytest.param(range(16, 1500), marks=pytest.mark.slow)])
+def test_all_stays_bounded_and_comes_to_rest_outside_of_solids(numbers) -> None:
+    for number in numbers:
+        case = scene(number)
+        found = case.solved()
+        assert np.isfinite(found.offsets).all() and np.isfinite(found.tips).all(), number
+        far = np.linalg.norm(found.tips - case.motion[0][:, :1], axis=-1)
+        assert far.max() < 2.01 * np.linalg.norm(case.motion[2], axis=-1).sum(), number
+        if case.is_damped:
+            moved = rotation.distance(found.offsets[case.settled + 1 :], found.offsets[case.settled : -1])
+            assert np.degrees(moved).max() < 5.0, number
+            assert not case.is_free or found.depth[case.settled :].max() < 0.02 * case.radius, number
