@@ -69,7 +69,8 @@ def _counting(call: Callable[..., Any], run: Callable[..., Any]) -> Callable[...
     """With as many arguments as the function: Blender counts those of what belongs to a class."""
     code = getattr(call, "__code__", None)
     if code is None or code.co_flags & _VARIABLE:
-        return wraps(call)(lambda *arguments: run(*arguments))
+        # Each frame of playback calls a handler: without one more function around it.
+        return wraps(call)(run)
     return wraps(call)(_OF_ARGUMENTS[code.co_argcount](run))
 
 
