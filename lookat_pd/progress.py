@@ -1,6 +1,7 @@
 """Work in steps: generators that yield the completed fraction and return the result."""
 
 from collections.abc import Callable, Generator
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import wraps
 from inspect import signature
 from typing import ParamSpec, TypeVar, get_args
@@ -8,6 +9,8 @@ from typing import ParamSpec, TypeVar, get_args
 Arguments = ParamSpec("Arguments")
 Step = TypeVar("Step")
 Returned = TypeVar("Returned")
+_NAP = 0.01
+"""Seconds to wait for a thread between two reports of progress."""
 
 
 def drain(steps: Generator[Step, None, Returned], show: Callable[[Step], object] = lambda step: None) -> Returned:
@@ -31,6 +34,19 @@ def subrange(steps: Generator[float, None, Returned], begin: float, end: float) 
     finally:
         # What it has begun is undone before whoever called it undoes the rest.
         steps.close()
+
+
+def in_thread(work: Callable[[], Returned], done: float) -> Generator[float, None, Returned]:
+    """Run work that is numpy only in a thread of its own, beside which Blender continues; return its result.
+
+    done: the fraction that is yielded meanwhile.
+    """
+    with ThreadPoolExecutor(1) as pool:
+        future = pool.submit(work)
+        # Polling without a wait holds the interpreter lock, which the work needs.
+        while not wait((future,), _NAP).done:
+            yield done
+        return future.result()
 
 
 def drained(name: str, solver: Callable[Arguments, Generator[float, None, Returned]]) -> Callable[Arguments, Returned]:

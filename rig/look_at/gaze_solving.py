@@ -1,7 +1,6 @@
 """Solving the gaze of one look-at from its samples: what is looked at when, and the offsets of the chain."""
 
 from collections.abc import Generator
-from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +10,7 @@ from ...lookat_pd import curves, gaze, rotation
 from ...lookat_pd.body import breathing
 from ...lookat_pd.gaze import glances, leaning
 from ...lookat_pd.gaze import mixing as let_go
+from ...lookat_pd.progress import in_thread
 from ...lookat_pd.rotation import Array
 from ..sampling.targets import Target
 from . import aim_errors, mixing
@@ -26,8 +26,6 @@ _LONG = 20_000
 """A solve of more samples runs in a thread of its own, so that the window stays responsive."""
 _BACK = 0.2
 """Seconds after a glance until the eyes are back on the target."""
-_NAP = 0.01
-"""Seconds to wait for that thread between two reports of progress."""
 
 
 class GazeSolver:
@@ -178,12 +176,7 @@ class GazeSolver:
         samples = len(self.context.frames) * gaze.samples_per_frame(self.look_at.tuning, self.context.dt)
         if samples < _LONG:
             return self.solve(targets)
-        with ThreadPoolExecutor(1) as pool:
-            future = pool.submit(self.solve, targets)
-            # Polling without a wait holds the interpreter lock, which the solve needs.
-            while not wait((future,), _NAP).done:
-                yield done
-            return future.result()
+        return (yield from in_thread(lambda: self.solve(targets), done))
 
     def solve(self, targets: Array, shift: Array | None = None, sizes: Array | None = None) -> gaze.Solution:
         """The gaze at targets (n, F, 3). shift: (F, 3) what moves the aiming bone besides these offsets. sizes: (F,) of

@@ -204,7 +204,7 @@ class SpringKind(Kind):
         gravity = np.array(over.scene.gravity if over.scene.use_gravity else (0.0, 0.0, 0.0))
         met = solve.instance.resolved.met
         solve.fields = fields.notes(met.fields)
-        swung = springs_solve.solve(rig, solve.wide, gravity, over.dt, cycle, met)
+        swung = yield from springs_solve.solving(rig, solve.wide, gravity, over.dt, cycle, met)
         solve.depths, solve.beyond, solve.is_torn = swung.depths, swung.beyond, swung.is_torn
         solve.seam, track = swung.seam, swung.track
         first, last = int(over.frames[0] - track.first), int(over.frames[-1] - track.first)

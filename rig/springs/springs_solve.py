@@ -1,8 +1,9 @@
 """Sampling chains of bones with springs, and solving how they swing."""
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -10,6 +11,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import rotation, springs
+from ...lookat_pd.progress import in_thread
 from ...lookat_pd.rotation import Array
 from ..animation import cycles
 from ..detection import bone_ends, rest
@@ -198,15 +200,15 @@ class Swung:
     """How far colliders push chains beyond limits, where that is more than a little."""
 
 
-def solve(
+def solving(
     rig: SpringRig,
     s: Samples,
     gravity: Array,
     dt: float,
     cycle: SpringCycle | None,
     met: Met | None = None,
-) -> Swung:
-    """How the bones swing.
+) -> Generator[float, None, Swung]:
+    """How the bones swing; yields the completed fraction.
 
     s: of the bones and of what acts on them, without springs, at consecutive frames that include the cycle. gravity:
     (3,) [m/s²]. dt: seconds a frame. Raises LookAtError.
@@ -231,9 +233,8 @@ def solve(
         inputs |= seen.inputs(over, _wind(rig, own, end - begin + 1, dt, (end - begin) * dt))
         if among is not None:
             inputs["colliders"] = among.at(over)
-        found = springs.solve(
-            places[begin : end + 1], turns[begin : end + 1], tips, rig.parents, dt, **inputs, cyclic=True
-        )
+        given = places[begin : end + 1], turns[begin : end + 1], tips, rig.parents, dt
+        found = yield from in_thread(partial(springs.solve, *given, **inputs, cyclic=True), 0.1)
         seam = found.seam
         again = (np.arange(len(places)) - begin) % (end - begin)
         offsets, swings, longer = found.offsets[again], found.swings[again], found.longer[again]
@@ -242,7 +243,8 @@ def solve(
         inputs |= seen.inputs(slice(None), _wind(rig, own, len(places), dt, None))
         if among is not None:
             inputs["colliders"] = among
-        found = springs.solve(places, turns, tips, rig.parents, dt, **inputs, restarts=restarts)
+        given = places, turns, tips, rig.parents, dt
+        found = yield from in_thread(partial(springs.solve, *given, **inputs, restarts=restarts), 0.1)
         offsets, swings, longer, first_solved = found.offsets, found.swings, found.longer, first
     depths = () if among is None else _depths(rig, found, among, met.colliders, _radii(own, s), first_solved)
     wanted = rotation.multiply(s.rotations, _mixed(rig, swings))
