@@ -50,7 +50,7 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
         """Raises LookAtError."""
         armature = selection.armature(context)
         request = replace(setup.hits(armature), writer=self.writer())
-        self.job = hitting.start(context.scene, armature, request, self.into)
+        self.job = hitting.steps(context.scene, armature, request, self.into)
 
     def finish(self, context: bpy.types.Context, result: hitting.HitResult) -> None:
         if result.switched:

@@ -49,8 +49,10 @@ def by_turning(
     working action that is discarded; yields the completed fraction. Joints of `posed`, which a constraint poses, and
     what is below them move with their parents. What was measured before will do as long as the rig is the same.
     """
+    yield 0.0
     rig = sampler.stand_in(armature).evaluated_get(sampler.step(float(samples.frames[0])))
     state, question = RigState.of(sampler.scene, armature, rig), (tuple(joints), tuple(bones), tuple(sorted(posed)))
+    yield 0.0
     known = _kept.get(state, question)
     if known is None:
         known = yield from _turned(sampler, armature, joints, bones, samples, posed)

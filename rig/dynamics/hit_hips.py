@@ -1,6 +1,6 @@
 """The hips give way to hits as well: they are displaced, and the feet stay where they are animated."""
 
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 
 import bpy
@@ -36,9 +36,11 @@ class HitHips:
         own = {bone for foot in self.footing.feet for bone in foot.bones}
         return not own.isdisjoint(bones)
 
-    def write(self, work: BakeTransaction, sampler: Sampler, samples: Samples, moves: Array, dt: float) -> Array:
+    def write(
+        self, work: BakeTransaction, sampler: Sampler, samples: Samples, moves: Array, dt: float
+    ) -> Generator[float, None, Array]:
         """Key the hips, displaced by `moves` (F, 3) in armature space, and the legs; returns the displacement (F, 3),
-        lower where a leg is too short."""
+        lower where a leg is too short. Yields the completed fraction."""
         feet, hips = self.footing.feet, self.footing.hips
         animated = self.footing.legs(samples)
         up = rotation.normalize(np.linalg.inv(samples.worlds[:, :3, :3])[:, :, 2])
@@ -51,7 +53,8 @@ class HitHips:
         AnimatedChannels(samples).write(work, in_channels(samples, Changes(turns, {hips: moves})))
         held = {n: foot.control for n, foot in enumerate(feet) if foot.control}
         if held:
-            seen = self.footing.legs(sample.run(sampler.sample(samples.frames.tolist())))
+            again = yield from sample.sample_frames(sampler, samples.frames)
+            seen = self.footing.legs(again)
             missing = np.asarray(animated.ankle) - seen.ankle
             missing[np.linalg.norm(missing, axis=-1) < 0.02 * np.linalg.norm(moves, axis=-1).max()] = 0.0
             moved = {control: missing[:, n] for n, control in held.items()}

@@ -16,7 +16,7 @@ from ...lookat_pd.checks import shown
 from ...lookat_pd.dynamics import hits as law
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.pd.second_order import check_tuning
-from ...lookat_pd.progress import subrange
+from ...lookat_pd.progress import drain, subrange
 from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..animation.bake_options import BakeOptions, check_frames
@@ -27,6 +27,7 @@ from ..controls import limb_switch
 from ..detection import body_joints, limb_controls, rest
 from ..detection.bone_ends import with_ends
 from ..detection.limb_controls import LimbControls
+from ..detection.read_once import unchanged
 from ..sampling import suspend, targets
 from ..sampling.sampler import Sampler, Samples
 from ..sampling.scene_time import seconds_per_frame
@@ -48,8 +49,10 @@ _TRAVEL = 0.15
 after 0.15 s, and the last ones after 0.25 s."""
 _MASS, _STATURE = 70.0, 1.75
 """The body [kg, m] for which a relative impulse is meant."""
-_WEIGHED, _SAMPLED, _BUILT, _MEASURED = 0.2, 0.6, 0.7, 0.8
-"""Completed fractions after measuring masses and after sampling."""
+_CHECKED = 0.05
+"""Completed fraction after the check of a request."""
+_WEIGHED, _SAMPLED, _BUILT, _MEASURED, _WRITTEN = 0.2, 0.6, 0.7, 0.8, 0.9
+"""Completed fractions after measuring masses, after sampling, and after what the joints do was written."""
 _SWITCHED_TO_FK = 0.4
 """Completed fraction after limbs were switched."""
 _SWITCHED = 1e-6
@@ -117,15 +120,34 @@ def start(
     scene: bpy.types.Scene, armature: bpy.types.Object, request: HitRequest, into: str = "NEW"
 ) -> Generator[float, None, HitResult]:
     """Check the request and return the generator. Raises LookAtError."""
+    return drain(_checked(scene, armature, request, into))
+
+
+def steps(
+    scene: bpy.types.Scene, armature: bpy.types.Object, request: HitRequest, into: str = "NEW"
+) -> Generator[float, None, HitResult]:
+    """The same, with the check as its first steps; yields the completed fraction. Raises LookAtError."""
+    work = yield from subrange(_checked(scene, armature, request, into), 0.0, _CHECKED)
+    return (yield from subrange(work, _CHECKED, 1.0))
+
+
+def _checked(
+    scene: bpy.types.Scene, armature: bpy.types.Object, request: HitRequest, into: str
+) -> Generator[float, None, Generator[float, None, HitResult]]:
+    """Check the request; yields the completed fraction, and returns the work. Raises LookAtError."""
     if not request.hits:
         raise RigError("There is no hit; add one.")
     check_tuning(request.settle_time, request.damping_ratio)
-    joints = _joints(armature, request, masses.of(scene, armature).bones, into)
+    heavy = masses.of(scene, armature).bones
+    yield 0.3
+    joints = _joints(armature, request, heavy, into)
+    yield 0.6
     for hit in request.hits:
         _check(armature, hit, joints)
     actions.check(armature, into)
     turning = (*joints.line, *joints.followers)
     shifted = hit_hips.find(armature, turning) if request.hips else None
+    yield 0.9
     if shifted is not None:
         turning = (*turning, *shifted.footing.turned)
         actions.check_curves(armature, dict.fromkeys(shifted.footing.moved, LOCATION), into)
@@ -187,9 +209,10 @@ def _switching(
 
 def _joints(armature: bpy.types.Object, request: HitRequest, heavy: Sequence[str], into: str) -> HitJoints:
     bones, switches = [hit.bone for hit in request.hits], request.use_switch and into != "LAYER"
-    return hit_joints.find(
-        armature, bones, heavy, length=request.length, follow=request.use_follow, keeps_switches=switches
-    )
+    with unchanged():
+        return hit_joints.find(
+            armature, bones, heavy, length=request.length, follow=request.use_follow, keeps_switches=switches
+        )
 
 
 def _check(armature: bpy.types.Object, hit: HitSpec, joints: HitJoints) -> None:
@@ -220,11 +243,13 @@ def _work(
     weights = yield from subrange(meshes.weights(scene, armature), 0.0, _WEIGHED)
     yield _WEIGHED
     unit = masses.metres(scene, armature)
+    yield _WEIGHED
     joints = _joints(armature, request, weights.bones, into)
     yield _WEIGHED
     turning = (*joints.line, *joints.followers)
     switches = [limb.switch[0] for limb in joints.switched]
     shifted = hit_hips.find(armature, turning) if request.hips else None
+    yield _WEIGHED
     moved = () if shifted is None else shifted.sampled
     held_by = (*switches, *(name for limb in joints.goals for name in limb.sampled))
     seen = dict.fromkeys((*moved, *tree.seen(armature, turning, weights.bones), *joints.struck, *joints.hit, *held_by))
@@ -237,21 +262,23 @@ def _work(
         lines = {name: limb_controls.line(armature, name)[1:] for name in turning}
         building = tree.building(armature, sampler, samples, turning, weights, unit, lines, idle=joints.followers)
         body = yield from subrange(building, _SAMPLED, _BUILT)
+        yield _BUILT
         controls = HitControls(sampler, body, samples, joints.goals)
         animated = controls.local
         strength = _relative(armature, weights, unit) if request.use_relative else 1.0
         given = _given(request, joints, samples, body, dt, strength)
         yield _BUILT
         response = _response(request, body, animated, dt, [hit for hit, _ in given])
+        yield _BUILT
         yield from subrange(controls.measure(), _BUILT, _MEASURED)
         with BakeTransaction(armature) as work:
-            written = yield from subrange(controls.steps(work, response.rotations), _MEASURED, 1.0)
+            written = yield from subrange(controls.steps(work, response.rotations), _MEASURED, _WRITTEN)
             moves = np.zeros((len(frames), 3))
             if shifted is not None:
                 moves = request.hips * _moves([i for _, i in given], request, response.factors, samples, dt)
                 moves /= weights.total * unit
             if np.any(moves):
-                moves = shifted.write(work, sampler, samples, moves, dt)
+                moves = yield from subrange(shifted.write(work, sampler, samples, moves, dt), _WRITTEN, 1.0)
                 written = (*written, *shifted.footing.moved[:1], *shifted.footing.turned)
             if joints.goals:
                 written = (*written, *controls.follow(work, response.rotations))

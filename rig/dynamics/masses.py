@@ -19,6 +19,7 @@ from ..animation.stored_settings import read
 from ..detection import body_segments, limbs, rest
 from ..detection import vocabulary as words
 from ..detection.anatomy import Anatomy
+from ..detection.body_segments import Segment
 from ..detection.bone_ends import with_ends
 
 _NO_FLESH = (words.HELPER | words.CONTROL) - words.WORN
@@ -100,14 +101,22 @@ def _is_human(armature: bpy.types.Object) -> bool:
 def metres(scene: bpy.types.Scene, armature: bpy.types.Object) -> float:
     """The length [m] of a unit of the armature's space: that of the scene, or that at which a human of a height that no
     figure has is of common height, or a hundredth of it for an animal that is as tall as a house. Raises RigError."""
+    if read(armature, "lookat_pd_body").scale == "SCENE":
+        return scene_metres(scene, armature)
+    skeleton = with_ends(rest.skeleton(armature))
+    anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
+    return _metres(scene, armature, anatomy, body_segments.human(anatomy, heavy_rows(armature, skeleton)))
+
+
+def _metres(
+    scene: bpy.types.Scene, armature: bpy.types.Object, anatomy: Anatomy, segments: dict[int, Segment] | None
+) -> float:
+    """The same of a rig with this body. segments: those of a human, None for others."""
     unit = scene_metres(scene, armature)
     if read(armature, "lookat_pd_body").scale == "SCENE":
         return unit
-    skeleton = with_ends(rest.skeleton(armature))
-    anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
-    segments = body_segments.human(anatomy, heavy_rows(armature, skeleton))
     if segments is None:
-        return unit * (_CENTIMETRE if _is_in_centimetres(armature, skeleton, unit) else 1.0)
+        return unit * (_CENTIMETRE if _is_in_centimetres(armature, anatomy.skeleton, unit) else 1.0)
     height = body_segments.stature(anatomy, segments)
     return unit if _SMALLEST <= height * unit <= _TALLEST else _HUMAN_STATURE / height
 
@@ -144,7 +153,9 @@ def of(
     """
     skeleton = with_ends(rest.skeleton(armature))
     rows = heavy_rows(armature, skeleton)
-    unit, settings = metres(scene, armature), read(armature, "lookat_pd_body")
+    anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
+    segments, settings = body_segments.human(anatomy, rows), read(armature, "lookat_pd_body")
+    unit = _metres(scene, armature, anatomy, segments)
     if measured is None:
         shapes = capsules(skeleton, rows, unit, settings.radius)
     else:
@@ -153,8 +164,8 @@ def of(
         if not parts:
             raise RigError("No mesh of '{armature}' encloses a volume; use capsules.", armature=armature.name)
         shapes = MassProperties(*(np.array(column) for column in zip(*parts, strict=True)))
-    anatomy = Anatomy(skeleton, vertical=rest.vertical(armature))
-    segments = body_segments.human(anatomy, rows) if settings.spread != "VOLUME" else None
+        segments = body_segments.human(anatomy, rows)
+    segments = segments if settings.spread != "VOLUME" else None
     if settings.spread == "HUMAN" and segments is None:
         raise RigError(
             "The arms and legs of '{armature}' were not found; distribute the mass by volume.",
