@@ -365,6 +365,7 @@ def locking(
         return (yield from make(lock_feet))
     if not has_legs(armature):
         return (yield from make(False))
+    yield 0.0
     try:
         return (yield from make(True))
     except RigError as error:

@@ -173,6 +173,8 @@ class PoseReader:
         self._open.close()
         poses = np.empty((len(frames), len(self.bones), 4, 4))
         with Sampler(self._scene, self.armature, self.bones[1:], without=self._without) as sampler:
+            for _ in sampler.prepare(frames):
+                yield 0.0
             for k, _ in enumerate(sampler.sample(frames)):
                 poses[k] = _read(sampler, self.armature, self.bones, sampler.scene.view_layers[0].depsgraph)
                 yield (k + 1) / len(frames)

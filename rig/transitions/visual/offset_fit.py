@@ -53,6 +53,7 @@ def fit(
     """
     close = EXACT * max(1.0, pops.skeleton_size(poses.armature))
     key = yield from _digest(poses, wanted, (cut_at, is_step, reached))
+    yield 0.3
     shown = _ShownOffsets(trial, reader, poses, wanted, cut_at, close, is_step=is_step, reached=reached)
     yield 0.3
     first = yield from shown.first()
