@@ -271,6 +271,8 @@ class Subject:
 
     def pose(self, *names: str) -> None:
         """Select bones of the rig in Pose Mode, the first one active."""
+        # What an edit has added is the active object.
+        self.select()
         with self.hands.override():
             if self.rig.mode != "POSE":
                 bpy.ops.object.mode_set(mode="POSE")

@@ -13,6 +13,7 @@ from gaps import (
     BAKING,
     HUMAN,
     LIVE,
+    MOST,
     Blenders,
     Edit,
     Subject,
@@ -67,9 +68,11 @@ def of_settings(of: Subject, own: Blenders, other: str) -> Iterator[Edit]:
     yield Edit("Remove", of.remove, of.add, of.is_idle, own.operated)
 
 
-def of_features(of: Subject, own: Blenders, fingers: tuple[str, ...]) -> Iterator[Edit]:
-    """What is done beside look-ats, of a rig in Pose Mode. fingers: bones of one."""
-    operate = lambda name: Edit(name, partial(of.operate, name), of.take_back, of.is_idle, own.operated)  # noqa: E731
+def of_features(of: Subject, own: Blenders, fingers: tuple[str, ...], hand: str) -> Iterator[Edit]:
+    """What is done beside look-ats, of a rig in Pose Mode. fingers: bones of one; hand: a bone that turns an arm."""
+    operate = lambda name, most=MOST, **options: Edit(  # noqa: E731
+        name, partial(of.operate, name, **options), of.take_back, of.is_idle, own.operated, most
+    )
 
     def chosen(edit: Edit, *names: str) -> Edit:
         return replace(edit, undo=lambda: (edit.undo(), of.pose(*names)), before=partial(of.pose, *names))
@@ -77,26 +80,43 @@ def of_features(of: Subject, own: Blenders, fingers: tuple[str, ...]) -> Iterato
     def slide(group: str, bone: str) -> Edit:
         def do() -> None:
             settings = getattr(of.rig.pose.bones[bone], group)
+            assert settings.exists, f"nothing was added to {bone}"
             settings.settle_time = 0.8 if settings.settle_time != 0.8 else 0.7
 
         return Edit(f"settle time of {group}", do, of.nothing, of.is_idle, own.drawn)
 
     yield chosen(operate("add_springs"), *fingers)
     yield slide("lookat_pd_springs", fingers[0])
-    yield operate("add_spring_collider")
+    yield chosen(operate("add_spring_collider"), *fingers)
+    yield chosen(operate("springs_bake", BAKING), *fingers)
+    yield chosen(operate("springs_remove"), *fingers)
+    yield chosen(operate("pd_follow_add"), fingers[-1])
+    yield slide("lookat_pd_follow", fingers[-1])
+    yield chosen(operate("pd_follow_bake", BAKING), fingers[-1])
+    yield chosen(operate("pd_follow_remove"), fingers[-1])
+    change = partial(setattr, of.scene.lookat_pd_ik, "target", of.target)
+    yield Edit("IK's target", change, of.nothing, of.is_idle, own.drawn)
+    yield chosen(operate("ik_pin"), hand)
+    yield chosen(operate("ik_bake", BAKING), hand)
+    yield chosen(operate("ik_switch", BAKING, to="FK"), hand)
+    yield chosen(operate("hit_add"), "chest")
+    yield chosen(operate("hit", BAKING), "chest")
 
 
 def of_actions(of: Subject, own: Blenders, second: str) -> Iterator[Edit]:
     """Joins and what is made of actions, which show progress. second: another action."""
     for name, options in (
-        ("inertialize", {"destination": second, "source_frame": 60, "use_dialog": False}),
+        ("inertialize", {"destination": second, "source_frame": 60, "use_dialog": False, "pose_source": "KEYS"}),
+        ("inertialize", {"destination": second, "source_frame": 60, "use_dialog": False, "pose_source": "VISUAL"}),
+        ("compare_library", {}),
         ("best_cut", {"source": of.rig.animation_data.action.name, "destination": second}),
         ("loop_action", {}),
         ("in_place", {}),
         ("find_visual_pops", {}),
     ):
         do = partial(of.operate, name, **options)
-        yield Edit(name, do, of.take_back, of.is_idle, own.operated, BAKING)
+        label = f"{name} of the visual pose" if options.get("pose_source") == "VISUAL" else name
+        yield Edit(label, do, of.take_back, of.is_idle, own.operated, BAKING)
 
 
 @script(needs=LIVE)
@@ -111,8 +131,12 @@ def features_of_a_generated_human(hands: Hands) -> Waiting:
     own = yield from measured(of, HUMAN)
     of.add()
     assert (yield from hands.until(of.is_idle))
+    for collection in of.rig.data.collections_all:
+        # Operators leave alone what is out of sight.
+        collection.is_visible = True
+    bpy.ops.ed.undo_push(message="In sight")
     fingers = tuple(f"f_index.{n:02d}.L" for n in (1, 2, 3))
-    yield from each(of, HUMAN, of_features(of, own, fingers))
+    yield from each(of, HUMAN, of_features(of, own, fingers, "hand_fk.L"))
 
 
 @script(needs=LIVE)
