@@ -39,6 +39,7 @@ def peak(path: Array) -> float:
     return reach_timing.peak_of(speeds[:, None])
 
 
+@pytest.mark.slow
 def test_hands_are_fastest_when_those_of_people_are() -> None:
     apart, before = [], []
     for seed in range(8):
