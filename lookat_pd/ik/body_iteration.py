@@ -115,7 +115,8 @@ def _at_the_end(
     problem: Problem, pose: Array, displacement: Array, data: dict[str, Array], first: Array, last: Array
 ) -> tuple[Array, Array]:
     """Poses and displacements at the end of ways (a, d) of which the first and the last iteration made two parts: that
-    of a geometric series (Aitken), as far as both have the same direction."""
+    of a geometric series (Aitken), as far as both have the same direction; none that is farther from its objectives,
+    as near the end of the reach, where what is extrapolated may be the way back alone."""
     sizes = np.sqrt(np.einsum("ad,ad->a", first, first) * np.einsum("ad,ad->a", last, last))
     along = np.einsum("ad,ad->a", first, last)
     alike = np.clip((along / np.maximum(sizes, 1e-300) - _LEAST_ALIKE) / (_ALIKE - _LEAST_ALIKE), 0.0, 1.0)
@@ -124,7 +125,9 @@ def _at_the_end(
     rest *= np.minimum(1.0, _LARGEST_REST / np.maximum(np.abs(rest).max(axis=-1, keepdims=True), 1e-300))
     turns = rest[:, :-3].reshape(len(rest), -1, 3)
     end = rotation.normalize(rotation.multiply(pose.T, rotation.exp(turns))).T
-    return problem.allowed(end, pose, data)[0], displacement + rest[:, -3:].T
+    end, shift = problem.allowed(end, pose, data)[0], displacement + rest[:, -3:].T
+    nearer = problem.squares(end, shift, data) <= problem.squares(pose, displacement, data)
+    return np.where(nearer, end, pose), np.where(nearer, shift, displacement)
 
 
 class BodyStep:

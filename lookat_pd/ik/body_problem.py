@@ -342,6 +342,11 @@ class Problem:
             members.add(state, data, values, matrix)
         return values
 
+    def squares(self, pose: Array, displacement: Array, data: dict[str, Array]) -> Array:
+        """The sums (m,) of the squares of the residuals of objectives with a weight."""
+        values = self.residuals(self.state(pose, displacement, data), data)
+        return np.sum(np.where(data["weights"].T > 0.0, values, 0.0) ** 2, axis=-1)
+
     def balance_rows(self, state: BodyState, data: dict[str, Array], matrix: Array) -> Array:
         """The centre of mass on the ground (m, 2); its changes are written into the matrix."""
         assert self.balance is not None

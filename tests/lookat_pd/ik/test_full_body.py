@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from lookat_pd import ik, rotation
 from lookat_pd.errors import InvalidArgument
-from lookat_pd.ik import Balance, BodyAim, BodyOrientation, BodyPole, BodyPosition, Limits, Posture
+from lookat_pd.ik import Balance, BodyAim, BodyOrientation, BodyPole, BodyPosition, Limits, Posture, body_iteration
 from lookat_pd.ik.body_objectives import BALANCE, HIGH, LOW, NORMAL
 from lookat_pd.rotation import Array
 from lookat_pd.skeleton import forward
@@ -316,6 +316,24 @@ def test_out_of_reach_half_of_the_iterations_end_near_the_result() -> None:
     whole, part = body.solve(objectives), body.solve(objectives, iterations=30)
     assert np.min(whole.iterations) > 50
     assert np.linalg.norm(body.solved_places(part) - body.solved_places(whole), axis=-1).max() < 0.012
+
+
+def test_what_is_extrapolated_is_no_farther_from_the_targets(monkeypatch) -> None:
+    """Of a target that goes beyond the end of the reach, and comes back."""
+    body = figure()
+    turn = np.linspace(0.0, 2.0 * np.pi, FRAMES)
+    objectives = [*body.feet(), body.hand("R", 0.0, 0.0, 0.0)]
+
+    def misses(size: float) -> Array:
+        path = size * np.stack((np.zeros(FRAMES), -0.5 * np.sin(turn), 1.0 - np.cos(turn)), axis=-1)
+        hand = BodyPosition(body("hand L"), body.place("hand L") + path)
+        return np.sum(body.solve([*objectives, hand], iterations=12).errors ** 2, axis=-1)
+
+    sizes = 0.3, 0.45, 0.6, 0.8
+    found = [misses(size) for size in sizes]
+    monkeypatch.setattr(body_iteration, "_at_the_end", lambda problem, pose, displacement, *_: (pose, displacement))
+    for size, miss in zip(sizes, found, strict=True):
+        assert np.all(miss <= misses(size) + 1e-12)
 
 
 def test_hinges_bend_within_their_range() -> None:
