@@ -104,12 +104,7 @@ def connecting(
     passes = whole("number of passes", passes, 1, _MOST_PASSES)
     friction = body_checks.not_negative("damping", damping, n, body.called)
     strong = _relative(body, given[0]) if strength is None else strengths(strength, body)
-    frames = (times - times[0]) / dt
-    samples = np.round(frames)
-    if np.any(np.abs(frames - samples) > _OFF_GRID) or np.any(np.diff(samples) < 1.0):
-        raise InvalidArgument(
-            "The keys must be on different frames for the least change of torque; snap them to frames."
-        )
+    samples = _frames_of(times, dt)
     finer = int(np.ceil(_STEPS / np.diff(samples).min()))
     at = samples.astype(int) * finer
     check_memory(_NUMBERS * n * (float(at[-1]) + 1.0))
@@ -141,6 +136,17 @@ def connecting(
 
 
 connect = drained("connect", connecting)
+
+
+def _frames_of(times: Array, dt: float) -> Array:
+    """The whole frames (k,) of keys, from the first one. Raises InvalidArgument."""
+    frames = (times - times[0]) / dt
+    samples = np.round(frames)
+    if np.any(np.abs(frames - samples) > _OFF_GRID) or np.any(np.diff(samples) < 1.0):
+        raise InvalidArgument(
+            "The keys must be on different frames for the least change of torque; snap them to frames."
+        )
+    return samples
 
 
 @dataclass(frozen=True)

@@ -30,7 +30,7 @@ from ..sampling.targets import Target
 from . import clips, join, sequence, splice
 from .clips import Clip
 from .lock_feet import WHERE_POSSIBLE, PlayedClip, locking
-from .locomotion import GroundPath, TravelClip
+from .locomotion import GroundPath, Speed, TravelClip
 
 EASE = 0.5
 """Time [s] over which the heading follows the path, by default."""
@@ -132,14 +132,7 @@ def _follow(
     writer: KeyWriter | None,
 ) -> Generator[float, None, PathFollowed]:
     known = TravelClip(scene, armature, action)
-    own = known.speed() if known.travels() else (yield from subrange(known.measuring(), 0.0, 0.1))
-    own = replace(own, turn=0.0) if speed is None else replace(own, speed=speed, turn=0.0)
-    if not own.speed / known.scale > _SLOWEST * known.ground.size:
-        raise RigError(
-            "'{action}' does not travel and its feet do not move over the ground; enter its speed, or choose another "
-            "action.",
-            action=action.name,
-        )
+    own = yield from subrange(_travel(known, speed), 0.0, 0.1)
     step = own.speed / known.scale * known.dt
     if path.type == "CURVE":
         course = _course(known, path, _curve_points(path))
@@ -179,6 +172,19 @@ def _follow(
     return PathFollowed(
         made.action, made.slot, made.first, made.last, own.speed, covered, covered / (own.speed * known.seconds), feet
     )
+
+
+def _travel(known: TravelClip, speed: float | None) -> Generator[float, None, Speed]:
+    """How a clip travels along a path, at a speed [m/s] if one is given. Raises LookAtError if it does not."""
+    own = known.speed() if known.travels() else (yield from known.measuring())
+    own = replace(own, turn=0.0) if speed is None else replace(own, speed=speed, turn=0.0)
+    if not own.speed / known.scale > _SLOWEST * known.ground.size:
+        raise RigError(
+            "'{action}' does not travel and its feet do not move over the ground; enter its speed, or choose another "
+            "action.",
+            action=known.action.name,
+        )
+    return own
 
 
 def _cycles(known: TravelClip, first: int, count: int) -> list[PlayedClip]:
