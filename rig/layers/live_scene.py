@@ -457,6 +457,7 @@ class LiveScene:
                 done += len(solves)
                 if n < len(groups) - 1 or turn:
                     # Those that come after are solved with it.
+                    yield (turn + done / len(self.solves)) / (turn + 1)
                     self._show_tracks(kind)
             if len(groups) < 2:
                 return
