@@ -525,6 +525,8 @@ class _Run:
     ) -> Contacts | None:
         """What may touch within some steps; with no step what bones may be pushed into, by this angle. yields: see
         `Contacts`; those of a step if None."""
+        if known is None and self.cones is None:
+            return None
         yields = self.yields if yields is None else yields
         rates = np.hypot(state[:, self.size :, 0], state[:, self.size :, 1])
         swung = _ROOM + 1.5 * count * self.dt * rates if count else np.full(rates.shape, beside)

@@ -21,7 +21,8 @@ def through(contacts: Contacts, transition: Array, driven: Array, state: Array) 
 
     transition: (c, 2 s, 2 s) what a step makes of a state. driven: (n, c, 2 s, 2) what each adds.
     """
-    states = [state] if contacts.ends is not None else _until_touching(contacts, transition, driven, state)
+    begun = contacts.ends is not None or contacts.gaps.min(initial=1.0) <= 0.0
+    states = [state] if begun else _until_touching(contacts, transition, driven, state)
     free = len(states) - 1
     if free < len(driven):
         steps = (_StepsOfMany if contacts.several else _StepsOfOne)(contacts, transition, driven, state, free)
@@ -223,15 +224,16 @@ class _Few:
         rows = list(touching)
         if steps.slips:
             rows += [count + 3 * n + part for n in touching for part in range(3)]
-            self.slide = steps.slide[:, touching].tolist()
+            self.slide = [[level[n] for n in touching] for level in steps.slide.tolist()]
         self.touching, self.count, self.rows = touching, count, steps.rows
-        self.friction = contacts.friction[touching].tolist()
+        friction = contacts.friction.tolist()
+        self.friction = [friction[n] for n in touching]
         width = steps.pushes.shape[2]
         self.pushes = np.zeros((2, len(rows), 2, width))
         self.pushes[0, :, 0], self.pushes[1, :, 1] = steps.pushes[:, rows]
         self.pushes = self.pushes.reshape(2 * len(rows), 2 * width)
         """How a state changes by what acts on swings, then on rates."""
-        self._masses = contacts.mass[:, touching][:, :, touching].tolist()
+        self._masses = [[[level[n][m] for m in touching] for n in touching] for level in contacts.mass.tolist()]
         if len(touching) > 1 and steps.slips:
             slips = [row - count for row in rows[len(touching) :]]
             self.crossed = steps.crossed_gaps()[:, slips].swapaxes(1, 2).tolist()
