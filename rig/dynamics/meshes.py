@@ -52,6 +52,7 @@ def measure(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[flo
         mine = _majority(owners[triangles])
         vertices, triangles = _welded(vertices, triangles)
         touched.update(np.unique(mine[mine >= 0]).tolist())
+        yield (k + 0.7) / len(skins)
         digest = hashlib.sha1(vertices.tobytes() + triangles.tobytes() + mine.tobytes()).digest()
         if digest not in _known:
             if len(_known) >= _MOST_KEPT:

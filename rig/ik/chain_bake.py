@@ -172,6 +172,8 @@ class _Work:
         # The axes of the target in the world.
         ends, orientations = np.empty((count, 3)), np.tile(np.eye(3), (count, 1, 1))
         samples = None
+        for _ in sampler.prepare(self.frames.tolist()):
+            yield 0.0
         for k, samples in enumerate(sampler.sample(self.frames.tolist())):  # noqa: B007
             depsgraph = sampler.scene.view_layers[0].depsgraph
             bone = sampler.stand_in(chain.armature).evaluated_get(depsgraph).pose.bones[chain.effector]

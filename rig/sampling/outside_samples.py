@@ -24,6 +24,8 @@ def sample(
     evaluated; gives the completed fraction, which is yielded."""
     record = OutsideRecord(controls, len(frames))
     samples = None
+    for _ in sampler.prepare(frames):
+        yield 0.0
     for k, samples in enumerate(sampler.sample(frames)):  # noqa: B007
         depsgraph = sampler.scene.view_layers[0].depsgraph
         record.read(k, depsgraph, sampler.stand_in)

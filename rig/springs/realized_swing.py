@@ -45,6 +45,8 @@ class _Swinging(Realization[Array, Samples]):
                 layer.install([(bone, "ROTATION") for bone in self.bones])
                 layer.show(track.first, track.rows())
 
+            for _ in work.prepare(frames):
+                yield 0.0
             for k, samples in enumerate(work.sample(frames, before=before)):  # noqa: B007
                 yield (k + 1) / len(frames)
         assert samples is not None, "there is at least one frame"

@@ -232,6 +232,7 @@ class SpringKind(Kind):
     def _sample(self, solve: SpringSolve, over: SolveRange) -> Iterator[float]:
         solve.samples = solve.wide = None
         solve.rig = SpringRig.of(solve.owner, solve.every)
+        yield 0.0
         solve.cycle = springs_solve.cycle_of(solve.owner)
         frames = over.frames
         if solve.cycle is not None:
