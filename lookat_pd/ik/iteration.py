@@ -63,26 +63,15 @@ def run(
     A chain is finished when its cost is below the tolerance, or that close to the smallest value possible for its
     lengths; one that settles, when its joints are at rest as well.
     """
-    first, bends = start, any(objective.is_bend for objective in task.objectives)
-    if iterations:
-        first = unfolded(task, _aimed(task, start) if bends else start)
-        if bends:
-            first = _aimed(task, first)
-            bent = task.finished(unpacked(first, task.single), unpacked(start, task.single))
-            first = packed(bent, task.count)
+    first = _first(task, start, unfolded) if iterations else start
     least = np.array(task.cost(unpacked(start, task.single)), ndmin=1)
-    best, used = start.copy(), np.zeros(task.count, dtype=int)
-    floor, history = task.least_cost() + tolerance, [least.copy()]
-    active, cost = np.arange(task.count), least.copy()
+    active, best, used = np.arange(task.count), start.copy(), np.zeros(task.count, dtype=int)
+    floor, history, cost = task.least_cost() + tolerance, [least.copy()], least.copy()
     fade = int(_FADE * iterations) if any(objective.is_soft for objective in task.objectives) else 0
-    settling = PATIENCE if settles else 0
     remaining = np.full(task.count, bool(fade))
-    if bends and iterations:
+    if iterations and _bends(task):
         # A chain that is already at its target must still bend in the right direction.
-        turned = np.array(task.cost(unpacked(first, task.single)), ndmin=1)
-        as_good = turned <= np.maximum(least, floor)
-        best[..., as_good], least[as_good] = first[..., as_good], turned[as_good]
-        remaining |= ~as_good
+        remaining |= ~_as_good(task, first, best, least, floor)
     active, first, cost = _kept(task, remaining | (least >= floor), active, first, cost)
     if not len(active):
         return Outcome(best, used, history, least)
@@ -91,23 +80,12 @@ def run(
     for iteration in range(1, iterations + 1):
         task.pull = 1.0 - (iteration - 1) / fade if iteration <= fade else 0.0
         task.iteration = iteration
-        target = task.target
-        if overshoots:
-            ahead = arithmetic.scaled(task.displacement(pose), factor)
-            task.target = arithmetic.add(task.effector(pose), ahead)
-        old, pose = pose, task.finished(step(task, pose), pose)
-        task.target = target
-        now = task.cost(pose)
-        too_far = (now > before) & (factor > 1.0)
-        if overshoots and task.xp.some(too_far):
-            pose = _chosen(task, too_far, old, pose)
+        old = pose
+        pose, now = _ahead(task, step, pose, before, factor) if overshoots else _taken(task, step, pose)
+        if iteration - PATIENCE * settles in SECOND_LOOKS and task.xp.some(now > STALLED * before):
+            pose = unpacked(unfolded(task, packed(pose, len(active))), task.single)
             now = task.cost(pose)
-        if iteration - settling in SECOND_LOOKS and task.xp.some(now > STALLED * before):
-            bent = unfolded(task, packed(pose, len(active)))
-            pose = unpacked(bent, task.single)
-            now = task.cost(pose)
-        if overshoots:
-            factor = _next_factor(task, factor, before, now)
+        factor = _next_factor(task, factor, before, now) if overshoots else factor
         before, cost = now, np.atleast_1d(now)
         used[active] = iteration
         # While soft objectives apply, the nearest pose is not the best one.
@@ -118,9 +96,7 @@ def run(
             least[at] = cost[better]
         history.append(history[-1].copy())
         history[-1][active] = cost
-        keep = cost >= floor[active]
-        if settles:
-            keep |= _largest_change(task, old, pose) > _AT_REST
+        keep = (cost >= floor[active]) | (settles and _largest_change(task, old, pose) > _AT_REST)
         if iteration > fade and not np.all(keep):
             now_packed, factors = packed(pose, len(active)), np.array(factor, ndmin=1)
             active, remaining, cost, factors = _kept(task, keep, active, now_packed, cost, factors)
@@ -129,9 +105,49 @@ def run(
             pose, factor, before = (unpacked(a, task.single) for a in (remaining, factors, cost))
     # Soft objectives may have moved the effector away: keep the start if that was not recovered.
     worse = least > np.maximum(history[0], floor)
-    best[..., worse] = start[..., worse]
-    least[worse] = history[0][worse]
+    best[..., worse], least[worse] = start[..., worse], history[0][worse]
     return Outcome(best, used, history, least)
+
+
+def _bends(task: Task) -> bool:
+    """Whether an objective decides to which side the chains bend."""
+    return any(objective.is_bend for objective in task.objectives)
+
+
+def _first(task: Task, start: Array, unfolded: Unfold) -> Array:
+    """The poses (n, 4, m) with which the iterations begin."""
+    if not _bends(task):
+        return unfolded(task, start)
+    bent = _aimed(task, unfolded(task, _aimed(task, start)))
+    return packed(task.finished(unpacked(bent, task.single), unpacked(start, task.single)), task.count)
+
+
+def _as_good(task: Task, first: Array, best: Array, least: Array, floor: Array) -> Array:
+    """Which chains (m,) are no worse in the pose with which they begin; it is kept among the best ones."""
+    turned = np.array(task.cost(unpacked(first, task.single)), ndmin=1)
+    as_good = turned <= np.maximum(least, floor)
+    best[..., as_good], least[as_good] = first[..., as_good], turned[as_good]
+    return as_good
+
+
+def _taken(task: Task, step: Step, pose: Pose) -> tuple[Pose, Number]:
+    """The poses after an iteration, and their costs."""
+    pose = task.finished(step(task, pose), pose)
+    return pose, task.cost(pose)
+
+
+def _ahead(task: Task, step: Step, old: Pose, before: Number, factor: Number) -> tuple[Pose, Number]:
+    """The same of an iteration whose target is farther away by a factor; the old ones where that is too far."""
+    target = task.target
+    task.target = arithmetic.add(task.effector(old), arithmetic.scaled(task.displacement(old), factor))
+    pose = task.finished(step(task, old), old)
+    task.target = target
+    now = task.cost(pose)
+    too_far = (now > before) & (factor > 1.0)
+    if task.xp.some(too_far):
+        pose = _chosen(task, too_far, old, pose)
+        now = task.cost(pose)
+    return pose, now
 
 
 def _aimed(task: Task, start: Array) -> Array:

@@ -88,12 +88,9 @@ class GoalLimb:
         rows = {name: samples.bones.index(name) for name in self.sampled}
         upper, lower = self.bones
 
-        def turned(bone: str) -> Array:
-            """By how much (F, 4) a bone turns from the animation."""
-            return rotation.multiply(turns[bone], rotation.inverse(samples.rotations[:, rows[bone]]))
-
         if wholly and self.end and self.end not in turns:
-            turns[self.end] = rotation.multiply(turned(lower), samples.rotations[:, rows[self.end]])
+            turn = _from_animation(samples, turns, lower)
+            turns[self.end] = rotation.multiply(turn, samples.rotations[:, rows[self.end]])
         places = {name: samples.positions[:, row] for name, row in rows.items()}
         base = seen.positions[:, rows[upper]]
         arm = rotation.rotate(rotation.inverse(samples.rotations[:, rows[upper]]), places[lower] - places[upper])
@@ -107,32 +104,52 @@ class GoalLimb:
         basis = {name: channels.to_quaternion(seen.channel(name)[1], samples.channel(name)[0]) for name in self.moved}
         turn, turns_goal = rotation.identity(len(tip)), self.end in turns or self.turned
         if turns_goal:
-            lying = turns[lower]
-            if not self.turned:
-                lying = rotation.multiply(turned(self.end), samples.rotations[:, rows[self.goal]])
-            turn = rotation.multiply(lying, rotation.inverse(seen.rotations[:, rows[self.goal]]))
+            turn = self._turn_of_goal(samples, seen, turns)
         control = IKGoal(self.goal, self.goal, self.goal)
         local, move = control.change(work.armature, seen, basis[self.goal], turn, tip)
         moves = {self.goal: move}
         if self.pole:
             line = rotation.normalize(tip - base)
-            pole = base + rotation.rotate(turned(upper), places[self.pole] - places[upper])
+            pole = base + rotation.rotate(_from_animation(samples, turns, upper), places[self.pole] - places[upper])
             there = pole_place(pole, base, line, rotation.rotate(turns[upper], np.array(self.bend)), _NOTHING)
             axes = location_axes(work.armature, seen, self.pole, basis[self.pole])
             moves[self.pole] = along(axes, there - seen.positions[:, rows[self.pole]])
-        for bone, move in moves.items():
-            raw, now = (part.raw[LOCATION][:, rows[bone]] for part in (samples, seen))
-            work.write(bone, LOCATION, samples.frames, np.where(still[:, None], raw, now + move), raw)
+        changed: list[tuple[str, str, Array]] = [
+            (bone, LOCATION, seen.raw[LOCATION][:, rows[bone]] + move) for bone, move in moves.items()
+        ]
         if turns_goal:
-            mode, raw = samples.channel(self.goal)
-            values = channels.turned(seen.channel(self.goal)[1], mode, local)
-            work.write(self.goal, mode, samples.frames, np.where(still[:, None], raw, values), raw)
-        for bone in self.bones if wholly else ():
-            mode, raw = samples.channel(bone)
-            above = turns[upper] if bone == lower else parent_orientation(work.armature, seen, bone)
-            values = channels.of_rotations(own_rotation(work.armature, bone, above, turns[bone]), mode)
+            now, mode = seen.channel(self.goal)[1], samples.channel(self.goal)[0]
+            changed.append((self.goal, mode, channels.turned(now, mode, local)))
+        if wholly:
+            changed += self._turned(work.armature, samples, seen, turns)
+        for bone, mode, values in changed:
+            raw = samples.raw[LOCATION][:, rows[bone]] if mode == LOCATION else samples.channel(bone)[1]
             work.write(bone, mode, samples.frames, np.where(still[:, None], raw, values), raw)
         return list(moves)
+
+    def _turn_of_goal(self, samples: Samples, seen: Samples, turns: dict[str, Array]) -> Array:
+        """By how much (F, 4) the goal turns from how it is seen, for orientations (F, 4) of the limb."""
+        row, lying = samples.bones.index(self.goal), turns[self.bones[1]]
+        if not self.turned:
+            lying = rotation.multiply(_from_animation(samples, turns, self.end), samples.rotations[:, row])
+        return rotation.multiply(lying, rotation.inverse(seen.rotations[:, row]))
+
+    def _turned(
+        self, armature: bpy.types.Object, samples: Samples, seen: Samples, turns: dict[str, Array]
+    ) -> list[tuple[str, str, Array]]:
+        """The bones of the limb with the modes and values of their own rotations, for orientations (F, 4)."""
+        found = []
+        for bone in self.bones:
+            mode = samples.channel(bone)[0]
+            above = turns[self.bones[0]] if bone == self.bones[1] else parent_orientation(armature, seen, bone)
+            own = own_rotation(armature, bone, above, turns[bone])
+            found.append((bone, mode, channels.of_rotations(own, mode)))
+        return found
+
+
+def _from_animation(samples: Samples, turns: dict[str, Array], bone: str) -> Array:
+    """By how much (F, 4) a bone turns from the animation to its orientation (F, 4)."""
+    return rotation.multiply(turns[bone], rotation.inverse(samples.rotations[:, samples.bones.index(bone)]))
 
 
 _NOTHING = 1e-6
