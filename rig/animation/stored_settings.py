@@ -7,6 +7,7 @@ gets the groups that its override has, in memory: it is never saved with the fil
 """
 
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -26,6 +27,8 @@ _DATA = {
 _GROUPS = ("POINTER", "COLLECTION")
 _PAUSE = 0.5
 """Seconds after an edit in which there may be others."""
+_unmatched = 0
+"""How many contexts of `unmatched` are open."""
 
 
 def declare(owner: type, name: str, property: Any) -> None:
@@ -183,9 +186,22 @@ def _inner(kind: type) -> tuple[str, ...]:
     return tuple(p.identifier for p in found)
 
 
+@contextmanager
+def unmatched() -> Iterator[None]:
+    """Nothing gets settings in this context, such as a drag: overrides are not matched at its updates."""
+    global _unmatched
+    _unmatched += 1
+    try:
+        yield
+    finally:
+        _unmatched -= 1
+
+
 @callbacks.handler
 def _match_changed(_: object, depsgraph: bpy.types.Depsgraph) -> None:
     """Also between two times of saving: Blender compares overrides with originals before it reloads a library."""
+    if _unmatched:
+        return
     changed = [update.id.original for update in depsgraph.updates]
     overrides = [item for item in changed if item.override_library is not None]
     if bpy.app.background:

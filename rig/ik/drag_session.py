@@ -12,7 +12,7 @@ import numpy as np
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
-from ..animation import auto_keying
+from ..animation import auto_keying, stored_settings
 from ..sampling import suspend, targets
 from .chain_solve import IKTuning
 from .method_ghosts import MethodGhost
@@ -57,6 +57,7 @@ class DragSession(ABC):
     def _opened(self) -> Generator[None, None, None]:
         """Live updates are suspended from here on; after an error the initial pose is shown, and they go on."""
         self._open.enter_context(suspend.suspend_live())
+        self._open.enter_context(stored_settings.unmatched())
         try:
             yield
         except BaseException:

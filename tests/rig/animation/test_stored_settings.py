@@ -151,6 +151,20 @@ def test_an_override_keeps_all_settings(tmp_path, kind) -> None:
     assert differing(all_values(linked.hero()), before) == {}
 
 
+def test_a_step_of_a_drag_asks_no_bone_of_an_override_for_settings(tmp_path, monkeypatch) -> None:
+    """Nothing gets settings in a drag; an edit after it does as before."""
+    hero = linked.overridden(library(tmp_path), "object")
+    asked: list[bpy.types.ID] = []
+    monkeypatch.setattr(stored_settings, "match", asked.append)
+    with stored_settings.unmatched():
+        hero.location.x += 1.0
+        bpy.context.view_layer.update()
+        assert not asked
+    hero.location.x += 1.0
+    bpy.context.view_layer.update()
+    assert hero in asked
+
+
 def fill_one(owner, name: str, target) -> None:
     if owner.bl_rna.properties[name].type == "COLLECTION":
         fill_list(getattr(owner, name), target)
