@@ -5,7 +5,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ..operators import hit_aim, selection
-from .viewport import Batch, draw_handlers
+from .viewport import Batch, draw_handlers, ring
 
 _HEAD = 0.16
 """Of the head of an arrow, in parts of the arrow."""
@@ -31,14 +31,8 @@ class LOOKAT_PD_GGT_hits(bpy.types.GizmoGroup):
         return _is_shown(context)
 
     def setup(self, context: bpy.types.Context) -> None:
-        color = context.preferences.themes[0].view_3d.bone_pose_active[:3]
         for number in range(_MOST):
-            handle = self.gizmos.new("GIZMO_GT_move_3d")
-            handle.target_set_operator("lookat_pd.hit_aim").index = number
-            handle.draw_style, handle.draw_options = "RING_2D", {"ALIGN_VIEW"}
-            handle.color = handle.color_highlight = color
-            handle.alpha, handle.alpha_highlight = _ALPHA, 1.0
-            handle.scale_basis, handle.use_draw_modal = _SIZE, True
+            ring(self, "lookat_pd.hit_aim", _SIZE, _ALPHA)[1].index = number
 
     def draw_prepare(self, context: bpy.types.Context) -> None:
         arrows = {arrow.index: arrow for arrow in hit_aim.arrows(selection.armature(context))}

@@ -6,7 +6,7 @@ from mathutils import Matrix
 
 from ..operators import selection, springs_colliders
 from ..rig.springs import chains, colliders
-from .viewport import Batch, draw_handlers
+from .viewport import Batch, draw_handlers, ring
 
 _ALPHA, _CHOSEN = 0.35, 0.9
 _SIZE = 0.06
@@ -44,12 +44,7 @@ class LOOKAT_PD_GGT_collider(bpy.types.GizmoGroup):
         return is_shown and springs_colliders.why_no_radius(context) is None
 
     def setup(self, context: bpy.types.Context) -> None:
-        self.handle = self.gizmos.new("GIZMO_GT_move_3d")
-        self.handle.target_set_operator("lookat_pd.spring_collider_radius")
-        self.handle.draw_style, self.handle.draw_options = "RING_2D", {"ALIGN_VIEW"}
-        self.handle.color = self.handle.color_highlight = context.preferences.themes[0].view_3d.bone_pose_active[:3]
-        self.handle.alpha, self.handle.alpha_highlight = _CHOSEN, 1.0
-        self.handle.scale_basis, self.handle.use_draw_modal = _SIZE, True
+        self.handle, _ = ring(self, "lookat_pd.spring_collider_radius", _SIZE, _CHOSEN)
 
     def draw_prepare(self, context: bpy.types.Context) -> None:
         collider = springs_colliders.active_collider(context)

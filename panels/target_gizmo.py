@@ -5,6 +5,7 @@ from mathutils import Matrix
 
 from ..operators import move_target, select_target, selection
 from ..rig.look_at import overlay
+from .viewport import ring
 
 _SIZE, _ALPHA = 0.14, 0.8
 
@@ -33,13 +34,7 @@ class LOOKAT_PD_GGT_target(bpy.types.GizmoGroup):
         return not is_active and target.object.visible_get()
 
     def setup(self, context: bpy.types.Context) -> None:
-        theme = context.preferences.themes[0]
-        self.handle = self.gizmos.new("GIZMO_GT_move_3d")
-        self.handle.target_set_operator("lookat_pd.move_target")
-        self.handle.draw_style, self.handle.draw_options = "RING_2D", {"ALIGN_VIEW"}
-        self.handle.color = self.handle.color_highlight = theme.view_3d.bone_pose_active[:3]
-        self.handle.alpha, self.handle.alpha_highlight = _ALPHA, 1.0
-        self.handle.scale_basis, self.handle.use_draw_modal = _SIZE, True
+        self.handle, _ = ring(self, "lookat_pd.move_target", _SIZE, _ALPHA)
 
     def draw_prepare(self, context: bpy.types.Context) -> None:
         place = overlay.place(select_target.target(context))

@@ -1,7 +1,8 @@
-"""Drawing in the viewport: lines, triangles and texts in the colors of the theme, and the handlers that draw them."""
+"""Drawing in the viewport: lines, triangles, texts and handles in the colors of the theme, and who draws them."""
 
 from collections.abc import Callable
 from functools import wraps
+from typing import Any
 
 import blf
 import bpy
@@ -58,6 +59,17 @@ def on_screen(context: bpy.types.Context, point):
     if point is None:
         return None
     return location_3d_to_region_2d(context.region, context.region_data, point)
+
+
+def ring(group: bpy.types.GizmoGroup, operator: str, size: float, alpha: float) -> tuple[Any, Any]:
+    """A handle of a group, a ring in the color of the active bone that faces the view and stays while it is dragged,
+    and the properties of the operator that it runs."""
+    handle = group.gizmos.new("GIZMO_GT_move_3d")
+    handle.draw_style, handle.draw_options = "RING_2D", {"ALIGN_VIEW"}
+    handle.color = handle.color_highlight = bpy.context.preferences.themes[0].view_3d.bone_pose_active[:3]
+    handle.alpha, handle.alpha_highlight = alpha, 1.0
+    handle.scale_basis, handle.use_draw_modal = size, True
+    return handle, handle.target_set_operator(operator)
 
 
 def draw_handlers(*draws: tuple[Callable[[bpy.types.Context], None], str]) -> tuple[Callable, Callable]:
