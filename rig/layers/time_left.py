@@ -8,6 +8,8 @@ _APART = 0.01
 """Fractions that are nearer to each other are not noted one by one."""
 _KNOWN = 0.03
 """Share of the work after which its speed is known: that of the first steps says little."""
+_EARLY = 0.05
+"""Share of the work until which how long the last one took says more of it than how long that part has taken."""
 
 
 class TimeLeft:
@@ -45,8 +47,12 @@ class TimeLeft:
         """The work is done at a time [s]."""
         if self._last is not None and now > self._times[0]:
             times = [*self._times, self._last[1], now]
-            shares = [(time - times[0]) / (now - times[0]) for time in times]
-            self._profiles[self._kind] = [*self._fractions, self._last[0], 1.0], shares, now - times[0]
+            fractions = [*self._fractions, self._last[0], 1.0]
+            shares = (np.array(times) - times[0]) / (now - times[0])
+            if self._kind in self._profiles:
+                # What else the machine does slows down now this part, now that.
+                shares = 0.5 * (shares + np.interp(fractions, *self._profiles[self._kind][:2]))
+            self._profiles[self._kind] = fractions, shares.tolist(), now - times[0]
 
     def remaining(self, now: float) -> float:
         """Seconds that the work will still take at a time [s], nan if unknown."""
@@ -54,7 +60,13 @@ class TimeLeft:
             return np.nan
         first, spent = self._share(self._fractions[0]), now - self._times[0]
         done = self._share(self._last[0], now)
-        return spent * (1.0 - done) / (done - first) if done - first >= _KNOWN else np.nan
+        if done - first < _KNOWN:
+            return np.nan
+        whole = spent / (done - first)
+        if self._kind in self._profiles:
+            weight = (done - first) / (done - first + _EARLY)
+            whole = whole**weight * self._profiles[self._kind][2] ** (1.0 - weight)
+        return whole * (1.0 - done)
 
     def _share(self, fraction: float, now: float | None = None) -> float:
         """Share of its time after which the work has reached a fraction, as far as is known.

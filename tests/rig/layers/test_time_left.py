@@ -108,6 +108,17 @@ def test_work_of_another_kind_goes_its_own_way() -> None:
     assert off(worked(left, even(40, 1.0), kind=3)) < 1e-6
 
 
+def test_a_work_that_was_slowed_down_in_one_part_says_little_of_the_next() -> None:
+    """The machine was busy beside a part of the last one: half of what that says of the parts is forgotten."""
+    left, usual = TimeLeft(), even(30, 0.5, 0.0, 0.5) + even(30, 0.5, 0.5, 1.0)
+    worked(left, usual)
+    worked(left, even(30, 0.5, 0.0, 0.5) + even(30, 1.0, 0.5, 1.0))
+    slowed = off(worked(left, usual))
+    alone = TimeLeft()
+    worked(alone, even(30, 0.5, 0.0, 0.5) + even(30, 1.0, 0.5, 1.0))
+    assert slowed < 0.7 * off(worked(alone, usual))
+
+
 def test_work_that_was_given_up_teaches_nothing() -> None:
     left = TimeLeft()
     left.begin(1)
