@@ -25,15 +25,21 @@ from .live_scene import RESTING, LiveScene
 _TURN = 0.05
 """Seconds for which a turn of the window's loop may be held up, to see what has changed and to solve; with what is
 shown at its end, and what Blender evaluates for that, a tenth of a second. What takes longer goes on in the next."""
+_TURN_ON = 0.06
+"""The same of a turn after which Blender has little to relate, since temporary scenes rest."""
 _LONGEST_TURN, _SHARE = 0.25, 0.3
 """The same where Blender takes long after each turn, to relate and to draw what there is, and which part of that."""
+_AT_ONCE, _GIVEN_UP = 0.1, 0.125
+"""The same of an edit of which the work until it is seen right should fit into its own turn, which is drawn anyway; and
+when that is given up, since it does not."""
 _LEAST = 0.02
 """Seconds of work in a turn: where less is left of it, once it was seen what has changed, work waits for the next."""
-_LOOKING = 8e-3
-"""Seconds for which a turn of the window's loop may read data to see whether it has changed."""
+_LOOKING, _LOOKING_ON = 8e-3, 25e-3
+"""Seconds for which a turn of the window's loop may read data to see whether it has changed, and what may have changed
+beside keys whose solution is under way."""
 _PAUSE = 0.005
 _CHECK_LATER = 0.3
-_REDRAW = 0.25
+_REDRAW = 0.5
 _RESTORED = Message("The keys or constraints that show the result were changed; they are restored.")
 _OF_ANOTHER_SCENE = Message(
     "The offsets are those of scene '{scene}', which another window shows; close that window to see those of this one."
@@ -104,7 +110,7 @@ def update(scene: bpy.types.Scene, *, playing: bool = False) -> None:
     """Before an evaluation of the scene: see what has changed, solve it if that is quick, and put the offsets on."""
     if suspend.is_live_suspended() or own_data.TEMPORARY in scene or not _any(scene):
         return
-    with _lock:
+    with _lock, fingerprint.reading_once():
         try:
             _update(scene, playing=playing)
         except ReferenceError:
@@ -131,8 +137,12 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
     # What goes on in slices has had its slice of this turn.
     waits = waits or not (alone or (_rest(begin) and not state.is_in_slices))
     if state.job is not None and not waits:
-        _advance(state, None if alone else _rest(begin), to_see=not alone)
-        state.has_had_turn = not alone
+        if alone or not state.must_sample:
+            _advance(state, None if alone else _rest(begin), to_see=not alone)
+            state.has_had_turn = not alone
+        elif state.seen_within < _rest(begin, _AT_ONCE):
+            # Blender draws the edit anyway: what becomes of it is seen with it.
+            _advance(state, _rest(begin, _GIVEN_UP if state.seen_within else _AT_ONCE), to_see=True, whole=True)
     if state.job is not None or state.check_at < np.inf or state.is_unsure or state.as_built != _structure:
         _wake()
     if _may_show(scene, state, playing):
@@ -154,10 +164,12 @@ def _scene(scene: bpy.types.Scene) -> LiveScene:
     return state
 
 
-def _advance(state: LiveScene, seconds: float | None, *, to_see: bool = False, rests: bool = False) -> bool:
+def _advance(
+    state: LiveScene, seconds: float | None, *, to_see: bool = False, rests: bool = False, whole: bool = False
+) -> bool:
     """Solve for so long, or to the end; whether that is reached. Meanwhile the handlers keep still."""
     with suspend.suspend_live():
-        return state.advance(seconds, to_see=to_see, rests=rests)
+        return state.advance(seconds, to_see=to_see, rests=rests, whole=whole)
 
 
 def _stands_by() -> bool:
@@ -376,7 +388,11 @@ def _tick() -> float | None:
     if suspend.is_live_suspended() or is_rendering() or not _lock.acquire(blocking=False):
         return _CHECK_LATER
     try:
-        return _PAUSE if _take_turns() else None
+        with fingerprint.reading_once():
+            if not _take_turns():
+                return None
+        # While temporary scenes rest, whatever somebody does comes before the next slice.
+        return 0.0 if sampler.is_resting() else _PAUSE
     except ReferenceError:
         _let_go()
         return None
@@ -405,7 +421,7 @@ def _take_turns() -> bool:
         if time.perf_counter() > state.check_at:
             state.resting += 1
             if state.resting >= RESTING or state.job is not None:
-                state.refresh(scene, _structure, now=True, within=_LOOKING)
+                state.refresh(scene, _structure, now=True, within=_LOOKING_ON if state.is_by_keys else _LOOKING)
         elif state.is_unsure and not _is_playing() and state.job is None and state.check_at == np.inf:
             with suspend.suspend_live():
                 state.look_again(_LOOKING)
@@ -414,7 +430,7 @@ def _take_turns() -> bool:
             # To stand by has Blender evaluate what is tagged, which is looked at and may be solved.
             rests = not state.has_had_turn and _stands_by()
             # What was done before Blender drew counts for this turn, too.
-            rest = 0.0 if state.has_had_turn else _rest(begin, _turn(state))
+            rest = 0.0 if state.has_had_turn else _rest(begin, _turn(state, rests))
             state.has_had_turn = False
             if rest and (_advance(state, rest, rests=rests) or state.news or state.found):
                 state.show()
@@ -423,12 +439,16 @@ def _take_turns() -> bool:
     return due
 
 
-def _turn(state: LiveScene) -> float:
+def _turn(state: LiveScene, rests: bool) -> float:
     """Seconds that this turn may take: what is removed at the end of a slice has Blender build the relations of its
-    scene again, and draw it. Of a character with dozens of clips that takes longer than a turn."""
+    scene again, and draw it. Of a character with dozens of clips that takes longer than a turn.
+
+    rests: whether nothing is removed.
+    """
+    least = _TURN_ON if rests else _TURN
     if state.worked < state.started:
-        return _TURN
-    return min(max(_SHARE * (time.perf_counter() - state.worked), _TURN), _LONGEST_TURN)
+        return least
+    return min(max(_SHARE * (time.perf_counter() - state.worked), least), _LONGEST_TURN)
 
 
 def _rest(begin: float, seconds: float = _TURN) -> float:
@@ -444,9 +464,9 @@ def _wake() -> None:
 
 
 def _redraw(window: bpy.types.Window, state: LiveScene) -> None:
-    """Panels that show how far solving is, a few times a second, and viewports at its end: they are slow to draw."""
+    """Panels that show how far solving is, now and then, and viewports at its end: they are slow to draw."""
     new = state.job is None or state.news or state.found
-    if not new and time.perf_counter() < state.drawn + _REDRAW:
+    if not new and time.perf_counter() < max(state.drawn, state.started) + _REDRAW:
         return
     state.drawn = time.perf_counter()
     viewport = ("UI", "WINDOW") if new else ("UI",)

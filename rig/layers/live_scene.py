@@ -1,7 +1,7 @@
 """The live layers of one scene: what is out of date, solving it, and showing the solutions on the rigs."""
 
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import bpy
@@ -22,9 +22,11 @@ _CHECK_LATER, _CHECK_AT_WORK = 0.3, 1.0
 and how often it is looked at while slices of work make changes themselves."""
 RESTING = 3
 """Turns of the window's loop without a change, after which a hand rests, also where a turn takes long."""
-_WORKING = 0.04
+_WORKING, _WORKING_ON = 0.04, 0.05
 """Seconds of the processor for which a slice may work, however long it may last: while others work, or the slice waits
-for them, it lasts longer."""
+for them, it lasts longer. And one whose temporary scene rests, after which Blender has little to do."""
+_BUSIER = 1.25
+"""By how much more a work may be taken to last than before: a machine that is busy beside it says little of it."""
 _ROUNDS = 3
 """How often layers of several kinds are solved that depend on each other in a circle."""
 _OWN = {"OBJECT", "ACTION"}
@@ -89,10 +91,18 @@ class LiveScene:
         self.stopped = self.outdated = False
         self.fraction, self.started, self.seconds = 0.0, 0.0, 0.0
         self.time_left = TimeLeft()
+        self.work: Hashable = None
+        """What kind of work it is."""
+        self.spent, self.was_seen = 0.0, False
+        """Seconds of the processor that went into the work, and whether something was seen of it."""
+        self.to_see: dict[Hashable, float] = {}
+        """How many seconds of the processor works of each kind took until something was seen of them."""
         self.check_at, self.drawn, self.worked = np.inf, 0.0, 0.0
         """When to look at all that may have changed, when panels were drawn, and when the last slice of work ended."""
         self.keyed_at = -np.inf
         """When keys were edited last."""
+        self.is_by_keys = False
+        """Whether keys alone were looked at, of what is being solved, and the rest is still to be looked at."""
         self.is_known = False
         """Whether what is evaluated next are keys that are being solved."""
         self.resting = 0
@@ -170,34 +180,55 @@ class LiveScene:
             # Something may be being dragged: meanwhile `follow_edits` shows where looks settle.
             self._wait(scene, reported)
         else:
-            self.check_at, unknown = np.inf, not self.prints
-            changed = self._inputs_changed(scene, touched, within)
-            edited = bool(changed)
-            if changed is None:
-                if unknown or (not now and self._are_keys_edited(scene)):
-                    # The file may have the solution; or what is being solved is of keys that are no more.
-                    self.stop()
-                if now and self.job is not None and self.is_in_slices:
-                    # Each slice has Blender report what it evaluates, which would be read in each turn.
-                    self._check_later(_CHECK_AT_WORK)
-                else:
-                    self._check_on()
-            elif unknown and self._restore():
-                # The file has been solved before it was saved.
-                self.stop()
-            if changed is not None and not edited and self.job is None:
-                # What moved is where it was or is not keyed, or the work was stopped meanwhile.
-                edited = any(solve.stale != FRESH for solve in self.solves.values())
+            edited = self._look(scene, touched, within, now=now)
         # What is still to be sampled is solved with the new settings anyway.
         if edited or any(solve.samples is not None for solve in tuned):
             self.stop()
             self.begin()
             self.is_known = edited and not now
 
+    def _look(self, scene: bpy.types.Scene, touched: set[str] | None, within: float, *, now: bool) -> bool:
+        """Look at what may have changed, as `refresh` is told; whether something is out of date by that."""
+        self.check_at, unknown = np.inf, not self.prints
+        # All else that may have changed with keys is looked at while what becomes of them is solved.
+        by_keys = not now and self._keys_changed(scene, within)
+        changed = True if by_keys else self._inputs_changed(scene, touched, within)
+        edited = bool(changed)
+        if changed is None:
+            if unknown or (not now and self._are_keys_edited(scene)):
+                # The file may have the solution; or what is being solved is of keys that are no more.
+                self.stop()
+            if now and self.job is not None and self.is_in_slices and not self.is_by_keys:
+                # Each slice has Blender report what it evaluates, which would be read in each turn.
+                self._check_later(_CHECK_AT_WORK)
+            else:
+                self._check_on()
+        elif unknown and self._restore():
+            # The file has been solved before it was saved.
+            self.stop()
+        if changed is not None and not edited and self.job is None:
+            # What moved is where it was or is not keyed, or the work was stopped meanwhile.
+            edited = any(solve.stale != FRESH for solve in self.solves.values())
+        self.is_by_keys = by_keys or (self.is_by_keys and changed is None)
+        if by_keys:
+            self._check_on()
+        return edited
+
     @property
     def is_slow(self) -> bool:
         """Whether solving takes longer than a step of the mouse."""
         return any(solve.is_slow for solve in self.solves.values())
+
+    @property
+    def must_sample(self) -> bool:
+        """Whether something is out of date that takes long, and for which the rig is sampled first."""
+        return any(solve.is_slow and solve.stale >= TARGETS for solve in self.solves.values())
+
+    @property
+    def seen_within(self) -> float:
+        """Seconds of the processor after which what begins now was seen right when it was done last; of keys that were
+        never edited 0, since they are worth a try, and of other works that were never done without end."""
+        return self.to_see.get(self.work, 0.0 if self.is_by_keys else np.inf)
 
     @property
     def is_at_work(self) -> bool:
@@ -371,9 +402,36 @@ class LiveScene:
         if any(kind in _DATA or kind.startswith(kinds.OWN) for kind, _ in different):
             # Bones or constraints may be others.
             self._rebuild(scene, self.span)
+        changed = self._mark(different, reached)
+        for kind in self.kinds.values():
+            kind.forget_order()
+        return changed
+
+    def _keys_changed(self, scene: bpy.types.Scene, within: float) -> bool:
+        """Whether keys are others than they were known to be, as far as Blender reports edited actions and so many
+        seconds are enough: what depends on them is out of date then."""
+        reported = {fingerprint.tag(item) for item in fingerprint.reported(scene) if item.id_type == "ACTION"}
+        if not self.prints or within == np.inf or reported.isdisjoint(self.watched):
+            return False
+        prints, until = {}, time.perf_counter() + within
+        for action in (action for action in bpy.data.actions if fingerprint.tag(action) in reported):
+            identity = fingerprint.identity(action)
+            if identity in self.prints:
+                digest = self.digests.one(action, until)
+                if digest is None:
+                    return False
+                if digest != self.prints[identity]:
+                    prints[identity] = digest
+        self.prints.update(prints)
+        self.is_unsure = True
+        return self._mark(set(prints), self.reach)
+
+    def _mark(self, different: set[tuple[str, str]], reached: Mapping[Key, tuple[set, set]]) -> bool:
+        """Note what is out of date where some data is different; whether anything is. reached: on what else layers
+        depended before."""
         changed = False
         for key, solve in self.solves.items():
-            body, targets = (a | b for a, b in zip(reach.get(key, _NONE), reached.get(key, _NONE), strict=True))
+            body, targets = (a | b for a, b in zip(self.reach.get(key, _NONE), reached.get(key, _NONE), strict=True))
             if any(kind != "ACTION" for kind, _ in (body | targets) & different):
                 solve.restructured()
             if body & different:
@@ -383,8 +441,6 @@ class LiveScene:
             kind = self.kind_of(solve)
             self.keyed[key] = kind.keyed(solve.instance)
             self.settings[key] = kind.settings(solve.instance, self.keyed[key])
-        for kind in self.kinds.values():
-            kind.forget_order()
         return changed
 
     def _constraints(self, owner: bpy.types.Object) -> bytes:
@@ -434,6 +490,7 @@ class LiveScene:
         stale = max((solve.stale for solve in self.solves.values()), default=FRESH)
         frame = self.scene.frame_current_final
         work = stale, *(kind.begin(self._of(kind), frame) for kind in self.kinds.values())
+        self.work, self.spent, self.was_seen = work, 0.0, False
         self.time_left.begin(work, even=not self.is_slow)
         self.outdated = stale != FRESH
         if self.outdated:
@@ -540,10 +597,11 @@ class LiveScene:
             job.close()  # type: ignore[attr-defined]
             sampler.park_all()
 
-    def advance(self, seconds: float | None, *, to_see: bool = False, rests: bool = False) -> bool:
+    def advance(self, seconds: float | None, *, to_see: bool = False, rests: bool = False, whole: bool = False) -> bool:
         """Solve for so long, or to the end; whether that is reached. to_see: until there is something new to see.
 
-        rests: temporary scenes may stay in the file until the next slice.
+        rests: temporary scenes may stay in the file until the next slice. whole: so long is the time of the processor,
+        with what it takes to begin.
         """
         if self.job is None:
             return True
@@ -551,6 +609,7 @@ class LiveScene:
             # The timer does the rest: to begin a slice takes long.
             return False
         begin, opened, worked = time.perf_counter(), sampler.seconds_opening(), time.thread_time()
+        most = _WORKING_ON if rests else _WORKING
         done, self.waited_for, self.news, self.found = True, seconds is None, False, False
         if rests:
             sampler.go_on()
@@ -566,7 +625,9 @@ class LiveScene:
             lasting = 2.0 * spent - opening - before
             working = (time.thread_time() - worked) / max(spent, 1e-9)
             late = seconds is not None and (
-                _is_late(lasting, opening, seconds) or _is_late(working * lasting, working * opening, _WORKING)
+                working * spent > seconds
+                if whole
+                else _is_late(lasting, opening, seconds) or _is_late(working * lasting, working * opening, most)
             )
             before = spent - opening
             if not self.seen and any(solve.rough for solve in self.solves.values()):
@@ -580,6 +641,11 @@ class LiveScene:
             # What is found is shown, and seen by whoever waits for that.
             sampler.park_all()
         self.worked = time.perf_counter()
+        self.spent += time.thread_time() - worked
+        if self.seen and not self.was_seen:
+            self.was_seen, known = True, self.to_see.get(self.work, np.inf)
+            # The machine may be busy beside it.
+            self.to_see[self.work] = min(self.spent, _BUSIER * known)
         if done:
             self.job = None
             if self.outdated:

@@ -5,7 +5,8 @@ which; fingerprints find that. They leave out animated channels, which change fr
 add.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sized
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import chain, islice
 from time import perf_counter
@@ -57,6 +58,8 @@ _SETTINGS = "lookat_pd_shot["
 _READ_BY_CONSTRAINTS = ("pole_target", "action", "cache_file", "clip", "camera", "depth_object", "space_object")
 _leading: dict[type, tuple[bool, list[str]]] = {}
 _names: dict[str, list[tuple[str, str]]] = {}
+_read: dict[tuple[str, int, int], Sequence[bpy.types.ID | shapes.Shape | None]] | None = None
+"""What was found meanwhile that data uses, by its kind, its session identifier and that of the scene."""
 
 
 def changed_kinds(scene: bpy.types.Scene, kinds: Iterable[str]) -> set[str]:
@@ -91,7 +94,7 @@ def dependencies(scene: bpy.types.Scene, items: Iterable[bpy.types.ID | None]) -
             simplified = scene if scene.render.use_simplify else None
             item, known, uses = item.object, shaped, (simplified, *shapes.uses(item.object))
         else:
-            known, uses = items_by_key, _uses(item, scene)
+            known, uses = items_by_key, _known_uses(item, scene)
         key = identity(item)
         if key not in known:
             if known is shaped:
@@ -100,6 +103,18 @@ def dependencies(scene: bpy.types.Scene, items: Iterable[bpy.types.ID | None]) -
                 items_by_key[key] = item
             waiting.extend(used for used in uses if used is not None)
     return items_by_key
+
+
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """Read only once what data uses, as long as nobody else changes the file: control rigs have thousands of
+    constraints."""
+    global _read
+    before, _read = _read, {} if _read is None else _read
+    try:
+        yield
+    finally:
+        _read = before
 
 
 def whole(item: bpy.types.ID) -> list[bpy.types.ID]:
@@ -195,6 +210,16 @@ def keyed_paths(item: bpy.types.ID) -> Collection[str]:
 def animated_paths(armature: bpy.types.Object) -> Collection[str]:
     """Data paths of the properties of an armature that keys, in the current action or the NLA, or drivers move."""
     return _animated(armature).keys()
+
+
+def _known_uses(item: bpy.types.ID, scene: bpy.types.Scene) -> Iterable[bpy.types.ID | shapes.Shape | None]:
+    if _read is None or item.is_embedded_data:
+        return _uses(item, scene)
+    key = item.id_type, item.session_uid, scene.session_uid
+    found = _read.get(key)
+    if found is None:
+        found = _read[key] = tuple(_uses(item, scene))
+    return found
 
 
 def _uses(item: bpy.types.ID, scene: bpy.types.Scene) -> Iterator[bpy.types.ID | None]:

@@ -54,18 +54,22 @@ class KeptDigests:
         """The fingerprints of all items; None if what is not known takes longer than this, and more of it next time."""
         until, prints = perf_counter() + seconds, {}
         for identity, item in items.items():
-            digest = self._known.get(item.session_uid)
+            digest = self.one(item, until)
             if digest is None:
-                digest = self._found(item, until)
-                if digest is None:
-                    return None
-                self.learn(item, digest)
+                return None
             prints[identity] = digest
         used = {item.session_uid for item in items.values()}
         for kept in (self._known, self._parts):
             for uid in kept.keys() - used:
                 del kept[uid]
         return prints
+
+    def one(self, item: bpy.types.ID, until: float) -> bytes | None:
+        """The fingerprint of one item; None if that is not known until a time [s], and more of it the next time."""
+        digest = self._known.get(item.session_uid)
+        if digest is None and (digest := self._found(item, until)) is not None:
+            self.learn(item, digest)
+        return digest
 
     def look_again(self, seconds: float) -> bool | None:
         """Go on finding all anew for so long: False once all is as it was known, True as soon as something is not, None

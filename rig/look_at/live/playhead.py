@@ -6,8 +6,9 @@ time. Where a verification has shown before what the rig adds to that, it is not
 all frames are solved, and nothing else is made of it: the solution does not depend on where the playhead was.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
+from time import perf_counter
 
 import numpy as np
 
@@ -15,9 +16,12 @@ from ....lookat_pd.errors import LookAtError
 from ....lookat_pd.rotation import Array
 from ...layers.kinds import BODY, FRESH
 from ...layers.track import Track
+from ...sampling.sampler import Sampler
 from ...sampling.scene_time import seconds_per_frame
 from ..look_at_solve import LookAtSolve
 from ..scene_solve import SceneSolve
+from ..solve_context import SolveContext
+from ..solve_sampling import SolveSampling
 
 _FORGOTTEN = 1.5
 """Settle times, divided by the damping ratio, after which a hundredth of a degree is left of how a controller began:
@@ -25,6 +29,9 @@ the angle that is left shrinks by exp(-2 pi t damping_ratio / settle_time)."""
 _LEAST_DAMPING = 0.1
 _LEAST, _AFTER = 3.0, 0.5
 """Seconds before the playhead, for glances, blinks and delays; and after it, for what depends on the next frames."""
+_SOON = 1.0
+"""Seconds for which other frames show what they did although they are solved, but not verified: to show more of what is
+right around the playhead, and to draw that, would put its verification off."""
 _WORTH = 3
 """How many times as many frames there must be."""
 
@@ -89,6 +96,7 @@ class SeenFirst:
 
     def __init__(self, tracks: Mapping[LookAtSolve, Track] | None = None) -> None:
         self._tracks = dict(tracks or {})
+        self._until = perf_counter() + _SOON
         self._spliced: dict[LookAtSolve, tuple[Track | None, Track]] = {}
 
     def __bool__(self) -> bool:
@@ -100,14 +108,26 @@ class SeenFirst:
         if seen is None or solve.stale == FRESH or (seen.turned, seen.moved) != (look_at.turned, look_at.moved):
             return solve.track
         known = self._spliced.get(solve)
-        if known is None or known[0] is not solve.track:
+        is_soon = solve.rough and known is not None and known[0] is not None and perf_counter() < self._until
+        if known is None or (known[0] is not solve.track and not is_soon):
             known = self._spliced[solve] = solve.track, spliced(solve.track, seen)
         return known[1]
 
 
+class _Part(LookAtSolve):
+    """A look-at over some of the frames, which is never verified."""
+
+    def sample(self, context: SolveContext, sampler: Sampler, share: float) -> Generator[float, None, SolveSampling]:
+        sampling = yield from super().sample(context, sampler, share)
+        if self.kept.learned is not None and self.kept.coupling is None:
+            # What is expected is found with this one, too.
+            self.kept.coupling = self.kept.learned.coupling
+        return sampling
+
+
 def _part(solve: LookAtSolve, frames: Array, around: tuple[int, int]) -> LookAtSolve:
     """A look-at to solve over other frames. One that is up to date shows what it does."""
-    part, known = LookAtSolve(solve.look_at, solve.number), solve.kept
+    part, known = _Part(solve.look_at, solve.number), solve.kept
     part.kept.cut_down, part.kept.whole_because = known.cut_down, known.whole_because
     if solve.stale == FRESH:
         part.stale, part.track = FRESH, solve.track

@@ -217,6 +217,24 @@ def test_what_is_deleted_before_it_is_looked_at_does_no_harm(scene, state) -> No
         bpy.context.view_layer.update()
 
 
+def test_what_a_rig_uses_is_read_once_in_a_turn(scene, state, monkeypatch) -> None:
+    """It is asked for what it is solved from, for each scene that it is sampled in, and for what moves its target."""
+    uses, read = fingerprint._uses, []
+
+    def noted(item: bpy.types.ID, *others: object) -> Iterator[object]:
+        read.append(fingerprint.identity(item))
+        yield from uses(item, *others)
+
+    monkeypatch.setattr(fingerprint, "_uses", noted)
+    with fingerprint.reading_once():
+        found = [fingerprint.dependencies(bpy.context.scene, [scene.armature]) for _ in range(2)]
+    assert found[0] == found[1] and len(read) == len(set(read)) and fingerprint.identity(scene.armature) in read
+    read.clear()
+    scene.armature.pose.bones[HEAD].constraints.new("COPY_SCALE").target = bpy.data.objects["Other"]
+    with fingerprint.reading_once():
+        assert bpy.data.objects["Other"] in fingerprint.dependencies(bpy.context.scene, [scene.armature]).values()
+
+
 def test_what_is_found_in_goes_is_what_is_found_at_once(scene) -> None:
     idle_curves(scene.armature, 20)
     for item in fingerprint.dependencies(bpy.context.scene, [scene.armature, scene.target]).values():

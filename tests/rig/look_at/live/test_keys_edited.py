@@ -20,6 +20,7 @@ sampler = load("rig.sampling.sampler")
 suspend = load("rig.sampling.suspend")
 
 FRAME = 30
+FAR = 1e9
 SEEN = np.radians(0.6)
 """A neck that follows something else by a third takes more than a model knows."""
 
@@ -43,11 +44,15 @@ def only_solve():
 
 
 @contextmanager
-def in_window() -> Iterator[None]:
-    """Before an evaluation it is looked at what has changed, and after it whether something is to be previewed."""
+def in_window(within: float = np.inf) -> Iterator[None]:
+    """Before an evaluation it is looked at what has changed, and after it whether something is to be previewed.
+
+    within: seconds for which data may be read in a turn.
+    """
 
     def before(scene, *_) -> None:
-        state().refresh(scene, live._structure, {"ACTION", "OBJECT"}, now=False)
+        state().digests.note(scene)
+        state().refresh(scene, live._structure, {"ACTION", "OBJECT"}, now=False, within=within)
 
     def after(scene, depsgraph) -> None:
         state().follow_edits(scene, depsgraph)
@@ -163,3 +168,29 @@ def test_what_is_found_is_seen_long_before_it_is_verified_and_does_not_begin_aga
     scenes.forget_solutions()
     live.finish(bpy.context.scene)
     assert np.array_equal(only_solve().track.offsets, shown)
+
+
+@EDITS
+@pytest.mark.parametrize("beside", [False, True])
+def test_what_is_edited_beside_keys_is_looked_at_while_these_are_solved(scene, edit, beside) -> None:
+    """At once the keys alone are read; a constraint that came in the same evaluation is not forgotten."""
+    edit_target(scene, -0.4)
+    live.finish(bpy.context.scene)
+    with in_window(FAR):
+        if beside:
+            turned = scene.armature.pose.bones["chest"].constraints.new("COPY_ROTATION")
+            turned.target, turned.influence, scene.target.rotation_euler.z = scene.target, 0.3, 0.2
+        edit(scene, 0.05)
+        job = state().job
+        assert job is not None and state().is_by_keys
+        assert not state().advance(0.0)
+        state().refresh(bpy.context.scene, live._structure, now=True, within=FAR)
+        assert not state().is_by_keys and state().job is not None and (state().job is job) != beside
+        while not state().advance(None):
+            pass
+        state().show()
+    assert not state().errors, state().errors
+    found = only_solve().track.offsets.copy()
+    scenes.forget_solutions()
+    live.finish(bpy.context.scene)
+    assert np.array_equal(only_solve().track.offsets, found)
