@@ -107,16 +107,22 @@ class ModalJob(polling.Explained):
             return
         with suppress(ReferenceError):
             self.job.close()
+        sampler.park_all()
 
     def _advance(self, context: bpy.types.Context, seconds: float | None) -> set[str]:
         """Work for a number of seconds, or to the end."""
         begin, opened = time.perf_counter(), sampler.seconds_opening()
+        sampler.go_on()
         try:
             while True:
                 fraction = next(self.job)
                 worked = time.perf_counter() - begin - (sampler.seconds_opening() - opened)
                 if seconds is not None and worked > seconds:
-                    sampler.park_all()
+                    # No event of its window gets past this operator as long as it works.
+                    if len(context.window_manager.windows) == 1:
+                        sampler.rest_all()
+                    else:
+                        sampler.park_all()
                     context.window_manager.progress_update(int(100 * fraction))
                     context.workspace.status_text_set(self.progress(f"{100 * fraction:.0f}"))
                     return {"RUNNING_MODAL"}
