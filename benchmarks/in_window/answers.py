@@ -5,7 +5,8 @@ Each script prints a line of JSON with its figures; `benchmarks/window.py` makes
 
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
 from pathlib import Path
 
 import bpy
@@ -72,20 +73,54 @@ def _solved(hands: Hands) -> Waiting:
     yield 0.3
 
 
-def _answered(change: Callable[[], None]) -> Waiting:
-    """Change something and wait until it is solved: seconds until the last pose is seen, and until it is verified, and
-    the largest factor by which a time left was wrong that the panel showed, nan where it showed none.
+@dataclass(frozen=True)
+class _Answer:
+    """What became of a change."""
 
-    Poses are compared at each turn of the window's loop.
-    """
+    seen: float
+    """Seconds until the last pose is seen."""
+    verified: float
+    """Until it is verified."""
+    drawn: float
+    """Of these, how long the window was drawn."""
+    off: float
+    """The largest factor by which a time left was wrong that the panel showed, nan where it showed none."""
+
+    @property
+    def worked(self) -> float:
+        """Seconds until it is verified, without drawing."""
+        return self.verified - self.drawn
+
+
+class _Drawing:
+    """How long the window is drawn: from its viewport on until its loop turns again, which a script does first."""
+
+    def __init__(self) -> None:
+        self.seconds, self._begin = 0.0, np.inf
+        self._handle = bpy.types.SpaceView3D.draw_handler_add(self._drawn, (), "WINDOW", "PRE_VIEW")
+
+    def _drawn(self) -> None:
+        self._begin = min(self._begin, time.perf_counter())
+
+    def turned(self) -> None:
+        self.seconds, self._begin = self.seconds + max(time.perf_counter() - self._begin, 0.0), np.inf
+
+    def end(self) -> float:
+        bpy.types.SpaceView3D.draw_handler_remove(self._handle, "WINDOW")
+        return self.seconds
+
+
+def _answered(change: Callable[[], None]) -> Generator[float, None, _Answer]:
+    """Change something and wait until it is solved. Poses are compared at each turn of the window's loop."""
     poses: list[tuple[float, np.ndarray]] = []
     estimates: list[tuple[float, float]] = []
-    before = _status().seconds
+    before, drawing = _status().seconds, _Drawing()
     change()
     begin = time.perf_counter()
     worked = False
     while time.perf_counter() - begin < _LIMIT:
         yield 0.0
+        drawing.turned()
         now = _status()
         poses.append((time.perf_counter() - begin, _facing()))
         if np.isfinite(now.remaining) and now.state == "SOLVING":
@@ -96,6 +131,7 @@ def _answered(change: Callable[[], None]) -> Waiting:
         # What needs no solve never leaves that state.
         if state == "SOLVED" and (worked or time.perf_counter() - begin > 2.0):
             break
+    drawn = drawing.end()
     assert _state() == "SOLVED" and worked, _state()
     verified, last = poses[-1]
     ratios = [(seconds, left / (verified - seconds)) for seconds, left in estimates if left > _SHOWN]
@@ -103,7 +139,7 @@ def _answered(change: Callable[[], None]) -> Waiting:
     off = max((max(ratio, 1.0 / ratio) for _, ratio in ratios), default=np.nan)
     wrong = [seconds for seconds, pose in poses if _away(pose, last) > _CORRECT]
     seen = next(seconds for seconds, _ in poses if not wrong or seconds > wrong[-1])
-    return seen, verified, off
+    return _Answer(seen, verified, drawn, off)
 
 
 @script(needs=LIVE)
@@ -148,8 +184,8 @@ def keys_edited(hands: Hands) -> Waiting:
         ball.location.x += 0.3
         ball.keyframe_insert("location", frame=_AT)
 
-    seen, verified, _ = yield from _answered(key_ball)
-    _tell(target_seen=seen, target=verified)
+    target = yield from _answered(key_ball)
+    _tell(target_seen=target.seen, target=target.verified, target_worked=target.worked)
     yield 0.5
     chest = _human().pose.bones["chest"]
 
@@ -161,8 +197,8 @@ def keys_edited(hands: Hands) -> Waiting:
     key_chest()
     yield from _solved(hands)
     chest.rotation_quaternion = (0.99, -0.1, 0.02, 0.0)
-    seen, verified, _ = yield from _answered(lambda: chest.keyframe_insert("rotation_quaternion", frame=_AT))
-    _tell(chest_seen=seen, chest=verified)
+    found = yield from _answered(lambda: chest.keyframe_insert("rotation_quaternion", frame=_AT))
+    _tell(chest_seen=found.seen, chest=found.verified, chest_worked=found.worked)
 
 
 @script(needs=LIVE)
@@ -176,19 +212,19 @@ def whole_body_of_many_frames(hands: Hands) -> Waiting:
     scene.frame_end = MANY
     yield from _solved(hands)
     settings, layers = human.pose.bones["head"].lookat_pd, load("rig.look_at.body.layers")
-    seen, verified, first = yield from _answered(lambda: layers.switch_on(settings, tuple(layers.LAYERS)))
-    _tell(long_first_seen=seen, long_first=verified)
+    first = yield from _answered(lambda: layers.switch_on(settings, tuple(layers.LAYERS)))
+    _tell(long_first_seen=first.seen, long_first=first.verified)
     yield 0.5
 
     def slide(settle_time: float) -> None:
         settings.settle_time = settle_time
 
-    seen, verified, second = yield from _answered(lambda: slide(0.8))
-    _tell(long_seen=seen, long=verified)
+    second = yield from _answered(lambda: slide(0.8))
+    _tell(long_seen=second.seen, long=second.verified)
     yield 0.5
     # Of the same kind as the one before, so that its time left is known.
-    _, _, third = yield from _answered(lambda: slide(0.7))
-    shown = [off for off in (first, second, third) if np.isfinite(off)]
+    third = yield from _answered(lambda: slide(0.7))
+    shown = [answer.off for answer in (first, second, third) if np.isfinite(answer.off)]
     if shown:
         _tell(time_left=max(shown))
 
