@@ -61,15 +61,4 @@ def _arrow(start: np.ndarray, along: np.ndarray) -> np.ndarray:
     return np.array([(start, tip), *((tip, back) for back in backs)])
 
 
-_register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_GGT_hits,))
-_add, _remove = draw_handlers((_draw, "POST_VIEW"))
-
-
-def register() -> None:
-    _register()
-    _add()
-
-
-def unregister() -> None:
-    _remove()
-    _unregister()
+register, unregister = draw_handlers((_draw, "POST_VIEW"), classes=(LOOKAT_PD_GGT_hits,))

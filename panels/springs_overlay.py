@@ -54,15 +54,4 @@ class LOOKAT_PD_GGT_collider(bpy.types.GizmoGroup):
             self.handle.matrix_basis = Matrix.Translation(middle + collider.settings.radius * side)
 
 
-_register, _unregister = bpy.utils.register_classes_factory((LOOKAT_PD_GGT_collider,))
-_add, _remove = draw_handlers((_draw, "POST_VIEW"))
-
-
-def register() -> None:
-    _register()
-    _add()
-
-
-def unregister() -> None:
-    _remove()
-    _unregister()
+register, unregister = draw_handlers((_draw, "POST_VIEW"), classes=(LOOKAT_PD_GGT_collider,))

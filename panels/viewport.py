@@ -1,6 +1,6 @@
 """Drawing in the viewport: lines, triangles, texts and handles in the colors of the theme, and who draws them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
 
@@ -72,17 +72,24 @@ def ring(group: bpy.types.GizmoGroup, operator: str, size: float, alpha: float) 
     return handle, handle.target_set_operator(operator)
 
 
-def draw_handlers(*draws: tuple[Callable[[bpy.types.Context], None], str]) -> tuple[Callable, Callable]:
-    """Functions that add and remove handlers for functions that draw, each with its stage."""
+def draw_handlers(
+    *draws: tuple[Callable[[bpy.types.Context], None], str], classes: Sequence[type] = ()
+) -> tuple[Callable, Callable]:
+    """Functions that add and remove handlers for functions that draw, each with its stage, and the classes that belong
+    to them."""
     handles: list[object] = []
 
     def add() -> None:
+        for kind in classes:
+            bpy.utils.register_class(kind)
         for draw, stage in draws:
             handles.append(bpy.types.SpaceView3D.draw_handler_add(guarded(draw), (), "WINDOW", stage))
 
     def remove() -> None:
         while handles:
             bpy.types.SpaceView3D.draw_handler_remove(handles.pop(), "WINDOW")
+        for kind in reversed(classes):
+            bpy.utils.unregister_class(kind)
 
     return add, remove
 
