@@ -1,6 +1,7 @@
 """Data paths from an armature to its bones, their constraints and custom properties."""
 
 import re
+from dataclasses import dataclass
 
 import bpy
 
@@ -19,6 +20,20 @@ def bone_path(bone: str) -> str:
 def place(owner: bpy.types.Object, bone: str) -> bpy.types.Object | bpy.types.PoseBone:
     """A pose bone of an object, or the object itself where `bone` is ""."""
     return owner.pose.bones[bone] if bone else owner
+
+
+@dataclass(frozen=True)
+class Place:
+    """An object, or one of its pose bones."""
+
+    object: bpy.types.Object
+    bone: str = ""
+    """Name of the bone, "" for the object itself."""
+
+    @property
+    def item(self) -> bpy.types.Object | bpy.types.PoseBone:
+        """What has the channels and settings."""
+        return place(self.object, self.bone)
 
 
 def constraint_path(bone: str, constraint: str) -> str:

@@ -1,6 +1,6 @@
 """Controls of limbs that are no bones of their armature: objects, or bones of other armatures."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import bpy
 
@@ -11,18 +11,11 @@ _PLACING = ("COPY_TRANSFORMS", "COPY_LOCATION", "FOLLOW_PATH", "CLAMP_TO")
 
 
 @dataclass(frozen=True)
-class OutsideControl:
-    """An object, or its bone, "" for the object itself."""
+class OutsideControl(data_paths.Place):
+    """An object or a bone that is such a control."""
 
-    name: str
+    name: str = field(kw_only=True)
     """What stands for it among the bones of the armature whose limb it moves; none of them has that name."""
-    object: bpy.types.Object
-    bone: str
-
-    @property
-    def item(self) -> bpy.types.PoseBone | bpy.types.Object:
-        """What has the channels."""
-        return data_paths.place(self.object, self.bone)
 
     @property
     def mode(self) -> str:

@@ -240,7 +240,7 @@ def outside_of(armature: bpy.types.Object, bone: str) -> dict[str, OutsideContro
     constraints = [item.constraint for item in solvers(armature) if bone in item.bones]
     places = [place for c in constraints for place in ((c.target, c.subtarget), (c.pole_target, c.pole_subtarget))]
     outside = (
-        OutsideControl(outside_controls.name_of(armature, target, subtarget), target, subtarget)
+        OutsideControl(target, subtarget, name=outside_controls.name_of(armature, target, subtarget))
         for target, subtarget in places
         if _is_outside(armature, target, subtarget)
     )

@@ -56,7 +56,7 @@ class Grip:
 
     def check(self) -> None:
         """Raise RigError if it cannot be moved."""
-        OutsideControl(self.label, self.owner, self.bone).check_moves()
+        OutsideControl(self.owner, self.bone, name=self.label).check_moves()
         actions.check_curves(self.owner, {self.bone: channels.LOCATION}, "NEW")
 
     def orientation(self, depsgraph: bpy.types.Depsgraph) -> Array:

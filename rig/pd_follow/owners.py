@@ -22,15 +22,8 @@ _Place = tuple[bpy.types.Object | None, str]
 
 
 @dataclass(frozen=True)
-class Owner:
-    """An object, or one of its pose bones."""
-
-    object: bpy.types.Object
-    bone: str = ""
-
-    @property
-    def item(self) -> bpy.types.Object | bpy.types.PoseBone:
-        return data_paths.place(self.object, self.bone)
+class Owner(data_paths.Place):
+    """An object or a pose bone that may have PD Follow."""
 
     @property
     def settings(self) -> PDFollowSettings:

@@ -18,15 +18,8 @@ _FLOOR_FRICTION = 0.5
 
 
 @dataclass(frozen=True)
-class Collider:
+class Collider(data_paths.Place):
     """An object or a bone of an armature that springs collide with."""
-
-    object: bpy.types.Object
-    bone: str = ""
-
-    @property
-    def item(self) -> bpy.types.Object | bpy.types.PoseBone:
-        return data_paths.place(self.object, self.bone)
 
     @property
     def settings(self) -> ColliderSettings:
