@@ -94,9 +94,14 @@ def of_features(of: Subject, own: Blenders, fingers: tuple[str, ...], hand: str)
     yield slide("lookat_pd_follow", fingers[-1])
     yield chosen(operate("pd_follow_bake", BAKING), fingers[-1])
     yield chosen(operate("pd_follow_remove"), fingers[-1])
-    change = partial(setattr, of.scene.lookat_pd_ik, "target", of.target)
-    yield Edit("IK's target", change, of.nothing, of.is_idle, own.drawn)
-    yield chosen(operate("ik_bake", BAKING), hand)
+
+    def aim() -> None:
+        of.scene.lookat_pd_ik.target = of.target
+
+    yield Edit("IK's target", aim, of.nothing, of.is_idle, own.drawn)
+    bake = chosen(operate("ik_bake", BAKING), hand)
+    # To undo the bake takes what was set before it back, too: that has no step of its own.
+    yield replace(bake, undo=lambda: (bake.undo(), aim()))
     yield chosen(operate("ik_switch", BAKING, to="FK"), hand)
     yield chosen(operate("ik_pin"), hand)
     yield chosen(operate("hit_add"), "chest")
