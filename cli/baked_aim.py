@@ -8,6 +8,7 @@ import numpy as np
 
 from ..lookat_pd import rotation
 from ..lookat_pd.message import Message
+from ..lookat_pd.progress import subrange
 from ..lookat_pd.rotation import Array
 from ..rig.animation import actions
 from ..rig.look_at import mixing
@@ -16,7 +17,7 @@ from ..rig.look_at.look_at_bake import BakeResult
 from ..rig.look_at.resolve import LookAt
 from ..rig.look_at.setting_paths import setting_path
 from ..rig.sampling import shear
-from ..rig.sampling.sampler import Sampler, Samples
+from ..rig.sampling.sampler import Sampler, Samples, sample_frames
 
 See = Callable[[BakeResult, int, bpy.types.Object], None]
 """Takes a result, a frame and the evaluated armature."""
@@ -82,23 +83,28 @@ def measure(
     """How well each look-at aims; what shape keys do to eyes is as solved. Yields the fraction done."""
     measured: list[AimFigures] = []
     for number, result in enumerate(results):
-        one = result.look_at
-        eyes = [] if one.body is None or one.body.looks else [eye.bone for eye in one.body.eyes]
-        names = [one.bone, *eyes]
-        worlds, bones = np.empty((len(result.frames), 4, 4)), np.empty((len(result.frames), len(names), 4, 4))
-        with Sampler(scene, one.armature, one.bones[:1], one.targets, cut_down={}) as sampler:
-            seen = None
-            for step, seen in enumerate(sampler.sample(result.frames.tolist(), _settings(one))):  # noqa: B007
-                armature = one.armature.evaluated_get(sampler.scene.view_layers[0].depsgraph)
-                # As it is, not as a rotation: uneven scale turns axes as well.
-                worlds[step] = armature.matrix_world
-                bones[step] = [armature.pose.bones[name].matrix for name in names]
-                if see is not None:
-                    see(result, int(result.frames[step]), armature)
-                yield (number + (step + 1) / len(result.frames)) / len(results)
-        assert seen is not None
-        measured.append(_measured(result, seen, worlds, bones))
+        one = _measure(scene, result, see)
+        measured.append((yield from subrange(one, number / len(results), (number + 1) / len(results))))
     return measured
+
+
+def _measure(scene: bpy.types.Scene, result: BakeResult, see: See | None) -> Generator[float, None, AimFigures]:
+    one = result.look_at
+    eyes = [] if one.body is None or one.body.looks else [eye.bone for eye in one.body.eyes]
+    names = [one.bone, *eyes]
+    worlds, bones = np.empty((len(result.frames), 4, 4)), np.empty((len(result.frames), len(names), 4, 4))
+
+    def take(k: int, depsgraph: bpy.types.Depsgraph) -> None:
+        armature = one.armature.evaluated_get(depsgraph)
+        # As it is, not as a rotation: uneven scale turns axes as well.
+        worlds[k] = armature.matrix_world
+        bones[k] = [armature.pose.bones[name].matrix for name in names]
+        if see is not None:
+            see(result, int(result.frames[k]), armature)
+
+    with Sampler(scene, one.armature, one.bones[:1], one.targets, cut_down={}) as sampler:
+        seen = yield from sample_frames(sampler, result.frames, _settings(one), take=take)
+    return _measured(result, seen, worlds, bones)
 
 
 def _measured(result: BakeResult, seen: Samples, worlds: Array, bones: Array) -> AimFigures:

@@ -222,12 +222,7 @@ class LimbFit(Realization[_Channels, Samples]):
             self.work.write(bone, channels.SCALE, self.frames, scale, self._unscaled[bone])
 
     def evaluate(self) -> Generator[float, None, Samples]:
-        frames = self.frames.tolist()
-        return (
-            yield from outside_samples.sample(
-                self.sampler, frames, tuple(self.outside.values()), lambda n, _: (n + 1) / len(frames)
-            )
-        )
+        return (yield from outside_samples.sample(self.sampler, self.frames, tuple(self.outside.values())))
 
     def compare(self, seen: Samples) -> Array:
         errors, angles = (np.stack(part) for part in zip(*(self._error(x, seen) for x in self.limbs), strict=True))

@@ -29,7 +29,7 @@ from ..detection.bone_ends import with_ends
 from ..detection.limb_controls import LimbControls
 from ..detection.read_once import unchanged
 from ..sampling import suspend, targets
-from ..sampling.sampler import Sampler, Samples
+from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
 from . import articulation as tree
 from . import hit_hips, hit_joints, joint_ranges, masses, meshes
@@ -322,16 +322,14 @@ def _sample(
     sampler: Sampler, armature: bpy.types.Object, frames: Array, switched: Sequence[LimbControls]
 ) -> Generator[float, None, tuple[Samples, list[bool]]]:
     """The rig over all frames, and which of the limbs inverse kinematics poses at any of them."""
-    held, samples, wanted = [False] * len(switched), None, frames.tolist()
-    for _ in sampler.prepare(wanted):
-        yield 0.0
-    for k, samples in enumerate(sampler.sample(wanted)):  # noqa: B007
-        depsgraph = sampler.scene.view_layers[0].depsgraph
+    held = [False] * len(switched)
+
+    def take(_: int, depsgraph: bpy.types.Depsgraph) -> None:
         seen = sampler.stand_in(armature).evaluated_get(depsgraph)
         for n, limb in enumerate(switched):
             held[n] |= limb.influence(seen) > _SWITCHED
-        yield (k + 1) / len(frames)
-    assert samples is not None
+
+    samples = yield from sample_frames(sampler, frames, take=take)
     return samples, held
 
 

@@ -146,7 +146,4 @@ class BakedBody(BodyOnControls):
             )
 
     def _sampled(self, count: int) -> Generator[float, None, Samples]:
-        frames = self.work.frames[:count].tolist()
-        return (
-            yield from outside_samples.sample(self._sampler, frames, self.work.outside, lambda k, _: (k + 1) / count)
-        )
+        return (yield from outside_samples.sample(self._sampler, self.work.frames[:count], self.work.outside))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...lookat_pd import ik, rotation
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation import actions, channels, outside_controls
 from ..animation.bake_options import BakeOptions
@@ -104,14 +105,14 @@ class BodyWork(BodyGoals):
         count, share = len(self.frames), 0.7 if self.body.plain else 0.3
         orientations = np.tile(np.eye(3), (len(self.followed), count, 1, 1))
 
-        def take(k: int, depsgraph: bpy.types.Depsgraph) -> float:
+        def take(k: int, depsgraph: bpy.types.Depsgraph) -> None:
             for n, target in enumerate(self.followed):
                 if target.object is not None:
                     orientations[n, k] = axes_of(sampler.stand_in(target.object), target.bone, depsgraph)
             self.ik[k] = self.body.influences(sampler.stand_in(self.body.armature).evaluated_get(depsgraph))
-            return share * (k + 1) / count
 
-        samples = yield from outside_samples.sample(sampler, self.frames.tolist(), self.outside, take)
+        steps = outside_samples.sample(sampler, self.frames, self.outside, take)
+        samples = yield from subrange(steps, 0.0, share)
         check_near(self.followed, samples)
         return samples, orientations
 

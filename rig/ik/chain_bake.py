@@ -24,7 +24,7 @@ from ..controls.changes import Changes
 from ..controls.realize import CORRECTIONS, realize
 from ..detection.joint_chain import JointChain
 from ..sampling import bone_response, suspend
-from ..sampling.sampler import Sampler, Samples
+from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
 from ..sampling.targets import FARTHEST, Target, world_matrix
 from . import chain_solve, soft_goals
@@ -171,17 +171,14 @@ class _Work:
         chain, count = self.chain, len(self.frames)
         # The axes of the target in the world.
         ends, orientations = np.empty((count, 3)), np.tile(np.eye(3), (count, 1, 1))
-        samples = None
-        for _ in sampler.prepare(self.frames.tolist()):
-            yield 0.0
-        for k, samples in enumerate(sampler.sample(self.frames.tolist())):  # noqa: B007
-            depsgraph = sampler.scene.view_layers[0].depsgraph
+
+        def take(k: int, depsgraph: bpy.types.Depsgraph) -> None:
             bone = sampler.stand_in(chain.armature).evaluated_get(depsgraph).pose.bones[chain.effector]
             ends[k] = bone.tail if chain.at_tip else bone.head
             if self.oriented is not None and self.oriented.object is not None:
                 orientations[k] = axes_of(sampler.stand_in(self.oriented.object), self.oriented.bone, depsgraph)
-            yield (k + 1) / count
-        assert samples is not None
+
+        samples = yield from sample_frames(sampler, self.frames, take=take)
         check_near(self.followed, samples)
         seen = self._seen(samples, ends)
         return ShownChain(seen, *self.request(seen, samples, orientations)), samples

@@ -14,7 +14,7 @@ from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..layers.track import Track
 from ..sampling import cut_down_rig, fingerprint, sight
-from ..sampling.sampler import CutDown, Sampler, Samples, seen_from
+from ..sampling.sampler import CutDown, Sampler, Samples, sample_frames, seen_from
 from . import look_at_layer as offsets
 from . import mixing
 from .directing import shot_keys
@@ -179,12 +179,9 @@ class SolveSampling:
     ) -> Generator[float, None, Samples]:
         kept = self.kept
         kept.passes += 1
-        samples, (frames, back) = None, self._different(self.context.frames)
-        for _ in self.sampler.prepare(frames):
-            yield begin
-        for k, samples in enumerate(self.sampler.sample(frames, properties, before)):  # noqa: B007
-            yield min(begin + share * (k + 1) / len(frames), 0.999)
-        assert samples is not None, "there is at least one frame"
+        frames, back = self._different(self.context.frames)
+        steps = sample_frames(self.sampler, frames, properties, before)
+        samples = yield from subrange(steps, begin, min(begin + share, 0.999))
         kept.scene_notes = self.sampler.scene_notes
         return samples if back is None else replace(samples.at(back), frames=self.context.frames)
 
@@ -230,10 +227,9 @@ class SolveSampling:
         indices = (doubtful[:, None] * count + np.arange(1, count)).ravel()
         if keep and kept.between is not None and np.array_equal(kept.between.indices, indices):
             return kept.between
-        seen, (moments, back) = None, self._different(context.frames[0] + indices / count)
-        for k, seen in enumerate(self.sampler.sample(moments, (), self._play)):  # noqa: B007
-            yield begin + share * (k + 1) / len(moments)
-        assert seen is not None, "there is at least one sample"
+        moments, back = self._different(context.frames[0] + indices / count)
+        steps = sample_frames(self.sampler, moments, before=self._play)
+        seen = yield from subrange(steps, begin, begin + share)
         seen = seen if back is None else seen.at(back)
         bones = len(self.look_at.bones)
         chain = seen.rotations[:, :bones], seen.positions[:, :bones]

@@ -7,30 +7,30 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
+from ...lookat_pd.rotation import Array
 from ..animation import channels
 from ..animation.outside_controls import OutsideControl
 from .own_channels import world_axes
-from .sampler import Sampler, Samples, seen_from
+from .sampler import Sampler, Samples, sample_frames, seen_from
 from .targets import world_matrix
 
 
 def sample(
     sampler: Sampler,
-    frames: Sequence[float],
+    frames: Sequence[float] | Array,
     controls: Sequence[OutsideControl],
-    take: Callable[[int, bpy.types.Depsgraph], float],
+    take: Callable[[int, bpy.types.Depsgraph], object] | None = None,
 ) -> Generator[float, None, Samples]:
-    """The samples of the frames with a row for each control. take: what else is read of the frame with this index as
-    evaluated; gives the completed fraction, which is yielded."""
+    """The samples of the frames with a row for each control; yields the completed fraction. take: as for
+    `sample_frames`."""
     record = OutsideRecord(controls, len(frames))
-    samples = None
-    for _ in sampler.prepare(frames):
-        yield 0.0
-    for k, samples in enumerate(sampler.sample(frames)):  # noqa: B007
-        depsgraph = sampler.scene.view_layers[0].depsgraph
+
+    def read(k: int, depsgraph: bpy.types.Depsgraph) -> None:
         record.read(k, depsgraph, sampler.stand_in)
-        yield take(k, depsgraph)
-    assert samples is not None
+        if take is not None:
+            take(k, depsgraph)
+
+    samples = yield from sample_frames(sampler, frames, take=read)
     return record.added_to(samples)
 
 

@@ -738,12 +738,24 @@ def run(steps: Generator[Samples, None, Samples]) -> Samples:
     return drain(steps)
 
 
-def sample_frames(sampler: Sampler, frames: Array) -> Generator[float, None, Samples]:
-    """The rig at these frames. Raises RigError."""
-    samples, wanted = None, frames.tolist()
+def sample_frames(
+    sampler: Sampler,
+    frames: Sequence[float] | Array,
+    properties: Sequence[str] = (),
+    before: Callable[[], None] | None = None,
+    take: Callable[[int, bpy.types.Depsgraph], object] | None = None,
+) -> Generator[float, None, Samples]:
+    """The rig at these frames, cut down where that is worth it; yields the completed fraction. Raises RigError.
+
+    properties, before: as for `Sampler.sample`. take: called with the number of each frame and what is evaluated at it,
+    for what else is read there.
+    """
+    samples, wanted = None, np.asarray(frames).tolist()
     for _ in sampler.prepare(wanted):
         yield 0.0
-    for k, samples in enumerate(sampler.sample(wanted)):  # noqa: B007
-        yield (k + 1) / len(frames)
+    for k, samples in enumerate(sampler.sample(wanted, properties, before)):  # noqa: B007
+        if take is not None:
+            take(k, sampler.scene.view_layers[0].depsgraph)
+        yield (k + 1) / len(wanted)
     assert samples is not None, "there is at least one frame"
     return samples

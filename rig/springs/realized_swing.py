@@ -11,7 +11,7 @@ from ...lookat_pd.rotation import Array
 from ..controls.realize import Correction, Realization, Realized, Tolerance, realize
 from ..layers.kinds import SolveRange
 from ..layers.track import Track
-from ..sampling.sampler import Samples
+from ..sampling.sampler import Samples, sample_frames
 from .springs_layer import SpringLayer
 
 _GOOD = np.radians(0.02)
@@ -37,7 +37,6 @@ class _Swinging(Realization[Array, Samples]):
 
     def evaluate(self) -> Generator[float, None, Samples]:
         track = Track(1, self.bones, int(self.over.frames[0]), self.offsets)
-        frames, samples = self.over.frames.tolist(), None
         with self.over.sampler(self.owner, self.bones) as work:
 
             def before() -> None:
@@ -45,12 +44,7 @@ class _Swinging(Realization[Array, Samples]):
                 layer.install([(bone, "ROTATION") for bone in self.bones])
                 layer.show(track.first, track.rows())
 
-            for _ in work.prepare(frames):
-                yield 0.0
-            for k, samples in enumerate(work.sample(frames, before=before)):  # noqa: B007
-                yield (k + 1) / len(frames)
-        assert samples is not None, "there is at least one frame"
-        return samples
+            return (yield from sample_frames(work, self.over.frames, before=before))
 
     def compare(self, seen: Samples) -> Array:
         return np.array([rotation.distance(seen.rotations, self.wanted).max()])

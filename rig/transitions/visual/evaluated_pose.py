@@ -14,7 +14,7 @@ from ....lookat_pd.transitions.pose_tree import Anchors, RelativePoses
 from ...animation.channels import LOCATION, family
 from ...sampling import suspend
 from ...sampling.records import PoseRecord
-from ...sampling.sampler import Sampler, Samples
+from ...sampling.sampler import Sampler, Samples, sample_frames
 
 OBJECT = ""
 """Stands for the armature object among the bones."""
@@ -173,11 +173,11 @@ class PoseReader:
         self._open.close()
         poses = np.empty((len(frames), len(self.bones), 4, 4))
         with Sampler(self._scene, self.armature, self.bones[1:], without=self._without) as sampler:
-            for _ in sampler.prepare(frames):
-                yield 0.0
-            for k, _ in enumerate(sampler.sample(frames)):
-                poses[k] = _read(sampler, self.armature, self.bones, sampler.scene.view_layers[0].depsgraph)
-                yield (k + 1) / len(frames)
+
+            def take(k: int, depsgraph: bpy.types.Depsgraph) -> None:
+                poses[k] = _read(sampler, self.armature, self.bones, depsgraph)
+
+            yield from sample_frames(sampler, frames, take=take)
         self._open.enter_context(self._sampler)
         return EvaluatedPoses(self.armature, np.asarray(frames, dtype=float), self.bones, poses, self.anchors)
 
