@@ -1,6 +1,6 @@
 """Operators, a file for those of one thing: they read settings, call `rig` and report."""
 
-from ..rig import callbacks, faults
+from ..rig.guards import callbacks, faults
 from . import (
     bake,
     bake_actions,

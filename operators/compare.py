@@ -8,7 +8,7 @@ import bpy
 
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
-from ..rig import callbacks
+from ..rig.guards import callbacks
 from ..rig.layers import layer_action
 from ..rig.look_at import compare
 from ..rig.sampling import sampler, suspend

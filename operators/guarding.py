@@ -17,7 +17,7 @@ from bpy.app.translations import pgettext_iface as iface_
 
 from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.message import Message
-from ..rig import faults
+from ..rig.guards import faults
 from . import reporting
 
 

@@ -15,7 +15,7 @@ from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.ik import methods
 from ..lookat_pd.message import Message
 from ..lookat_pd.rotation import Array
-from ..rig import callbacks
+from ..rig.guards import callbacks
 from ..rig.ik import body_settings, clicked, control_drag
 from ..rig.ik import handle as ik_handle
 from ..rig.ik import setup as ik_setup

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 import bpy
 
 from ..assets.demo import example
-from ..rig import callbacks
+from ..rig.guards import callbacks
 from ..rig.settings import switch
 from . import polling, selection, viewports
 

@@ -17,7 +17,8 @@ import bpy
 
 from ..lookat_pd.dynamics import engine
 from ..lookat_pd.message import Message
-from ..rig import faults, project
+from ..rig import project
+from ..rig.guards import faults
 from ..rig.layers import live
 from ..rig.look_at import describe
 from ..rig.settings import switch

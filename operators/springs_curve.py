@@ -9,7 +9,7 @@ import bpy
 import numpy as np
 
 from ..lookat_pd.errors import RigError
-from ..rig import callbacks
+from ..rig.guards import callbacks
 from ..rig.settings import choice, collection, declared, vector
 from ..rig.springs import along_chain, drawn_curve, settings
 from ..rig.springs.chains import SpringChain

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import bpy
 
-from ..rig import callbacks
+from ..rig.guards import callbacks
 
 _HANDLERS = ("undo_pre", "redo_pre", "load_pre")
 

@@ -5,7 +5,7 @@ from types import ModuleType
 
 import bpy
 
-from ..rig import callbacks
+from ..rig.guards import callbacks
 from . import (
     blend_profile,
     body_response,

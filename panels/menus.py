@@ -3,7 +3,7 @@
 import bpy
 
 from ..operators import selection
-from ..rig import callbacks
+from ..rig.guards import callbacks
 from ..rig.look_at import resolve as look_at
 
 _DIRECTING = (

@@ -3,7 +3,8 @@
 import bpy
 
 from ..operators import manual, open_example, polling, select_armature, selection
-from ..rig import faults, project
+from ..rig import project
+from ..rig.guards import faults
 from ..translations import messages
 from . import status
 

@@ -12,7 +12,7 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 from gpu_extras.batch import batch_for_shader
 
 from ..lookat_pd.rotation import Array
-from ..rig import callbacks
+from ..rig.guards import callbacks
 
 TEXT_SIZE = 12.0
 

@@ -28,7 +28,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from . import callbacks
+from .guards import callbacks
 
 EDITABLE = {"LIBRARY_OVERRIDABLE"}
 """Editable on a library override as well, and saved with it."""

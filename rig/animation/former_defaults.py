@@ -6,7 +6,7 @@ from typing import Any
 
 import bpy
 
-from .. import callbacks
+from ..guards import callbacks
 from .stored_settings import stored
 
 Later = Sequence[Mapping[str, Any]]

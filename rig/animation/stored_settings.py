@@ -13,7 +13,7 @@ from typing import Any
 
 import bpy
 
-from .. import callbacks
+from ..guards import callbacks
 
 DECLARED: dict[type, list[str]] = {}
 """The groups and lists of groups that each type of data has."""

@@ -16,7 +16,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.message import Message
-from .. import callbacks
+from ..guards import callbacks
 from ..sampling import fingerprint, own_data, sampler, suspend, transforming
 from . import clock, kinds
 from .kinds import FRESH, Kind, LayerSolve

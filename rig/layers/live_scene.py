@@ -9,7 +9,7 @@ import numpy as np
 
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.message import Message
-from .. import faults
+from ..guards import faults
 from ..sampling import fingerprint, sampler, scene_time, transforming
 from ..sampling.kept_digests import KeptDigests
 from . import kinds, saved_solution

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator
 
 import bpy
 
-from .. import callbacks
+from ..guards import callbacks
 from ..layers import live
 from ..sampling import targets
 from . import resolve, setting_changes

@@ -11,7 +11,7 @@ from extension import load
 from ..rig import scenes
 
 guarding = load("operators.guarding")
-faults = load("rig.faults")
+faults = load("rig.guards.faults")
 report_problem = load("operators.report_problem")
 project = load("rig.project")
 edit = load("rig.look_at.edit")

@@ -14,7 +14,7 @@ from ....lookat_pd.conversation import PERSONALITIES, Manner
 from ....lookat_pd.conversation.turns import no_turns
 from ....lookat_pd.errors import LookAtError, RigError
 from ....lookat_pd.message import Message
-from ... import callbacks
+from ...guards import callbacks
 from ...settings import Properties, collection, integer, pointer, switch, text
 from .. import resolve as look_at
 from . import conversation, looks, markers

@@ -11,15 +11,15 @@ import pytest
 
 from extension import load
 
-from . import scenes
+from .. import scenes
 
-ROOT = Path(__file__).resolve().parents[2]
-callbacks = load("rig.callbacks")
-faults = load("rig.faults")
+ROOT = Path(__file__).resolve().parents[3]
+callbacks = load("rig.guards.callbacks")
+faults = load("rig.guards.faults")
 live = load("rig.layers.live")
 panels, operators = load("panels"), load("operators")
 viewport, menus = load("panels.viewport"), load("panels.menus")
-PACKAGE = callbacks.__name__.removesuffix(".rig.callbacks")
+PACKAGE = callbacks.__name__.removesuffix(".rig.guards.callbacks")
 
 
 @pytest.fixture(autouse=True)
@@ -138,7 +138,7 @@ def test_nothing_is_registered_without_a_guard() -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             text = ast.unparse(node) if isinstance(node, ast.Attribute | ast.ImportFrom) else ""
             if text.endswith(("timers.register", "timers.unregister")) or "import persistent" in text:
-                if name != "rig/callbacks.py":
+                if name != "rig/guards/callbacks.py":
                     found.append(f"{name}: {text}")
             elif text.endswith("draw_handler_add") and name != "panels/viewport.py":
                 found.append(f"{name}: {text}")
