@@ -56,7 +56,8 @@ class ModalJob(polling.Explained):
         return self._begin(context) or self._advance(context, None)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        outcome = self._begin(context) or self._advance(context, _AT_ONCE)
+        # What it took to begin is part of the same turn of the window's loop.
+        outcome = self._begin(context) or self._advance(context, _AT_ONCE - self.seconds)
         if "RUNNING_MODAL" not in outcome:
             return outcome
         manager = context.window_manager

@@ -4,7 +4,7 @@ A clip is read from the F-curves, not from the evaluated rig: the animator's cha
 independent of constraints.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import drained
 from ...lookat_pd.rotation import Array
 from ..animation import actions, channels, keys, playing
 from ..animation.curve_values import CurveValues
@@ -130,14 +131,15 @@ def to_values(channel: Channel, raw: Array) -> Array:
     return channels.to_quaternion(raw, channel.mode) if channel.kind == "rotation" else raw
 
 
-def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, clip: Clip) -> None:
-    """Add a generated key at each frame for each channel to an action without F-curves: linear, or constant."""
+def writing(action: bpy.types.Action, slot: bpy.types.ActionSlot, clip: Clip) -> Generator[float, None, None]:
+    """Add a generated key at each frame for each channel to an action without F-curves: linear, or constant. Yields
+    the completed fraction."""
     bag: Any = actions.channelbag(action, slot, ensure=True)
     groups: dict[str, Any] = {}
     co = np.empty((len(clip.frames), 2), dtype=np.float32)
     co[:, 0] = clip.frames
     generated = np.full(len(co), keys.GENERATED, dtype=np.int32)
-    for channel, values in clip.raw.items():
+    for number, (channel, values) in enumerate(clip.raw.items()):
         name = channel.bone or "Object Transforms"
         if name not in groups:
             groups[name] = bag.groups.new(name)
@@ -153,6 +155,10 @@ def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, clip: Clip) -> N
             if not channel.is_setting:
                 points.foreach_set("type", generated)
             curve.update()
+        yield (number + 1) / len(clip.raw)
+
+
+write = drained("write", writing)
 
 
 def replace(action: bpy.types.Action, slot: bpy.types.ActionSlot, frames: Array, raw: Mapping[Channel, Array]) -> None:

@@ -177,7 +177,8 @@ def _chain(
         clip = played.play()
     yield 0.05
     called = name or " > ".join(dict.fromkeys(s.clip.action.name for s in steps))
-    action, slot = make(armature, called, clip, pose_markers.of_sequence(played))
+    work = making(armature, called, clip, pose_markers.of_sequence(played))
+    action, slot = yield from subrange(work, 0.05, 0.1)
     locked = None
     with actions.removed_if_failed(action):
         # Limbs that inverse kinematics bends become straight gradually.
@@ -281,15 +282,18 @@ def _check(armature: bpy.types.Object, steps: Sequence[ClipStep], assign: bool) 
         )
 
 
-def make(
+def making(
     armature: bpy.types.Object, name: str, clip: Clip, markers: Iterable[Marker] = ()
-) -> tuple[bpy.types.Action, bpy.types.ActionSlot]:
-    """A new action with a clip and pose markers; removed again if that fails."""
+) -> Generator[float, None, tuple[bpy.types.Action, bpy.types.ActionSlot]]:
+    """A new action with a clip and pose markers; removed again if that fails. Yields the completed fraction."""
     action, slot = actions.new_action(name, armature)
     with actions.removed_if_failed(action):
-        clips.write(action, slot, clip)
+        yield from clips.writing(action, slot, clip)
         pose_markers.write(action, markers)
     return action, slot
+
+
+make = drained("make", making)
 
 
 def use(armature: bpy.types.Object, action: bpy.types.Action, slot: bpy.types.ActionSlot) -> None:

@@ -285,9 +285,9 @@ class TravelClip:
             if np.all(clip.raw[channel] == animated.current(self.armature, channel)):
                 del clip.raw[channel]
         kept = pose_markers.read(self.action, self.first, self.last) if markers else ()
-        made, slot = join.make(self.armature, name, clip, kept)
+        made, slot = yield from subrange(join.making(self.armature, name, clip, kept), 0.0, 0.3)
         played = played or [self.as_played(self.first, float(self.first))]
-        yield from join.with_keys(self.armature, made, slot, played, writer)
+        yield from subrange(join.with_keys(self.armature, made, slot, played, writer), 0.3, 1.0)
         if assign:
             join.use(self.armature, made, slot)
         return Travelled(made, slot, int(clip.frames[0]), int(clip.frames[-1]), Speed(0.0))

@@ -121,6 +121,7 @@ def _loop(
     half = 0.5 * (end - begin) * dt
     check_blend(blend, half)
     clip, ground, added = _read(armature, action, slot, begin, end)
+    yield 0.0
     travel = ground.placement(ground.stand(clip, -1), ground.stand(clip, 0), "HEADING")
     played = PlayedClip(action, slot, begin, end, float(begin), begin, 0.0)
     finding = LoopFeet.of(scene, armature, played, dt, ends)
@@ -142,8 +143,9 @@ def _loop(
     travel = Placement.identity() if in_place else travel
     turn = heading(ground.up, travel.rotation)
     markers = pose_markers.read(action, begin, end)
-    made, made_slot = join.make(armature, name or f"{action.name} loop", result, markers)
-    yield from subrange(join.with_keys(armature, made, made_slot, [played], writer, is_cycle=True), 0.7, 1.0)
+    making = join.making(armature, name or f"{action.name} loop", result, markers)
+    made, made_slot = yield from subrange(making, 0.7, 0.75)
+    yield from subrange(join.with_keys(armature, made, made_slot, [played], writer, is_cycle=True), 0.75, 1.0)
     cycles = cycles and abs(turn) < _STRAIGHT
     if cycles:
         _add_cycles(made, made_slot, ground, travel)
@@ -229,7 +231,9 @@ def cyclic(
     blend = splice.chosen(blend, clip, again.part(slice(1, None)), dt, size)
     if is_automatic:
         blend = blend.at_most(blend.profile.longest_blend(0.5 * (len(clip.frames) - 1) * dt))
-    result, locked = closed(clip, again, lambda part: moved(part, False), dt, blend, ends), None
+    yield 0.0
+    locked, result = None, (yield from closing(clip, again, lambda part: moved(part, False), dt, blend, ends))
+    yield 0.1
     if feet is not None:
         feet = feet.blended(blend.profile.duration(blend.seconds or 0.0))
     # Feet that walk are planted where the character travels, those that stand where it does not.
@@ -242,8 +246,10 @@ def cyclic(
     return result, blend, locked
 
 
-def closed(clip: Clip, again: Clip, back: Callable[[Clip], Clip], dt: float, blend: Blend, ends: str) -> Clip:
-    """The clip with matching ends except for the travel of the root.
+def closing(
+    clip: Clip, again: Clip, back: Callable[[Clip], Clip], dt: float, blend: Blend, ends: str
+) -> Generator[float, None, Clip]:
+    """The clip with matching ends except for the travel of the root; yields where that may go on later.
 
     again: the clip in the next cycle. back: places what is in the next cycle in this one.
     """
@@ -251,13 +257,16 @@ def closed(clip: Clip, again: Clip, back: Callable[[Clip], Clip], dt: float, ble
     start, end = clip.part(slice(0, middle + 1)), clip.part(slice(middle + 1, None))
     # The first half of the next cycle, forwards, and the second half of this one, backwards, from the seam.
     start_from, end_from = _meeting(clip, again, SHARES[ends])
+    yield 0.0
     if ends != "END":
         blended = splice.splice(start_from, again.part(slice(1, middle + 1)), dt, blend)
         start = back(start_from.part(slice(1, 2)).then(blended))
+        yield 0.0
     if ends != "START":
         backwards = clip.part(slice(-2, middle, -1))
         blended = splice.splice(end_from, backwards, dt, blend)
         end = end_from.part(slice(1, 2)).then(blended).part(slice(None, None, -1))
+        yield 0.0
     connected = _connected(start, end, clip)
     rows = {channel: blend.profile.row(channel) for channel in clip.raw}
     as_it_is = {c: clip.raw[c] for c, row in rows.items() if row is not None and row.time_factor == 0.0}

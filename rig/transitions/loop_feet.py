@@ -15,6 +15,7 @@ import numpy as np
 from ...lookat_pd.body import foot_lock
 from ...lookat_pd.body.foot_lock import FREE, FootStance
 from ...lookat_pd.curves import runs
+from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation.bake_options import BakeOptions
 from ..animation.playing import playing
@@ -56,11 +57,11 @@ def by_keys(scene: bpy.types.Scene, armature: bpy.types.Object) -> Locking:
     def locked(
         played: Clip, footing: Footing, plan: Plan, frames: Array
     ) -> Generator[float, None, tuple[Clip, tuple[float, float]]]:
-        action, slot = join.make(armature, TEMPORARY, played)
+        action, slot = yield from subrange(join.making(armature, TEMPORARY, played), 0.0, 0.1)
         options = BakeOptions(int(played.frames[0]), int(played.frames[-1]), "CURRENT")
         try:
             with suspend_live(), playing(armature, action, slot):
-                done = yield from foot_locking.lock(scene, armature, footing, plan, options)
+                done = yield from subrange(foot_locking.lock(scene, armature, footing, plan, options), 0.1, 1.0)
             return clips.read(armature, action, slot, frames), (done.before, done.drift)
         finally:
             bpy.data.actions.remove(action)
@@ -94,7 +95,9 @@ class LoopFeet:
     ) -> "Generator[float, None, LoopFeet]":
         """clip: what is looped, with the length of its blend. around: as for `lock_feet.FootHold.of`. Yields the
         completed fraction. Raises RigError if the rig has no legs."""
+        yield 0.0
         footing = foot_bones.find(armature, hands=True)
+        yield 0.0
         known = yield from lock_feet.sample(scene, armature, footing, clip, around)
         gap = max(int(lock_feet.INTERRUPTED / dt), 1)
         touching = [
@@ -103,6 +106,7 @@ class LoopFeet:
             )
             for foot in known.contacts
         ]
+        yield 1.0
         rows = [n for n, foot in enumerate(footing.feet) if not foot.hand or np.any(touching[n] != FREE)]
         footing, touching = footing.part(rows), [touching[n] for n in rows]
         return cls(footing, touching, _frames(clip.blend, dt), ends, dt)
@@ -130,7 +134,9 @@ class LoopFeet:
         travels = any(np.abs(later.raw[channel] - raw).max() > _ROUNDING for channel, raw in cycle.raw.items())
         if not any(self.planted(n, count, 3, travels) for n in range(len(self.touching))):
             return cycle, None
+        yield 0.0
         played = self._repeated(cycle, move, side)
+        yield 0.0
         # Where one end stays as animated, so do the hips.
         footing = self.footing if self.ends == "BOTH" else Footing(self.footing.feet, "")
         plan = _Plan(self, count, 2 * side + 1, travels)

@@ -5,19 +5,21 @@ left out of what is sampled. A new transition is keyed once, in steps, and only 
 that shows something meanwhile reads another action in each slice.
 """
 
-from collections.abc import Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import bpy
 
-from ....lookat_pd.progress import drain
+from ....lookat_pd.progress import subrange
 from ...layers import live
 from ...layers.layer import Row
 from ...layers.layer_action import PlaceKeys
 from ...sampling import suspend
 from . import visual_offsets
 from .visual_offsets import Reading, VisualLayer, VisualTrack
+
+Solved = TypeVar("Solved")
 
 
 class Trial:
@@ -111,28 +113,32 @@ class Trial:
                 self._is_open = False
                 self._take_off()
 
-    def keep(self) -> None:
-        """Let a new transition add what was tried last."""
-        drain(self.writing())
+    def keeping(self) -> Generator[float, None, None]:
+        """Let a new transition add what was tried last; yields the completed fraction."""
+        yield from subrange(self.writing(), 0.0, 0.8)
+        yield 0.8
+        yield from subrange(self.layer.keeping_only(self._rows), 0.8, 1.0)
         self._put_on()
-        self.layer.keep_only(self._rows)
         visual_offsets.write_note(self.action, self.note)
 
 
-@contextmanager
-def of_new(armature: bpy.types.Object) -> Iterator[Trial]:
-    """A trial of a transition that is kept at the end with what was tried last, and leaves nothing if it fails.
+def solving_new(
+    armature: bpy.types.Object, solve: Callable[[Trial], Generator[float, None, Solved]]
+) -> Generator[float, None, Solved]:
+    """A new transition, solved by trials, that is kept with what was tried last, and leaves nothing if it fails; what
+    `solve` returns. Yields the completed fraction.
 
     Live updates are suspended meanwhile.
     """
     trial = Trial(armature)
     with suspend.suspend_live():
         try:
-            yield trial
+            solved = yield from subrange(solve(trial), 0.0, 0.98)
             if trial.track is not None:
-                trial.keep()
+                yield from subrange(trial.keeping(), 0.98, 1.0)
         except BaseException:
             if trial.layer.action is not None:
                 visual_offsets.remove(armature, trial.action)
             raise
     live.touch()
+    return solved

@@ -25,7 +25,7 @@ from ...sampling.sampler import Samples
 from ..lock_feet import FootHold, PlayedClip, divided
 from . import evaluated_pose, ik_chains, offset_fit, visual_offsets, visual_transition
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
-from .trial import Trial, of_new
+from .trial import Trial, solving_new
 from .visual_transition import VisualTransition
 
 _CUT = 2
@@ -41,8 +41,7 @@ def lock(
 
     Yields the completed fraction; returns None if nothing is planted. Raises LookAtError before any change.
     """
-    with of_new(armature) as trial:
-        return (yield from solve(scene, trial, clips))
+    return (yield from solving_new(armature, lambda trial: solve(scene, trial, clips)))
 
 
 def solve(
@@ -64,7 +63,7 @@ def solve(
         yield 0.4
         goal = LegGoal(samples, footing, plans, dt, _CUT)
         yield 0.4
-        wanted = replanted(poses, goal, footing)
+        wanted = yield from progress.subrange(replanting(poses, goal, footing), 0.4, 0.4)
         yield 0.4
         fitting = offset_fit.fit(trial, reader, poses, wanted[_CUT:], _CUT, is_step=False, reached=True)
         yield from progress.subrange(fitting, 0.4, 1.0)
@@ -157,9 +156,10 @@ def samples_of(poses: EvaluatedPoses, matrices: Array) -> Samples:
     )
 
 
-def replanted(poses: EvaluatedPoses, goal: LegGoal, footing: Footing) -> Array:
-    """The matrices (F, B, 4, 4) with the legs turned and the hips moved."""
+def replanting(poses: EvaluatedPoses, goal: LegGoal, footing: Footing) -> Generator[float, None, Array]:
+    """The matrices (F, B, 4, 4) with the legs turned and the hips moved; yields between what takes long."""
     local = poses.relative()
+    yield 0.5
     for bone, turns in goal.turns.items():
         row = poses.bones.index(bone)
         local.rotations[:, row] = rotation.multiply(local.rotations[:, row], turns)

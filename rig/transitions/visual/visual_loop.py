@@ -1,7 +1,7 @@
 """Visual loops: the visual pose of the last frame becomes that of the first, whatever poses the bones.
 
 The keys stay as they are. The difference of the bones that deform is shared as in loops of keys: the arithmetic is that
-of `loop.closed`, for poses relative to other bones instead of channels.
+of `loop.closing`, for poses relative to other bones instead of channels.
 """
 
 from collections.abc import Callable, Generator, Sequence
@@ -27,7 +27,7 @@ from ..root_motion import GroundHandle, Placement
 from ..splice import Blend
 from . import evaluated_pose, ik_chains, offset_fit, pose_clip, visual_feet, visual_transition
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
-from .trial import Trial, of_new
+from .trial import Trial, solving_new
 from .visual_transition import VisualTransition
 
 _MOVES = 1e-4
@@ -62,8 +62,8 @@ def closed(
     loop.check_blend(blend, 0.5 * (last - first) * scene_time.seconds_per_frame(scene))
 
     def make(lock: bool) -> Generator[float, None, VisualTransition]:
-        with of_new(armature) as trial:
-            return (yield from solve(scene, trial, first, last, blend, ends=ends, in_place=in_place, lock_feet=lock))
+        how = {"ends": ends, "in_place": in_place, "lock_feet": lock}
+        return (yield from solving_new(armature, lambda trial: solve(scene, trial, first, last, blend, **how)))
 
     return (yield from locking(armature, make, lock_feet))
 
@@ -93,6 +93,7 @@ def solve(
     with PoseReader(scene, armature, seen, first, trial.sampled) as reader:
         poses = yield from progress.subrange(reader.reading(range(first, last + 1)), 0.1, 0.3)
         clip, travel = pose_clip.of(poses), _Travel.of(poses)
+        yield 0.3
         result, chosen, locked = yield from loop.cyclic(
             clip,
             travel.moved,
@@ -105,6 +106,7 @@ def solve(
             locking=_Locking(poses, dt),
         )
         wanted = pose_clip.matrices(poses, result)
+        yield 0.3
         again = pose_clip.matrices(poses, travel.moved(clip.part(slice(0, 1)), True), slice(0, 1))[0]
         names = tuple(
             poses.bones[row] for row in np.flatnonzero(pose_tree.distance(poses.matrices[-1], again) > _DIFFERS * size)
@@ -134,9 +136,13 @@ class _Locking:
         rows = (played.frames - frames[0]).astype(int) % count
         several = replace(poses, frames=played.frames, matrices=pose_clip.matrices(poses, played, rows))
         before = visual_feet.samples_of(several, several.matrices)
+        yield 0.2
         plans = plan(before)
+        yield 0.3
         goal = LegGoal(before, seen, plans, self.dt, 0)
-        wanted = visual_feet.replanted(several, goal, seen)
+        yield 0.4
+        wanted = yield from progress.subrange(visual_feet.replanting(several, goal, seen), 0.4, 0.9)
+        yield 0.9
         after = visual_feet.samples_of(several, wanted)
         here = int(np.flatnonzero(played.frames == frames[0])[0])
         middle = replace(poses, frames=frames, matrices=wanted[here : here + count + 1])

@@ -5,7 +5,7 @@ action, with a slot for each bone.
 """
 
 import json
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -47,18 +47,28 @@ class VisualOffsets:
     @classmethod
     def between(cls, bones: tuple[str, ...], shown: Array, wanted: Array, mixing: tuple[str, ...]) -> "VisualOffsets":
         """What makes `wanted` of `shown`, both (F, b, 4, 4)."""
-        after = pose_tree.parts(np.linalg.inv(shown) @ wanted)
-        others = pose_tree.split_offset(shown, wanted), pose_tree.rigid_offset(shown, wanted)
-        moves, turns, sizes = _picked(mixing, after, *others)
+
+        def offset(mode: str, rows: list[int]) -> tuple[Array, Array, Array]:
+            sides = shown[:, rows], wanted[:, rows]
+            if mode == AFTER:
+                return pose_tree.parts(np.linalg.inv(sides[0]) @ sides[1])
+            return pose_tree.split_offset(*sides) if mode == SPLIT else pose_tree.rigid_offset(*sides)
+
+        moves, turns, sizes = _of_modes(len(shown), mixing, offset)
         return cls(bones, moves, turns, sizes, mixing)
 
     def corrected(self, measured: Array, wanted: Array) -> "VisualOffsets":
         """Those that are needed where these lead to `measured` instead of `wanted`."""
         more = VisualOffsets.between(self.bones, measured, wanted, self.mixing)
-        own, added = (pose_tree.affine(item.moves, item.turns, item.sizes) for item in (self, more))
-        split = self.moves + more.moves, rotation.multiply(self.turns, more.turns), self.sizes * more.sizes
-        after, before = pose_tree.parts(own @ added), pose_tree.parts(added @ own)
-        moves, turns, sizes = _picked(self.mixing, after, split, before)
+
+        def both(mode: str, rows: list[int]) -> tuple[Array, Array, Array]:
+            one, other = self.of_rows(rows), more.of_rows(rows)
+            if mode == SPLIT:
+                return one.moves + other.moves, rotation.multiply(one.turns, other.turns), one.sizes * other.sizes
+            own, added = (pose_tree.affine(item.moves, item.turns, item.sizes) for item in (one, other))
+            return pose_tree.parts(own @ added if mode == AFTER else added @ own)
+
+        moves, turns, sizes = _of_modes(len(measured), self.mixing, both)
         return VisualOffsets(self.bones, moves, turns, sizes, self.mixing)
 
     def of_rows(self, rows: Sequence[int]) -> "VisualOffsets":
@@ -67,10 +77,17 @@ class VisualOffsets:
         return VisualOffsets(names, self.moves[:, rows], self.turns[:, rows], self.sizes[:, rows], mixing)
 
 
-def _picked(mixing: Sequence[str], *by_mode: tuple[Array, Array, Array]) -> list[Array]:
-    """Moves, turns and sizes (F, b, n) of each bone by its mix mode, from those by all modes."""
-    row = np.array([MIXINGS.index(mode) for mode in mixing], dtype=int)
-    return [np.choose(row[:, None], values) for values in zip(*by_mode, strict=True)]
+def _of_modes(
+    frames: int, mixing: Sequence[str], make: Callable[[str, list[int]], tuple[Array, Array, Array]]
+) -> list[Array]:
+    """Moves, turns and sizes (F, b, n) of bones, made of all that have the same mix mode at once."""
+    result = [np.empty((frames, len(mixing), size)) for size in (3, 4, 3)]
+    for mode in MIXINGS:
+        rows = [row for row, own in enumerate(mixing) if own == mode]
+        if rows:
+            for values, made in zip(result, make(mode, rows), strict=True):
+                values[:, rows] = made
+    return result
 
 
 @dataclass(frozen=True)
@@ -221,15 +238,17 @@ class VisualLayer(Layer):
                 reading.put_back(constraint)
         self.evaluate()
 
-    def keep_only(self, rows: Sequence[Row]) -> None:
-        """Remove the constraints and slots of all bones without a row."""
+    def keeping_only(self, rows: Sequence[Row]) -> Generator[float, None, None]:
+        """Remove the constraints and slots of all bones without a row, one after the other."""
         bones = {row.bone for row in rows}
         for item, constraint in list(self.constraints()):
             if _name_of(item) not in bones:
                 item.constraints.remove(constraint)
+                yield 0.5
         action = self._own_action()
         for slot in [slot for slot in action.slots if slot.name_display not in {bone or _SLOT for bone in bones}]:
             action.slots.remove(slot)
+            yield 1.0
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from ..loop_feet import LoopLockResult
 from ..splice import Blend
 from . import evaluated_pose, ik_chains, offset_fit, pose_clip, visual_offsets, visual_pops
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
-from .trial import Trial, of_new
+from .trial import Trial, solving_new
 from .visual_pops import VisualPop
 
 _RELEVANT = 0.1
@@ -127,8 +127,8 @@ def blend_at(
     they are. Raises LookAtError before any change.
     """
     check(armature, blend, bones or ())
-    with of_new(armature) as trial:
-        return (yield from solve(scene, trial, frame, blend, bones=bones, is_cut=is_cut))
+    how = {"bones": bones, "is_cut": is_cut}
+    return (yield from solving_new(armature, lambda trial: solve(scene, trial, frame, blend, **how)))
 
 
 def solve(
