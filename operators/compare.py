@@ -17,7 +17,7 @@ from . import job, polling, selection, viewports
 
 _PAUSE = 0.5
 """Time [s] without a change of the animation after which it is sampled again."""
-_SLICE = 0.1
+_SLICE = 0.05
 """Seconds of sampling between two moments in which Blender reacts."""
 _BETWEEN = 0.01
 """Time [s] between two slices."""

@@ -6,13 +6,13 @@ What is kept may be thrown away at any time. Ghosts are kept by armature, as lon
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import bpy
 import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
-from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..animation.bake_transaction import is_layer, source_of
@@ -109,27 +109,24 @@ def plain(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[float
     bones = tuple(bone.name for bone in armature.data.bones if bone.use_deform) or tuple(armature.data.bones.keys())
     frames = np.arange(int(first), int(last) + 1)
     made_from, baked = _digest(armature), _is_baked(armature)
-    with suspend.suspend_live():
-        if not baked:
-            seen = yield from _sampled(scene, armature, bones, frames)
-        else:
-            # At once: the animator must not see the other action.
-            with _without_bakes(armature):
-                seen = drain(_sampled(scene, armature, bones, frames))
+    yield 0.0
+    with suspend.suspend_live(), _sampler(scene, armature, bones, of_bake=baked) as sampling:
+        seen = yield from sampler.sample_frames(sampling, frames)
     lengths = seen.sizes * [armature.data.bones[name].length for name in bones]
     return Ghost(bones, int(frames[0]), seen.rotations, seen.positions, lengths, made_from, baked)
 
 
-def _sampled(
-    scene: bpy.types.Scene, armature: bpy.types.Object, bones: tuple[str, ...], frames: Array
-) -> Generator[float, None, sampler.Samples]:
-    with sampler.Sampler(scene, armature, bones, cut_down={}) as sampling:
-        return (yield from sampler.sample_frames(sampling, frames))
+def _sampler(
+    scene: bpy.types.Scene, armature: bpy.types.Object, bones: tuple[str, ...], *, of_bake: bool
+) -> sampler.Sampler:
+    # Between two slices the animator sees what played before.
+    without = partial(_without_bakes, armature) if of_bake else None
+    return sampler.Sampler(scene, armature, bones, cut_down={}, without=without)
 
 
 @contextmanager
 def _without_bakes(armature: bpy.types.Object) -> Iterator[None]:
-    """Let the armature play what was baked from, and no layers of bakes."""
+    """Let the armature play what was baked from, and no layers of bakes; and nothing that is live add to any pose."""
     source, layers, data = _source(armature), _layers(armature), armature.animation_data
     pose = [(bone, name, tuple(getattr(bone, name))) for bone in armature.pose.bones for name in TRANSFORM_SIZES]
     action, slot = data.action, data.action_slot
@@ -139,7 +136,8 @@ def _without_bakes(armature: bpy.types.Object) -> Iterator[None]:
         if source is not None:
             data.action = source
             data.action_slot = actions.find_slot(armature, source)
-        yield
+        with suspend.layers_disabled():
+            yield
     finally:
         for track in layers:
             track.mute = False
