@@ -273,6 +273,18 @@ class Kind:
         layer.install(self.places(instance))
         return layer
 
+    def installing(self, solve: LayerSolve) -> Iterator[float]:
+        """Make the constraints of a live layer, with breaks: to name one Blender looks for the name in all F-curves of
+        the file."""
+        layer, places = self.layer_of(solve.instance), self.places(solve.instance)
+        if self.live is None or layer.is_installed(places):
+            return
+        for _ in layer.installing(places):
+            # What was made until now is no change to be looked into.
+            self.live.complete(solve)
+            yield 0.0
+        self.live.complete(solve)
+
     def place(self, instance: Instance) -> Hashable:
         """What samples were taken of: another one makes them worthless."""
         return tuple(self.places(instance))

@@ -55,8 +55,6 @@ def _add(owner: Owner, target: bpy.types.Object | None, subtarget: str, *, turns
         s.turn = "AIM"
     set_offset(owner)
     s.exists = True
-    layer = FollowLayer(owner)
-    layer.install(layer.places)
 
 
 def remove(owner: Owner) -> None:

@@ -125,6 +125,8 @@ class FollowKind(Kind):
         groups = _groups(solves)
         with ExitStack() as shown:
             for n, group in enumerate(groups):
+                for solve in group:
+                    yield from self.installing(solve)
                 for fraction in self._solve(group, over):
                     yield (n + fraction) / len(groups)
                 if self.live is None and n < len(groups) - 1:

@@ -194,7 +194,7 @@ class SpringKind(Kind):
 
     def solve(self, solve: SpringSolve, over: SolveRange) -> Iterator[float]:
         begin = time.perf_counter()
-        yield from self._install(solve)
+        yield from self.installing(solve)
         if solve.wide is None or solve.rig is None or solve.samples is None or solve.stale > SETTINGS:
             yield from self._sample(solve, over)
         assert solve.wide is not None and solve.rig is not None, "it was sampled"
@@ -217,17 +217,6 @@ class SpringKind(Kind):
             track.offsets, solve.off = done.values, float(done.error.max()) * (not done.reached.all())
         solve.keep(track)
         solve.seconds = time.perf_counter() - begin
-
-    def _install(self, solve: SpringSolve) -> Iterator[float]:
-        """Make the constraints, with breaks: to name one Blender looks for the name in all F-curves of the file."""
-        layer, places = self.layer_of(solve.instance), self.places(solve.instance)
-        if self.live is None or layer.is_installed(places):
-            return
-        for _ in layer.installing(places):
-            # What was made until now is no change to be looked into.
-            self.live.complete(solve)
-            yield 0.0
-        self.live.complete(solve)
 
     def _sample(self, solve: SpringSolve, over: SolveRange) -> Iterator[float]:
         solve.samples = solve.wide = None
