@@ -16,6 +16,7 @@ from ..animation.bake_options import BakeOptions
 from ..animation.bake_transaction import BakeTransaction
 from ..detection import limb_controls, other_ik
 from ..detection.limb_controls import LimbControls
+from ..detection.read_once import unchanged
 from ..sampling import suspend
 from . import switch_property
 from .limb_fit import CALLED, LimbFit, SwitchResult
@@ -80,7 +81,10 @@ def switch(
     before if these are all limbs, instead of an error. into_others: where keys of other objects and data go that
     switch a limb, "" for the destination of all keys.
     """
-    work, skipped = _planned(scene, armature, bones, state, options, may_be_idle=may_be_idle, into_others=into_others)
+    how = {"may_be_idle": may_be_idle, "into_others": into_others}
+    with unchanged():
+        work, skipped = _planned(scene, armature, bones, state, options, **how)
+    yield 0.0
     if work is None:
         frames = np.arange(options.first, options.last + 1)
         none = np.zeros((0, len(frames)))
@@ -93,7 +97,8 @@ def check(
     scene: bpy.types.Scene, armature: bpy.types.Object, bones: Sequence[str], state: str, options: BakeOptions
 ) -> None:
     """Raise RigError if `switch` would."""
-    _planned(scene, armature, bones, state, options)
+    with unchanged():
+        _planned(scene, armature, bones, state, options)
 
 
 def _planned(

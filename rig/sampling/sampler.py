@@ -340,8 +340,10 @@ class Sampler:
 
     def _try(self, plan: CutDown, frames: Sequence[float]) -> Iterator[None]:
         """Raises CannotCutDown where copies are not the same as the whole rigs at a few frames."""
-        whole = [self._poses(plan, frame) for frame in frames]
-        yield
+        whole = []
+        for frame in frames:
+            whole.append(self._poses(plan, frame))
+            yield
         self.park()
         self.cut_down = plan
         self.open()

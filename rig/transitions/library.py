@@ -239,7 +239,9 @@ def build(
         first, goal = names.index(ends.start), names.index(ends.goal)
         leave[first], enter[goal] = frames[first].leave(ends.ranges[0]), frames[goal].enter(ends.ranges[1])
     dt = scene_time.seconds_per_frame(scene)
+    yield 0.0
     body = best_cut.ComparedBody(armature, clips)
+    yield 0.0
     positions = []
     for number, clip in enumerate(clips):
         begin, end = (_SAMPLED * n / len(clips) for n in (number, number + 1))
