@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from ...lookat_pd import dynamics, ik, rotation
 from ...lookat_pd.curves import early_slope, smooth_step
 from ...lookat_pd.errors import InvalidArgument, OutOfReach
-from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..detection import bone_limits as limits
 from ..sampling.sampler import Samples
@@ -25,21 +24,16 @@ from .reach_request import ReachRequest
 
 BEFORE, AROUND = np.array([2.0, 1.0]), np.array([-1.0, 1.0])
 """Frames before the first one of a reach, and around the last one, that show how fast the bones and the goal are."""
-_NEAR = 1e-4
-"""Distance [m] from a goal that counts as none."""
+_BEFORE_GOAL = 1e-4
+"""Distance [m] from a goal for which the torso leans."""
 _STILL = 1e-6
 """Distance [m] between two places of a hand in the frame of its arm that counts as none."""
-_ATTEMPTS, _RECENT, _HELPS = 10, 3, 0.5
-"""How often a reach is solved at most where constraints act, and by which factor the error must shrink in so many
-attempts."""
 _CHECKED = 9
 """In how many frames of a hold this is checked at most."""
 TOUCHED = 0.01
 """Depth [m] within an obstacle, which includes the thickness of the arm, or within another arm, that is reported."""
 _PEAKS = 0.4, 0.5
 """Fractions of its time between which the hand of a person is fastest."""
-_REMEMBERED = 3
-"""How many attempts the next one is extrapolated from."""
 
 
 class Collisions(NamedTuple):
@@ -105,7 +99,7 @@ class ReachSolving:
         return self.count + (self._held if self.request.follow_goal else 0)
 
     @cached_property
-    def _checked(self) -> NDArray[np.int_]:
+    def checked(self) -> NDArray[np.int_]:
         """Those sampled frames (c,) in which this is checked."""
         among = min(self._end - self.count + 1, _CHECKED)
         return np.round(np.linspace(self.count - 1, self._end - 1, among)).astype(int)
@@ -143,7 +137,7 @@ class ReachSolving:
         """The places (K, 3) to which the hands come: their arms become straight softly. Raises OutOfReach where this
         leaves a hand before its goal and the torso may help."""
         goals = [self._softened(n, places) for n, places in enumerate(self._asked)]
-        if self.may_lean and max(map(float, self._left(goals))) > _NEAR:
+        if self.may_lean and max(map(float, self._left(goals))) > _BEFORE_GOAL:
             raise OutOfReach("The arm becomes straight before it reaches its goal; move the goal closer.")
         return goals
 
@@ -198,53 +192,7 @@ class ReachSolving:
         frames, balls = slice(first, first + self.count), len(self.hands) + len(self.request.waypoints)
         return body_obstacles.sampled(self.body, self.samples, self.parts, self.request.obstacles, frames, balls)
 
-    def corrected(
-        self, evaluated: Callable[[Array, Array], Samples], *, plain: bool
-    ) -> Generator[float, None, tuple[dynamics.Reach, Array, Collisions]]:
-        """The reach with paths (F, k, 3), the distances (k,) in the world of the hands from their goals on arrival, and
-        what the arms touch.
-
-        evaluated: gives local rotations (K, n, 4) to the rig, and samples of it at some frames. Where constraints act,
-        which the body of the solver does not have, hands miss their goals: the goals are displaced by that, and the
-        reach is solved again, as long as it helps. plain: whether there are none.
-        """
-        frames, least = self.samples.frames[self._checked], np.inf
-        offsets = np.zeros((len(self.hands), len(frames), 3))
-        tried: list[tuple[Array, Array]] = []
-        errors: list[float] = []
-        best = None
-        for attempt in range(1 if plain else _ATTEMPTS):
-            begin, end = (0.0, 0.8) if plain else (0.8 * (1.0 - 0.5**n) for n in (attempt, attempt + 1))
-            try:
-                motion, held = yield from subrange(self._there(offsets), begin, end)
-            except InvalidArgument:
-                # The displaced goal may be out of reach.
-                if best is None:
-                    raise
-                break
-            if plain:
-                best = motion, held
-                break
-            made = np.concatenate((motion.rotations, held))
-            rest = np.repeat(made[-1:], len(self.samples.frames) - len(made), axis=0)
-            missed = self._missed(evaluated(np.concatenate((made, rest)), frames))
-            error = float(np.linalg.norm(missed, axis=-1).max())
-            errors.append(error)
-            if error < least:
-                best, least = (motion, held), error
-            if error < _NEAR or _stalls(errors) or self.enough():
-                break
-            tried = [*tried[-_REMEMBERED:], (offsets, -missed)]
-            offsets = _extrapolated(tried)
-        assert best is not None
-        motion, held = best
-        rotations, back = yield from subrange(self._afterwards(motion, held), 0.8, 1.0)
-        seen = evaluated(rotations, frames[:1])
-        world = seen.worlds[0, :3, :3]
-        misses = np.array([np.linalg.norm(world @ hand.missed(seen)[0]) for hand in self.hands])
-        return motion, misses, self._collisions(motion, back, self.count + len(held) - 1)
-
-    def _collisions(self, motion: dynamics.Reach, back: dynamics.Reach | None, returns: int) -> Collisions:
+    def collisions(self, motion: dynamics.Reach, back: dynamics.Reach | None, returns: int) -> Collisions:
         """What the arms touch during a reach, and during one back that begins at the sampled frame `returns`."""
         both = [(0, motion), *([] if back is None else [(returns, back)])]
         clearances = [found.clearance for _, found in both if found.clearance is not None]
@@ -255,24 +203,24 @@ class ReachSolving:
                 crossed |= set(sampled[found.apart[: len(sampled)] < -TOUCHED].astype(int).tolist())
         return Collisions(min(clearances, default=None), tuple(sorted(crossed)))
 
-    def _missed(self, seen: Samples) -> Array:
+    def missed(self, seen: Samples) -> Array:
         """Where the hands are relative to their goals (k, c, 3) [m], in the frames from which the arms hang, in samples
         of the frames in which that is checked."""
         found = []
         for hand, own, asked in zip(self.hands, self._goals, self._asked, strict=True):
-            turned = hand.base_pose(self.body, self.samples)[0][self._checked]
+            turned = hand.base_pose(self.body, self.samples)[0][self.checked]
             away = self.body.unit * rotation.rotate(rotation.inverse(turned), hand.missed(seen))
-            found.append(away - (own - asked)[self._checked])
+            found.append(away - (own - asked)[self.checked])
         return np.stack(found)
 
-    def _there(self, offsets: Array) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
+    def there(self, offsets: Array) -> Generator[float, None, tuple[dynamics.Reach, Array]]:
         """The reach, and the poses (m, n, 4) that are held after it. offsets: (k, c, 3) [m] of the goals in the frames
         in which the hands are checked."""
         request, optimal = self.request, self.request.method == "OPTIMAL"
         goals = [places.copy() for places in self._goals]
         there = np.arange(self.count - 1, self._end)
         for places, offset in zip(goals, offsets, strict=True):
-            places[there] += np.stack([np.interp(there, self._checked, part) for part in offset.T], axis=1)
+            places[there] += np.stack([np.interp(there, self.checked, part) for part in offset.T], axis=1)
         wanted = [
             replace(self._wanted(n, places[self.count - 1]), via=self._passed(n)) for n, places in enumerate(goals)
         ]
@@ -359,7 +307,7 @@ class ReachSolving:
         """Whether the hands come to their faces along the normals of these, though nobody asked for it."""
         return self.request.is_faced and self.request.approach == "FREE" and self.request.method == "OPTIMAL"
 
-    def _afterwards(
+    def afterwards(
         self, motion: dynamics.Reach, held: Array
     ) -> Generator[float, None, tuple[Array, dynamics.Reach | None]]:
         """The local rotations (K, n, 4) in all frames: a reach, the poses that are held, and what follows; and the
@@ -417,23 +365,6 @@ def _are_alike(effectors: Sequence[tuple[int, Array]], others: Sequence[tuple[in
     """Whether these points of the same joints differ by nothing that counts."""
     pairs = zip(effectors, others, strict=True)
     return all(float(np.abs(point - other).max()) < _STILL for (_, point), (_, other) in pairs)
-
-
-def _stalls(errors: Sequence[float]) -> bool:
-    """Whether the last attempts did not help."""
-    return len(errors) > _RECENT and min(errors[-_RECENT:]) > _HELPS * min(errors[:-_RECENT])
-
-
-def _extrapolated(tried: Sequence[tuple[Array, Array]]) -> Array:
-    """The next offsets (k, c, 3) from those tried, each with what is missing after it, the last try last.
-
-    Source: Anderson, Iterative procedures for nonlinear integral equations, Journal of the ACM 12, 1965.
-    """
-    points, residuals = (np.stack([item[n].ravel() for item in tried]) for n in (0, 1))
-    moved, changed = np.diff(points, axis=0).T, np.diff(residuals, axis=0).T
-    shares = np.linalg.lstsq(changed, residuals[-1], rcond=1e-8)[0]
-    found = points[-1] + residuals[-1] - (moved + changed) @ shares
-    return found.reshape(tried[-1][0].shape)
 
 
 def _approach(request: ReachRequest, axes: Array | None, k: int) -> Array:

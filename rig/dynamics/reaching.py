@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import bpy
 import numpy as np
 
-from ...lookat_pd import rotation
+from ...lookat_pd import dynamics, rotation
 from ...lookat_pd.errors import LookAtError, OutOfReach, RigError
 from ...lookat_pd.message import Message
 from ...lookat_pd.progress import subrange
@@ -33,8 +33,9 @@ from .body_obstacles import Ball, BodyPart
 from .goal_limbs import GoalLimb
 from .kept_results import KeptResults
 from .reach_hands import ReachingHand
+from .reach_on_controls import ReachOnControls, ReachWriter
 from .reach_request import ReachRequest
-from .reach_solving import AROUND, BEFORE, TOUCHED, ReachSolving
+from .reach_solving import AROUND, BEFORE, TOUCHED, Collisions, ReachSolving
 
 REACHED = " reach"
 _WEIGHED, _SAMPLED, _BUILT, _SOLVED = 0.1, 0.2, 0.25, 0.9
@@ -358,7 +359,7 @@ def _work(
             work = baking.enter_context(BakeTransaction(armature))
 
             whole = len(posed) == len(turning)
-            writing = _Writing(work, sampler, samples, body, limbs, keyed, are_posed=whole)
+            writer = ReachWriter(work, sampler, samples, body, limbs, keyed, are_posed=whole)
             parts = tuple(part for part in parts if part.bone not in body.moving)
             thickness = body.unit * body_obstacles.thickness([hand.chain for hand in hands])
             solving = ReachSolving(
@@ -376,22 +377,33 @@ def _work(
                 may_lean,
                 leans,
             )
-            solved = solving.corrected(
-                writing.evaluated, plain=bone_attachment.is_plain(armature, (*turning, *effectors))
-            )
-            motion, misses, contact = yield from subrange(solved, _BUILT, _SOLVED)
+            plain = bone_attachment.is_plain(armature, (*turning, *effectors))
+            found = yield from subrange(ReachOnControls(solving, writer).solve(plain=plain), _BUILT, _SOLVED)
         action = work.commit(into, actions.baked_name(armature, into, REACHED), request.writer)
+    return _result(solving, action, frames, *found)
+
+
+def _result(
+    solving: ReachSolving,
+    action: bpy.types.Action,
+    frames: Array,
+    motion: dynamics.Reach,
+    misses: Array,
+    contact: Collisions,
+) -> ReachResult:
+    """What there is to report of a reach, which is kept for the plot."""
+    body, samples = solving.body, solving.samples
     costs = np.asarray(motion.costs)
     paths, straights = (
-        tuple(hand.in_world(body, samples, lines[:, n]) for n, hand in enumerate(hands))
+        tuple(hand.in_world(body, samples, lines[:, n]) for n, hand in enumerate(solving.hands))
         for lines in (motion.path, motion.minimum_jerk)
     )
-    kept.add(armature, Plotted(next(_numbers), motion.cost, _finite(costs), paths, straights))
+    kept.add(body.armature, Plotted(next(_numbers), motion.cost, _finite(costs), paths, straights))
     return ReachResult(
         body,
         action,
         frames,
-        keyed,
+        samples.frames,
         paths,
         straights,
         costs,
@@ -399,7 +411,7 @@ def _work(
         misses,
         contact.clearance,
         contact.crossed,
-        scene.unit_settings.scale_length,
+        solving.scene.unit_settings.scale_length,
         float(solving.softened.max()),
     )
 
@@ -411,32 +423,6 @@ def _sampled(
     of_hands = (*(hand.chain.effector for hand in hands), *(name for hand in hands for name in hand.seen))
     of_limbs = (name for limb in limbs for name in limb.sampled)
     return tuple(dict.fromkeys((*seen, *of_hands, *of_limbs, *(part.bone for part in parts))))
-
-
-@dataclass(frozen=True)
-class _Writing:
-    """Poses of a body on its way to keys, and what the rig makes of them."""
-
-    work: BakeTransaction
-    sampler: Sampler
-    samples: Samples
-    """Of the animation, at the frames that are keyed."""
-    body: Articulation
-    limbs: Sequence[GoalLimb]
-    keyed: Array
-    are_posed: bool
-    """Whether the limbs take all of the pose, so that nothing else moves them."""
-
-    def evaluated(self, rotations: Array, frames: Array) -> Samples:
-        """The rig at some frames with the body in these poses (K, n, 4)."""
-        for bone, (mode, values, raw) in self.body.values(self.samples, rotations).items():
-            self.work.write(bone, mode, self.keyed, values, raw)
-        if self.limbs:
-            wanted = self.body.in_armature(rotations, self.body.hangs_from(self.samples))
-            moved = self.samples if self.are_posed else run(self.sampler.sample(self.keyed.tolist()))
-            for limb in self.limbs:
-                limb.write(self.work, self.samples, moved, self.body.bones, wanted, wholly=True)
-        return run(self.sampler.sample(frames.tolist()))
 
 
 def _followed(request: ReachRequest, hands: Sequence[ReachingHand]) -> list[Target]:

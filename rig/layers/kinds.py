@@ -24,6 +24,9 @@ from .layer import Layer, Row, disabled, number_of, own_on
 FRESH, SETTINGS, TARGETS, BODY = range(4)
 """What of a solve is out of date; each includes those before it: nothing, the settings, what the layer aims at or
 follows, and the object that has it."""
+ROUNDS = 3
+"""How often those are solved that depend on each other in a circle, each as the others were found to be the time
+before. Of look-ats the others are as animated the first time."""
 OWN = "LAYERS"
 """Beginning of the names of digests that are of no data of Blender."""
 Key = tuple[str, int, Hashable]

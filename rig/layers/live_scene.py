@@ -13,7 +13,7 @@ from ..guards import faults
 from ..sampling import fingerprint, sampler, scene_time, transforming
 from ..sampling.kept_digests import KeptDigests
 from . import kinds, saved_solution
-from .kinds import BODY, FRESH, SETTINGS, TARGETS, Added, Instance, Key, Kind, LayerSolve, Previews, SolveRange
+from .kinds import BODY, FRESH, ROUNDS, SETTINGS, TARGETS, Added, Instance, Key, Kind, LayerSolve, Previews, SolveRange
 from .layer import is_part
 from .time_left import TimeLeft
 
@@ -27,8 +27,6 @@ _WORKING, _WORKING_ON = 0.04, 0.05
 for them, it lasts longer. And one whose temporary scene rests, after which Blender has little to do."""
 _BUSIER = 1.25
 """By how much more a work may be taken to last than before: a machine that is busy beside it says little of it."""
-_ROUNDS = 3
-"""How often layers of several kinds are solved that depend on each other in a circle."""
 _OWN = {"OBJECT", "ACTION"}
 """Kinds of data that are changed when a track is shown."""
 _STRUCTURE = ("SCENE", "COLLECTION")
@@ -503,7 +501,7 @@ class LiveScene:
     def _steps(self, scene: bpy.types.Scene) -> Iterator[float]:
         """The work: layer after layer, each after those on which it depends."""
         frames = np.arange(self.span[0], max(self.span[0], self.span[1]) + 1)
-        for turn in range(_ROUNDS):
+        for turn in range(ROUNDS):
             groups, done = self._groups(scene), 0
             for n, (kind, solves) in enumerate(groups):
                 for solve in solves:

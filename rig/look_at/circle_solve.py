@@ -17,7 +17,7 @@ from ...lookat_pd import curves, gaze, rotation
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..controls.realize import Correction, Realization, Tolerance, realize
-from ..layers.kinds import BODY, FRESH, TARGETS
+from ..layers.kinds import BODY, FRESH, ROUNDS, TARGETS
 from ..sampling.sampler import CutDown, Sampler, Samples
 from . import look_at_layer as offsets
 from .body.body_solve import BodySolve
@@ -28,8 +28,6 @@ from .solve_context import SolveContext
 from .solve_sampling import SolveSampling
 from .verification import CORRECTIONS, GOOD, Turned, Verification
 
-ROUNDS = 3
-"""How often all look where the others' heads were found to be: first where they are as animated."""
 _SAMPLED, _SOLVED = 0.5, 0.6
 """Fractions of the work after which the rigs are sampled, and the rounds done."""
 _LEVEL = 1e-4

@@ -12,13 +12,12 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.errors import LookAtError
-from ..layers.kinds import BODY, FRESH, TARGETS
+from ..layers.kinds import BODY, FRESH, ROUNDS, TARGETS
 from ..layers.track import Track
 from ..sampling import fingerprint
 from ..sampling.scene_time import seconds_per_frame
 from . import circle_solve
 from . import look_at_layer as offsets
-from .circle_solve import ROUNDS
 from .look_at_solve import LookAtSolve
 from .resolve import LookAt
 from .solve_context import Playing, SolveContext
