@@ -31,6 +31,24 @@ _POINTS = {"palm": "HAND", "fingertips": "FINGERTIPS", "wrist": "HEAD"}
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     words.add_inputs(parser)
     words.add_conversion(parser)
+    _add_goals(parser)
+    _add_arm(parser)
+    _add_motion(parser)
+    help = "let the arm pass through the head and the trunk"
+    setting_flags.add(parser, "--no-avoid-body", DynamicsSettings, "avoid_body", help=help)
+    parser.add_argument(
+        "--obstacle",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="object to go around, as a sphere around its origin; can be repeated",
+    )
+    dynamics_arguments.add_body(parser)
+    baking.add_into(parser)
+
+
+def _add_goals(parser: argparse.ArgumentParser) -> None:
+    """What reaches for what, by which way, and how long that takes."""
     chain_arguments.add_effector(parser, required=True)
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--target", metavar="NAME[:BONE]", help="object or bone of an armature to reach for")
@@ -44,9 +62,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="another effector that reaches at the same time, for an object NAME[:BONE] or a point X,Y,Z; one object "
         "for two hands is taken on both sides; can be repeated",
     )
-    add = partial(setting_flags.add, parser)
     help = "duration in seconds (default: that of --range, otherwise 1)"
-    add("--duration", DynamicsSettings, "duration", "S", help=help, stored=True)
+    setting_flags.add(parser, "--duration", DynamicsSettings, "duration", "S", help=help, stored=True)
     parser.add_argument(
         "--via",
         type=_via,
@@ -56,6 +73,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="waypoint and its time as a fraction of the duration, such as 0.4,-0.3,1.2@0.5, for an effector NAME; "
         "without a name for --bone or, with --hand, for the middle between the effectors; can be repeated",
     )
+
+
+def _add_arm(parser: argparse.ArgumentParser) -> None:
+    """The bones that turn, and what of the hand comes how near to the goal."""
+    add = partial(setting_flags.add, parser)
     help = "bring the tip of the effector to the goal instead of its head"
     chain_arguments.add_arguments(parser, DynamicsSettings, help)
     parser.add_argument(
@@ -73,6 +95,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     help = "refuse a goal that the arm cannot reach, instead of leaning for it"
     add("--no-lean", DynamicsSettings, "lean", help=help)
     add("--soft-reach", DynamicsSettings, "soft_reach", "S")
+
+
+def _add_motion(parser: argparse.ArgumentParser) -> None:
+    """How the motion is found, how it begins and arrives, and what comes after."""
+    add = partial(setting_flags.add, parser)
     add("--method", DynamicsSettings, "method")
     add("--timing", DynamicsSettings, "timing")
     add("--passes", DynamicsSettings, "passes", "N")
@@ -89,17 +116,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--from-rest", DynamicsSettings, "keep_velocity", help=help)
     help = "keep the pose after the arrival even if the goal moves on"
     add("--no-follow", DynamicsSettings, "follow_goal", help=help)
-    help = "let the arm pass through the head and the trunk"
-    add("--no-avoid-body", DynamicsSettings, "avoid_body", help=help)
-    parser.add_argument(
-        "--obstacle",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="object to go around, as a sphere around its origin; can be repeated",
-    )
-    dynamics_arguments.add_body(parser)
-    baking.add_into(parser)
 
 
 def _via(word: str) -> tuple[str, float, Target]:

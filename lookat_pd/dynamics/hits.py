@@ -21,7 +21,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from .. import rotation
 from ..checks import LONGEST_STEP, SHORTEST_STEP, exactly, number, numbers, shown, time_step
@@ -114,18 +114,9 @@ def respond(
     then that of all joints of a line together, too. None: as published. ranges: (n,) [rad], by which single joints turn
     at most, where that is less. bends: how far hinges bend, to whose ends they come softly. Raises InvalidArgument.
     """
-    given, animated = animated, body_checks.quaternions("animation", animated, len(body))
-    if animated.ndim != 3 or not len(animated):
-        raise InvalidArgument(
-            "The animation must have the shape (F, {count}, 4), not {shape}.", count=len(body), shape=animated.shape
-        )
+    given, animated = animated, _animation(animated, len(body))
     dt, largest = time_step(dt), _largest(largest_angle)
-    stiffer = np.ones(len(body))
-    if ranges is not None:
-        given_ranges = exactly("ranges of the joints", ranges, len(body))
-        if np.any(given_ranges <= 0.0):
-            raise InvalidArgument("The range of each joint must be above 0°.")
-        stiffer = np.maximum(largest / given_ranges, 1.0)
+    stiffer = _stiffer(ranges, largest, len(body))
     times = dt * np.arange(len(animated))
     swings = _Swings.of(
         body,
@@ -151,13 +142,19 @@ def respond(
             part = _together(body, (few, animated, dt), swings.at(few, count), swings.at(few, count + 1), room)
             swings.velocities[k], swings.factors[k] = part * swings.velocities[k], part * swings.factors[k]
     offsets = swings.at(times, len(hits))
-    moved = np.any(offsets != 0.0, axis=-1)
-    rotations = rotation.multiply(animated, rotation.exp(offsets))
-    if bends is not None:
-        rotations = bends.soften(rotations)
-    if limits is not None:
-        rotations = np.where(moved[..., None], limits.clamp(rotations), rotations)
-    return HitResponse(np.where(moved[..., None], rotations, given), offsets, swings.velocities, swings.factors)
+    moved = np.any(offsets != 0.0, axis=-1)[..., None]
+    rotations = _bounded(rotation.multiply(animated, rotation.exp(offsets)), moved, limits, bends)
+    return HitResponse(np.where(moved, rotations, given), offsets, swings.velocities, swings.factors)
+
+
+def _animation(given: ArrayLike, count: int) -> Array:
+    """The poses (F, n, 4) of an animation. Raises InvalidArgument."""
+    animated = body_checks.quaternions("animation", given, count)
+    if animated.ndim != 3 or not len(animated):
+        raise InvalidArgument(
+            "The animation must have the shape (F, {count}, 4), not {shape}.", count=count, shape=animated.shape
+        )
+    return animated
 
 
 def _largest(angle: float) -> float:
@@ -167,6 +164,23 @@ def _largest(angle: float) -> float:
             "The largest angle must be above 0° and at most 180°, not {angle}°.", angle=shown(np.degrees(largest))
         )
     return float(largest)
+
+
+def _stiffer(ranges: ArrayLike | None, largest: float, count: int) -> Array:
+    """How much more than it turns the angle of each joint counts, (n,). Raises InvalidArgument."""
+    if ranges is None:
+        return np.ones(count)
+    given = exactly("ranges of the joints", ranges, count)
+    if np.any(given <= 0.0):
+        raise InvalidArgument("The range of each joint must be above 0°.")
+    return np.maximum(largest / given, 1.0)
+
+
+def _bounded(rotations: Array, moved: NDArray[np.bool_], limits: Limits | None, bends: BendRanges | None) -> Array:
+    """Rotations (F, n, 4) within what the joints can do. moved: (F, n, 1), by hits."""
+    if bends is not None:
+        rotations = bends.soften(rotations)
+    return rotations if limits is None else np.where(moved, limits.clamp(rotations), rotations)
 
 
 @dataclass(frozen=True)

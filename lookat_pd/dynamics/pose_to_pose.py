@@ -112,16 +112,7 @@ def connecting(
     speeds[[0, -1]] = 0.0
     rests = np.linalg.norm(speeds, axis=-1) < _STILL
     work = _Work(body, given, at, speeds, rests, dt / finer, gravity, friction, strong, limits, passes)
-    poses, torques = np.empty((at[-1] + 1, n, 4)), np.empty((at[-1] + 1, n, 3))
-    first, moving = 0, np.zeros((n, 3))
-    while first < len(given) - 1:
-        last, until = work.part(first)
-        motion, forces = work.solved(first, last, moving)
-        shown = at[until] - at[first]
-        poses[at[first] : at[until] + 1], torques[at[first] : at[until] + 1] = motion[: shown + 1], forces[: shown + 1]
-        moving = np.zeros((n, 3)) if until == last else work.speed(motion, shown)
-        first = until
-        yield first / (len(given) - 1)
+    poses, torques = yield from work.through_parts()
     chosen = slice(None, None, finer)
     missed = rotation.distance(asked, poses[at])
     count = len(poses[chosen])
@@ -167,6 +158,23 @@ class _Work:
     strength: Array
     limits: Limits | None
     passes: int
+
+    def through_parts(self) -> Generator[float, None, tuple[Array, Array]]:
+        """Poses (N + 1, n, 4) and torques (N + 1, n, 3) through all keys, part after part; yields the completed
+        fraction."""
+        at, n = self.at, len(self.body)
+        poses, torques = np.empty((at[-1] + 1, n, 4)), np.empty((at[-1] + 1, n, 3))
+        first, moving = 0, np.zeros((n, 3))
+        while first < len(self.keys) - 1:
+            last, until = self.part(first)
+            motion, forces = self.solved(first, last, moving)
+            shown = at[until] - at[first]
+            taken = slice(at[first], at[until] + 1)
+            poses[taken], torques[taken] = motion[: shown + 1], forces[: shown + 1]
+            moving = np.zeros((n, 3)) if until == last else self.speed(motion, shown)
+            first = until
+            yield first / (len(self.keys) - 1)
+        return poses, torques
 
     def part(self, first: int) -> tuple[int, int]:
         """The last key of the part that begins at a key, and the last one of which the solution is used."""

@@ -324,20 +324,10 @@ class Timeline:
             if angles is None or kinematics.done or is_last:
                 angles = self._target_angles(below.places[0], kinematics)
             remaining, pitch = goals_of.turn(angles, below.left_out[0], below.remaining)
-            # The current rotation of the bones below is known: without it the head would also lag behind their motion,
-            # and the aim would overshoot the target.
             stabilize = self.chain.stabilize if goals_of.compensates else 0.0
-            ahead = (1.0 - stabilize) * follower.lag[0] * below.turning
-            if settled:
-                # It aims at the target at once, even if bones below turn already.
-                ahead[:, 0] = 0.0
             leveling = None if self.leveling is None else self.leveling[window]
-            vectors = goals_of.vectors(remaining - ahead[0], pitch - ahead[1], kinematics.head_rotation, leveling)
-            if below.tilts is not None and goals_of.compensates:
-                vectors = goals_of.tilted(vectors, below.tilts[0], angles)
-            goals = self.tuning.encode(vectors)
-            if part.teleported:
-                goals[-1] = _going_on(goals)
+            lag = (1.0 - stabilize) * follower.lag[0]
+            goals = self._aimed(part, goals_of, (remaining, pitch), lag, below, kinematics, leveling, angles)
             canceling, base = None, 0.0
             if stabilize:
                 moving = self._moving(goals_of, below, kinematics, leveling, teleported=part.teleported)
@@ -370,6 +360,36 @@ class Timeline:
         reach = angles.reached(goals_of.distribution, remaining, pitch, self.chain.soft_edge)
         self.reachable[first : window.stop] = reach[first - window.start :]
         self.looked_at[first : window.stop] = target
+
+    def _aimed(
+        self,
+        part: _Done,
+        goals_of: StageGoals,
+        turn: tuple[Array, Array],
+        lag: float | Array,
+        below: _Below,
+        kinematics: ForwardKinematics,
+        leveling: Leveling | None,
+        angles: TargetAngles,
+    ) -> Array:
+        """What the controllers of a stage follow, (n, stage, width), so that the chain aims at the target.
+
+        turn: (n,) yaw and pitch that are left to this stage and those above it. lag: [s], by which it follows bones
+        below.
+        """
+        # The current rotation of the bones below is known: without it the head would also lag behind their motion,
+        # and the aim would overshoot the target.
+        ahead = lag * below.turning
+        if part.settled:
+            # It aims at the target at once, even if bones below turn already.
+            ahead[:, 0] = 0.0
+        vectors = goals_of.vectors(turn[0] - ahead[0], turn[1] - ahead[1], kinematics.head_rotation, leveling)
+        if below.tilts is not None and goals_of.compensates:
+            vectors = goals_of.tilted(vectors, below.tilts[0], angles)
+        goals = self.tuning.encode(vectors)
+        if part.teleported:
+            goals[-1] = _going_on(goals)
+        return goals
 
     def _below(
         self, part: _Done, target: int, *, continues: bool, angles: TargetAngles | None, known: _Done | None

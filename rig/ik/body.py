@@ -118,10 +118,7 @@ def resolve(
     for effector in effectors:
         _check(armature, effector)
     names = [control_of(armature, effector.bone) for effector in effectors]
-    double = next((n for n, name in enumerate(names) if name in names[:n]), None)
-    if double is not None:
-        other = effectors[names.index(names[double])].bone
-        raise _twice(effectors[double].bone, other)
+    _check_once(effectors, names)
     lines = limb_controls.lines(armature, names)
     top = _top(armature, list(lines.values()))
     joints = _joints(lines, top)
@@ -135,15 +132,7 @@ def resolve(
         joint_chain.check_free(armature, joints, but=[limb.switch for limb in limbs_of if limb.direct])
     else:
         _check_plain(armature, joints)
-    for effector in effectors:
-        for target in (effector.target, effector.pole):
-            if target is not None and target.object is not None:
-                targets.check_exists(armature, target.object, target.bone)
-                if effector.contact is None and targets.rides_on(target.object, target.bone, armature, joints):
-                    raise RigError(
-                        "The target '{target}' moves with the body; choose a target that does not.",
-                        target=target.label,
-                    )
+    _check_targets(armature, effectors, joints)
     first = armature.pose.bones[joints[0]]
     parent = first.parent.name if first.parent is not None and first.bone.use_inherit_rotation else ""
     rests = _rests(armature, joints, parents, parent)
@@ -171,6 +160,26 @@ def resolve(
         not controlled,
         np.zeros(len(joints), dtype=bool),
     )
+
+
+def _check_once(effectors: Sequence[BodyEffector], names: Sequence[str]) -> None:
+    """Raise RigError where two effectors are moved by the same control, of these names."""
+    double = next((n for n, name in enumerate(names) if name in names[:n]), None)
+    if double is not None:
+        raise _twice(effectors[double].bone, effectors[names.index(names[double])].bone)
+
+
+def _check_targets(armature: bpy.types.Object, effectors: Sequence[BodyEffector], joints: Sequence[str]) -> None:
+    """Raise RigError where a target or a pole is not there, or moves with what reaches for it."""
+    for effector in effectors:
+        for target in (effector.target, effector.pole):
+            if target is not None and target.object is not None:
+                targets.check_exists(armature, target.object, target.bone)
+                if effector.contact is None and targets.rides_on(target.object, target.bone, armature, joints):
+                    raise RigError(
+                        "The target '{target}' moves with the body; choose a target that does not.",
+                        target=target.label,
+                    )
 
 
 def with_still_trunk(body: JointTree) -> JointTree:
