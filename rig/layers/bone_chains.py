@@ -4,7 +4,8 @@ is that hangs on the result of another one.
 For layers that give each of several bones a motion of its own: a bone's motion begins with what its parent has become.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import TypeVar
 
 import bpy
 import numpy as np
@@ -14,6 +15,7 @@ from ..animation import data_paths
 from ..sampling import plain_chain
 from ..sampling.posed_bones import TYPES, posed_bones
 
+Item = TypeVar("Item")
 _AT_TAIL = 0.01
 """Part of the parent's length within which a bone begins at its tail."""
 
@@ -60,6 +62,18 @@ class SeenBones:
         # Where bones came and went, others are at their places.
         gone, come = set(before) - set(now), set(now) - set(before)
         self._later |= {(item.session_uid, old): new for old, new in pairs if old in gone and new in come}
+
+
+def lines(heads: Iterable[Item], below: Callable[[Item], Sequence[Item]]) -> Iterator[list[Item]]:
+    """Lines from heads down, each to where nothing more is below: the first of those below goes on, and each of the
+    others is the head of a line that comes later."""
+    left = list(heads)
+    while left:
+        line = [left.pop(0)]
+        while following := below(line[-1]):
+            left += following[1:]
+            line.append(following[0])
+        yield line
 
 
 def root_to_tip(armature: bpy.types.Object, names: Iterable[str]) -> list[str]:

@@ -9,7 +9,7 @@ from ...lookat_pd.errors import LookAtError, RigError
 from ..animation import data_paths
 from ..animation.editable import check_bones, check_local
 from ..animation.stored_settings import read
-from ..layers.bone_chains import SeenBones
+from ..layers.bone_chains import SeenBones, lines
 from ..sampling import own_data
 from . import colliders
 from .settings import NAME, SpringBone, SpringSettings
@@ -206,17 +206,8 @@ def selected(bones: Sequence[bpy.types.PoseBone]) -> list[list[str]]:
         below.setdefault(above, []).append(bone)
         if not above:
             heads.append(bone)
-    found = []
-    while heads:
-        bone = heads.pop(0)
-        line = [bone.name]
-        while following := below.get(line[-1], []):
-            heads += following[1:]
-            line.append(following[0].name)
-        if len(line) == 1:
-            line = tip_of(bone)
-        found.append(line)
-    return found
+    every = lines(heads, lambda bone: below.get(bone.name, []))
+    return [tip_of(line[0]) if len(line) == 1 else [bone.name for bone in line] for line in every]
 
 
 def tip_of(bone: bpy.types.PoseBone) -> list[str]:

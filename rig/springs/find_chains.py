@@ -7,6 +7,7 @@ import bpy
 
 from ..detection import names, vocabulary
 from ..detection.names import BoneName
+from ..layers.bone_chains import lines
 from . import chains
 
 _LONG = 0.12
@@ -108,12 +109,12 @@ def _is_free(bone: bpy.types.PoseBone) -> bool:
 def _lines(bones: Sequence[bpy.types.Bone], kinds: Mapping[str, str]) -> Iterator[list[str]]:
     """Lines of bones of one kind that hang on each other; where one forks, the longest branch goes on."""
     heads = [bone for bone in bones if bone.name in kinds and not _goes_on(bone, kinds)]
-    while heads:
-        line = [heads.pop(0)]
-        while following := [bone for bone in line[-1].children if _goes_on(bone, kinds)]:
-            following.sort(key=lambda bone: -len(bone.children_recursive))
-            heads += following[1:]
-            line.append(following[0])
+
+    def below(bone: bpy.types.Bone) -> list[bpy.types.Bone]:
+        following = [child for child in bone.children if _goes_on(child, kinds)]
+        return sorted(following, key=lambda child: -len(child.children_recursive))
+
+    for line in lines(heads, below):
         yield [bone.name for bone in line]
 
 

@@ -11,6 +11,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd.message import Message
+from ..layers.bone_chains import lines
 from . import vrm_data, vrm_known
 from .vrm_data import VrmChain, VrmCollider, VrmJoint, VrmSprings
 
@@ -194,12 +195,7 @@ def _lines(armature: bpy.types.Object, root: str) -> Iterator[list[str]]:
     if root not in armature.data.bones:
         yield [root]
         return
-    heads = [armature.data.bones[root]]
-    while heads:
-        line = [heads.pop(0)]
-        while children := list(line[-1].children):
-            heads += children[1:]
-            line.append(children[0])
+    for line in lines([armature.data.bones[root]], lambda bone: list(bone.children)):
         yield [bone.name for bone in line]
 
 

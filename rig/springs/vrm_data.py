@@ -16,6 +16,7 @@ from ...lookat_pd import rotation
 from ...lookat_pd.errors import FileError
 from ...lookat_pd.message import Message
 from ...lookat_pd.rotation import Array
+from ..layers.bone_chains import lines
 
 NEW, OLD = "VRMC_springBone", "VRM"
 EXTENDED = "VRMC_springBone_extended_collider"
@@ -334,7 +335,7 @@ class _Old:
             if not self.nodes.has(root):
                 self.missing.append(str(root))
                 continue
-            for line in lines(self.nodes, root):
+            for line in lines([root], self.nodes.children):
                 following = [*line[1:], None]
                 lengths = [
                     LAST_LENGTH if other is None else self.nodes.distance(node, other)
@@ -354,14 +355,3 @@ class _Old:
                 begin = from_unity(row.get("offset") or {})
                 radius = float(row.get("radius", 0.0))
                 yield VrmCollider(bone, "SPHERE", begin, begin, radius, (self.groups[n],), f"{n}:{m}")
-
-
-def lines(nodes: Nodes, root: int) -> Iterator[list[int]]:
-    """A node with all that hangs on it, as lines of first children."""
-    heads = [root]
-    while heads:
-        line = [heads.pop(0)]
-        while following := nodes.children(line[-1]):
-            heads += following[1:]
-            line.append(following[0])
-        yield line

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...lookat_pd.message import Message
-from . import vrm_data
+from ..layers.bone_chains import lines
 from .chains import SpringChain
 from .vrm_data import VrmCollider
 from .vrm_work import Placed, VrmWork, joint_row, short
@@ -93,7 +93,7 @@ class OldSprings:
     def _below(self, root: str) -> set[str]:
         """A bone and all that hang on it in the file."""
         nodes = self.work.nodes
-        return {nodes.name(n) for line in vrm_data.lines(nodes, self.work.number[root]) for n in line}
+        return {nodes.name(n) for line in lines([self.work.number[root]], nodes.children) for n in line}
 
     def _is_kept(self, chain: SpringChain, group: dict[str, Any], values: dict[str, Any]) -> bool:
         """Whether the file has a chain as it is."""
