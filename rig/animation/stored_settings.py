@@ -6,10 +6,10 @@ settings are lost. So what may have no settings is read by `stored` and `read`, 
 gets the groups that its override has, in memory: it is never saved with the file.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 import bpy
 
@@ -43,6 +43,49 @@ def withdraw(owner: type, name: str) -> None:
     delattr(owner, name)
     _unset.cache_clear()
     _inner.cache_clear()
+
+
+class Registered(Protocol):
+    """What is registered and unregistered, such as a module."""
+
+    def register(self) -> None: ...
+
+    def unregister(self) -> None: ...
+
+
+def registration(
+    classes: Sequence[type],
+    *groups: tuple[type, str, Any],
+    scene: tuple[str, Any] | None = None,
+    then: Sequence[Registered] = (),
+) -> tuple[Callable[[], None], Callable[[], None]]:
+    """The functions that register classes of settings with all data that have them, and unregister them in reverse.
+
+    groups: each the type of data and the name and property that it gets by `declare`. scene: the name and property of
+    the group that scenes have. then: what comes after them.
+    """
+
+    def register() -> None:
+        for kind in classes:
+            bpy.utils.register_class(kind)
+        if scene is not None:
+            setattr(bpy.types.Scene, *scene)
+        for group in groups:
+            declare(*group)
+        for part in then:
+            part.register()
+
+    def unregister() -> None:
+        for part in reversed(then):
+            part.unregister()
+        for owner, name, _ in reversed(groups):
+            withdraw(owner, name)
+        if scene is not None:
+            delattr(bpy.types.Scene, scene[0])
+        for kind in reversed(classes):
+            bpy.utils.unregister_class(kind)
+
+    return register, unregister
 
 
 def stored(owner: Any, name: str) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...lookat_pd.dynamics import hits as law
 from ..animation.bake_options import LAST_FRAME
-from ..animation.stored_settings import declare, withdraw
+from ..animation.stored_settings import registration
 from ..settings import EDITABLE, Properties
 from . import saved_settings
 from .settings import LONGEST, joint_limits
@@ -157,16 +157,8 @@ class HitSettings(HitMotion, bpy.types.PropertyGroup):
     version: _own.integer("Version", options={"HIDDEN"})
 
 
-_register, _unregister = bpy.utils.register_classes_factory((HitItem, HitSettings))
-
-
-def register() -> None:
-    _register()
-    declare(bpy.types.Object, "lookat_pd_hits", _own.pointer(HitSettings, "Look-at PD Hits"))
-    saved_settings.register()
-
-
-def unregister() -> None:
-    saved_settings.unregister()
-    withdraw(bpy.types.Object, "lookat_pd_hits")
-    _unregister()
+register, unregister = registration(
+    (HitItem, HitSettings),
+    (bpy.types.Object, "lookat_pd_hits", _own.pointer(HitSettings, "Look-at PD Hits")),
+    then=(saved_settings,),
+)

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ..animation.stored_settings import declare, withdraw
+from ..animation.stored_settings import registration
 from ..detection.joint_chain import length_of_chain, soft_reach
 from ..settings import EDITABLE, Properties, choice, collection, factor, integer, number, pointer, switch, text
 
@@ -384,20 +384,9 @@ class DynamicsSettings(InterpolationSettings, ReachSettings, bpy.types.PropertyG
     show_masses: switch("Show Masses", "Draw the inertia ellipsoid of each bone in the viewport", options=set())
 
 
-_register, _unregister = bpy.utils.register_classes_factory(
-    (BoneBodySettings, BodySettings, ReachVia, DynamicsSettings)
+register, unregister = registration(
+    (BoneBodySettings, BodySettings, ReachVia, DynamicsSettings),
+    (bpy.types.Object, "lookat_pd_body", _own.pointer(BodySettings, "Look-at PD Body")),
+    (bpy.types.PoseBone, "lookat_pd_body", _own.pointer(BoneBodySettings, "Look-at PD Bone")),
+    scene=("lookat_pd_dynamics", pointer(DynamicsSettings, "Look-at PD Dynamics")),
 )
-
-
-def register() -> None:
-    _register()
-    bpy.types.Scene.lookat_pd_dynamics = pointer(DynamicsSettings, "Look-at PD Dynamics")
-    declare(bpy.types.Object, "lookat_pd_body", _own.pointer(BodySettings, "Look-at PD Body"))
-    declare(bpy.types.PoseBone, "lookat_pd_body", _own.pointer(BoneBodySettings, "Look-at PD Bone"))
-
-
-def unregister() -> None:
-    withdraw(bpy.types.PoseBone, "lookat_pd_body")
-    withdraw(bpy.types.Object, "lookat_pd_body")
-    del bpy.types.Scene.lookat_pd_dynamics
-    _unregister()

@@ -12,7 +12,7 @@ import numpy as np
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
 from ..animation import actions
-from ..animation.stored_settings import declare, read, withdraw
+from ..animation.stored_settings import read, registration
 from ..detection import limb_controls, limbs
 from ..sampling.targets import Target
 from ..settings import EDITABLE, Properties, values
@@ -122,16 +122,8 @@ def tuning(armature: bpy.types.Object) -> BodyTuning:
     return BodyTuning(**values(read(armature, "lookat_pd_ik_body"), BodySolving))
 
 
-_register, _unregister = bpy.utils.register_classes_factory((IKEffector, IKBody))
-
-
-def register() -> None:
-    _register()
-    declare(bpy.types.Object, "lookat_pd_ik_body", _own.pointer(IKBody, "Look-at PD Effectors"))
-    saved_settings.register()
-
-
-def unregister() -> None:
-    saved_settings.unregister()
-    withdraw(bpy.types.Object, "lookat_pd_ik_body")
-    _unregister()
+register, unregister = registration(
+    (IKEffector, IKBody),
+    (bpy.types.Object, "lookat_pd_ik_body", _own.pointer(IKBody, "Look-at PD Effectors")),
+    then=(saved_settings,),
+)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import bpy
 
 from ...lookat_pd.pd.offsets import Controller
-from ..animation.stored_settings import declare, withdraw
+from ..animation.stored_settings import registration
 from ..layers.controller_settings import (
     EDITABLE,
     ControllerSettings,
@@ -123,13 +123,10 @@ def controller(settings: PDFollowSettings) -> Controller:
     )
 
 
-def register() -> None:
-    bpy.utils.register_class(PDFollowSettings)
-    for kind in (bpy.types.Object, bpy.types.PoseBone):
-        declare(kind, "lookat_pd_follow", pointer(PDFollowSettings, override=EDITABLE))
-
-
-def unregister() -> None:
-    for kind in (bpy.types.PoseBone, bpy.types.Object):
-        withdraw(kind, "lookat_pd_follow")
-    bpy.utils.unregister_class(PDFollowSettings)
+register, unregister = registration(
+    (PDFollowSettings,),
+    *(
+        (owner, "lookat_pd_follow", pointer(PDFollowSettings, override=EDITABLE))
+        for owner in (bpy.types.Object, bpy.types.PoseBone)
+    ),
+)

@@ -6,7 +6,7 @@ No postponed annotations: Blender reads them.
 
 import bpy
 
-from ..animation.stored_settings import declare, withdraw
+from ..animation.stored_settings import registration
 from ..layers.controller_settings import EDITABLE
 from ..settings import Properties, pointer
 from .settings import is_other
@@ -40,13 +40,7 @@ class ColliderSettings(bpy.types.PropertyGroup):
     friction: _deciding.number("Friction", "Coefficient of friction of what touches it", 0.3, max=10.0, soft_max=1.0)
 
 
-def register() -> None:
-    bpy.utils.register_class(ColliderSettings)
-    for owner in (bpy.types.Object, bpy.types.PoseBone):
-        declare(owner, NAME, pointer(ColliderSettings, override=EDITABLE))
-
-
-def unregister() -> None:
-    for owner in (bpy.types.PoseBone, bpy.types.Object):
-        withdraw(owner, NAME)
-    bpy.utils.unregister_class(ColliderSettings)
+register, unregister = registration(
+    (ColliderSettings,),
+    *((owner, NAME, pointer(ColliderSettings, override=EDITABLE)) for owner in (bpy.types.Object, bpy.types.PoseBone)),
+)

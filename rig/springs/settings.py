@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from ..animation.stored_settings import declare, withdraw
+from ..animation.stored_settings import registration
 from ..layers.controller_settings import EDITABLE, changed, setting, settle_time
 from ..settings import Properties, pointer
 from .materials import BY_ID, MATERIALS, SET
@@ -210,13 +210,6 @@ def values(settings: SpringSettings) -> tuple:
     return *chain, *(tuple(getattr(item, name) for name in OF_BONE) for item in settings.bones)
 
 
-def register() -> None:
-    bpy.utils.register_class(SpringBone)
-    bpy.utils.register_class(SpringSettings)
-    declare(bpy.types.PoseBone, NAME, pointer(SpringSettings, override=EDITABLE))
-
-
-def unregister() -> None:
-    withdraw(bpy.types.PoseBone, NAME)
-    bpy.utils.unregister_class(SpringSettings)
-    bpy.utils.unregister_class(SpringBone)
+register, unregister = registration(
+    (SpringBone, SpringSettings), (bpy.types.PoseBone, NAME, pointer(SpringSettings, override=EDITABLE))
+)

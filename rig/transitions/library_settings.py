@@ -5,6 +5,7 @@ No `from __future__ import annotations` here: Blender reads the annotations.
 
 import bpy
 
+from ..animation.stored_settings import registration
 from ..settings import collection, integer, number, pointer, text
 from .library import CUT_COST
 
@@ -62,14 +63,6 @@ def use_pair(context: bpy.types.Context) -> None:
             setattr(transition, name, getattr(pair, name))
 
 
-_register, _unregister = bpy.utils.register_classes_factory((LibraryPair, LibrarySettings))
-
-
-def register() -> None:
-    _register()
-    bpy.types.Scene.lookat_pd_library = pointer(LibrarySettings, "Look-at PD Library")
-
-
-def unregister() -> None:
-    del bpy.types.Scene.lookat_pd_library
-    _unregister()
+register, unregister = registration(
+    (LibraryPair, LibrarySettings), scene=("lookat_pd_library", pointer(LibrarySettings, "Look-at PD Library"))
+)

@@ -10,6 +10,7 @@ import bpy
 
 from ...lookat_pd.transitions import methods, spring
 from ..animation.key_settings import KeptKeys
+from ..animation.stored_settings import registration
 from ..sampling.action_names import action_name
 from ..settings import choice, collection, integer, number, pointer, switch, text
 from . import saved_settings, sequence
@@ -251,18 +252,8 @@ def show_pop(settings: TransitionSettings, context: bpy.types.Context) -> None:
         context.scene.frame_set(settings.visual_pops[settings.visual_pop_index].frame)
 
 
-_register, _unregister = bpy.utils.register_classes_factory(
-    (TransitionCut, VisualPopItem, ProfileRowItem, TransitionSettings)
+register, unregister = registration(
+    (TransitionCut, VisualPopItem, ProfileRowItem, TransitionSettings),
+    scene=("lookat_pd_transition", pointer(TransitionSettings, "Look-at PD Transition")),
+    then=(saved_settings,),
 )
-
-
-def register() -> None:
-    _register()
-    bpy.types.Scene.lookat_pd_transition = pointer(TransitionSettings, "Look-at PD Transition")
-    saved_settings.register()
-
-
-def unregister() -> None:
-    saved_settings.unregister()
-    del bpy.types.Scene.lookat_pd_transition
-    _unregister()

@@ -5,6 +5,7 @@ No `from __future__ import annotations` here: Blender reads the annotations.
 
 import bpy
 
+from ..animation.stored_settings import registration
 from ..settings import angle, choice, number, pointer, switch
 from .path_following import EASE
 
@@ -74,14 +75,6 @@ class TravelSettings(Removing, Travelling, Turning, Eased, bpy.types.PropertyGro
     )
 
 
-_register, _unregister = bpy.utils.register_classes_factory((TravelSettings,))
-
-
-def register() -> None:
-    _register()
-    bpy.types.Scene.lookat_pd_travel = pointer(TravelSettings, "Look-at PD Travel")
-
-
-def unregister() -> None:
-    del bpy.types.Scene.lookat_pd_travel
-    _unregister()
+register, unregister = registration(
+    (TravelSettings,), scene=("lookat_pd_travel", pointer(TravelSettings, "Look-at PD Travel"))
+)

@@ -5,7 +5,7 @@ No postponed annotations: Blender reads them.
 
 import bpy
 
-from ...animation.stored_settings import declare, withdraw
+from ...animation.stored_settings import registration
 from ...layers.controller_settings import EDITABLE, setting
 from ...settings import Properties, text
 from ..setting_changes import needs_others
@@ -288,13 +288,6 @@ BONES = {
 """Settings that decide which bones move."""
 
 
-def register() -> None:
-    for cls in CLASSES:
-        bpy.utils.register_class(cls)
-    declare(bpy.types.Key, "lookat_pd_blinks", setting.collection(LookAtBlink, options={"HIDDEN"}))
-
-
-def unregister() -> None:
-    withdraw(bpy.types.Key, "lookat_pd_blinks")
-    for cls in reversed(CLASSES):
-        bpy.utils.unregister_class(cls)
+register, unregister = registration(
+    CLASSES, (bpy.types.Key, "lookat_pd_blinks", setting.collection(LookAtBlink, options={"HIDDEN"}))
+)
