@@ -16,15 +16,15 @@ def guarded(operator: type, release: Callable[[], None]) -> tuple[Callable[[], N
     def let_go(*_: object) -> None:
         release()
 
+    called = [(name, let_go) for name in _HANDLERS]
+
     def register() -> None:
         bpy.utils.register_class(operator)
-        for name in _HANDLERS:
-            getattr(bpy.app.handlers, name).append(let_go)
+        callbacks.add_handlers(called)
 
     def unregister() -> None:
         release()
-        for name in reversed(_HANDLERS):
-            getattr(bpy.app.handlers, name).remove(let_go)
+        callbacks.remove_handlers(called)
         bpy.utils.unregister_class(operator)
 
     return register, unregister

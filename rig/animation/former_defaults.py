@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import bpy
@@ -102,12 +103,6 @@ def handlers(*kinds: Saved) -> tuple[Handler, Handler, Callable[[], None], Calla
         for kind in kinds:
             kind.keep_as_saved()
 
-    def register() -> None:
-        bpy.app.handlers.save_pre.append(stamp)
-        bpy.app.handlers.load_post.append(keep_as_saved)
-
-    def unregister() -> None:
-        bpy.app.handlers.load_post.remove(keep_as_saved)
-        bpy.app.handlers.save_pre.remove(stamp)
-
-    return stamp, keep_as_saved, register, unregister
+    called = ("save_pre", stamp), ("load_post", keep_as_saved)
+    add, remove = (partial(change, called) for change in (callbacks.add_handlers, callbacks.remove_handlers))
+    return stamp, keep_as_saved, add, remove

@@ -270,11 +270,9 @@ _HANDLERS = (("save_pre", _match_all), ("load_post", _match_all), ("depsgraph_up
 
 
 def register() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    callbacks.add_handlers(_HANDLERS)
 
 
 def unregister() -> None:
     callbacks.stop_timer(_match_soon)
-    for name, handler in reversed(_HANDLERS):
-        getattr(bpy.app.handlers, name).remove(handler)
+    callbacks.remove_handlers(_HANDLERS)

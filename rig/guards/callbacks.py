@@ -5,7 +5,7 @@ guard keeps the fault instead, once, for the panel and *Report a Problem*; what 
 as before. Operators that somebody calls are guarded by `operators/guarding`, which answers in the status bar.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache, wraps
 from types import FunctionType
 from typing import Any, TypeVar
@@ -77,6 +77,18 @@ def _counting(call: Callable[..., Any], run: Callable[..., Any]) -> Callable[...
 def handler(call: Call) -> Call:
     """Decorates a function for a list of `bpy.app.handlers`; it stays there when another file is opened."""
     return persistent(guarded(call))
+
+
+def add_handlers(handlers: Iterable[tuple[str, Callable[..., Any]]]) -> None:
+    """Have Blender call functions, each with the name of a list of `bpy.app.handlers`."""
+    for name, call in handlers:
+        getattr(bpy.app.handlers, name).append(call)
+
+
+def remove_handlers(handlers: Sequence[tuple[str, Callable[..., Any]]]) -> None:
+    """Undo `add_handlers`."""
+    for name, call in reversed(handlers):
+        getattr(bpy.app.handlers, name).remove(call)
 
 
 # Timers

@@ -581,15 +581,13 @@ _HANDLERS = (
 
 
 def register() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    callbacks.add_handlers(_HANDLERS)
     kinds.listeners.append(touch)
     touch()
 
 
 def unregister() -> None:
     kinds.listeners.remove(touch)
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
+    callbacks.remove_handlers(_HANDLERS)
     _forget()
     callbacks.stop_timer(_tick)

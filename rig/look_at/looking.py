@@ -84,17 +84,15 @@ def _updated(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
         _rigs.clear()
 
 
-_HANDLERS = ("undo_post", "redo_post", "load_pre", "load_post")
+_HANDLERS = tuple((name, _forget) for name in ("undo_post", "redo_post", "load_pre", "load_post"))
 
 
 def register() -> None:
     setting_changes.listeners.append(_forget)
-    for name in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(_forget)
+    callbacks.add_handlers(_HANDLERS)
 
 
 def unregister() -> None:
-    for name in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(_forget)
+    callbacks.remove_handlers(_HANDLERS)
     setting_changes.listeners.remove(_forget)
     _forget()
