@@ -100,20 +100,12 @@ class LOOKAT_PD_OT_bake(job.Bake, bpy.types.Operator):
 
     def finish(self, context: bpy.types.Context, result: list[look_at_bake.BakeResult]) -> None:
         bones = sum(len(item.look_at.bones) for item in result)
-        first, last, bone = self.frame_start, self.frame_end, result[0].look_at.bone
-        took = f"{self.seconds:.2f}"
-        values = {
-            "what": reporting.bones(bones),
-            "first": first,
-            "last": last,
-            "where": job.INTO[self.into],
-            "took": took,
-        }
+        values = {"what": reporting.bones(bones), **self.baked}
         people = len({item.look_at.armature for item in result})
         if len(result) == 1:
             summary = Message(
                 "Baked the look-at on '{bone}' ({what}), frames {first} to {last}, into {where} ({took} s).",
-                bone=bone,
+                bone=result[0].look_at.bone,
                 **values,
             )
         elif people == 1:

@@ -1,5 +1,7 @@
 """Contacts: hold feet and hands in world space, or on what they touch, and all feet that skate."""
 
+from functools import partial
+
 import bpy
 
 from ..lookat_pd.body import foot_lock
@@ -46,7 +48,7 @@ class _Contacts(job.Bake):
         return [(self.contact_start, self.contact_end)] if self.where == "MARKED" else []
 
     def finish(self, context: bpy.types.Context, result: ContactReport) -> None:
-        unit = 1000.0 * context.scene.unit_settings.scale_length
+        in_mm = partial(reporting.millimetres, context.scene)
         for bone, spans in result.contacts.items():
             named = ", ".join(f"{first}-{last}" for first, last in spans[:_FEW])
             if not spans:
@@ -65,13 +67,13 @@ class _Contacts(job.Bake):
                 "bones missed theirs by up to {before:.2f} mm.",
                 bone=bone,
                 frame=frame,
-                missed=unit * slip,
+                missed=in_mm(slip),
                 share=100.0 * share,
-                before=unit * result.before,
+                before=in_mm(result.before),
             ),
         )
         if result.lowered.max() > 0.0:
-            lowered = unit * float(result.lowered.max())
+            lowered = in_mm(float(result.lowered.max()))
             reporting.report_info(self, Message("The hips were lowered by up to {lowered:.1f} mm.", lowered=lowered))
 
 

@@ -16,12 +16,12 @@ class BakeIK(job.Bake):
         return messages.translate(Message("Baking IK: {percent} %   Esc: cancel", percent=percent))
 
     def report_softened(self, frames: int, missed: float) -> None:
-        """At how many frames a soft reach left limbs before their targets in reach, and by how much [m] at most."""
+        """At how many frames a soft reach left limbs before their targets in reach, and by how much [mm] at most."""
         if frames:
             message = (
                 "At {frames} frames, limbs that are almost straight end up to {missed:.2f} mm before their targets."
             )
-            reporting.report_info(self, Message(message, frames=frames, missed=1000.0 * missed))
+            reporting.report_info(self, Message(message, frames=frames, missed=missed))
 
     def report_baked(self, bones: int, missed: float) -> None:
         """The result of a bake whose targets are all in reach. missed: largest error [mm]."""
@@ -30,8 +30,7 @@ class BakeIK(job.Bake):
             Message(
                 "Baked {bones} into {where} ({seconds:.2f} s); the largest error is {missed:.2f} mm.",
                 bones=reporting.bones(bones),
-                where=job.INTO[self.into],
-                seconds=self.seconds,
+                **self.baked,
                 missed=missed,
             ),
         )
@@ -77,9 +76,9 @@ class LOOKAT_PD_OT_ik_bake(BakeIK, bpy.types.Operator):
         self.job = chain_bake.bake_goal(context.scene, chain, goal, ik_setup.tuning(settings), options)
 
     def finish(self, context: bpy.types.Context, result: chain_bake.IKBakeResult) -> None:
-        self.report_softened(result.soft_frames, result.largest_softened * context.scene.unit_settings.scale_length)
+        self.report_softened(result.soft_frames, reporting.millimetres(context.scene, result.largest_softened))
         count = int(result.in_reach.sum())
-        missed = 1000.0 * result.largest_error * context.scene.unit_settings.scale_length
+        missed = reporting.millimetres(context.scene, result.largest_error)
         frames, bones = len(result.frames), len(result.chain.bones)
         if not count:
             reporting.report_info(
@@ -87,7 +86,7 @@ class LOOKAT_PD_OT_ik_bake(BakeIK, bpy.types.Operator):
                 Message(
                     "Baked {bones} into {where}; the target is out of reach at all {frames} frames.",
                     bones=reporting.bones(bones),
-                    where=job.INTO[self.into],
+                    **self.baked,
                     frames=frames,
                 ),
             )
@@ -99,8 +98,7 @@ class LOOKAT_PD_OT_ik_bake(BakeIK, bpy.types.Operator):
                     "{out_of_reach} of {frames} frames, and the largest error at the others is "
                     "{missed:.2f} mm.",
                     bones=reporting.bones(bones),
-                    where=job.INTO[self.into],
-                    seconds=self.seconds,
+                    **self.baked,
                     out_of_reach=frames - count,
                     frames=frames,
                     missed=missed,

@@ -6,7 +6,7 @@ import numpy as np
 from ..lookat_pd.message import Message
 from ..rig.animation.stored_settings import read
 from ..rig.ik import body, body_bake, body_settings
-from . import job, polling, reporting, selection
+from . import polling, reporting, selection
 from .ik_bake import BakeIK
 
 
@@ -78,10 +78,9 @@ class LOOKAT_PD_OT_ik_body_bake(BakeIK, bpy.types.Operator):
         self.job = body_bake.bake(context.scene, armature, effectors, body_settings.tuning(armature), options)
 
     def finish(self, context: bpy.types.Context, result: body_bake.BodyBakeResult) -> None:
-        size = 1000.0 * context.scene.unit_settings.scale_length
         for bone, control in result.redirected.items():
             reporting.report_info(self, body_bake.redirection(bone, control))
-        self.report_softened(result.soft_frames, result.largest_softened * context.scene.unit_settings.scale_length)
+        self.report_softened(result.soft_frames, reporting.millimetres(context.scene, result.largest_softened))
         missing = result.missing
         if missing:
             bone, count = max(missing.items(), key=lambda item: item[1])
@@ -91,15 +90,15 @@ class LOOKAT_PD_OT_ik_body_bake(BakeIK, bpy.types.Operator):
                     "Baked {bones} into {where} ({seconds:.2f} s); '{bone}' does not reach its target at "
                     "{count} of {frames} frames.",
                     bones=reporting.bones(len(result.bones)),
-                    where=job.INTO[self.into],
-                    seconds=self.seconds,
+                    **self.baked,
                     bone=bone,
                     count=count,
                     frames=len(result.frames),
                 ),
             )
             return
-        self.report_baked(len(result.bones), size * result.largest_error if result.in_reach.any() else 0.0)
+        missed = result.largest_error if result.in_reach.any() else 0.0
+        self.report_baked(len(result.bones), reporting.millimetres(context.scene, missed))
 
 
 register, unregister = bpy.utils.register_classes_factory(

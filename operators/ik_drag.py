@@ -376,7 +376,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
             if self._hovered.name and not self._complaint:
                 return iface_("Click to drag {}").format(self._hovered.name)
             return self._complaint or iface_("Click a bone and drag it")
-        error = 1000.0 * session.error * session.scene.unit_settings.scale_length
+        error = reporting.millimetres(session.scene, session.error)
         name = session.bone
         if session.asked != name:
             name = iface_("{} (for {})").format(name, session.asked)
@@ -398,7 +398,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
             iface_("{:.1f} ms").format(1000.0 * session.seconds),
         ]
         if isinstance(session, control_drag.BodyDrag):
-            held = 1000.0 * session.held_error * session.scene.unit_settings.scale_length
+            held = reporting.millimetres(session.scene, session.held_error)
             texts.append(iface_("held within {:.2f} mm").format(held))
         if self._complaint:
             texts.append(self._complaint)

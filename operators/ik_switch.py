@@ -91,7 +91,6 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
         self.job = limb_switch.switch(context.scene, armature, bones, self.to, options)
 
     def finish(self, context: bpy.types.Context, result: SwitchResult) -> None:
-        size = 1000.0 * context.scene.unit_settings.scale_length
         for limb in result.skipped:
             reporting.report_info(self, limb_switch.skipping(limb, self.to))
         reporting.report_info(
@@ -103,7 +102,7 @@ class LOOKAT_PD_OT_ik_switch(job.Bake, bpy.types.Operator):
                 state=self.to,
                 first=int(result.frames[0]),
                 last=int(result.frames[-1]),
-                missed=size * float(result.errors.max()),
+                missed=reporting.millimetres(context.scene, float(result.errors.max())),
                 angle=math.degrees(float(result.turned.max())),
             ),
         )

@@ -214,6 +214,18 @@ class Bake(ModalJob, Into, Frames):
         self.draw_into(layout)
         self.draw_frames(layout)
 
+    @property
+    def baked(self) -> dict[str, Any]:
+        """What sentences about a finished bake name: its frames, where the keys are, and how long it took."""
+        seconds = self.seconds
+        return {
+            "first": self.frame_start,
+            "last": self.frame_end,
+            "where": INTO[self.into],
+            "seconds": seconds,
+            "took": f"{seconds:.2f}",
+        }
+
     def bake_options(self, context: bpy.types.Context) -> BakeOptions:
         """How to bake these frames, which `take_frames` has set, of a layer that plays in the range of the scene."""
         first, last = scene_time.key_range(context.scene)

@@ -49,10 +49,7 @@ class LOOKAT_PD_OT_pd_follow_bake(job.Bake, bpy.types.Operator):
             one if len(self.labels) == 1 else several,
             name=self.labels[0],
             count=len(self.labels),
-            first=self.frame_start,
-            last=self.frame_end,
-            where=job.INTO[self.into],
-            took=f"{self.seconds:.2f}",
+            **self.baked,
         )
         reporting.report_info(self, summary)
 

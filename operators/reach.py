@@ -91,7 +91,7 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
         return super().modal(context, event)
 
     def finish(self, context: bpy.types.Context, result: reaching.ReachResult) -> None:
-        missed = 1000.0 * result.missed * context.scene.unit_settings.scale_length
+        missed = reporting.millimetres(context.scene, result.missed)
         first, last = int(result.keyed[0]), int(result.keyed[-1])
         given = {"first": first, "last": last, "seconds": self.seconds, "missed": missed}
         text = Message(

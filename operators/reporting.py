@@ -18,6 +18,11 @@ def report_info(operator: bpy.types.Operator, text: str) -> None:
     operator.report({"INFO"}, messages.translate(text))
 
 
+def millimetres(scene: bpy.types.Scene, distance: float) -> float:
+    """A distance of a scene [units] in mm."""
+    return 1000.0 * distance * scene.unit_settings.scale_length
+
+
 def bones(count: int) -> Message:
     """So many bones, as a sentence names them."""
     return Message("1 bone" if count == 1 else "{count} bones", count=count)

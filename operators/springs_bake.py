@@ -49,10 +49,7 @@ class LOOKAT_PD_OT_springs_bake(job.Bake, bpy.types.Operator):
         summary = Message(
             one if self.count == 1 else several,
             count=self.count,
-            first=self.frame_start,
-            last=self.frame_end,
-            where=job.INTO[self.into],
-            took=f"{self.seconds:.2f}",
+            **self.baked,
         )
         reporting.report_info(self, summary)
 
