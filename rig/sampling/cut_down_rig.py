@@ -169,7 +169,8 @@ def share_action(original: bpy.types.ID, other: bpy.types.ID) -> None:
     """Animate other data, a scene or a copy of an armature, with the action of the original."""
     data = original.animation_data
     if data is not None and data.action is not None and data.action_slot is not None:
-        own = other.animation_data_create()
+        # To create what is there has Blender relate all scenes anew.
+        own = other.animation_data or other.animation_data_create()
         if (own.action, own.action_slot_handle) != (data.action, data.action_slot_handle):
             own.action, own.action_slot = data.action, data.action_slot
 
