@@ -7,7 +7,7 @@ extension. Constraints, action and clock are the layer's own: made, written and 
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import bpy
@@ -66,6 +66,8 @@ class Row:
     """How it is added, None for the first way that the layer has for it."""
     step: bool | None = None
     """None for samples; keys that an animator can edit otherwise, and whether the first one holds until the next."""
+    is_full: bool = False
+    """Whether all numbers of a quaternion are keyed, also where three would do."""
 
     @property
     def is_rest(self) -> bool:
@@ -301,15 +303,18 @@ class Layer:
         for owners, held in _disabled:
             if self.order >= 0 and self.owner in owners and self.key not in held:
                 held[self.key] = self, self.written()
-        wrote, action = False, None
+        wrote, action, is_seen = False, None, self._is_seen
         for row, constraint in self._with_constraints(rows):
+            item = self._item(row.bone)
             if row.is_rest:
-                wrote = _set(constraint, "influence", 0.0) or wrote
+                wrote = _set_influence(item, constraint, 0.0, is_seen=is_seen) or wrote
                 continue
             action = action or self._own_action()
-            wrote = self._write(action, constraint, keys_of(self._item(row.bone), first, row)) or wrote
+            # To make curves has the window draw again: those of a stand-in serve whatever it shows.
+            keys = keys_of(item, first, row if is_seen else replace(row, is_full=True))
+            wrote = self._write(action, constraint, keys) or wrote
             wrote = set_mixing(constraint, row.mixing or self.ways[row.what][0]) or wrote
-            wrote = _set(constraint, "influence", 1.0) or wrote
+            wrote = _set_influence(item, constraint, 1.0, is_seen=is_seen) or wrote
         if wrote:
             self.evaluate()
 
@@ -322,8 +327,10 @@ class Layer:
 
     def hide(self) -> None:
         """Let its constraints add nothing, exactly."""
-        for _, constraint in self.constraints():
-            _set(constraint, "influence", 0.0)
+        is_seen, own = self._is_seen, list(self.constraints())
+        changed = [_set_influence(item, constraint, 0.0, is_seen=is_seen) for item, constraint in own]
+        if any(changed) and not is_seen:
+            self.evaluate()
 
     def _write(self, action: bpy.types.Action, constraint: bpy.types.Constraint, keys: Sequence[PlaceKeys]) -> bool:
         """Key what a constraint adds in its own action; whether it was not keyed yet."""
@@ -375,7 +382,8 @@ class Layer:
         action = self._action()
         if action is not None:
             action.update_tag()
-        if all(TEMPORARY in scene for scene in self.owner.users_scene):
+        if not self._is_seen:
+            self.owner.update_tag()
             return
         if self.order < 0:
             self.owner.update_tag(refresh={"OBJECT", "DATA"} if self.owner.pose else {"OBJECT"})
@@ -383,6 +391,11 @@ class Layer:
             if constraint.target is not None:
                 clock.tick(constraint.target)
                 return
+
+    @property
+    def _is_seen(self) -> bool:
+        """Whether its object is in a scene that windows may show, and no stand-in of a temporary one alone."""
+        return not all(TEMPORARY in scene for scene in self.owner.users_scene)
 
     # What it holds
 
@@ -543,7 +556,8 @@ def keys_of(item: Item, first: int, row: Row) -> list[PlaceKeys]:
         if what == ROTATION:
             kind, values = mode, channels.of_rotations(values, mode)
             constants = _WITHOUT_DELTA if mode == "QUATERNION" and not bone else ()
-            if mode == "QUATERNION" and row.what == ROTATION and bone and _is_steady(values):
+            can_leave_out = mode == "QUATERNION" and row.what == ROTATION and bone and not row.is_full
+            if can_leave_out and _is_steady(values):
                 # Blender makes it a unit quaternion again. Playback costs less, the fewer curves there are.
                 values, index = values[:, 1:] / values[:, :1], 1
         name = channels.channel(kind)[0]
@@ -590,6 +604,21 @@ def _set(constraint: bpy.types.Constraint, setting: str, value: object) -> bool:
     if getattr(constraint, setting) == value:
         return False
     setattr(constraint, setting, value)
+    return True
+
+
+def _set_influence(item: Item, constraint: bpy.types.Constraint, influence: float, *, is_seen: bool) -> bool:
+    """Set the influence of a constraint of an item, if it is another one; whether it was. What is not seen is set
+    without a sign to the window, which would draw all it shows again; `evaluate` is to follow."""
+    if is_seen:
+        return _set(constraint, "influence", influence)
+    if constraint.influence == influence:
+        return False
+    stack = item.constraints
+    influences = np.empty(len(stack), dtype=np.float32)
+    stack.foreach_get("influence", influences)
+    influences[stack.find(constraint.name)] = influence
+    stack.foreach_set("influence", influences)
     return True
 
 
@@ -667,8 +696,21 @@ def _all_disabled(spared: Collection[bpy.types.Object]) -> AbstractContextManage
 
 
 def _disable_on(copy: bpy.types.Object) -> None:
+    """And let them read actions and curves of their own, as `show` needs them, from the start: to make these later
+    would have the window draw again."""
+    made: dict[bpy.types.Action, bpy.types.Action] = {}
     for _, constraint in own_on(copy):
         _set(constraint, "influence", 0.0)
+        action = getattr(constraint, "action", None)
+        if action is None or not layer_action.is_layer(action):
+            continue
+        handle = constraint.action_slot_handle
+        if action not in made:
+            made[action] = action.copy()
+        slot = next((slot for slot in made[action].slots if slot.handle == handle), None)
+        constraint.action, constraint.action_slot = made[action], slot
+        if slot is not None:
+            layer_action.key_all(made[action], slot)
 
 
 _LEFT_OUT = suspend.LeftOut(_all_disabled, _disable_on)

@@ -4,7 +4,7 @@ No slot animates anything by itself: constraints read them, each that of its own
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -94,6 +94,14 @@ def write(action: bpy.types.Action, slot: bpy.types.ActionSlot, *channels: Place
             _points(next(curves)).foreach_set("co", points.ravel())
         for _ in keys.constants:
             next(curves)
+
+
+def key_all(action: bpy.types.Action, slot: bpy.types.ActionSlot) -> None:
+    """Key all numbers of quaternions of which a slot leaves one out."""
+    keys = read(action, slot)
+    if len(keys) == 1 and keys[0].index == 1 and keys[0].values.shape[1] == 3:
+        values = np.insert(keys[0].values, 0, 1.0, axis=1)
+        write(action, slot, replace(keys[0], values=values, index=0))
 
 
 def _kinds(keys: PlaceKeys) -> list[tuple[str, int, bool, int, str, bool]]:

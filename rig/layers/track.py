@@ -58,6 +58,11 @@ class Track:
         every[0, : len(offsets)] = offsets
         return cls(number, turned, 0, every, moved, None if moves is None else moves[None], uneven=uneven)
 
+    def held(self, first: int, frames: int) -> "Track":
+        """A pose at so many frames from `first` on."""
+        offsets, moves, shapes = (np.repeat(part, frames, axis=0) for part in (self.offsets, self.moves, self.shapes))
+        return Track(self.number, self.turned, first, offsets, self.moved, moves, shapes, uneven=self.uneven)
+
     def at(self, frames: slice) -> "Track":
         """The same at some of its frames, by their numbers from its first one on."""
         parts = self.offsets[frames], self.moved, self.moves[frames], self.shapes[frames]

@@ -5,7 +5,7 @@ Blender gets are the same to the last bit as before. What it makes of them is th
 """
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 
 import bpy
 import numpy as np
@@ -73,9 +73,11 @@ def _numbers(shown: Shown) -> tuple[_Form, Array]:
             form.append((armature.session_uid, row.bone, row.what, row.is_rest, row.mixing))
             if row.is_rest:
                 continue
-            for keys in layer.keys_of(armature.pose.bones[row.bone], track.first, row):
-                form.append((keys.channel, keys.index, keys.first))
-                columns.append(keys.values)
+            # Rigs get the one, copies that stand in for them the other.
+            for shown_as in (row, replace(row, is_full=True)):
+                for keys in layer.keys_of(armature.pose.bones[row.bone], track.first, shown_as):
+                    form.append((keys.channel, keys.index, keys.first))
+                    columns.append(keys.values)
     frames = len(shown[0][1].offsets)
     return tuple(form), np.concatenate(columns, axis=1) if columns else np.zeros((frames, 0), dtype=np.float32)
 

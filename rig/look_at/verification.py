@@ -53,13 +53,16 @@ def measure_coupling(number: int, solver: GazeSolver, sampling: SolveSampling) -
         return
     look_at, context, animated = solver.look_at, solver.context, solver.chain[0]
     sampler, bones, first = sampling.sampler, len(look_at.bones), context.sampled(context.frames[:1]).tolist()
+    begin = int(context.frames[0])
     assert solver.kept.samples is not None
     uneven = solver.kept.samples.sheared
 
     def evaluated(turns: Array) -> Array:
         def before() -> None:
             context.play(sampler)
-            track = Track.pose(number, look_at.turned, turns, look_at.moved, uneven=uneven)
+            pose = Track.pose(number, look_at.turned, turns, look_at.moved, uneven=uneven)
+            # At the frames of the solution: to make other curves, and those again, has the window draw all it shows.
+            track = pose.held(begin, len(context.frames))
             offsets.show(sampler.stand_in(look_at.armature), track)
 
         found = next(sampler.sample(first, (), before)).rotations[0, :bones]

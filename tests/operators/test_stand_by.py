@@ -14,6 +14,7 @@ sampler = load("rig.sampling.sampler")
 suspend = load("rig.sampling.suspend")
 own_data = load("rig.sampling.own_data")
 clock = load("rig.layers.clock")
+kinds = load("rig.layers.kinds")
 stand_by = load("operators.stand_by")
 
 
@@ -106,6 +107,34 @@ def test_a_solve_that_rests_is_the_same_to_the_bit(resting) -> None:
     live.finish(bpy.context.scene)
     again = next(iter(live._scenes[bpy.context.scene.session_uid].solves.values())).track.offsets
     assert np.array_equal(again, found)
+
+
+def test_what_is_evaluated_while_a_scene_rests_is_no_change_of_another(resting) -> None:
+    """Blender relates and draws what the window shows only when the temporary scene comes and when it goes."""
+    seen: list[list[str]] = []
+    scene = bpy.context.scene
+
+    def note(updated: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+        if updated == scene:
+            seen.append([update.id.name for update in depsgraph.updates])
+
+    bpy.context.view_layer.update()
+    bpy.app.handlers.depsgraph_update_post.append(note)
+    try:
+        with suspend.suspend_live():
+            for stale in (kinds.SETTINGS, kinds.BODY):
+                next(iter(resting.solves.values())).stale = stale
+                resting.begin()
+                rest(resting)
+                bpy.context.view_layer.update()
+                seen.clear()
+                while not resting.advance(0.0, rests=True) and sampler.is_resting():
+                    bpy.context.view_layer.update()
+                assert not any(seen)
+                while not resting.advance(0.0):
+                    pass
+    finally:
+        bpy.app.handlers.depsgraph_update_post.remove(note)
 
 
 def test_objects_of_a_scene_that_rests_are_no_change(resting) -> None:
