@@ -96,11 +96,16 @@ class SeenFirst:
 
     def __init__(self, tracks: Mapping[LookAtSolve, Track] | None = None) -> None:
         self._tracks = dict(tracks or {})
-        self._until = perf_counter() + _SOON
+        self._until, self._is_elsewhere = perf_counter() + _SOON, False
         self._spliced: dict[LookAtSolve, tuple[Track | None, Track]] = {}
 
     def __bool__(self) -> bool:
         return bool(self._tracks)
+
+    def go_elsewhere(self) -> bool:
+        """Another frame comes, which may not be among these; whether that was not known yet."""
+        is_new, self._is_elsewhere = bool(self) and not self._is_elsewhere, True
+        return is_new
 
     def track(self, solve: LookAtSolve) -> Track | None:
         """What to show of a look-at; the same object as long as nothing new is known."""
@@ -108,7 +113,9 @@ class SeenFirst:
         if seen is None or solve.stale == FRESH or (seen.turned, seen.moved) != (look_at.turned, look_at.moved):
             return solve.track
         known = self._spliced.get(solve)
-        is_soon = solve.rough and known is not None and known[0] is not None and perf_counter() < self._until
+        # What is expected is already seen at the playhead.
+        holds = (solve.is_expected and not self._is_elsewhere) or perf_counter() < self._until
+        is_soon = solve.rough and known is not None and known[0] is not None and holds
         if known is None or (known[0] is not solve.track and not is_soon):
             known = self._spliced[solve] = solve.track, spliced(solve.track, seen)
         return known[1]

@@ -106,7 +106,7 @@ class LookAtPreviews:
         self._seen.clear()
         self._further.clear()
         shown, self._previews = bool(self._previews), {}
-        return shown
+        return self.first.go_elsewhere() or shown
 
     def see_first(self, tracks: Mapping[LookAtSolve, Track]) -> None:
         """Show these until the solve is done: they know what previews know, and how the look gets there."""

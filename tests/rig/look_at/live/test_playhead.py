@@ -1,5 +1,6 @@
 """What is at the playhead is right first, long before all of a long range is solved; and nothing depends on it."""
 
+import itertools
 from collections.abc import Iterator
 
 import bpy
@@ -104,6 +105,27 @@ def test_after_an_edit_the_playhead_is_seen_before_anything_is_verified(scene, m
         state().show()
         assert frames < 1.2 * (end - begin + 1)
         assert 0.0 < np.degrees(rotation.angle_between(first, facing(scene))) < SEEN
+
+
+def test_other_frames_show_what_is_expected_of_them_once_they_are_seen(scene, monkeypatch) -> None:
+    """However long the verification takes, the window is drawn for what is seen alone."""
+    poses(scene.armature, (AT,))
+    monkeypatch.setattr(playhead, "perf_counter", itertools.count(0.0, 100.0).__next__)
+    bone, previews = scene.armature.pose.bones["chest"], look_ats().previews
+    with suspend.suspend_live():
+        bone.keyframe_insert(set_rotation(bone, (0.05, 0.025, 0.0)), frame=AT)
+        state().refresh(bpy.context.scene, live._structure, now=True)
+        while not state().news:
+            assert not state().advance(0.05)
+        held = previews.first.track(only_solve())
+        while not only_solve().is_expected:
+            assert not state().advance(0.0)
+        assert previews.first.track(only_solve()) is held
+        assert previews.end()
+        there = previews.first.track(only_solve())
+        assert there is not held
+        assert np.array_equal(there.offsets_at(1), only_solve().track.offsets_at(1))
+        assert not previews.end()
 
 
 def facing(scene) -> np.ndarray:
