@@ -51,6 +51,8 @@ class LiveScene:
         self.errors: dict[Key, str] = {}
         self.span: tuple[int, int, float] = (0, 0, 0.0)
         self.structure = self.as_built = -1
+        self.is_just_built = False
+        """Whether the layers were found since what has changed was last asked for."""
         self.unresolved = False
         self.is_ready = True
         """Whether Blender has put everything together that the kinds have seen."""
@@ -163,7 +165,7 @@ class LiveScene:
         self.scene, self.is_settled, self.is_gradual = scene, False, within < np.inf
         if self.structure != structure:
             self.digests.forget()
-        self.structure, reported = structure, touched
+        self.structure, reported, self.is_just_built = structure, touched, False
         if self.check_at < np.inf:
             touched = None
         span = (*scene_time.key_range(scene), scene_time.seconds_per_frame(scene))
@@ -305,7 +307,7 @@ class LiveScene:
         self.layers.clear()
         before, known_settings, known_errors = self.solves, self.settings, self.errors
         keep = self.solves if span == self.span else {}
-        self.as_built, self.unresolved, self.is_ready = -1, False, True
+        self.as_built, self.unresolved, self.is_ready, self.is_just_built = -1, False, True, True
         self.instances, self.settings, self.keyed, self.span = {}, {}, {}, span
         self.solves, self.errors = {}, {}
         self.editing = _editing(scene)
@@ -397,7 +399,7 @@ class LiveScene:
         different = {i for i in {*prints, *before} if prints.get(i) != before.get(i)}
         if not before or not different:
             return False
-        if any(kind in _DATA or kind.startswith(kinds.OWN) for kind, _ in different):
+        if not self.is_just_built and any(kind in _DATA or kind.startswith(kinds.OWN) for kind, _ in different):
             # Bones or constraints may be others.
             self._rebuild(scene, self.span)
         changed = self._mark(different, reached)

@@ -21,6 +21,7 @@ layer = load("rig.layers.layer")
 layer_bake = load("rig.layers.layer_bake")
 live = load("rig.layers.live")
 sampler = load("rig.sampling.sampler")
+suspend = load("rig.sampling.suspend")
 track = load("rig.layers.track")
 PLACE, LAST = "sway", 30
 FRAMES = range(1, LAST + 1)
@@ -107,6 +108,21 @@ def test_live_it_is_solved_with_the_look_at_of_the_same_rig() -> None:
     bones = [rotation.from_matrix(found[:, 1, :3, :3]) for found in (seen(armature), again)]
     turned = rotation.exp(0.5 * rotation.log(heads(again)))
     assert largest_angle(rotation.multiply(bones[0], turned), bones[1]) < 1e-4
+
+
+def test_layers_that_come_with_constraints_are_found_once(monkeypatch) -> None:
+    armature = looking().armature
+    sway(armature)
+    seen(armature, (1,))
+    found, rebuilt = [], Sway.rebuilt
+    monkeypatch.setattr(Sway, "rebuilt", lambda self, *known: found.append(known) or rebuilt(self, *known))
+    with suspend.suspend_live():
+        other = figure("Other")
+        sway(other)
+        armature.pose.bones["neck"].constraints.new("LIMIT_ROTATION")
+    live.finish(bpy.context.scene)
+    assert len(found) == 1
+    assert live.status(bpy.context.scene, other, "", "SWAY").state == "SOLVED"
 
 
 def test_a_played_frame_updates_nothing_until_something_changes(monkeypatch) -> None:
