@@ -113,14 +113,16 @@ class ModalJob(polling.Explained):
     def _advance(self, context: bpy.types.Context, seconds: float | None) -> set[str]:
         """Work for a number of seconds, or to the end."""
         begin, opened = time.perf_counter(), sampler.seconds_opening()
+        # No event of its window gets past this operator as long as it works.
+        is_alone = len(context.window_manager.windows) == 1
         sampler.go_on()
         try:
             while True:
                 fraction = next(self.job)
-                worked = time.perf_counter() - begin - (sampler.seconds_opening() - opened)
-                if seconds is not None and worked > seconds:
-                    # No event of its window gets past this operator as long as it works.
-                    if len(context.window_manager.windows) == 1:
+                # What is made anew for each slice is worth some work, or it would never come to an end.
+                opening = 0.0 if is_alone and sampler.can_rest() else sampler.seconds_opening() - opened
+                if seconds is not None and time.perf_counter() - begin > max(seconds, opening + 0.5 * seconds):
+                    if is_alone:
                         sampler.rest_all()
                     else:
                         sampler.park_all()

@@ -620,7 +620,8 @@ class LiveScene:
         for fraction in job:
             self.fraction = max(self.fraction, fraction)
             self.time_left.note(self.fraction, time.perf_counter())
-            opening, spent = sampler.seconds_opening() - opened, time.perf_counter() - begin
+            opening = 0.0 if rests and sampler.can_rest() else sampler.seconds_opening() - opened
+            spent = time.perf_counter() - begin
             # The next step takes as long as the last one, as a rule.
             lasting = 2.0 * spent - opening - before
             working = (time.thread_time() - worked) / max(spent, 1e-9)

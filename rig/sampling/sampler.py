@@ -347,6 +347,8 @@ class Sampler:
         self.park()
         self.cut_down = plan
         self.open()
+        yield
+        self.open()
         targets = [self.stand_in(target.object) for target in self.targets if target.object is not None]
         cut_down_rig.check_alone(self.scene, [*self._copies.values(), *targets], plan.keys())
         for frame, before in zip(frames, whole, strict=True):
@@ -677,6 +679,11 @@ def rest_all() -> None:
         if not sampler._can_rest:
             sampler.park()
     _is_resting = bool(_open)
+
+
+def can_rest() -> bool:
+    """Whether all that is sampled with now stays in the file between two slices, so that it is made only once."""
+    return all(sampler._can_rest for sampler in _open)
 
 
 def go_on() -> None:
