@@ -11,6 +11,7 @@ from functools import cache, cached_property
 from math import inf
 from pathlib import Path
 from string import Formatter
+from types import UnionType
 from typing import ClassVar
 
 import bpy
@@ -119,16 +120,22 @@ class Source:
         self.path, self.room = path, room
         self.tree = ast.parse(path.read_text("utf-8"))
         self._only_words = False
-        self._above = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        self._nodes: list[ast.AST] = [self.tree]
+        """All of the tree, as `ast.walk` gives them: to walk takes longer than all that is done with them."""
+        self._above: dict[ast.AST, ast.AST] = {}
+        for node in self._nodes:
+            for child in ast.iter_child_nodes(node):
+                self._above[child] = node
+                self._nodes.append(child)
         self._known: dict[tuple[ast.AST, bool], set[str]] = {}
 
     @cached_property
     def functions(self) -> dict[str, ast.FunctionDef]:
-        return {node.name: node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)}
+        return {node.name: node for node in self._nodes if isinstance(node, ast.FunctionDef)}
 
     @cached_property
     def calls(self) -> list[ast.Call]:
-        return [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
+        return [node for node in self._nodes if isinstance(node, ast.Call)]
 
     @cached_property
     def calls_of(self) -> dict[str, list[ast.Call]]:
@@ -141,23 +148,30 @@ class Source:
     @cached_property
     def imported(self) -> dict[str, str]:
         """What is imported, by the name that it has here."""
-        froms = (node for node in ast.walk(self.tree) if isinstance(node, ast.ImportFrom))
+        froms = (node for node in self._nodes if isinstance(node, ast.ImportFrom))
         return {alias.asname or alias.name: alias.name for node in froms for alias in node.names}
 
     @cached_property
     def _assigning(self) -> dict[ast.FunctionDef | None, dict[str, list[ast.AST]]]:
         """Assignments and loops in each function that give a name a value, by the name, those of functions within it
         included; of the file under None."""
-        found = {None: _by_name(self.tree.body)}
-        for function in (node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef)):
-            found[function] = _by_name(ast.walk(function))
-        return found
+        inside = self._inside(ast.Assign | ast.For | ast.comprehension)
+        return {None: _by_name(self.tree.body)} | {each: _by_name(places) for each, places in inside.items()}
 
     @cached_property
     def _returning(self) -> dict[ast.FunctionDef, list[ast.expr | None]]:
         """What each function returns."""
-        functions = (node for node in ast.walk(self.tree) if isinstance(node, ast.FunctionDef))
-        return {each: [node.value for node in ast.walk(each) if isinstance(node, ast.Return)] for each in functions}
+        return {each: [node.value for node in nodes] for each, nodes in self._inside(ast.Return).items()}
+
+    def _inside(self, kinds: type | UnionType) -> dict[ast.FunctionDef, list]:
+        """The nodes of some kinds in each function, those of functions within it included."""
+        found: dict[ast.FunctionDef, list] = {node: [] for node in self._nodes if isinstance(node, ast.FunctionDef)}
+        for node in (node for node in self._nodes if isinstance(node, kinds)):
+            function = self._function(node)
+            while function is not None:
+                found[function].append(node)
+                function = self._function(function)
+        return found
 
     def texts(self, node: ast.AST | None) -> set[str]:
         """Templates that an expression may be; none where that is not written in this file."""
@@ -202,7 +216,7 @@ class Source:
 
     def templates(self) -> set[str]:
         """All literals with places for values."""
-        constants = (node.value for node in ast.walk(self.tree) if isinstance(node, ast.Constant))
+        constants = (node.value for node in self._nodes if isinstance(node, ast.Constant))
         return {text for text in constants if isinstance(text, str) and holes(text) and has_words(text)}
 
     def _any(self, nodes: Iterable[ast.AST | None]) -> set[str]:
