@@ -51,6 +51,11 @@ def pytest_configure(config: pytest.Config) -> None:
         extension.load().register()
 
 
+@cache
+def _is_of_solvers(path: Path) -> bool:
+    return path.is_relative_to(SOLVERS)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """What is collected stays until the end: to look for garbage in it takes a seventh of the time."""
@@ -67,7 +72,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The marks that follow from where a test stands, by which tools/test_runs.py chooses."""
     for item in items:
         marked = item.get_closest_marker("blender") is not None
-        if item.path.is_relative_to(SOLVERS) and not marked:
+        if _is_of_solvers(item.path) and not marked:
             item.add_marker("solvers")
         elif not item.get_closest_marker("slow") and (marked or every_blender.is_close(item.path)):
             item.add_marker("every_blender")
@@ -147,7 +152,7 @@ def _empty() -> str:
 @pytest.fixture(autouse=True)
 def empty_file(request: pytest.FixtureRequest) -> None:
     """An empty file before each test; those of the solvers get it only with the mark `blender`."""
-    if request.path.is_relative_to(SOLVERS) and not request.node.get_closest_marker("blender"):
+    if _is_of_solvers(request.path) and not request.node.get_closest_marker("blender"):
         return
     pytest.importorskip("bpy", reason="needs Blender's Python module, bpy")
     sys.modules["bpy"].ops.wm.read_homefile(filepath=_empty())
