@@ -13,6 +13,7 @@ import numpy as np
 
 from ...lookat_pd import rotation
 from ...lookat_pd.errors import RigError
+from ...lookat_pd.progress import drain
 from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..animation.bake_transaction import is_layer, source_of
@@ -108,8 +109,7 @@ def plain(scene: bpy.types.Scene, armature: bpy.types.Object) -> Generator[float
     first, last = scene_time.key_range(scene)
     bones = tuple(bone.name for bone in armature.data.bones if bone.use_deform) or tuple(armature.data.bones.keys())
     frames = np.arange(int(first), int(last) + 1)
-    made_from, baked = _digest(armature), _is_baked(armature)
-    yield 0.0
+    made_from, baked = (yield from _digesting(armature)), _is_baked(armature)
     with suspend.suspend_live(), _sampler(scene, armature, bones, of_bake=baked) as sampling:
         seen = yield from sampler.sample_frames(sampling, frames)
     lengths = seen.sizes * [armature.data.bones[name].length for name in bones]
@@ -171,8 +171,14 @@ def _layers(armature: bpy.types.Object) -> list[bpy.types.NlaTrack]:
 
 
 def _digest(armature: bpy.types.Object) -> bytes:
-    data = armature.animation_data
-    found = [fingerprint.fingerprint(armature)]
-    for action in (data.action, _source(armature)) if data is not None else ():
-        found.append(fingerprint.fingerprint(action) if action is not None else b"")
-    return b"".join(found)
+    """Of the animation that plays and of that it is baked from."""
+    return drain(_digesting(armature))
+
+
+def _digesting(armature: bpy.types.Object) -> Generator[float, None, bytes]:
+    data, found = armature.animation_data, b""
+    for item in (armature, data.action, _source(armature)) if data is not None else (armature,):
+        if item is not None:
+            found += yield from fingerprint.gradually(item)
+        yield 0.0
+    return found

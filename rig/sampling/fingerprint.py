@@ -5,7 +5,7 @@ which; fingerprints find that. They leave out animated channels, which change fr
 add.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import chain, islice
@@ -24,6 +24,8 @@ KINDS = frozenset(("ACTION", "OBJECT", "ARMATURE", "SCENE", "COLLECTION"))
 """Kinds of data whose change may always change a motion; others do where one of them is within reach."""
 _BLOCK = 32
 """Curves or bones that are read at once, at least."""
+_GO = 0.01
+"""Seconds of one go of what is found gradually."""
 _DELTAS = ("delta_location", "delta_rotation_quaternion", "delta_rotation_euler", "delta_scale")
 _KEYS = (("co", np.float32, 2), ("handle_left", np.float32, 2), ("handle_right", np.float32, 2))
 _SKIPPED = {
@@ -164,6 +166,14 @@ class GradualFingerprint:
             if perf_counter() > until:
                 return None
         return self._digest.digest()
+
+
+def gradually(item: bpy.types.ID) -> Generator[float, None, bytes]:
+    """The fingerprint of an item, as a generator of the fraction done, which is not known."""
+    work = GradualFingerprint()
+    while (found := work.go_on(item, perf_counter() + _GO)) is None:
+        yield 0.0
+    return found
 
 
 def structure(item: bpy.types.ID) -> bytes:

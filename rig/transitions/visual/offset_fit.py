@@ -79,7 +79,7 @@ def _digest(poses: EvaluatedPoses, wanted: Array, how: tuple[object, ...]) -> Ge
     found = blake2b(digest_size=16)
     found.update(repr((how, poses.frames.tolist(), poses.bones, poses.armature.session_uid)).encode())
     for item in (poses.armature, poses.armature.data):
-        found.update(fingerprint.fingerprint(item))
+        found.update((yield from progress.subrange(fingerprint.gradually(item), 0.3, 0.3)))
         yield 0.3
     found.update(poses.matrices.tobytes() + wanted.tobytes())
     return found.digest()
