@@ -31,7 +31,6 @@ from .body_controls import BodyControls
 from .body_errors import Objectives
 from .body_goals import BodyTuning
 from .body_on_controls import BodyOnControls
-from .body_pose import SolvedBody
 from .chain_bake import axes_of, from_armature
 from .chain_solve import IKTuning
 from .drag_session import DragSession, checked_place
@@ -230,7 +229,7 @@ class BodyDrag(DragSession):
             objectives = [*objectives, (0, ik.BodyAim(body.effectors[0], seen, body.aims[0]))]
         return objectives, balance
 
-    def _realized(self, controls: BodyControls, objectives: Objectives, solved: SolvedBody) -> Array:
+    def _realized(self, controls: BodyControls, objectives: Objectives, solved: ik.BodySolution) -> Array:
         """Put the pose on the controls and correct it by what is evaluated; returns the errors (1, objectives)."""
         on_controls = _DraggedBody(self, controls, objectives, solved)
         corrections = _CORRECTIONS_OF_HEELS if self._work.body.has_heels else _CORRECTIONS
@@ -264,7 +263,7 @@ class BodyDrag(DragSession):
 class _DraggedBody(BodyOnControls):
     """A body posed for one point. Poses are ranked by how much worse than solved they are."""
 
-    def __init__(self, drag: BodyDrag, controls: BodyControls, objectives: Objectives, solved: SolvedBody) -> None:
+    def __init__(self, drag: BodyDrag, controls: BodyControls, objectives: Objectives, solved: ik.BodySolution) -> None:
         super().__init__(drag._work, controls, objectives, drag._pose, solved)
         self._drag = drag
 

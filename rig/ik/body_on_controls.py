@@ -16,7 +16,7 @@ from ..sampling import outside_samples
 from ..sampling.sampler import Sampler, Samples
 from .body_controls import BodyControls
 from .body_errors import AS_SOLVED, Objectives, measured, score, settled
-from .body_pose import BodyPose, SolvedBody
+from .body_pose import BodyPose
 from .body_work import NEARLY_NOTHING, BodyWork
 
 _CORRECTIONS, _CORRECTIONS_OF_HEELS = 5, 15
@@ -33,7 +33,7 @@ class BodyOnControls(Realization[Changes, Samples]):
     """
 
     def __init__(
-        self, work: BodyWork, controls: BodyControls, objectives: Objectives, pose: BodyPose, solved: SolvedBody
+        self, work: BodyWork, controls: BodyControls, objectives: Objectives, pose: BodyPose, solved: ik.BodySolution
     ) -> None:
         """objectives: those that the solved pose meets."""
         self.work, self.controls, self.pose, self.solved = work, controls, pose, solved
@@ -78,7 +78,7 @@ class BakedBody(BodyOnControls):
         pose: BodyPose,
         objectives: Objectives,
         balance: ik.Balance | None,
-        solved: SolvedBody,
+        solved: ik.BodySolution,
     ) -> None:
         # Solved again from what the controls made of a pose, a weight below 1 would go further to its target.
         aims, soft = settled(objectives, work.body.parents, *pose.solved(solved), solved.behind)

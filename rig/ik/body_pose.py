@@ -1,28 +1,11 @@
 """The sampled pose of a body, as arrays for the solver, and its solution."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ...lookat_pd import rotation
+from ...lookat_pd import ik, rotation
 from ...lookat_pd.rotation import Array
 from ..sampling.sampler import Samples
 from .body import JointTree
-
-
-@dataclass(frozen=True)
-class SolvedBody:
-    """What the solver gives: rotations (F, n, 4), displacement (F, 3), errors (F, objectives), unbalanced (F,),
-    iterations (F,), how far limbs softly stay behind their targets (F, objectives), and how much of that is due to a
-    soft reach."""
-
-    rotations: Array
-    displacement: Array
-    errors: Array
-    unbalanced: Array
-    iterations: Array
-    behind: Array
-    softened: Array
 
 
 class BodyPose:
@@ -55,7 +38,7 @@ class BodyPose:
                 after[:, parent] = self.offsets[:, joint]
         self.posture = body.posture.as_bent(after, self.local, self.offsets)
 
-    def solved(self, solution: SolvedBody) -> tuple[Array, Array]:
+    def solved(self, solution: ik.BodySolution) -> tuple[Array, Array]:
         """Orientations (F, n, 4) and positions (F, n, 3) of a solution in armature space."""
         turns, places = np.empty(self.rotations.shape), np.empty(self.positions.shape)
         for joint, parent in enumerate(self.parents):

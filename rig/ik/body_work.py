@@ -23,7 +23,7 @@ from .body import BodyEffector
 from .body_controls import is_mixed, moves_goal
 from .body_errors import Objectives
 from .body_goals import BodyGoals, BodyTuning
-from .body_pose import BodyPose, SolvedBody
+from .body_pose import BodyPose
 from .chain_bake import BAKED, axes_of, check_near
 from .chain_solve import in_channels
 
@@ -128,14 +128,15 @@ class BodyWork(BodyGoals):
         pose: BodyPose,
         objectives: Objectives,
         balance: ik.Balance | None,
-    ) -> Generator[float, None, SolvedBody]:
+    ) -> Generator[float, None, ik.BodySolution]:
         """Solve all frames; yields the completed fraction."""
         parts = []
         for first in range(0, len(self.frames), _SLICE):
             part = slice(first, first + _SLICE)
             parts.append(self.solve(pose, objectives, balance, part))
             yield min(1.0, (first + _SLICE) / len(self.frames))
-        return SolvedBody(*(np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(SolvedBody)))
+        names = [field.name for field in fields(ik.BodySolution)]
+        return ik.BodySolution(*(np.concatenate([getattr(part, name) for part in parts]) for name in names))
 
     def solve(
         self,
@@ -144,7 +145,7 @@ class BodyWork(BodyGoals):
         balance: ik.Balance | None,
         part: slice,
         iterations: int = _ALL,
-    ) -> SolvedBody:
+    ) -> ik.BodySolution:
         """Solve some successive frames. iterations: largest number, below that of the tuning."""
         offsets, lowered = pose.offsets[part], np.zeros((1, 3))
         if self.tuning.still:
@@ -163,17 +164,9 @@ class BodyWork(BodyGoals):
             iterations=min(iterations, self.tuning.iterations),
             in_time=True,
         )
-        return SolvedBody(
-            solution.rotations,
-            solution.displacement + lowered,
-            solution.errors,
-            solution.unbalanced,
-            solution.iterations,
-            solution.behind,
-            solution.softened,
-        )
+        return replace(solution, displacement=solution.displacement + lowered)
 
-    def changes(self, samples: Samples, pose: BodyPose, solved: SolvedBody) -> Changes:
+    def changes(self, samples: Samples, pose: BodyPose, solved: ik.BodySolution) -> Changes:
         """What a solution adds to the channels of the bones, which forward kinematics predicts."""
         body = self.body
         turns = rotation.multiply(rotation.inverse(pose.local), solved.rotations)
