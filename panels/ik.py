@@ -10,7 +10,7 @@ from ..rig.detection import body_joints, limb_controls
 from ..rig.ik import preview as ik_preview
 from ..rig.ik import setup as ik_setup
 from . import advanced, plots, status
-from .sidebar import FeaturePanel, SidebarPanel
+from .sidebar import ArmaturePanel, FeaturePanel
 
 _MOST_JOINTS = 12
 _SHOWN = 1e-4
@@ -74,16 +74,12 @@ class LOOKAT_PD_PT_ik(FeaturePanel, bpy.types.Panel):
             status.draw_reason(layout, context, reason)
 
 
-class _SubPanel(SidebarPanel):
+class _SubPanel(ArmaturePanel):
     bl_parent_id = "LOOKAT_PD_PT_ik"
 
 
 class LOOKAT_PD_PT_ik_solver(_SubPanel, bpy.types.Panel):
     bl_label = "Solver"
-
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return polling.why_no_armature(context) is None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_ik
@@ -102,7 +98,7 @@ class LOOKAT_PD_PT_ik_joints(_SubPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return polling.why_no_armature(context) is None and ik_bake.why_no_chain(context) is None
+        return super().poll(context) and ik_bake.why_no_chain(context) is None
 
     def draw(self, context: bpy.types.Context) -> None:
         layout, armature = self.layout, selection.armature(context)
@@ -150,10 +146,6 @@ class LOOKAT_PD_UL_ik_effectors(bpy.types.UIList):
 class LOOKAT_PD_PT_ik_body(_SubPanel, bpy.types.Panel):
     bl_label = "Several Effectors"
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return polling.why_no_armature(context) is None
-
     def draw(self, context: bpy.types.Context) -> None:
         layout, armature = drawing.prepared(self.layout), selection.armature(context)
         settings = armature.lookat_pd_ik_body
@@ -196,10 +188,6 @@ class LOOKAT_PD_PT_ik_body(_SubPanel, bpy.types.Panel):
 class LOOKAT_PD_PT_ik_contacts(_SubPanel, bpy.types.Panel):
     bl_label = "Contacts"
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return polling.why_no_armature(context) is None
-
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_ik
         layout.prop(settings, "contact_surface")
@@ -236,7 +224,7 @@ class LOOKAT_PD_PT_ik_switch(_SubPanel, bpy.types.Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return polling.why_no_armature(context) is None and limb_controls.may_switch(selection.armature(context))
+        return super().poll(context) and limb_controls.may_switch(selection.armature(context))
 
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.layout
