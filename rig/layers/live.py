@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeVar
 
 import bpy
@@ -96,6 +97,23 @@ def touch(*_: object) -> None:
     _structure += 1
     _unknown.update(kinds.KINDS)
     _wake()
+
+
+def registration(
+    kind: type[Kind], listeners: list[Callable[[], None]]
+) -> tuple[Callable[[], None], Callable[[], None]]:
+    """The functions that register and unregister a kind whose layers may have changed when `listeners` are called."""
+    touched = partial(touch_kind, kind)
+
+    def register() -> None:
+        listeners.append(touched)
+        kinds.register_kind(kind)
+
+    def unregister() -> None:
+        kinds.unregister_kind(kind)
+        listeners.remove(touched)
+
+    return register, unregister
 
 
 def touch_kind(kind: type[Kind]) -> None:

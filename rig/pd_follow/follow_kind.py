@@ -8,7 +8,7 @@ import bpy
 
 from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.rotation import Array
-from ..layers import kinds, live
+from ..layers import live
 from ..layers.kinds import FRESH, SETTINGS, Instance, Kind, LayerSolve, LiveWork, SolveRange
 from ..layers.layer import Place
 from ..sampling import fingerprint
@@ -218,15 +218,4 @@ def _sample(group: Sequence[FollowSolve], over: SolveRange) -> Iterator[float]:
         solve.samples, solve.stale = samples, max(solve.stale, SETTINGS)
 
 
-def _touch() -> None:
-    live.touch_kind(FollowKind)
-
-
-def register() -> None:
-    settings.listeners.append(_touch)
-    kinds.register_kind(FollowKind)
-
-
-def unregister() -> None:
-    kinds.unregister_kind(FollowKind)
-    settings.listeners.remove(_touch)
+register, unregister = live.registration(FollowKind, settings.listeners)

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.message import Message
-from ..layers import bone_chains, kinds, live
+from ..layers import bone_chains, live
 from ..layers.kinds import SETTINGS, Instance, Kind, LayerSolve, LiveWork, SolveRange
 from ..sampling import sampler
 from . import centers, chains, colliders, fields, realized_swing, settings, springs_solve
@@ -246,15 +246,4 @@ class SpringKind(Kind):
             SpringChain(instance.owner, bone).settings.mute = True
 
 
-def _touch() -> None:
-    live.touch_kind(SpringKind)
-
-
-def register() -> None:
-    settings.listeners.append(_touch)
-    kinds.register_kind(SpringKind)
-
-
-def unregister() -> None:
-    kinds.unregister_kind(SpringKind)
-    settings.listeners.remove(_touch)
+register, unregister = live.registration(SpringKind, settings.listeners)

@@ -245,15 +245,4 @@ def _extent(solve: LookAtSolve) -> tuple[int | bool, ...]:
     return solve.stale, *extent, solve.predicted, solve.kept.cut_down is None, solve.samples is None
 
 
-def _touch() -> None:
-    live.touch_kind(LookAtKind)
-
-
-def register() -> None:
-    setting_changes.listeners.append(_touch)
-    kinds.register_kind(LookAtKind)
-
-
-def unregister() -> None:
-    kinds.unregister_kind(LookAtKind)
-    setting_changes.listeners.remove(_touch)
+register, unregister = live.registration(LookAtKind, setting_changes.listeners)
