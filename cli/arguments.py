@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..lookat_pd.checks import shown
+from ..lookat_pd.checks import repeated, shown
 from ..lookat_pd_batch.errors import BatchError
 from ..lookat_pd_batch.naming import Template
 from ..lookat_pd_batch.tolerance import ALL, FailureLimit
@@ -365,9 +365,9 @@ def check_plots(options: argparse.Namespace) -> None:
 
 def check_once(names: Sequence[str], flag: str, remedy: str) -> None:
     """Raises Misuse if a bone is given twice."""
-    double = next((name for n, name in enumerate(names) if name in names[:n]), None)
+    double = repeated(names)
     if double is not None:
-        raise Misuse(f"{flag}: bone {shown(double)!r} is given twice; {remedy}")
+        raise Misuse(f"{flag}: bone {shown(names[double])!r} is given twice; {remedy}")
 
 
 def damping(word: str) -> str | float:

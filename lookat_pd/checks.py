@@ -127,6 +127,11 @@ def check_method(method: object, known: Iterable[str]) -> None:
         )
 
 
+def repeated(names: Sequence[str]) -> int | None:
+    """The number of the first name that is among those before it; None if all differ."""
+    return next((n for n, name in enumerate(names) if name in names[:n]), None)
+
+
 def is_one_of(value: object, known: Container[str]) -> bool:
     """Whether a value is a word that is known."""
     return isinstance(value, str) and value in known

@@ -13,6 +13,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import dynamics, rotation
+from ...lookat_pd.checks import repeated
 from ...lookat_pd.errors import LookAtError, OutOfReach, RigError
 from ...lookat_pd.message import Message
 from ...lookat_pd.progress import subrange
@@ -287,9 +288,9 @@ def _check_hands(request: ReachRequest, names: Sequence[str]) -> None:
     """Raise RigError where several hands, of these names, cannot reach together."""
     if not request.others:
         return
-    double = next((name for n, name in enumerate(names) if name in names[:n]), None)
+    double = repeated(names)
     if double is not None:
-        raise RigError("Bone '{bone}' is given twice as a hand of the reach; give it once.", bone=double)
+        raise RigError("Bone '{bone}' is given twice as a hand of the reach; give it once.", bone=names[double])
     if request.method != "OPTIMAL":
         raise RigError("Several hands reach together with the method Optimal only; choose Optimal.")
 

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ...lookat_pd import ik, rotation
+from ...lookat_pd.checks import repeated
 from ...lookat_pd.errors import LookAtError, RigError
 from ...lookat_pd.ik.body_objectives import HIGH, LOW, NORMAL
 from ...lookat_pd.rotation import Array
@@ -164,7 +165,7 @@ def resolve(
 
 def _check_once(effectors: Sequence[BodyEffector], names: Sequence[str]) -> None:
     """Raise RigError where two effectors are moved by the same control, of these names."""
-    double = next((n for n, name in enumerate(names) if name in names[:n]), None)
+    double = repeated(names)
     if double is not None:
         raise _twice(effectors[double].bone, effectors[names.index(names[double])].bone)
 
