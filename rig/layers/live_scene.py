@@ -13,6 +13,7 @@ from ..guards import faults
 from ..sampling import fingerprint, sampler, scene_time, transforming
 from ..sampling.kept_digests import KeptDigests
 from . import kinds, saved_solution
+from .dependence import Dependence, Reach
 from .kinds import BODY, FRESH, ROUNDS, SETTINGS, TARGETS, Added, Instance, Key, Kind, LayerSolve, Previews, SolveRange
 from .layer import is_part
 from .time_left import TimeLeft
@@ -34,8 +35,6 @@ _STRUCTURE = ("SCENE", "COLLECTION")
 _CONSTRAINTS = kinds.OWN
 """What digests of constraints of layers are known by."""
 _DATA = frozenset(("ARMATURE", "OBJECT"))
-_NONE: tuple[set, set] = set(), set()
-Group = tuple[Kind, list[LayerSolve]]
 
 
 class LiveScene:
@@ -81,10 +80,7 @@ class LiveScene:
         """Of the same, as far as nothing has changed."""
         self.is_unsure = False
         """Whether something may have changed that Blender does not report."""
-        self.reach: dict[Key, tuple[set, set]] = {}
-        """What the owner of each layer, and what it aims at, depend on."""
-        self.below: dict[Key, dict[Key, object]] = {}
-        """The tracks of layers of other kinds with which each was solved."""
+        self.dependence = Dependence()
         self.watched: frozenset[tuple[str, str]] = frozenset()
         """Tags of all data that the motions depend on; none where that is more than can be listed."""
         self.job: Iterator[float] | None = None
@@ -394,8 +390,8 @@ class LiveScene:
         parts = [part for item in everything.values() for part in fingerprint.whole(item)]
         self.watched = frozenset(() if sees_all else map(fingerprint.tag, parts))
         self.data_kinds = fingerprint.KINDS | {part.id_type for part in parts}
-        before, reached = self.prints, self.reach
-        self.prints, self.reach = prints, reach
+        before, reached = self.prints, self.dependence.reach
+        self.prints, self.dependence.reach = prints, reach
         different = {i for i in {*prints, *before} if prints.get(i) != before.get(i)}
         if not before or not different:
             return False
@@ -424,14 +420,14 @@ class LiveScene:
                     prints[identity] = digest
         self.prints.update(prints)
         self.is_unsure = True
-        return self._mark(set(prints), self.reach)
+        return self._mark(set(prints), self.dependence.reach)
 
-    def _mark(self, different: set[tuple[str, str]], reached: Mapping[Key, tuple[set, set]]) -> bool:
+    def _mark(self, different: set[tuple[str, str]], reached: Mapping[Key, Reach]) -> bool:
         """Note what is out of date where some data is different; whether anything is. reached: on what else layers
         depended before."""
         changed = False
         for key, solve in self.solves.items():
-            body, targets = (a | b for a, b in zip(self.reach.get(key, _NONE), reached.get(key, _NONE), strict=True))
+            body, targets = self.dependence.touched(key, reached)
             if any(kind != "ACTION" for kind, _ in (body | targets) & different):
                 solve.restructured()
             if body & different:
@@ -504,7 +500,7 @@ class LiveScene:
         """The work: layer after layer, each after those on which it depends."""
         frames = np.arange(self.span[0], max(self.span[0], self.span[1]) + 1)
         for turn in range(ROUNDS):
-            groups, done = self._groups(scene), 0
+            groups, done = self.dependence.groups(scene, self._each()), 0
             for n, (kind, solves) in enumerate(groups):
                 for solve in solves:
                     self._see_below(scene, kind, solve)
@@ -525,59 +521,11 @@ class LiveScene:
     def _each(self) -> list[tuple[Kind, LayerSolve]]:
         return [(self.kind_of(solve), solve) for solve in self.solves.values()]
 
-    def _groups(self, scene: bpy.types.Scene) -> list[Group]:
-        """Layers that are solved together, in order: what comes last in the stacks but depends on nothing before it is
-        solved first, since other layers may look at it."""
-        groups: dict[tuple[str, Hashable], Group] = {}
-        for solve in self.solves.values():
-            kind = self.kind_of(solve)
-            groups.setdefault((kind.name, kind.together(solve)), (kind, []))[1].append(solve)
-        early: list[Group] = []
-        late: list[Group] = []
-        waiting: set[Key] = set()
-        for kind, solves in groups.values():
-            in_order = kind.is_together or kind.layer.order >= 0
-            if in_order or any(self._depends(scene, kind, solve, key) for solve in solves for key in waiting):
-                late.append((kind, solves))
-                waiting.update(solve.key for solve in solves)
-            else:
-                early.append((kind, solves))
-        return early + late
-
-    def _reach_of(self, scene: bpy.types.Scene, kind: Kind, solve: LayerSolve) -> tuple[set, set]:
-        if solve.key not in self.reach:
-            body, targets = (set(fingerprint.dependencies(scene, items)) for items in kind.inputs(solve.instance))
-            self.reach[solve.key] = body, targets
-        return self.reach[solve.key]
-
-    def _depends(self, scene: bpy.types.Scene, kind: Kind, solve: LayerSolve, key: Key) -> bool:
-        """Whether a layer depends on what another one moves."""
-        other = self.solves[key]
-        owner = fingerprint.identity(other.owner)
-        seen = kind.sees(solve, self.kind_of(other), other)
-        return seen and any(owner in items for items in self._reach_of(scene, kind, solve))
-
     def _see_below(self, scene: bpy.types.Scene, kind: Kind, solve: LayerSolve) -> bool:
         """Note what has changed of the layers of other kinds on which a layer depends; whether anything has."""
         if len(self.kinds) < 2 and kind.is_together:
             return False
-        body, targets = self._reach_of(scene, kind, solve)
-        below: dict[Key, object] = {}
-        stale = FRESH
-        before = self.below.get(solve.key, {})
-        for other_key, other in self.solves.items():
-            other_kind = self.kind_of(other)
-            owner = fingerprint.identity(other.owner)
-            if other is solve or not kind.sees(solve, other_kind, other) or not (owner in body or owner in targets):
-                continue
-            below[other_key] = other.track
-            if before.get(other_key) is not other.track:
-                stale = max(stale, BODY if owner in body else TARGETS)
-        if before.keys() - below.keys():
-            stale = BODY
-        self.below[solve.key] = below
-        solve.stale = max(solve.stale, stale)
-        return stale != FRESH
+        return self.dependence.see_below(scene, kind, solve, self._each())
 
     def fail(self, solve: LayerSolve, error: LookAtError) -> None:
         """A layer cannot be solved."""
