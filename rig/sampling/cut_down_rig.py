@@ -115,7 +115,8 @@ def _forget_clips(copy: bpy.types.Object) -> None:
 def remove(copy: bpy.types.Object) -> None:
     """Take a cut-down rig out of the file."""
     data = copy.data
-    actions = {getattr(constraint, "action", None) for bone in copy.pose.bones for constraint in bone.constraints}
+    stacks = [item.constraints for item in (copy, *copy.pose.bones)]
+    actions = {getattr(constraint, "action", None) for stack in stacks for constraint in stack}
     bpy.data.objects.remove(copy)
     for action in actions:
         if action is not None and action.users == 0:

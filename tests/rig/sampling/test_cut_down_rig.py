@@ -13,6 +13,7 @@ cut_down_rig = load("rig.sampling.cut_down_rig")
 sample = load("rig.sampling.sampler")
 targets = load("rig.sampling.targets")
 actions = load("rig.animation.actions")
+layer = load("rig.layers.layer")
 offsets = load("rig.look_at.look_at_layer")
 own_data = load("rig.sampling.own_data")
 suspend = load("rig.sampling.suspend")
@@ -186,6 +187,17 @@ def test_nothing_else_moves_and_nothing_stays() -> None:
     assert 0 < len(kept) < BONES
     assert not scenes.differences(before, scenes.snapshot())
     assert ball.location.x == 7.0 and bpy.context.mode == "POSE"
+
+
+@pytest.mark.parametrize("bone", ["", "bone 20"])
+def test_what_a_layer_adds_to_a_copy_goes_with_it(bone) -> None:
+    rig = control_rig(3)
+    own = layer.Layer(rig, 1)
+    own.install([(bone, "LOCATION")])
+    own.show(1, [layer.Row(bone, "LOCATION", np.ones((len(FRAMES), 3)))])
+    before = set(bpy.data.actions)
+    _, _, kept_bones = sampled(rig, ("bone 20",))
+    assert kept_bones and set(bpy.data.actions) == before
 
 
 def test_what_a_copy_stands_in_for_is_not_evaluated_again() -> None:
