@@ -5,6 +5,7 @@ over contiguous memory; what is solved has the pose first, (m, r, d).
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -40,6 +41,68 @@ _NUDGE = 0.05
 """Rotation [rad] of each joint of a limb that is."""
 
 
+@dataclass(frozen=True)
+class _Given:
+    """What a problem is made of, checked."""
+
+    parents: list[int]
+    offsets: Array
+    """(..., n, 3)"""
+    rotations: Array
+    """(..., n, 4)"""
+    base: tuple[Array, Array]
+    """Position (..., 3) and rotation (..., 4)."""
+    batch: tuple[int, ...]
+    """Of all that is given, broadcast."""
+
+    @classmethod
+    def checked(
+        cls,
+        parents: Sequence[int],
+        offsets: ArrayLike,
+        rotations: ArrayLike,
+        objectives: Sequence[BodyObjective],
+        balance: Balance | None,
+        posture: Posture | None,
+        limits: Limits | None,
+        base: ArrayLike | None,
+    ) -> "_Given":
+        """Raises InvalidArgument."""
+        rotations = checks.quaternions("rotations", rotations, None)
+        n = rotations.shape[-2]
+        if not n:
+            raise InvalidArgument("A body needs at least one joint; give one offset and one rotation for each.")
+        offsets = checks.array("offsets", offsets, n, 3)
+        order = joint_checks.parents(parents, n)
+        joint_checks.effectors(objectives, n)
+        joint_checks.same_joints(limits, n)
+        joint_checks.same_joints(posture, n)
+        if balance is not None and len(np.asarray(balance.masses)) != n:
+            raise InvalidArgument(
+                "The balance has {masses} masses, but the body has {count} joints; give a mass for each, 0 for none.",
+                masses=len(np.asarray(balance.masses)),
+                count=n,
+            )
+        lies = joint_checks.base(base)
+        shapes = {f"objective {k}": objective.batch for k, objective in enumerate(objectives)}
+        batch = joint_checks.leading(
+            rotations=rotations.shape[:-2],
+            offsets=offsets.shape[:-2],
+            base=np.broadcast_shapes(*(part.shape[:-1] for part in lies)),
+            **shapes,
+            **({} if balance is None else {"balance": balance.batch}),
+        )
+        given = cls(order, offsets, rotations, lies, batch)
+        rows = 3 * len(objectives) + 2
+        check_memory(8.0 * given.count * (rows * (3.0 * n + 3.0) + 60.0 * n))
+        return given
+
+    @property
+    def count(self) -> int:
+        """The number of poses."""
+        return int(np.prod(self.batch))
+
+
 class Problem:
     """A batch of bodies, (..., m) arrays in lengths of a mean bone and in the space of the base."""
 
@@ -56,40 +119,14 @@ class Problem:
         move_root: bool,
         least_bend: float = _SLIGHT,
     ) -> None:
-        rotations = checks.quaternions("rotations", rotations, None)
-        n = rotations.shape[-2]
-        if not n:
-            raise InvalidArgument("A body needs at least one joint; give one offset and one rotation for each.")
-        offsets = checks.array("offsets", offsets, n, 3)
-        self.parents = joint_checks.parents(parents, n)
-        joint_checks.effectors(objectives, n)
-        joint_checks.same_joints(limits, n)
-        joint_checks.same_joints(posture, n)
-        self.masses = np.zeros(0)
-        if balance is not None and len(np.asarray(balance.masses)) != n:
-            raise InvalidArgument(
-                "The balance has {masses} masses, but the body has {count} joints; give a mass for each, 0 for none.",
-                masses=len(np.asarray(balance.masses)),
-                count=n,
-            )
-        position, frame = joint_checks.base(base)
-        shapes = {f"objective {k}": objective.batch for k, objective in enumerate(objectives)}
-        self.batch = joint_checks.leading(
-            rotations=rotations.shape[:-2],
-            offsets=offsets.shape[:-2],
-            base=np.broadcast_shapes(position.shape[:-1], frame.shape[:-1]),
-            **shapes,
-            **({} if balance is None else {"balance": balance.batch}),
-        )
-        self.count = int(np.prod(self.batch))
-        rows = 3 * len(objectives) + 2
-        check_memory(8.0 * self.count * (rows * (3.0 * n + 3.0) + 60.0 * n))
-        start = rotations if limits is None else limits.clamp(rotations)
+        given = _Given.checked(parents, offsets, rotations, objectives, balance, posture, limits, base)
+        self.parents, self.batch, self.count = given.parents, given.batch, given.count
+        start = given.rotations if limits is None else limits.clamp(given.rotations)
         self.whole = _flat(start, self.batch, 2)
-        self.objectives, self.balance = objectives, balance
+        self.objectives, self.balance, self.masses = objectives, balance, np.zeros(0)
         self.root = STIFF_ROOT**0.5 if move_root else 0.0
         self._keep(limits, posture)
-        heads = _flat(offsets[..., self.used, :], self.batch, 2)
+        heads = _flat(given.offsets[..., self.used, :], self.batch, 2)
         lengths = np.linalg.norm(heads[:, 1:] if len(self.used) > 1 else heads, axis=-1).mean(axis=-1)
         self.bone = np.where(lengths > 0.0, lengths, 1.0)
         # The data of the poses that were asked for last: guess, iterations and errors ask for the same.
@@ -100,29 +137,39 @@ class Problem:
         }
         if limits is not None and np.any(np.asarray(limits.locks)):
             self.data["locked"] = limits.parameters(batch_last(self.whole, (self.count,), 2))[self.used]
+        self._add_objectives(given)
+        if balance is not None:
+            self._add_balance(given, balance)
+        self._hinges(least_bend)
+        self.bend_joint = 0
+
+    def _add_objectives(self, given: "_Given") -> None:
+        """Data of the objectives, those of one kind together, and all their weights."""
         self.data["weights"] = np.empty((len(self.levels.mean), self.count))
         for members, group in self.groups:
-            for name in objectives[members[0]].sizes:
+            for name in self.objectives[members[0]].sizes:
                 columns, key = [], name + group.key
                 for k in members:
-                    values = np.asarray(getattr(objectives[k], name))
+                    values = np.asarray(getattr(self.objectives[k], name))
                     if name in ("target", "orientation"):
-                        values = in_base(values, position, frame)
+                        values = in_base(values, *given.base)
                     columns.append(_flat(values, self.batch, 1))
                 self.data[key] = _last(np.stack(columns, axis=1))
                 if name in ("target", "offset"):
                     self.data[key] /= self.bone
             for k in members:
-                self.data["weights"][self.rows_of[k]] = _flat(np.asarray(objectives[k].weight), self.batch, 0)
-        if balance is not None:
-            ground = support.ground(_flat(rotation.rotate(rotation.inverse(frame), balance.up), self.batch, 1))
-            polygon = in_base(np.asarray(balance.polygon), position[..., None, :], frame[..., None, :])
-            polygon = _flat(polygon, self.batch, 2) @ np.swapaxes(ground, -1, -2) / self.bone[:, None, None]
-            self.data["ground"], self.data["polygon"] = batch_back(ground), batch_back(polygon)
-            self.data["centers"] = _last(_flat(np.asarray(balance.centers), self.batch, 2)[:, self.used]) / self.bone
-            self.data["weights"][self.levels.balance] = _flat(np.asarray(balance.weight), self.batch, 0)
-        self._hinges(least_bend)
-        self.bend_joint = 0
+                weight = np.asarray(self.objectives[k].weight)
+                self.data["weights"][self.rows_of[k]] = _flat(weight, self.batch, 0)
+
+    def _add_balance(self, given: "_Given", balance: Balance) -> None:
+        """Data of a balance: the ground, the polygon on it, the centres of mass, and its weight."""
+        position, frame = given.base
+        ground = support.ground(_flat(rotation.rotate(rotation.inverse(frame), balance.up), self.batch, 1))
+        polygon = in_base(np.asarray(balance.polygon), position[..., None, :], frame[..., None, :])
+        polygon = _flat(polygon, self.batch, 2) @ np.swapaxes(ground, -1, -2) / self.bone[:, None, None]
+        self.data["ground"], self.data["polygon"] = batch_back(ground), batch_back(polygon)
+        self.data["centers"] = _last(_flat(np.asarray(balance.centers), self.batch, 2)[:, self.used]) / self.bone
+        self.data["weights"][self.levels.balance] = _flat(np.asarray(balance.weight), self.batch, 0)
 
     def bend_about(self, joint: int, axis: Array) -> None:
         """Have a hinge bend about another axis (3, m) than that of the posture."""
