@@ -4,8 +4,7 @@ Source: Allen, Chu, Shapiro, Faloutsos, On the Beat! Timing and Tension for Dyna
 """
 
 from collections.abc import Generator, Sequence
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -104,58 +103,142 @@ def interpolating(
 
     Raises InvalidArgument; EngineMissing.
     """
-    n = len(body)
     dt, gravity = time_step(body_checks.positive("time between frames", dt, "s")), body_checks.gravity(gravity)
-    keys, times = checked_keys(keys, key_times, n)
-    settle = number("settle time", settle, 0.0, LATEST)
-    span = times[-1] + settle - times[0]
-    check_memory(_NUMBERS * n * (span / dt + 2.0))
-    same_joints(limits, n)
-    swing_past = number("swing past", swing_past, 0.0, 1.0)
-    if velocities is not None:
-        velocities = checks.exactly("velocities", velocities, len(keys), n, 3)
-    if swing_past and (velocities is None or not settle):
-        raise InvalidArgument("Swinging past the last key needs velocities at the keys, and time to settle after it.")
-    if keeps is not None:
-        keeps = np.clip(checks.exactly("kept speeds", keeps, len(keys), n), 0.0, 1.0)
+    keys, times = checked_keys(keys, key_times, len(body))
+    passing = _Passing.checked(body, times, gravity, dt, limits, residual, settle, swing_past, velocities, keeps)
     allowed = keys if limits is None else limits.clamp(keys)
     joints = Hinges.of(body, _axes(hinges, allowed, body))
     disturbances = _disturbances(
         body, joints, torque_limit, passive, damping, stiffness, limits, _reference(body, reference, inertia)
     )
-    rest = body_checks.residuals(residual, n, body.called), settle, swing_past
     moved = body if felt is None else _same_tree(body, felt)
-    bounds = [bound for bound in (limits, bends) if bound is not None]
-    through = partial(_through, times, rest, keeps, gravity)
-    motion = through(bounds, allowed, moved, velocities)
-    frames = times[0] + dt * np.arange(int(np.floor((times[-1] + settle - times[0]) / dt + 1e-6)) + 1)
+    swing = _Swing(passing, body, moved, joints, keys, allowed, [b for b in (limits, bends) if b is not None])
+    motion, frames = swing.motion(), passing.frames(dt)
     path = None if root is None else _root_path(root, frames, dt)
-    plan = exact.Plan(body, joints, keys, allowed, motion, frames, gravity, path, disturbances, limits)
     if exact.has_closed_form(disturbances):
+        plan = exact.Plan(body, joints, keys, allowed, motion, frames, gravity, path, disturbances, limits)
         motion_between = plan.undisturbed()
         if motion_between is not None:
             yield 1.0
             return _bounded(motion_between, bends)
-    if span > LONGEST:
-        raise InvalidArgument(
-            "The keys are {span:.6g} s apart, and at most {longest:g} s are simulated; use fewer keys at a time.",
-            span=span,
-            longest=LONGEST,
-        )
-    speeds = None if velocities is None else joints.vectors(velocities)
-    if np.any(joints.is_hinge):
-        bounds = [HingedLimits(bound, joints) for bound in bounds]
-        motion = through(bounds, joints.poses(allowed), joints.body(moved), speeds)
-    last = max(times[-1] + settle, frames[-1])
-    given = joints.body(body), motion, gravity, disturbances, path
-    samples, left = yield from _simulated(*given, last=last, keeps_speed=velocities is not None)
-    motion_between = _sampled(frames, joints.poses(keys), motion, samples, left, disturbances)
-    found = replace(
-        motion_between,
-        rotations=joints.of_bones(motion_between.rotations),
-        torques=joints.vectors_of_bones(motion_between.torques),
-    )
+    found = yield from swing.simulated(motion, frames, path, disturbances)
     return finished(_bounded(found, bends))
+
+
+@dataclass(frozen=True)
+class _Passing:
+    """How a body passes its keys."""
+
+    times: Array
+    """(k,) [s] of the keys."""
+    gravity: Array
+    residuals: Array
+    """(n,), the fraction of the distance that remains at each key."""
+    settle: float
+    """[s]"""
+    swing_past: float
+    velocities: Array | None
+    """(k, n, 3) [rad/s] at the keys, None for goals at rest."""
+    keeps: Array | None
+    """(k, n), how much of its speed each joint keeps where masses show, None for the law."""
+
+    @classmethod
+    def checked(
+        cls,
+        body: Body,
+        times: Array,
+        gravity: Array,
+        dt: float,
+        limits: Limits | None,
+        residual: ArrayLike,
+        settle: float,
+        swing_past: float,
+        velocities: ArrayLike | None,
+        keeps: ArrayLike | None,
+    ) -> "_Passing":
+        """Of the arguments of `interpolating`. Raises InvalidArgument."""
+        n, shape = len(body), (len(times), len(body))
+        settle = number("settle time", settle, 0.0, LATEST)
+        check_memory(_NUMBERS * n * ((times[-1] + settle - times[0]) / dt + 2.0))
+        same_joints(limits, n)
+        swing_past = number("swing past", swing_past, 0.0, 1.0)
+        if velocities is not None:
+            velocities = checks.exactly("velocities", velocities, *shape, 3)
+        if swing_past and (velocities is None or not settle):
+            raise InvalidArgument(
+                "Swinging past the last key needs velocities at the keys, and time to settle after it."
+            )
+        if keeps is not None:
+            keeps = np.clip(checks.exactly("kept speeds", keeps, *shape), 0.0, 1.0)
+        residuals = body_checks.residuals(residual, n, body.called)
+        return cls(times, gravity, residuals, settle, swing_past, velocities, keeps)
+
+    @property
+    def span(self) -> float:
+        """The duration [s]."""
+        return self.times[-1] + self.settle - self.times[0]
+
+    def frames(self, dt: float) -> Array:
+        """The times (F,) [s] of frames."""
+        return self.times[0] + dt * np.arange(int(np.floor(self.span / dt + 1e-6)) + 1)
+
+    def motion(self, bounds: Sequence[Bound], poses: Array, of: Body, speeds: Array | None) -> KeyedMotion:
+        """The motion of a body through poses (k, n, 4) that it passes at speeds (k, n, 3), by the law or, where it
+        shows masses, within bounds."""
+        rest = self.settle, self.swing_past
+        if self.keeps is None:
+            return law.through(poses, self.times, self.residuals, speeds, *rest)
+        passed = np.zeros((len(poses), len(of), 3)) if speeds is None else speeds
+        return succession.within(bounds, of, poses, self.times, self.residuals, passed, self.keeps, self.gravity, *rest)
+
+
+@dataclass(frozen=True)
+class _Swing:
+    """A body between its keys."""
+
+    passing: _Passing
+    body: Body
+    felt: Body
+    """The one whose masses show."""
+    joints: Hinges
+    keys: Array
+    """(k, n, 4)"""
+    allowed: Array
+    """(k, n, 4), within the limits."""
+    bounds: list[Bound]
+
+    def motion(self) -> KeyedMotion:
+        """That which nothing disturbs."""
+        return self.passing.motion(self.bounds, self.allowed, self.felt, self.passing.velocities)
+
+    def _of_joints(self, motion: KeyedMotion) -> KeyedMotion:
+        """A motion in the space of joints some of which may be hinges."""
+        joints, speeds = self.joints, self.passing.velocities
+        if not np.any(joints.is_hinge):
+            return motion
+        bounds = [HingedLimits(bound, joints) for bound in self.bounds]
+        speeds = None if speeds is None else joints.vectors(speeds)
+        return self.passing.motion(bounds, joints.poses(self.allowed), joints.body(self.felt), speeds)
+
+    def simulated(
+        self, motion: KeyedMotion, frames: Array, path: RootPath | None, disturbances: Disturbances
+    ) -> Generator[float, None, Interpolation]:
+        """What becomes of the motion where something disturbs it. Raises InvalidArgument; EngineMissing."""
+        passing, joints = self.passing, self.joints
+        if passing.span > LONGEST:
+            raise InvalidArgument(
+                "The keys are {span:.6g} s apart, and at most {longest:g} s are simulated; use fewer keys at a time.",
+                span=passing.span,
+                longest=LONGEST,
+            )
+        motion = self._of_joints(motion)
+        last = max(passing.times[-1] + passing.settle, frames[-1])
+        given = joints.body(self.body), motion, passing.gravity, disturbances, path
+        samples, left = yield from _simulated(*given, last=last, keeps_speed=passing.velocities is not None)
+        found = _sampled(frames, joints.poses(self.keys), motion, samples, left, disturbances)
+        return replace(
+            found, rotations=joints.of_bones(found.rotations), torques=joints.vectors_of_bones(found.torques)
+        )
 
 
 def _disturbances(
@@ -179,24 +262,6 @@ def _disturbances(
         reference=None if reference is None else joints.body(reference),
         free=joints.free,
     )
-
-
-def _through(
-    times: Array,
-    rest: tuple[Array, float, float],
-    keeps: Array | None,
-    gravity: Array,
-    bounds: Sequence[Bound],
-    poses: Array,
-    of: Body,
-    speeds: Array | None,
-) -> KeyedMotion:
-    """The motion of a body through poses (k, n, 4) that it passes at speeds (k, n, 3), by the law or, where it shows
-    masses, within bounds. rest: residuals, settle time, swing past."""
-    if keeps is None:
-        return law.through(poses, times, rest[0], speeds, *rest[1:])
-    passing = np.zeros((len(poses), len(of), 3)) if speeds is None else speeds
-    return succession.within(bounds, of, poses, times, rest[0], passing, keeps, gravity, *rest[1:])
 
 
 def _bounded(found: Interpolation, bends: BendRanges | None) -> Interpolation:
