@@ -163,7 +163,7 @@ class BodyStep:
         if held.any():
             axes, at = self._axes, problem.hinges
             ends = np.einsum("mrch,mhc->mrh", matrix[..., at], axes), np.einsum("mch,mhc->mh", z[..., at], axes)
-            system = system.held(slice(None), self._ends(held), np.zeros(z[..., :-1].shape))
+            system = system.held(slice(None), self._ends(held))
             system.ends = ends
         way, after, wish = system.solve(data)
         ends = self._move(way)

@@ -126,20 +126,28 @@ class System:
     """Columns (m, r, h) of the Jacobian for turns of the hinges that are left out, and their coordinates (m, h), or
     None."""
 
-    def held(self, some: Array | slice, blocked: Array, made: Array) -> "System":
-        """The system of some poses (m,) without the blocked coordinates (s, n, 3, 3), which move as `made` (s, 3,
-        n)."""
-        matrix, z, center = self.matrix[some], self.z[some], None
-        kept = np.zeros(z.shape)
-        kept[..., :-1] = np.einsum("mjcd,mdj->mcj", blocked, made)
-        moved = np.einsum("mrcj,mcj->mr", matrix, kept)
-        rest = self.values[some] - moved
-        if self.center is not None:
-            center = self.center[some] + moved[:, self.levels.balance]
+    def held(self, some: Array | slice, blocked: Array, made: Array | None = None) -> "System":
+        """The system of some poses (m,) without the blocked coordinates (s, n, 3, 3), which move as `made` (s, 3, n),
+        or not at all."""
+        matrix, z, center, rest = self.matrix[some], self.z[some], self.center, self.values[some].copy()
+        kept = None
+        if center is not None:
+            center = center[some]
+        if made is not None:
+            kept = np.zeros(z.shape)
+            kept[..., :-1] = np.einsum("mjcd,mdj->mcj", blocked, made)
+            moved = np.einsum("mrcj,mcj->mr", matrix, kept)
+            rest -= moved
+            if center is not None:
+                center = center + moved[:, self.levels.balance]
+        if center is not None:
             rest[:, self.levels.balance] = 0.0
-        matrix[..., :-1] -= np.einsum("mrcj,mjcd->mrdj", matrix[..., :-1], blocked)
-        z[..., :-1] -= np.einsum("mjcd,mdj->mcj", blocked, z[..., :-1])
-        relaxation, fixed = self.relaxation.take(some), blocked.any(axis=(2, 3))
+        fixed = blocked.any(axis=(2, 3))
+        joints = np.flatnonzero(fixed.any(axis=0))
+        part = blocked[:, joints]
+        matrix[..., joints] -= np.einsum("mrcj,mjcd->mrdj", matrix[..., joints], part)
+        z[..., joints] -= np.einsum("mjcd,mdj->mcj", part, z[..., joints])
+        relaxation = self.relaxation.take(some)
         return System(
             matrix, rest, z, self.levels, self.weights[some], self.ease, center, relaxation, self.near, kept, fixed
         )
@@ -253,7 +261,8 @@ class System:
         # `inner` are their products.
         inner, spans = gram, np.zeros(0)
         if len(self.levels.steps) > 1:
-            inner, spans = gram.copy(), np.tile(np.eye(len(gram[0])), (len(gram), 1, 1))
+            inner, spans = gram.copy(), np.zeros(gram.shape)
+            np.einsum("mii->mi", spans)[:] = 1.0
         combination = np.zeros((*values.shape, 1))
         for mine in self.levels.steps:
             square, want = inner[:, mine, mine], values[:, mine, None]
