@@ -435,3 +435,17 @@ def test_rotations_follow_each_other(n: int, seed: int) -> None:
     for joint in range(n):
         expected.append(rotation.multiply(expected[-1], steps[:, joint]))
     assert_allclose(rotation.accumulate(start, steps), np.stack(expected, axis=1), atol=CLOSE)
+
+
+def test_few_are_multiplied_and_rotated_as_many_are_to_the_last_bit() -> None:
+    random = np.random.default_rng(5)
+    for shape in ((3,), (1, 22), (4, 7)):
+        a, b = map(np.asfortranarray, random.normal(size=(2, *shape, 4)))
+        # Zeros have signs.
+        a[0] = -0.0
+        many = [np.tile(x, (500, *[1] * len(shape))) for x in (a, b, b[..., 1:])]
+        for few, of_many in (
+            (rotation.multiply(a, b), rotation.multiply(*many[:2])),
+            (rotation.rotate(a, b[..., 1:]), rotation.rotate(many[0], many[2])),
+        ):
+            assert few.tobytes() == of_many[: len(few)].tobytes()
