@@ -7,6 +7,7 @@ from collections.abc import Generator
 import bpy
 import numpy as np
 from character import select
+from rigify_human import build_scene
 from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.scripts import script
 
@@ -114,6 +115,6 @@ def _clicked(hands: Hands, rig: bpy.types.Object) -> Waiting:
 
 @script(needs=("operators.ik_drag",))
 def bones_of_a_rigify_human_under_the_mouse(hands: Hands) -> Waiting:
-    hands.window.scene = load("assets.demo.human").build_scene().scene
+    hands.window.scene = build_scene().scene
     yield 0.3
     yield from _clicked(hands, bpy.data.objects["Human"])

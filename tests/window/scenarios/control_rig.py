@@ -5,6 +5,7 @@ import time
 import bpy
 import numpy as np
 from bpy_extras import view3d_utils
+from rigify_human import build_scene
 from rigify_human import facing as _facing
 from rigify_human import human as _human
 from rigify_human import scene as _scene
@@ -29,7 +30,7 @@ def _solved(hands: Hands, seconds: float = 20.0) -> Waiting:
 
 @script(needs=LIVE)
 def human_answers(hands: Hands) -> Waiting:
-    demo = load("assets.demo.human").build_scene()
+    demo = build_scene()
     hands.window.scene = demo.scene
     scene, human = _scene(), _human()
     load("rig.look_at.edit").add(scene, human, "head", demo.ball)
@@ -105,7 +106,7 @@ def hand_of_a_human_dragged_in_ik(hands: Hands) -> Waiting:
 
     Prints how long a step takes.
     """
-    hands.window.scene = load("assets.demo.human").build_scene().scene
+    hands.window.scene = build_scene().scene
     human, scene = _human(), _scene()
     bpy.context.view_layer.objects.active = human
     with hands.override():
@@ -156,7 +157,7 @@ def hand_of_a_human_dragged_in_ik(hands: Hands) -> Waiting:
 def arm_of_a_human_switched_to_fk(hands: Hands) -> Waiting:
     """It keys the selected arm in FK over the range with the same pose; one undo takes it back; Esc leaves all as it
     was."""
-    hands.window.scene = load("assets.demo.human").build_scene().scene
+    hands.window.scene = build_scene().scene
     human, scene = _human(), _scene()
     bpy.context.view_layer.objects.active = human
     with hands.override():

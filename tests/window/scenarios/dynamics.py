@@ -4,6 +4,7 @@ import bpy
 import numpy as np
 from character import armature, select
 from mathutils import Vector
+from rigify_human import build_scene
 from windowed.hands import SIDEBAR, VIEWPORT, Hands, Waiting
 from windowed.panels import opened
 from windowed.scripts import script
@@ -116,7 +117,7 @@ def both_hands_of_the_human(hands: Hands) -> Waiting:
         # Before the rig is there: the panels of Rigify need Rigify's own settings.
         yield from hands.sidebar()
         yield 0.5
-        demo = load("assets.demo.human").build_scene()
+        demo = build_scene()
         hands.window.scene = scene = demo.scene
         human = bpy.data.objects["Human"]
         for side in "LR":

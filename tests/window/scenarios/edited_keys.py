@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Iterator
 
 import bpy
 import numpy as np
-from rigify_human import facing, human, scene, state, turned
+from rigify_human import build_scene, facing, human, scene, state, turned
 from windowed.hands import Hands, Waiting
 from windowed.scripts import script
 
@@ -82,7 +82,7 @@ def _edits() -> Iterator[tuple[str, Callable[[], None]]]:
 def keys_are_seen_soon(hands: Hands) -> Waiting:
     """A key of the target, and one of the chest, of a generated human that looks at a ball."""
     yield from hands.sidebar()
-    demo = load("assets.demo.human").build_scene()
+    demo = build_scene()
     hands.window.scene = demo.scene
     load("rig.look_at.edit").add(scene(), human(), "head", demo.ball)
     scene().frame_set(AT)

@@ -28,6 +28,7 @@ import numpy as np
 from character import HEAD, armature
 from edited_keys import plain_loop
 from many_clips import CLIPS, add_clips
+from rigify_human import build_scene
 from rigify_human import human as _human
 from windowed.hands import Hands, Waiting
 from windowed.scripts import script
@@ -431,7 +432,7 @@ def drawn_once(hands: Hands) -> Waiting:
 def local_human(hands: Hands) -> Generator[float, None, Subject]:
     """The generated human with its clips."""
     yield from drawn_once(hands)
-    demo = load("assets.demo.human").build_scene()
+    demo = build_scene()
     hands.window.scene = demo.scene
     add_clips()
     other = bpy.data.objects.new("Other", None)
@@ -447,7 +448,7 @@ def local_human(hands: Hands) -> Generator[float, None, Subject]:
 def linked_subject(hands: Hands) -> Generator[float, None, Subject]:
     """The generated human and its clips from a library, overridden."""
     yield from drawn_once(hands)
-    demo, path = load("assets.demo.human").build_scene(), Path(bpy.data.filepath).with_name("human library.blend")
+    demo, path = build_scene(), Path(bpy.data.filepath).with_name("human library.blend")
     add_clips()
     made = bpy.data.collections.new("Character")
     made.objects.link(demo.rig)

@@ -5,6 +5,7 @@ import time
 import bpy
 import numpy as np
 from bpy_extras import view3d_utils
+from rigify_human import build_scene
 from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.scripts import script
 
@@ -44,7 +45,7 @@ def _pixel(hands: Hands, point) -> tuple[int, int]:
 
 def _begin(hands: Hands) -> Waiting:
     """The human in pose mode, seen from the side; the right arm is in FK, the other limbs are in IK."""
-    hands.window.scene = load("assets.demo.human").build_scene().scene
+    hands.window.scene = build_scene().scene
     layer, rig = hands.window.view_layer, _rig()
     layer.objects.active = rig
     with hands.override():

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 from bpy_extras import view3d_utils
 from character import select
+from rigify_human import build_scene
 from rigify_human import facing as _facing
 from rigify_human import human as _human
 from rigify_human import scene as _scene
@@ -25,7 +26,7 @@ def _human_looks(hands: Hands, *, moving: bool = False) -> Generator[float, None
     """The demo's generated Rigify human looks at a ball, without keys unless `moving`; solved. The ball's name."""
     # Before the human is there: the panels of its rig, in the first tab, need Rigify.
     yield from hands.sidebar()
-    demo = load("assets.demo.human").build_scene()
+    demo = build_scene()
     hands.window.scene = demo.scene
     if not moving:
         demo.ball.animation_data_clear()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import bpy
 from character import select
 from in_hand import _human, _state
+from rigify_human import build_scene
 from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.scripts import script
 
@@ -61,7 +62,7 @@ def _measured(hands: Hands, name: str, edit: Callable[[], object]) -> Waiting:
 @script(needs=LIVE)
 def muted_clips_hold_nothing_up(hands: Hands) -> Waiting:
     yield from hands.sidebar()
-    demo = load("assets.demo.human").build_scene()
+    demo = build_scene()
     hands.window.scene = demo.scene
     select(demo.ball, _human())
     yield from hands.move(hands.inside(VIEWPORT, 0.3, 0.3))

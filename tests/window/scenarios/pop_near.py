@@ -3,11 +3,10 @@
 import bpy
 import numpy as np
 from character import armature, select
+from rigify_human import build_scene
 from windowed.hands import Hands, Waiting
 from windowed.panels import opened
 from windowed.scripts import script
-
-from extension import load
 
 POP = 30
 
@@ -89,7 +88,7 @@ def cut_of_a_rigify_human_smoothed_at_the_playhead(hands: Hands) -> Waiting:
     """A cut through a performance on controls with feet on IK: one click, in the sight of the panel, and one undo."""
     with opened("transitions_pops"):
         yield from hands.sidebar()
-        demo = load("assets.demo.human").build_scene()
+        demo = build_scene()
         hands.window.scene = demo.scene
         human, name = demo.rig, demo.rig.name
         _skip(human, 40)

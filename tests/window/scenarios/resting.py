@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import bpy
 import numpy as np
-from rigify_human import facing, human, scene, state, turned
+from rigify_human import build_scene, facing, human, scene, state, turned
 from windowed.hands import VIEWPORT, Hands, Waiting
 from windowed.scripts import script
 
@@ -73,7 +73,7 @@ def _rests(hands: Hands) -> Waiting:
 
 def _human(hands: Hands) -> Waiting:
     yield from hands.sidebar()
-    demo = load("assets.demo.human").build_scene()
+    demo = build_scene()
     hands.window.scene = demo.scene
     load("rig.look_at.edit").add(scene(), human(), "head", demo.ball)
     scene().frame_set(AT)
