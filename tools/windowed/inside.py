@@ -71,6 +71,9 @@ class _Run:
         view = self._view()
         self._seen = {name: getattr(view, name).copy() for name in ("view_rotation", "view_location")}
         self._seen |= {name: getattr(view, name) for name in ("view_distance", "view_perspective")}
+        space = self._hands.area("VIEW_3D").spaces.active
+        self._drawn = {name: value for name, value in _switches(space) if name.startswith("show_gizmo")}
+        self._over = dict(_switches(space.overlay))
 
     def _install(self, path: str) -> Iterator[float]:
         with self._hands.override():
@@ -85,7 +88,8 @@ class _Run:
         return self._hands.area("VIEW_3D").spaces.active.region_3d
 
     def _open(self) -> Iterator[float]:
-        """The beginning of every script: the file as prepared, the window as Blender comes."""
+        """The beginning of every script: the file and what the viewport shows as prepared, the window as Blender
+        comes."""
         self._hands.camera = None
         window = self._hands.window
         if window.screen.is_animation_playing:
@@ -93,8 +97,10 @@ class _Run:
                 bpy.ops.screen.animation_cancel(restore_frame=False)
         with self._hands.override():
             bpy.ops.wm.open_mainfile(filepath=self._task["start"], load_ui=False)
-        for name, value in self._seen.items():
-            setattr(self._view(), name, value)
+        space = self._hands.area("VIEW_3D").spaces.active
+        for item, values in ((self._view(), self._seen), (space, self._drawn), (space.overlay, self._over)):
+            for name, value in values.items():
+                setattr(item, name, value)
         yield 0.2
 
     def _script(self, name: str, steps: Iterator[float]) -> Iterator[float]:
@@ -137,6 +143,13 @@ class _Run:
         row = {"name": name, "outcome": outcome, "text": text, "seconds": round(time.perf_counter() - started, 2)}
         with self._results.open("a", encoding="utf-8") as file:
             file.write(json.dumps(row) + "\n")
+
+
+def _switches(item: bpy.types.bpy_struct) -> Iterator[tuple[str, bool]]:
+    """What can be switched on and off there, and whether it is on."""
+    for prop in item.bl_rna.properties:
+        if prop.type == "BOOLEAN" and not prop.is_readonly and not prop.is_array:
+            yield prop.identifier, getattr(item, prop.identifier)
 
 
 def _seen(steps: Iterator[float], hands: Hands) -> Iterator[float]:
