@@ -7,16 +7,16 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .. import checks, rotation
-from ..checks import LATEST, check_memory, is_one_of, number, shown, time_step
+from ..checks import LATEST, check_memory, number, time_step
 from ..errors import InvalidArgument
 from ..ik import Limits
 from ..ik.joint_checks import same_joints
 from ..progress import drained, subrange
 from ..rotation import Array
-from . import body_checks, exact, law, mass, succession
+from . import body_checks, exact, key_checks, law, succession
 from .bend_ranges import BendRanges
 from .body import Body
 from .course import courses_of
@@ -31,19 +31,12 @@ from .simulation import Disturbances
 from .succession import Bound
 from .unlimited import Unlimited
 
-INERTIAS = ("true", "reference")
 KINDS = ("auto", "pass", "stop")
 """How joints pass a key, in the order of the law's numbers."""
 _NUMBERS = 200
 """For each joint at each frame an interpolation holds at most so many numbers at a time."""
 LONGEST = 3600.0
 """Time [s] that is simulated at most."""
-HINGED = 1e-4
-"""Angle [rad] by which the keys of a hinge may deviate from rotations about its axis."""
-_THINNEST = 0.1
-"""Smallest semi-axis of the shape of a bone, as a fraction of the longest."""
-_SAME_TIME = 1e-9
-"""Keys that are nearer [s] are at the same time."""
 
 
 def interpolating(
@@ -104,17 +97,17 @@ def interpolating(
     Raises InvalidArgument; EngineMissing.
     """
     dt, gravity = time_step(body_checks.positive("time between frames", dt, "s")), body_checks.gravity(gravity)
-    keys, times = checked_keys(keys, key_times, len(body))
+    keys, times = key_checks.keys_in_order(keys, key_times, len(body))
     passing = _Passing.checked(body, times, gravity, dt, limits, residual, settle, swing_past, velocities, keeps)
     allowed = keys if limits is None else limits.clamp(keys)
-    joints = Hinges.of(body, _axes(hinges, allowed, body))
+    joints = Hinges.of(body, key_checks.axes(hinges, allowed, body))
     disturbances = _disturbances(
-        body, joints, torque_limit, passive, damping, stiffness, limits, _reference(body, reference, inertia)
+        body, joints, torque_limit, passive, damping, stiffness, limits, key_checks.reference(body, reference, inertia)
     )
-    moved = body if felt is None else _same_tree(body, felt)
+    moved = body if felt is None else key_checks.same_tree(body, felt)
     swing = _Swing(passing, body, moved, joints, keys, allowed, [b for b in (limits, bends) if b is not None])
     motion, frames = swing.motion(), passing.frames(dt)
-    path = None if root is None else _root_path(root, frames, dt)
+    path = None if root is None else key_checks.root_path(root, frames, dt)
     if exact.has_closed_form(disturbances):
         plan = exact.Plan(body, joints, keys, allowed, motion, frames, gravity, path, disturbances, limits)
         motion_between = plan.undisturbed()
@@ -255,7 +248,7 @@ def _disturbances(
     n = len(body)
     return Disturbances(
         torque_limit=joints.torque_limit(body_checks.torque_limits(torque_limit, n, body.called)),
-        passive=_flags(passive, n),
+        passive=key_checks.flags(passive, n),
         damping=body_checks.not_negative("damping", damping, n, body.called),
         stiffness=body_checks.not_negative("stiffness", stiffness, n, body.called),
         limits=joints.limits(limits),
@@ -281,7 +274,7 @@ def key_velocities(keys: ArrayLike, key_times: ArrayLike, kinds: ArrayLike | Non
     be passed. Raises InvalidArgument.
     """
     shape = np.shape(np.asarray(keys, dtype=object))
-    given, times = checked_keys(keys, key_times, shape[1] if len(shape) > 1 else 1)
+    given, times = key_checks.keys_in_order(keys, key_times, shape[1] if len(shape) > 1 else 1)
     names = np.asarray("auto" if kinds is None else kinds)
     if names.ndim == 1:
         names = names[:, None]
@@ -350,80 +343,3 @@ def _sampled(
     missed[1:] = rotation.distance(keys[1:], at_keys)
     missed[:, given.passive] = left[:, given.passive] = 0.0
     return Interpolation(frames, rotation.normalize(rotations), torques, missed.max(axis=1), missed, left)
-
-
-def checked_keys(keys: ArrayLike, key_times: ArrayLike, n: int) -> tuple[Array, Array]:
-    keys = body_checks.quaternions("keys", keys, n)
-    if keys.ndim != 3:
-        raise InvalidArgument("The shape of the keys must be (k, {count}, 4), not {shape}.", count=n, shape=keys.shape)
-    if len(keys) < 2:
-        raise InvalidArgument("Interpolation needs at least two keys; add keys.")
-    times = checks.exactly("key times", key_times, len(keys))
-    wrong = np.diff(times) < _SAME_TIME
-    if np.any(wrong):
-        i = int(np.argmax(wrong))
-        raise InvalidArgument(
-            "The keys must be in order of time and at different times, but {time:g} s follows {before:g} s.",
-            time=times[i + 1],
-            before=times[i],
-        )
-    return keys, times
-
-
-def _flags(passive: ArrayLike | None, n: int) -> NDArray[np.bool_]:
-    try:
-        flags: Array = np.zeros(n, dtype=bool) if passive is None else np.asarray(passive)
-    except ValueError:
-        flags = np.empty(0)
-    if flags.shape != (n,) or flags.dtype != bool:
-        raise InvalidArgument("Passive must be {count} truth values, one for each joint.", count=n)
-    return flags
-
-
-def _root_path(root: tuple[ArrayLike, ArrayLike], frames: Array, dt: float) -> RootPath:
-    if not isinstance(root, tuple | list) or len(root) != 2:
-        raise InvalidArgument("The root must be a pair of positions and rotations.")
-    positions = checks.exactly("root's positions", root[0], len(frames), 3)
-    rotations = body_checks.quaternions("root's rotations", checks.exactly("root's rotations", root[1], len(frames), 4))
-    return RootPath.through(float(frames[0]), dt, positions, rotations)
-
-
-def _axes(hinges: ArrayLike | None, keys: Array, body: Body) -> Array:
-    """The unit axes (n, 3) of hinges, 0 for other joints. Raises InvalidArgument."""
-    axes = checks.exactly("hinges", np.zeros((len(body), 3)) if hinges is None else hinges, len(body), 3)
-    size = np.linalg.norm(axes, axis=1, keepdims=True)
-    if not np.any(size):
-        return axes
-    axes = axes / np.where(size > 0.0, size, 1.0)
-    turns = rotation.log(rotation.multiply(rotation.inverse(keys[0]), keys))
-    across = np.linalg.norm(turns - rotation.dot(turns, axes)[..., None] * axes, axis=-1).max(axis=0)
-    wrong = (size[:, 0] > 0.0) & (across > HINGED)
-    if np.any(wrong):
-        raise InvalidArgument(
-            "The keys of joint {joint} rotate it about more than the axis of its hinge; make it a ball joint.",
-            joint=body.called[int(np.argmax(wrong))],
-        )
-    return axes
-
-
-def _same_tree(body: Body, other: Body) -> Body:
-    """Another body with the same joints. Raises InvalidArgument."""
-    if not np.array_equal(np.asarray(other.parents), np.asarray(body.parents)):
-        raise InvalidArgument("The reference body must have the same joints; build it from the same bones.")
-    return other
-
-
-def _reference(body: Body, reference: Body | None, inertia: str) -> Body | None:
-    """The body whose inertia the law assumes, None for the true one. Raises InvalidArgument."""
-    if not is_one_of(inertia, INERTIAS):
-        raise InvalidArgument("Inertia {inertia!r} is unknown; use true or reference.", inertia=shown(inertia))
-    if inertia != "reference":
-        return None
-    if reference is not None:
-        return _same_tree(body, reference)
-    own = mass.MassProperties(np.asarray(body.masses), np.asarray(body.centers), np.asarray(body.inertias))
-    axes, _ = mass.ellipsoid(own)
-    axes = np.maximum(axes, _THINNEST * axes.max(axis=-1, keepdims=True))
-    masses = mass.WATER * 4.0 / 3.0 * np.pi * np.prod(axes, axis=-1)
-    factor = masses / np.asarray(body.masses)
-    return replace(body, masses=masses, inertias=np.asarray(body.inertias) * factor[:, None, None], names=None)

@@ -24,7 +24,8 @@ from . import body_checks
 from .arm import Arm
 from .body import Body
 from .exact import Interpolation
-from .interpolation import checked_keys, key_velocities
+from .interpolation import key_velocities
+from .key_checks import keys_in_order
 from .optimal import optimized
 from .reaches import strengths
 
@@ -98,7 +99,7 @@ def connecting(
     """
     n = len(body)
     dt, gravity = time_step(body_checks.positive("time between frames", dt, "s")), body_checks.gravity(gravity)
-    asked, times = checked_keys(keys, key_times, n)
+    asked, times = keys_in_order(keys, key_times, n)
     same_joints(limits, n)
     given = asked if limits is None else limits.clamp(asked)
     passes = whole("number of passes", passes, 1, _MOST_PASSES)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...lookat_pd import ik, rotation
 from ...lookat_pd.dynamics.bend_ranges import BendRanges
-from ...lookat_pd.dynamics.interpolation import HINGED
+from ...lookat_pd.dynamics.key_checks import HINGED
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.rotation import Array
 from ..detection import body_joints, bone_limits, limb_controls
