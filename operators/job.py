@@ -119,9 +119,9 @@ class ModalJob(polling.Explained):
         try:
             while True:
                 fraction = next(self.job)
-                # What is made anew for each slice is worth some work, or it would never come to an end.
+                # What is made anew for each slice is worth a whole one of work, or it would take several times as long.
                 opening = 0.0 if is_alone and sampler.can_rest() else sampler.seconds_opening() - opened
-                if seconds is not None and time.perf_counter() - begin > max(seconds, opening + 0.5 * seconds):
+                if seconds is not None and time.perf_counter() - begin > seconds + opening:
                     if is_alone:
                         sampler.rest_all()
                     else:
