@@ -55,6 +55,16 @@ def example():
 
 @script(needs=("operators.open_example",))
 def first_look_at_in_sixty_seconds(hands: Hands) -> Waiting:
+    """In a window as it comes: where the sidebar lies over the viewport, its tabs alone are dark."""
+    system = bpy.context.preferences.system
+    before, system.use_region_overlap = system.use_region_overlap, True
+    try:
+        yield from _lesson(hands)
+    finally:
+        system.use_region_overlap = before
+
+
+def _lesson(hands: Hands) -> Waiting:
     bpy.ops.wm.read_homefile(use_factory_startup=False)
     yield 0.5
     learner = Learner(hands)

@@ -76,10 +76,10 @@ def target_moved(hands: Hands) -> Waiting:
     yield from hands.move((x, y))
     yield from hands.key("G")
     for step in range(1, 9):
-        yield from hands.move((x + 15 * step, y + 10 * step))
+        yield from hands.move((x + 10 * step, y + 7 * step))
         yield 0.05
         seen.append(miss())
-    yield from hands.click((x + 120, y + 80))
+    yield from hands.click((x + 80, y + 56))
     turned = yield from hands.until(lambda: _turned(facing(), before) > 3.0)
     assert turned, f"the head turned by {_turned(facing(), before):.2f} degrees"
     arrived = yield from hands.until(lambda: miss() < ARRIVED)

@@ -14,11 +14,11 @@ def _options():
 
 
 def _picture(hands: Hands) -> Waiting:
-    """Pixels of the viewport, without its header and sidebar."""
+    """Pixels of the viewport, without what else lies over it."""
     region = hands.region(VIEWPORT)
     region.tag_redraw()
     yield 0.3
-    (x, y), (right, top) = hands.inside(VIEWPORT, 0.1, 0.05), hands.inside(VIEWPORT, 0.72, 0.87)
+    (x, y), (right, top) = hands.inside(VIEWPORT, 0.1, 0.05), hands.inside(VIEWPORT, 0.86, 0.87)
     return hands.pixels(x, y, right - x, top - y).astype(int)
 
 
