@@ -56,8 +56,10 @@ class ModalJob(polling.Explained):
         return self._begin(context) or self._advance(context, None)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        # What it took to begin is part of the same turn of the window's loop.
-        outcome = self._begin(context) or self._advance(context, _AT_ONCE - self.seconds)
+        outcome = self._begin(context)
+        if outcome is None:
+            # What it took to begin is part of the same turn. `seconds` is the blend time of some operators.
+            outcome = self._advance(context, _AT_ONCE - (time.perf_counter() - self._started))
         if "RUNNING_MODAL" not in outcome:
             return outcome
         manager = context.window_manager

@@ -17,7 +17,9 @@ visual_offsets = load("rig.transitions.visual.visual_offsets")
 clips = load("rig.transitions.clips")
 join = load("rig.transitions.join")
 splice = load("rig.transitions.splice")
+blending = load("operators.blending")
 inertialize = load("operators.inertialize")
+job = load("operators.job")
 
 
 @pytest.fixture
@@ -28,6 +30,22 @@ def hero():
     use(armature, bpy.data.actions["Run"])
     scenes.goto(1)
     return armature
+
+
+class Clicked(blending.Blended, job.ModalJob):
+    """Without a window Blender begins no operator as a click does."""
+
+    use_auto_blend = True
+
+    def start(self, context) -> None:
+        self.job = iter(())
+
+    def finish(self, context, result) -> None:
+        """There is nothing to do."""
+
+
+def test_a_click_begins_what_has_a_blend_time_of_its_own() -> None:
+    assert Clicked().invoke(bpy.context, None) == {"FINISHED"}
 
 
 @pytest.mark.every_blender
