@@ -103,7 +103,7 @@ class LOOKAT_PD_OT_bake_onto_actions(BakedKeys, KeyChoice, job.ModalJob, bpy.typ
             Message(
                 one if len(result) == 1 else several,
                 count=len(result),
-                took=f"{self.seconds:.2f}",
+                took=f"{self.elapsed:.2f}",
             ),
         )
 

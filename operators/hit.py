@@ -62,7 +62,7 @@ class LOOKAT_PD_OT_hit(job.ModalJob, job.Into, bpy.types.Operator):
             "hits": len(result.outcomes),
             "first": int(result.frames[0]),
             "last": int(result.frames[-1]),
-            "seconds": self.seconds,
+            "seconds": self.elapsed,
         }
         if not result.reduced:
             most = max(result.outcomes, key=lambda outcome: outcome.angle)

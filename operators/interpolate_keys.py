@@ -75,7 +75,7 @@ class LOOKAT_PD_OT_interpolate_keys(job.Bake, bpy.types.Operator):
                     "Interpolated {keys} poses of {bones} ({seconds:.2f} s); the motion passes through all of them.",
                     keys=keys,
                     bones=bones,
-                    seconds=self.seconds,
+                    seconds=self.elapsed,
                 ),
             )
             return
@@ -94,7 +94,7 @@ class LOOKAT_PD_OT_interpolate_keys(job.Bake, bpy.types.Operator):
                 "Interpolated {keys} poses of {bones} ({seconds:.2f} s); the torque limits miss {missed}: {listed}.",
                 keys=keys,
                 bones=bones,
-                seconds=self.seconds,
+                seconds=self.elapsed,
                 missed=Message("1 key" if len(result.misses) == 1 else "{count} keys", count=len(result.misses)),
                 listed=named,
             ),

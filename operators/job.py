@@ -58,8 +58,8 @@ class ModalJob(polling.Explained):
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
         outcome = self._begin(context)
         if outcome is None:
-            # What it took to begin is part of the same turn. `seconds` is the blend time of some operators.
-            outcome = self._advance(context, _AT_ONCE - (time.perf_counter() - self._started))
+            # What it took to begin is part of the same turn.
+            outcome = self._advance(context, _AT_ONCE - self.elapsed)
         if "RUNNING_MODAL" not in outcome:
             return outcome
         manager = context.window_manager
@@ -90,8 +90,8 @@ class ModalJob(polling.Explained):
         self._stop()
 
     @property
-    def seconds(self) -> float:
-        """The elapsed time [s]."""
+    def elapsed(self) -> float:
+        """How long it has been at work [s]."""
         return time.perf_counter() - self._started
 
     def _begin(self, context: bpy.types.Context) -> set[str] | None:
@@ -221,7 +221,7 @@ class Bake(ModalJob, Into, Frames):
     @property
     def baked(self) -> dict[str, Any]:
         """What sentences about a finished bake name: its frames, where the keys are, and how long it took."""
-        seconds = self.seconds
+        seconds = self.elapsed
         return {
             "first": self.frame_start,
             "last": self.frame_end,

@@ -48,7 +48,7 @@ class LOOKAT_PD_OT_compare_library(Patterned, Comparing, bpy.types.Operator):
                 "Compared {actions} actions and found {count} best cuts ({seconds:.2f} s).",
                 actions=len(result.clips),
                 count=len(cuts),
-                seconds=self.seconds,
+                seconds=self.elapsed,
             ),
         )
 

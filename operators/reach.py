@@ -93,7 +93,7 @@ class LOOKAT_PD_OT_reach(job.ModalJob, job.Into, bpy.types.Operator):
     def finish(self, context: bpy.types.Context, result: reaching.ReachResult) -> None:
         missed = reporting.millimetres(context.scene, result.missed)
         first, last = int(result.keyed[0]), int(result.keyed[-1])
-        given = {"first": first, "last": last, "seconds": self.seconds, "missed": missed}
+        given = {"first": first, "last": last, "seconds": self.elapsed, "missed": missed}
         text = Message(
             "Baked the reach, frames {first} to {last} ({seconds:.2f} s); the error is "
             "{missed:.2f} mm, and the cost is {saved:.0%} below that of the straight path.",
