@@ -8,6 +8,7 @@ import bpy
 
 from ..lookat_pd.message import Message
 from ..rig.layers import live
+from ..rig.layers.kinds import LayerSolve
 from ..rig.look_at import facing
 from ..rig.look_at.live import look_at_kind
 from ..rig.look_at.look_at_solve import LookAtSolve
@@ -38,19 +39,29 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
         row.operator("lookat_pd.solve", text="Solve", icon="FILE_REFRESH")
     elif state.state == "SOLVED":
         layout.label(text=_solved(state), icon="CHECKMARK", translate=False)
-        if isinstance(solve, LookAtSolve) and solve.figures is not None:
-            draw_long(layout, context, messages.translate(solve.figures), "BLANK1")
-        # The panel says which way it faces, with what to do, above.
-        for note in (note for note in state.notes if not facing.is_doubt(note)):
-            draw_long(layout, context, messages.translate(note), "INFO")
-        if any(scene_playback.asks_to_bake(note) for note in state.notes):
-            layout.operator("ptcache.bake_all", text="Bake Physics", icon="PHYSICS").bake = True
+    if state.state in ("SOLVED", "SOLVING", "PREVIEW"):
+        _draw_found(layout, context, state, solve)
     blinks = isinstance(solve, LookAtSolve) and bool(solve.look_at.shapes)
-    if state.state == "SOLVED" and blinks and not context.scene.render.use_lock_interface:
+    if state.state in ("SOLVED", "SOLVING", "PREVIEW") and blinks and not context.scene.render.use_lock_interface:
         # A render in a window runs at the same time, and both would set the shape keys of blinks.
         row = layout.row()
         row.use_property_split = False
         row.prop(context.scene.render, "use_lock_interface", text="Lock Interface while Rendering", icon="UNLOCKED")
+
+
+def _draw_found(
+    layout: bpy.types.UILayout, context: bpy.types.Context, state: live.Status, solve: LayerSolve | None
+) -> None:
+    """How well it aims and what to know. While something is dragged this stays, so that nothing below it moves."""
+    found = layout.column()
+    found.active = state.state == "SOLVED"
+    if isinstance(solve, LookAtSolve) and solve.figures is not None:
+        draw_long(found, context, messages.translate(solve.figures), "BLANK1")
+    # The panel says which way it faces, with what to do, above.
+    for note in (note for note in state.notes if not facing.is_doubt(note)):
+        draw_long(found, context, messages.translate(note), "INFO")
+    if any(scene_playback.asks_to_bake(note) for note in state.notes):
+        found.operator("ptcache.bake_all", text="Bake Physics", icon="PHYSICS").bake = True
 
 
 def solving(state: live.Status) -> str:

@@ -253,13 +253,13 @@ def status(scene: bpy.types.Scene, owner: bpy.types.Object, bone: str = "", kind
     if state.stopped:
         return Status("STOPPED", first, last, state.fraction)
     solve = state.solves.get(key)
+    notes = () if solve is None else solve.notes
     if state.job is None and state.is_preview(key):
-        return Status("PREVIEW", first, last)
+        return Status("PREVIEW", first, last, notes=notes)
     if state.is_at_work:
-        return Status("SOLVING", first, last, state.fraction, state.remaining)
+        return Status("SOLVING", first, last, state.fraction, state.remaining, notes=notes)
     if solve is None:
         return Status("OFF", first, last, 1.0, 0.0, state.seconds)
-    notes = solve.notes
     if owner.name_full in state.restored:
         notes = (*notes, _RESTORED)
     if other := _elsewhere(scene, owner):

@@ -112,8 +112,8 @@ class LookAtSolve(LayerSolve):
 
     @property
     def figures(self) -> Message | None:
-        """How well it aims, None where that is not known."""
-        return None if self.aim is None or self.rough else self.aim.message
+        """How well it aims, None where that is not known: as far as is expected, until it is verified."""
+        return None if self.aim is None else self.aim.message
 
     def _let_go(self) -> list[Message]:
         """Of a target that is behind the character all the time, so that nothing is seen of the look-at."""

@@ -3,9 +3,15 @@
 import bpy
 
 import kept
+from extension import load
 
+from ..rig import scenes
 from .drawn import Context, Drawn, panels
 from .layouts import Layout, Valued
+
+live = load("rig.layers.live")
+status = load("panels.status")
+suspend = load("rig.sampling.suspend")
 
 _TAB = "Look-at PD"
 
@@ -26,6 +32,26 @@ def test_after_add_there_is_little() -> None:
     Drawn(bpy.types.LOOKAT_PD_PT_sidebar, layout).draw(context)
     controls = [item for item, _ in layout.seen() if isinstance(item, Valued) or (item.icon is None and item.text)]
     assert len(controls) <= 14, controls
+
+
+def test_what_was_found_stays_while_a_slider_is_dragged(empty_file) -> None:
+    """What is below it in the panel would move at each step otherwise."""
+    scene = scenes.swaying()
+    live.finish(bpy.context.scene)
+    before = _status(scene.armature)
+    assert any("of the target" in text for text in before)
+    with suspend.suspend_live():
+        scene.armature.pose.bones["head"].lookat_pd.settle_time = 1.7
+        state = live._scenes[bpy.context.scene.session_uid]
+        state.refresh(bpy.context.scene, live._structure, now=True)
+        assert live.status(bpy.context.scene, scene.armature, "head").state == "SOLVING"
+        assert _status(scene.armature)[1:] == before[1:]
+
+
+def _status(armature: bpy.types.Object) -> list[str]:
+    layout = Layout(lambda text, _: text)
+    status.draw(layout, Context(), armature, "head")
+    return [item.text for item, _ in layout.seen() if item.text]
 
 
 def _parent(kind: type) -> str:
