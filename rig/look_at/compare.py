@@ -88,8 +88,8 @@ def hide(armature: bpy.types.Object | None = None) -> None:
 
 
 def out_of_date() -> list[bpy.types.Object]:
-    """The armatures that are compared and whose animation is another one since."""
-    items = [item for item in bpy.data.objects if item.session_uid in _ghosts]
+    """The armatures of which a plain animation is drawn and whose animation is another one since."""
+    items = [item for item in bpy.data.objects if item.session_uid in _ghosts and ghost(item) is not None]
     return [item for item in items if _ghosts[item.session_uid].made_from != _digest(item)]
 
 

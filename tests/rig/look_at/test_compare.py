@@ -177,6 +177,22 @@ def test_sampling_again_in_slices_gives_way_to_the_animator(plain) -> None:
     assert not compare.is_on()
 
 
+def test_what_is_live_again_is_not_sampled_any_more(plain) -> None:
+    """The bake that was compared no longer plays; undone, it is compared again."""
+    hero, found = plain
+    scenes.run_bake(hero.armature, into="NEW")
+    baked = hero.armature.animation_data.action
+    bpy.ops.lookat_pd.compare()
+    assert bpy.ops.lookat_pd.edit_live() == {"FINISHED"}
+    assert any(operator.refresh(0.0) is None for _ in range(1000))
+    assert compare.ghost(hero.armature) is None
+    hero.armature.animation_data.action = baked
+    hero.armature.animation_data.action_slot = baked.slots[0]
+    hero.armature.pose.bones["head"].lookat_pd.mute = True
+    operator.refresh()
+    assert compare.out_of_date() == [] and _is_plain(compare.ghost(hero.armature), found)
+
+
 def test_octahedra_go_from_head_to_tail_in_the_world(plain) -> None:
     hero, _ = plain
     ghost = sampled(hero.armature)
