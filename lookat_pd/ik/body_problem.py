@@ -5,7 +5,6 @@ over contiguous memory; what is solved has the pose first, (m, r, d).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -41,68 +40,6 @@ _NUDGE = 0.05
 """Rotation [rad] of each joint of a limb that is."""
 
 
-@dataclass(frozen=True)
-class _Given:
-    """What a problem is made of, checked."""
-
-    parents: list[int]
-    offsets: Array
-    """(..., n, 3)"""
-    rotations: Array
-    """(..., n, 4)"""
-    base: tuple[Array, Array]
-    """Position (..., 3) and rotation (..., 4)."""
-    batch: tuple[int, ...]
-    """Of all that is given, broadcast."""
-
-    @classmethod
-    def checked(
-        cls,
-        parents: Sequence[int],
-        offsets: ArrayLike,
-        rotations: ArrayLike,
-        objectives: Sequence[BodyObjective],
-        balance: Balance | None,
-        posture: Posture | None,
-        limits: Limits | None,
-        base: ArrayLike | None,
-    ) -> "_Given":
-        """Raises InvalidArgument."""
-        rotations = checks.quaternions("rotations", rotations, None)
-        n = rotations.shape[-2]
-        if not n:
-            raise InvalidArgument("A body needs at least one joint; give one offset and one rotation for each.")
-        offsets = checks.array("offsets", offsets, n, 3)
-        order = joint_checks.parents(parents, n)
-        joint_checks.effectors(objectives, n)
-        joint_checks.same_joints(limits, n)
-        joint_checks.same_joints(posture, n)
-        if balance is not None and len(np.asarray(balance.masses)) != n:
-            raise InvalidArgument(
-                "The balance has {masses} masses, but the body has {count} joints; give a mass for each, 0 for none.",
-                masses=len(np.asarray(balance.masses)),
-                count=n,
-            )
-        lies = joint_checks.base(base)
-        shapes = {f"objective {k}": objective.batch for k, objective in enumerate(objectives)}
-        batch = joint_checks.leading(
-            rotations=rotations.shape[:-2],
-            offsets=offsets.shape[:-2],
-            base=np.broadcast_shapes(*(part.shape[:-1] for part in lies)),
-            **shapes,
-            **({} if balance is None else {"balance": balance.batch}),
-        )
-        given = cls(order, offsets, rotations, lies, batch)
-        rows = 3 * len(objectives) + 2
-        check_memory(8.0 * given.count * (rows * (3.0 * n + 3.0) + 60.0 * n))
-        return given
-
-    @property
-    def count(self) -> int:
-        """The number of poses."""
-        return int(np.prod(self.batch))
-
-
 class Problem:
     """A batch of bodies, (..., m) arrays in lengths of a mean bone and in the space of the base."""
 
@@ -119,14 +56,23 @@ class Problem:
         move_root: bool,
         least_bend: float = _SLIGHT,
     ) -> None:
-        given = _Given.checked(parents, offsets, rotations, objectives, balance, posture, limits, base)
-        self.parents, self.batch, self.count = given.parents, given.batch, given.count
-        start = given.rotations if limits is None else limits.clamp(given.rotations)
+        rotations = checks.quaternions("rotations", rotations, None)
+        n = rotations.shape[-2]
+        if not n:
+            raise InvalidArgument("A body needs at least one joint; give one offset and one rotation for each.")
+        offsets = checks.array("offsets", offsets, n, 3)
+        self.parents = joint_checks.parents(parents, n)
+        _check_joints(n, objectives, balance, posture, limits)
+        lies = joint_checks.base(base)
+        self.batch = _batch(rotations, offsets, lies, objectives, balance)
+        self.count = int(np.prod(self.batch))
+        check_memory(8.0 * self.count * ((3.0 * len(objectives) + 2.0) * (3.0 * n + 3.0) + 60.0 * n))
+        start = rotations if limits is None else limits.clamp(rotations)
         self.whole = _flat(start, self.batch, 2)
         self.objectives, self.balance, self.masses = objectives, balance, np.zeros(0)
         self.root = STIFF_ROOT**0.5 if move_root else 0.0
         self._keep(limits, posture)
-        heads = _flat(given.offsets[..., self.used, :], self.batch, 2)
+        heads = _flat(offsets[..., self.used, :], self.batch, 2)
         lengths = np.linalg.norm(heads[:, 1:] if len(self.used) > 1 else heads, axis=-1).mean(axis=-1)
         self.bone = np.where(lengths > 0.0, lengths, 1.0)
         # The data of the poses that were asked for last: guess, iterations and errors ask for the same.
@@ -137,13 +83,13 @@ class Problem:
         }
         if limits is not None and np.any(np.asarray(limits.locks)):
             self.data["locked"] = limits.parameters(batch_last(self.whole, (self.count,), 2))[self.used]
-        self._add_objectives(given)
+        self._add_objectives(lies)
         if balance is not None:
-            self._add_balance(given, balance)
+            self._add_balance(lies, balance)
         self._hinges(least_bend)
         self.bend_joint = 0
 
-    def _add_objectives(self, given: "_Given") -> None:
+    def _add_objectives(self, base: tuple[Array, Array]) -> None:
         """Data of the objectives, those of one kind together, and all their weights."""
         self.data["weights"] = np.empty((len(self.levels.mean), self.count))
         for members, group in self.groups:
@@ -152,7 +98,7 @@ class Problem:
                 for k in members:
                     values = np.asarray(getattr(self.objectives[k], name))
                     if name in ("target", "orientation"):
-                        values = in_base(values, *given.base)
+                        values = in_base(values, *base)
                     columns.append(_flat(values, self.batch, 1))
                 self.data[key] = _last(np.stack(columns, axis=1))
                 if name in ("target", "offset"):
@@ -161,9 +107,9 @@ class Problem:
                 weight = np.asarray(self.objectives[k].weight)
                 self.data["weights"][self.rows_of[k]] = _flat(weight, self.batch, 0)
 
-    def _add_balance(self, given: "_Given", balance: Balance) -> None:
+    def _add_balance(self, base: tuple[Array, Array], balance: Balance) -> None:
         """Data of a balance: the ground, the polygon on it, the centres of mass, and its weight."""
-        position, frame = given.base
+        position, frame = base
         ground = support.ground(_flat(rotation.rotate(rotation.inverse(frame), balance.up), self.batch, 1))
         polygon = in_base(np.asarray(balance.polygon), position[..., None, :], frame[..., None, :])
         polygon = _flat(polygon, self.batch, 2) @ np.swapaxes(ground, -1, -2) / self.bone[:, None, None]
@@ -447,3 +393,40 @@ def _flat(values: Array, batch: tuple[int, ...], tail: int) -> Array:
 def _across(ground: Array, points: Array) -> Array:
     """Points (m, 3) on the ground (m, 2)."""
     return (ground @ points[..., None])[..., 0]
+
+
+def _check_joints(
+    n: int,
+    objectives: Sequence[BodyObjective],
+    balance: Balance | None,
+    posture: Posture | None,
+    limits: Limits | None,
+) -> None:
+    """Raise InvalidArgument where what is given is not of a body with n joints."""
+    joint_checks.effectors(objectives, n)
+    joint_checks.same_joints(limits, n)
+    joint_checks.same_joints(posture, n)
+    if balance is not None and len(np.asarray(balance.masses)) != n:
+        raise InvalidArgument(
+            "The balance has {masses} masses, but the body has {count} joints; give a mass for each, 0 for none.",
+            masses=len(np.asarray(balance.masses)),
+            count=n,
+        )
+
+
+def _batch(
+    rotations: Array,
+    offsets: Array,
+    base: tuple[Array, Array],
+    objectives: Sequence[BodyObjective],
+    balance: Balance | None,
+) -> tuple[int, ...]:
+    """Shape of the batch of all that is given, broadcast. Raises InvalidArgument."""
+    shapes = {f"objective {k}": objective.batch for k, objective in enumerate(objectives)}
+    return joint_checks.leading(
+        rotations=rotations.shape[:-2],
+        offsets=offsets.shape[:-2],
+        base=np.broadcast_shapes(*(part.shape[:-1] for part in base)),
+        **shapes,
+        **({} if balance is None else {"balance": balance.batch}),
+    )
