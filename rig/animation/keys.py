@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -41,6 +42,7 @@ _ON_EVERY_FRAME = np.zeros((), dtype=_LAYOUT)
 for _name, _value in {**_WHOLE, **_EXTRA_WHOLE, **_EXTRA_REAL}.items():
     _ON_EVERY_FRAME[_name] = _value
 _ON_EVERY_FRAME["type"] = GENERATED
+_ON_EVERY_FRAME_WORDS = _ON_EVERY_FRAME.reshape(1).view(np.int32)
 
 
 @dataclass
@@ -73,9 +75,11 @@ class Keys:
     @classmethod
     def dense(cls, frames: Array, values: Array, types: NDArray | None = None) -> "Keys":
         """A key at every frame, with linear interpolation, of types (n,) or of type *Generated*."""
-        attributes = np.full(len(frames), _ON_EVERY_FRAME)
-        for name in _COORDINATES:
-            attributes[name][:, 0], attributes[name][:, 1] = frames, values
+        numbers = np.empty((len(frames), _WORDS), dtype=np.int32)
+        numbers[:] = _ON_EVERY_FRAME_WORDS
+        places = numbers[:, len(_COLUMN) :].view(np.float32)
+        places[:, ::2], places[:, 1::2] = np.reshape(frames, (-1, 1)), np.reshape(values, (-1, 1))
+        attributes = numbers.view(_LAYOUT).reshape(-1)
         if types is not None:
             attributes["type"] = types
         return cls(attributes)
@@ -133,21 +137,30 @@ class Keys:
     def merged(self) -> "Keys":
         """The same with one key for two that are so close that Blender merges them: the first, which goes on as the
         second."""
-        close = np.diff(self.frames, prepend=-np.inf) < _MERGED
-        if not close.any():
+        frames = self.frames.astype(float)
+        close = np.flatnonzero(frames[1:] - frames[:-1] < _MERGED) + 1
+        if not len(close):
             return self
         result = self[:]
-        for n in np.flatnonzero(close)[::-1]:
+        for n in close[::-1]:
             for name in ("interpolation", "easing", "back", "amplitude", "period", "handle_right", "handle_right_type"):
                 result.attributes[name][n - 1] = result.attributes[name][n]
-        return result[~close]
+        return Keys(np.delete(result.attributes, close))
 
     @property
     def frames(self) -> NDArray:
         return self.attributes["co"][:, 0]
 
     def __getitem__(self, chosen: slice | NDArray) -> "Keys":
-        return Keys(self.attributes[chosen].copy())
+        if not isinstance(chosen, slice):
+            return Keys(self.attributes[chosen])
+        # As plain numbers, see `__add__`.
+        return Keys(self.attributes[chosen].view(np.int32).copy().view(_LAYOUT))
+
+    def shift(self, frames: float) -> None:
+        """Move them by so many frames, with their handles."""
+        for name in _COORDINATES:
+            self.attributes[name][:, 0] += frames
 
     def until(self, frame: float) -> "Keys":
         """Those before a frame."""
@@ -177,7 +190,7 @@ class Keys:
         levels = None
         if kind == BEZIER:
             points = _segment(self.attributes[n - 1], self.attributes[n])
-            levels = _levels(points, _parameter(points, frame))
+            levels = _levels(points, _parameter(tuple(x for x, _ in points), frame))
             if not _fits(levels) and _fits(halves := _levels(points, 0.5)):
                 halfway = halves[3][0]
                 return self.split(float(np.float32(halfway[0])), halfway[1]).split(frame, value)
@@ -239,9 +252,10 @@ def _segment(before: Any, after: Any) -> list[Point]:
     return [(x, y) for x, y in points]
 
 
-def _parameter(points: Sequence[Point], frame: float) -> float:
-    """The parameter in [0, 1] of a frame on a Bezier segment."""
-    a, b, c, d = (x for x, _ in points)
+@lru_cache(maxsize=256)
+def _parameter(times: tuple[float, ...], frame: float) -> float:
+    """The parameter in [0, 1] of a frame on a Bezier segment whose points have these times, as many curves do."""
+    a, b, c, d = times
     low, high, t = 0.0, 1.0, 0.5
     for _ in range(60):
         t = 0.5 * (low + high)

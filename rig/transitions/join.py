@@ -12,7 +12,7 @@ import bpy
 
 from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import drained, subrange
-from ..animation import actions, editable, key_writer
+from ..animation import actions, curve_values, editable, key_writer
 from ..animation.key_writer import KeyWriter
 from ..detection.read_once import unchanged
 from ..feet.contact_report import ContactReport
@@ -152,7 +152,8 @@ def chaining(
         # Feet are locked where the visual pose is blended.
         lock_feet = lock_feet or False
     make = partial(_chain, armature, steps, root=root, name=name, assign=assign, scene=scene, writer=writer)
-    return (yield from locking(armature, lambda lock: make(lock_feet=lock), lock_feet))
+    with curve_values.kept(step.clip.action for step in steps):
+        return (yield from locking(armature, lambda lock: make(lock_feet=lock), lock_feet))
 
 
 def _chain(

@@ -171,7 +171,8 @@ def _thin(
     )
     for curve, made, n in zip(curves, writer.keys(motion), range(channel.size), strict=True):
         like = next((source for part in parts if (source := part.curves[n]) is not None), None)
-        if like is not None:
+        if like is not None and curve.auto_smoothing != like.auto_smoothing:
+            # To set it is to place all handles.
             curve.auto_smoothing = like.auto_smoothing
         made.write_as_is(curve)
     return motion
@@ -258,8 +259,9 @@ class _Part:
         cut = [_cut(curve, clip.shown, source, ends) for curve in curves]
         known = np.stack([values for _, values in cut], axis=1)
         found = _map_between(known, wanted, here - here[0], is_quaternion=channel.mode == "QUATERNION")
-        shifted = [_shifted(keys, clip.at - clip.frame) for keys, _ in cut]
-        moved = found.keys(shifted, here[0]) if found is not None else None
+        for keys, _ in cut:
+            keys.shift(clip.at - clip.frame)
+        moved = found.keys([keys for keys, _ in cut], here[0]) if found is not None else None
         if moved is None or found is None:
             return cls(curves, _standing(here, wanted)[0], np.full(wanted.shape, np.nan))
         return cls(curves, moved, found(known, here - here[0]))
@@ -322,13 +324,6 @@ def _without_keys(curve: Any, keys: Keys, frames: Array) -> NDArray[np.bool_] | 
     if any(kind != "CYCLES" for kind in active):
         return np.ones(len(frames), dtype=bool)
     return (frames < keys.frames[0]) | (frames > keys.frames[-1])
-
-
-def _shifted(keys: Keys, frames: float) -> Keys:
-    moved = keys[:]
-    for name in ("co", "handle_left", "handle_right"):
-        moved.attributes[name][:, 0] += frames
-    return moved
 
 
 @dataclass(frozen=True)

@@ -42,3 +42,21 @@ def test_all_values_are_those_of_each_curve() -> None:
         assert np.array_equal(seen, wanted)
     assert [item.name for item in bpy.data.actions] == names
     assert [len(curve.keyframe_points) for curve in curves] == [4] * (len(curves) - 1) + [0]
+
+
+def test_what_is_kept_of_an_action_that_does_not_change_is_the_same() -> None:
+    action, slot, curves = clip()
+    with curve_values.kept([action]):
+        for frames in (np.arange(-12.0, 30.0), np.arange(-12.0, 30.0), np.arange(1.0, 9.0), np.arange(1.0, 40.0)):
+            wanted = np.array([[curve.evaluate(frame) for frame in frames] for curve in curves])
+            with curve_values.CurveValues(action, slot, frames) as values:
+                for _ in range(2):
+                    seen = [values.of(curve) for curve in curves]
+                    assert np.array_equal(seen, wanted)
+                    for found in seen:
+                        # It is the caller's.
+                        found[:] = 7.0
+    curves[0].keyframe_points[0].co.y += 1.0
+    curves[0].update()
+    with curve_values.CurveValues(action, slot, np.arange(-12.0, 30.0)) as values:
+        assert values.of(curves[0])[0] == curves[0].evaluate(-12.0)
