@@ -20,6 +20,9 @@ _SIDEBAR, _EDGES, _LEAST = 280.0, 92.0, 100.0
 _PARTS = re.compile(r"[\u3000-\u9fff\uff00-\uffef][\u3001\u3002\u300d\uff09]*|[^\s\u3000-\u9fff\uff00-\uffef]+\s*|\s+")
 """What stays in one line: a word with the space after it, or a Japanese character with the stop after it."""
 
+_FOUND = ("SOLVED", "SOLVING", "PREVIEW")
+"""States in which there is something that was found, the last time or now."""
+
 
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.types.Object, bone: str) -> None:
     """Solved, being solved, stopped, or the error."""
@@ -39,14 +42,8 @@ def draw(layout: bpy.types.UILayout, context: bpy.types.Context, armature: bpy.t
         row.operator("lookat_pd.solve", text="Solve", icon="FILE_REFRESH")
     elif state.state == "SOLVED":
         layout.label(text=_solved(state), icon="CHECKMARK", translate=False)
-    if state.state in ("SOLVED", "SOLVING", "PREVIEW"):
+    if state.state in _FOUND:
         _draw_found(layout, context, state, solve)
-    blinks = isinstance(solve, LookAtSolve) and bool(solve.look_at.shapes)
-    if state.state in ("SOLVED", "SOLVING", "PREVIEW") and blinks and not context.scene.render.use_lock_interface:
-        # A render in a window runs at the same time, and both would set the shape keys of blinks.
-        row = layout.row()
-        row.use_property_split = False
-        row.prop(context.scene.render, "use_lock_interface", text="Lock Interface while Rendering", icon="UNLOCKED")
 
 
 def _draw_found(
@@ -62,6 +59,12 @@ def _draw_found(
         draw_long(found, context, messages.translate(note), "INFO")
     if any(scene_playback.asks_to_bake(note) for note in state.notes):
         found.operator("ptcache.bake_all", text="Bake Physics", icon="PHYSICS").bake = True
+    blinks = isinstance(solve, LookAtSolve) and bool(solve.look_at.shapes)
+    if blinks and not context.scene.render.use_lock_interface:
+        # A render in a window runs at the same time, and both would set the shape keys of blinks.
+        row = layout.row()
+        row.use_property_split = False
+        row.prop(context.scene.render, "use_lock_interface", text="Lock Interface while Rendering", icon="UNLOCKED")
 
 
 def solving(state: live.Status) -> str:
