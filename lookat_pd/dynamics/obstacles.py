@@ -10,6 +10,7 @@ from .. import checks, rotation
 from ..checks import LARGEST
 from ..errors import InvalidArgument
 from ..rotation import Array
+from . import effort
 from .arm import Arm
 
 TOUCHED = 0.002
@@ -80,7 +81,7 @@ class Clearance:
     def __init__(
         self, arm: Arm, obstacles: Obstacles, steps: int, first: Array, h: float, thickness: float = 0.0
     ) -> None:
-        self.scale = arm.cost(first, h)
+        self.scale = effort.cost(arm, first, h)
         self._arm, self._sizes = arm, np.asarray(obstacles.radii)
         self._starts, self._ends = _places(obstacles, np.arange(steps + 1) / steps)
         self._pairs = np.array(arm.pairs if thickness > 0.0 else [], dtype=int).reshape(-1, 2)

@@ -7,6 +7,7 @@ import numpy as np
 
 from .. import rotation
 from ..rotation import Array
+from . import effort
 from .arm import Arm
 from .derivatives import differentiated
 from .obstacles import Clearance
@@ -174,7 +175,7 @@ class _Problem:
         for sample, joint in stops:
             own = np.eye(count)[self._which == joint]
             self._keep(own, basis[sample + 1] - basis[sample - 1], own @ (wanted[sample + 1] - wanted[sample - 1]))
-        self._wall = _WALL * np.sqrt(arm.cost(motion, h) if clearance is None else clearance.scale)
+        self._wall = _WALL * np.sqrt(effort.cost(arm, motion, h) if clearance is None else clearance.scale)
         self.first = np.linalg.lstsq(basis, flat @ self._axes.T, rcond=None)[0]
         self._is_bound = arm.limits is not None and not (arm.are_only_locked and self._keeps_locks(motion))
         self._is_free = not self._is_bound and clearance is None and line is None
@@ -209,7 +210,7 @@ class _Problem:
     def changes(self, numbers: Array) -> Array:
         """Residuals (..., r): the changes of torque, and what is beyond limits or within obstacles."""
         motion = self.motion(numbers)
-        changes = self._arm.changes(motion, self._h)
+        changes = effort.changes(self._arm, motion, self._h)
         changes = changes.reshape(*changes.shape[:-2], -1)
         beyond = self._beyond(motion)
         return np.concatenate((changes, beyond.reshape(*beyond.shape[:-2], -1)), axis=-1)
@@ -238,7 +239,7 @@ class _Problem:
             motion, off = arm.follow(motion, fitted(arm.points(motion), self._fixed))
             if off > arm.near:
                 return motion, np.inf
-        return motion, arm.cost(motion, self._h, rough=not self._is_free)
+        return motion, effort.cost(arm, motion, self._h, rough=not self._is_free)
 
     def cost(self, numbers: Array) -> float:
         return 0.5 * float(np.sum(self.changes(numbers) ** 2))
@@ -287,9 +288,9 @@ class _Problem:
         after[1:-2], before[2:-1] = ahead[..., d:], behind[..., :d]
         # Factors of the basis at the sample before a change, at its begin and end, and at the sample after it.
         factors = np.stack((-before[:-1], before[1:] - here[:-1], here[1:] - after[:-1], after[1:]), axis=-1)
-        factors *= arm.scales(len(factors), h)[..., None, None]
+        factors *= effort.scales(arm, len(factors), h)[..., None, None]
         jacobian = factors.reshape(len(factors), -1, 4) @ self._windows
-        changes = arm.differences(torques[[0, -1, *range(1, len(torques) - 1)]], h)
+        changes = effort.differences(arm, torques[[0, -1, *range(1, len(torques) - 1)]], h)
         return changes.ravel(), jacobian.reshape(changes.size, -1)
 
     def _wide(self, parts: Array) -> Array:

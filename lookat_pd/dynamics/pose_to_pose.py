@@ -20,7 +20,7 @@ from ..ik import Limits
 from ..ik.joint_checks import same_joints
 from ..progress import drained
 from ..rotation import Array
-from . import body_checks
+from . import body_checks, effort
 from .arm import Arm
 from .body import Body
 from .exact import Interpolation
@@ -210,7 +210,7 @@ class _Work:
             for key in range(first + 1, last)
             for joint in np.flatnonzero(self.rests[key])
         ]
-        best, least = begun, arm.cost(begun, self.h)
+        best, least = begun, effort.cost(arm, begun, self.h)
         if rotation.distance(begun, begun[0]).max() > _NOTHING:
             spans = max(2 * _SPANS, _SPANS * (last - first))
             work = optimized(
@@ -219,7 +219,7 @@ class _Work:
             for motion, cost in work:
                 if cost < least:
                     best, least = motion, cost
-        return best, arm.torques(best, self.h)
+        return best, effort.torques(arm, best, self.h)
 
     def _first(self, first: int, last: int, speeds: Array) -> Array:
         """A motion (N + 1, n, 4) through keys with velocities (m, n, 3): polynomials of fifth degree."""

@@ -6,6 +6,7 @@ import numpy as np
 
 from .. import rotation
 from ..rotation import Array
+from . import effort
 from .arm import Arm
 from .obstacles import Clearance
 from .paths import minimum_jerk
@@ -35,7 +36,7 @@ def starts(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) ->
     # The first one keeps the velocity of the hand, and not that of each joint.
     if arm.is_moving or rotation.distance(joints, motion).max() < _SAME:
         return [joints]
-    return sorted((motion, joints), key=lambda start: arm.cost(start, h))
+    return sorted((motion, joints), key=lambda start: effort.cost(arm, start, h))
 
 
 def _best_elbow(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: float) -> Array:
@@ -45,7 +46,7 @@ def _best_elbow(arm: Arm, motion: Array, fixed: list[tuple[int, Array]], h: floa
     ends = [arm.clamped(arm.swivelled(motion[-1], goal, [angle])) for angle in angles]
     ends = [motion[-1], *(end for end in ends if lengths(arm.points(end) - goal).max() <= HIT)]
     found = np.stack([by_joints(arm, np.concatenate((motion[:-1], end[None])), fixed, h) for end in ends])
-    return found[np.argmin(np.sum(arm.changes(found, h) ** 2, axis=(-2, -1)))]
+    return found[np.argmin(np.sum(effort.changes(arm, found, h) ** 2, axis=(-2, -1)))]
 
 
 def detours(
@@ -55,7 +56,7 @@ def detours(
     first."""
     sample, places = clear.detours(plain[0])
     starts = [*_elbows(arm, motion, fixed, h), *_around(arm, fixed, len(motion) - 1, sample, places)]
-    order = sorted(starts, key=lambda start: (1.0 + (clear.depth(start) / _DEEP) ** 2) * arm.cost(start, h))
+    order = sorted(starts, key=lambda start: (1.0 + (clear.depth(start) / _DEEP) ** 2) * effort.cost(arm, start, h))
     return order[:_TRIES]
 
 

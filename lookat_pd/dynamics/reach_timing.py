@@ -7,6 +7,7 @@ whatever the path, the speed and the load. The change of torque has its minimum 
 import numpy as np
 
 from ..rotation import Array
+from . import effort
 from .reach_poses import lengths
 from .reach_search import Best
 
@@ -46,9 +47,9 @@ def timed(best: Best, h: float, peaks: tuple[float, float], most: float) -> Best
 def _with_warp(best: Best, h: float, size: float, order: int) -> Best:
     arm, last = best.arm, len(best.motion) - 1
     before, _ = _warped(np.arange(last + 1.0) / last, size, order)
-    motion = arm.clamped(arm.moving(arm.curve(best.motion, h), h * last * before)[0])
+    motion = arm.clamped(effort.moving(effort.curve(arm, best.motion, h), h * last * before)[0])
     motion[[0, -1]] = best.motion[[0, -1]]
-    return Best(best.clear, motion, arm.cost(motion, h, rough=True), best.line, arm)
+    return Best(best.clear, motion, effort.cost(arm, motion, h, rough=True), best.line, arm)
 
 
 def peak_of(speeds: Array) -> float:
@@ -59,7 +60,7 @@ def peak_of(speeds: Array) -> float:
 def _speeds(best: Best, h: float) -> Array:
     """How far (c, k) hands come in short times."""
     times = h * np.arange(_FINE * (len(best.motion) - 1) + 1.0) / _FINE
-    poses = best.arm.moving(best.arm.curve(best.motion, h), times)[0]
+    poses = effort.moving(effort.curve(best.arm, best.motion, h), times)[0]
     return lengths(np.diff(best.arm.points(poses), axis=0))
 
 

@@ -16,25 +16,22 @@ from ..ik import Limits
 from ..ik.joint_checks import same_joints
 from ..progress import drained
 from ..rotation import Array
-from . import body_checks
+from . import body_checks, effort
 from .arm import Arm
-from .arms import NUMBERS, effector_point, together
+from .arms import NUMBERS, together
 from .body import Body
 from .engine import finished
-from .obstacles import Clearance, Obstacles
-from .optimal import ApproachLine, optimized
-from .reach_poses import HIT, by_joints, first_motion, joined, lengths, straight
+from .obstacles import Obstacles
+from .optimal import optimized
+from .reach_poses import by_joints, joined, straight
 from .reach_search import Best, Search, again, improved, raced
 from .reach_starts import detours, starts
+from .reach_task import Hand, ReachTask, arm_of, planned, steps_of
 from .reach_timing import timed
 from .smoothing import smoothed
 from .splines import Spline
 
 METHODS = ("smoothing", "optimal")
-_STEPS = 32
-"""Steps of a motion, independent of dt; the frames are sampled from a smooth curve through them."""
-_LEAST_STEPS, _MOST_STEPS = 24, 40
-"""Steps between two fixed positions of a motion with waypoints, which are at samples."""
 _MOST_PASSES = 100_000
 _WEAKEST = 1e-9
 _BRIEF = 1e-3
@@ -68,18 +65,17 @@ class Reach:
 
 
 @dataclass(frozen=True)
-class Hand:
-    """One of several hands that reach together: effector, goal, goal_velocity, orientation, approach and via are as for
-    `reach`."""
+class _Conditions:
+    """Under which hands reach, as of `reach` and `reach_together`."""
 
-    effector: int | tuple[int, ArrayLike]
-    goal: ArrayLike
-    goal_velocity: ArrayLike | None = None
-    orientation: ArrayLike | None = None
-    approach: ArrayLike | None = None
-    name: str = ""
-    """Name in messages."""
-    via: Sequence[tuple[float, ArrayLike]] = ()
+    gravity: ArrayLike
+    damping: ArrayLike
+    limits: Limits | None
+    strength: ArrayLike | None
+    obstacles: Obstacles | None
+    velocities: ArrayLike | None
+    peaks: tuple[float, float] | None
+    thickness: float = 0.0
 
 
 def reaching(
@@ -135,23 +131,8 @@ def reaching(
         raise InvalidArgument(
             "The method smoothing has no velocities, orientation or approach; use optimal, or leave them out."
         )
-    work = _reaching(
-        body,
-        start,
-        [hand],
-        duration,
-        dt,
-        method,
-        passes,
-        gravity,
-        damping,
-        limits,
-        strength,
-        obstacles,
-        velocities,
-        peaks=peaks,
-    )
-    result = yield from work
+    under = _Conditions(gravity, damping, limits, strength, obstacles, velocities, peaks)
+    result = yield from _reaching(body, start, [hand], duration, dt, method, passes, under)
     return replace(result, path=result.path[:, 0], minimum_jerk=result.minimum_jerk[:, 0])
 
 
@@ -189,25 +170,9 @@ def reaching_together(
     hands = list(hands)
     if not hands:
         raise InvalidArgument("There is no hand that reaches; give at least one.")
-    return (
-        yield from _reaching(
-            body,
-            start,
-            hands,
-            duration,
-            dt,
-            "optimal",
-            passes,
-            gravity,
-            damping,
-            limits,
-            strength,
-            obstacles,
-            velocities,
-            number("thickness of the arms", thickness, 0.0, LARGEST),
-            peaks,
-        )
-    )
+    thick = number("thickness of the arms", thickness, 0.0, LARGEST)
+    under = _Conditions(gravity, damping, limits, strength, obstacles, velocities, peaks, thick)
+    return (yield from _reaching(body, start, hands, duration, dt, "optimal", passes, under))
 
 
 reach_together = drained("reach_together", reaching_together)
@@ -221,14 +186,7 @@ def _reaching(
     dt: float,
     method: str,
     passes: int,
-    gravity: ArrayLike,
-    damping: ArrayLike,
-    limits: Limits | None,
-    strength: ArrayLike | None,
-    obstacles: Obstacles | None,
-    velocities: ArrayLike | None,
-    thickness: float = 0.0,
-    peaks: tuple[float, float] | None = None,
+    under: _Conditions,
 ) -> Generator[float, bool | None, Reach]:
     """A reach of one hand or of several; the paths are (F, k, 3)."""
     n = len(body)
@@ -237,23 +195,23 @@ def _reaching(
     check_method(method, METHODS)
     passes = whole("number of passes", passes, 0, _MOST_PASSES)
     check_memory(NUMBERS * n * (duration / dt + 1.0))
-    same_joints(limits, n)
+    same_joints(under.limits, n)
     start = body_checks.quaternions("start", start, n)
     if start.ndim != 2:
         raise InvalidArgument("The shape of the start must be ({count}, 4), not {shape}.", count=n, shape=start.shape)
     settled = (
-        body_checks.gravity(gravity),
-        body_checks.not_negative("damping", damping, n, body.called),
-        1.0 / strengths(strength, body),
-        limits,
+        body_checks.gravity(under.gravity),
+        body_checks.not_negative("damping", under.damping, n, body.called),
+        1.0 / strengths(under.strength, body),
+        under.limits,
     )
-    arm = together([_arm(body, start, hand, settled) for hand in hands])
-    if velocities is not None:
-        arm = replace(arm, before=_possible(arm, checks.exactly("velocities", velocities, n, 3)))
-    around = Obstacles.none() if obstacles is None else obstacles
-    task = _planned(arm, hands, duration, _steps(hands, duration, dt), around, thickness)
+    arm = together([arm_of(body, start, hand, settled) for hand in hands])
+    if under.velocities is not None:
+        arm = replace(arm, before=_possible(arm, checks.exactly("velocities", under.velocities, n, 3)))
+    around = Obstacles.none() if under.obstacles is None else under.obstacles
+    task = planned(arm, hands, duration, steps_of(hands, duration, dt), around, under.thickness)
     arm, path, h = task.arm, task.path, task.h
-    costs = [arm.cost(task.motion, h, rough=True)]
+    costs = [effort.cost(arm, task.motion, h, rough=True)]
     best = Best(task.clear, task.motion, costs[0], task.line, arm)
     chases = bool(np.any(task.speed))
     end = 0.5 if chases else 1.0
@@ -267,71 +225,16 @@ def _reaching(
         arm, path, best = _chasing(arm, best, task.given, task.speed, h)
         costs = [best.cost]
         begun = joined(replace(arm, before=None), reached, task.fixed, h)
-        best = best.better(begun, arm.cost(begun, h, rough=True))
+        best = best.better(begun, effort.cost(arm, begun, h, rough=True))
         work = optimized(arm, begun, h, task.given, 1 if stop else passes, task.clear, [task.steps], task.line)
         best, _ = yield from improved(best, work, costs, passes, 0.5, 1.0)
-    if peaks is not None and not any(hand.via for hand in hands):
-        best = timed(best, h, peaks, costs[0])
+    if under.peaks is not None and not any(hand.via for hand in hands):
+        best = timed(best, h, under.peaks, costs[0])
     return finished(_sampled(arm, best, path, costs, duration, dt, h))
 
 
-@dataclass(frozen=True)
-class _Task:
-    """What hands are to do in a number of steps."""
-
-    arm: Arm
-    steps: int
-    h: float
-    """Seconds of a step."""
-    speed: Array
-    """(3 k,) [m/s], of the goals."""
-    given: list[tuple[int, Array]]
-    """Samples and positions (3 k,) that are given, as `_fixed` has them."""
-    line: ApproachLine | None
-    """Along which the hands come to their goals."""
-    path: Array
-    """The minimum-jerk path."""
-    fixed: list[tuple[int, Array]]
-    """Samples and poses that are given."""
-    motion: Array
-    """The motion along the path, or as near to it as it can be."""
-    clear: Clearance | None
-    """What is gone around."""
-
-
-def _steps(hands: Sequence[Hand], duration: float, dt: float) -> int:
-    """The number of steps of a motion."""
-    is_approached = any(hand.approach is not None for hand in hands)
-    frames = int(np.floor(duration / dt + 1e-6))
-    is_multiple = abs(frames * dt - duration) < 1e-6 * duration
-    passed = {float(time) for hand in hands for time, _ in hand.via}
-    most = _MOST_STEPS * (1 + len(passed) + is_approached)
-    if passed:
-        return frames * int(np.ceil(_LEAST_STEPS / frames)) if is_multiple and 0 < frames <= most else most
-    return most if is_approached else _STEPS
-
-
-def _planned(
-    arm: Arm, hands: Sequence[Hand], duration: float, steps: int, around: Obstacles, thickness: float
-) -> _Task:
-    """The task of hands, with their minimum-jerk path. Raises InvalidArgument."""
-    speed = np.concatenate([_of_three("velocity of the goal", hand.goal_velocity) for hand in hands])
-    goal = np.concatenate([checks.exactly("goal", hand.goal, 3) for hand in hands])
-    h = duration / steps
-    given = _fixed(hands, goal, duration, h, steps)
-    line = None
-    if any(hand.approach is not None for hand in hands):
-        approach = np.concatenate([_of_three("approach", hand.approach) for hand in hands])
-        given, line = _approached(arm, given, approach, speed, h)
-    path, fixed, motion = first_motion(arm, given, h, steps, [hand.name or str(n) for n, hand in enumerate(hands)])
-    clear = None
-    if len(around) or (thickness > 0.0 and arm.pairs):
-        clear = Clearance(arm, around, steps, motion, h, thickness)
-    return _Task(arm, steps, h, speed, given, line, path, fixed, motion, clear)
-
-
 def _cheapest(
-    task: _Task, best: Best, costs: list[float], passes: int, end: float
+    task: ReachTask, best: Best, costs: list[float], passes: int, end: float
 ) -> Generator[float, bool | None, tuple[Best, bool]]:
     """The best motion of searches for the least cost, and whether they were stopped; adds the costs of their passes.
 
@@ -359,51 +262,6 @@ def _cheapest(
     return best, stop
 
 
-def _arm(body: Body, start: Array, hand: Hand, settled: tuple[Array, Array, Array, Limits | None]) -> Arm:
-    """The arm of a hand. settled: gravity, damping, weights and limits. Raises InvalidArgument."""
-    joint, point = effector_point(hand.effector, len(body))
-    turned = None if hand.orientation is None else body_checks.quaternions("orientation", _four(hand.orientation))
-    arm = Arm(body, start, joint, point, *settled, orientation=turned)
-    if not arm.joints:
-        raise InvalidArgument(
-            "No joint moves the effector at the origin of joint {joint}; choose a joint further "
-            "down the chain, or a point on its bone.",
-            joint=body.called[joint],
-        )
-    return arm
-
-
-def _of_three(name: str, values: ArrayLike | None) -> Array:
-    """Three numbers; None for zeros. Raises InvalidArgument."""
-    return np.zeros(3) if values is None else checks.exactly(name, values, 3)
-
-
-def _approached(
-    arm: Arm, fixed: list[tuple[int, Array]], approach: Array, speed: Array, h: float
-) -> tuple[list[tuple[int, Array]], ApproachLine]:
-    """The fixed positions with the begins of the lines (3 k,) along which the hands come to their goals, and the lines.
-
-    speed: (3 k,) of the goals.
-    """
-    sizes = lengths(approach)
-    if np.any(sizes < HIT):
-        raise InvalidArgument("The approach has no length; enter a vector in metres, or leave it out.")
-    since, begin = 0, arm.points(arm.rest)
-    for sample, place in fixed[:-1]:
-        since, begin = sample, np.where(np.isnan(place), begin, place)
-    last, goal = fixed[-1]
-    # Parts of equal jerk take times in proportion to the cube roots of their lengths.
-    way, end = (float(np.cbrt(lengths(line).max())) for line in (goal - approach - begin, approach))
-    first = since + int(np.clip(round((last - since) * way / (way + end)), 1, last - since - 2))
-    places = goal - h * (last - np.arange(last + 1.0))[:, None] * speed
-    line = ApproachLine(first, places, approach.reshape(-1, 3) / sizes[:, None])
-    return [*fixed[:-1], (first, places[first] - approach), fixed[-1]], line
-
-
-def _four(values: ArrayLike) -> Array:
-    return checks.exactly("orientation", values, 4)
-
-
 def _possible(arm: Arm, velocities: Array) -> Array:
     """The velocities (a, 3) of the moving joints, of those (n, 3) of all, that their limits and locks allow."""
     turned = rotation.multiply(arm.rest, rotation.exp(_BRIEF * velocities[arm.joints]))
@@ -425,20 +283,20 @@ def _chasing(
     if off > arm.near:
         led = best.motion
         path = arm.points(led)
-    return arm, path, replace(best, motion=led, cost=arm.cost(led, h, rough=True), arm=arm)
+    return arm, path, replace(best, motion=led, cost=effort.cost(arm, led, h, rough=True), arm=arm)
 
 
 def _sampled(arm: Arm, best: Best, path: Array, costs: list[float], duration: float, dt: float, h: float) -> Reach:
     times = dt * np.arange(int(np.floor(duration / dt + 1e-6)) + 1)
 
-    shown, w, dw = arm.moving(arm.curve(best.motion, h), times)
+    shown, w, dw = effort.moving(effort.curve(arm, best.motion, h), times)
     shown = arm.clamped(shown)
     apart = None if best.clear is None else best.clear.apart(best.motion)
     return Reach(
         times,
         arm.whole(shown),
         arm.points(shown).reshape(len(times), arm.count, 3),
-        arm.inverse(shown, w, dw),
+        effort.inverse(arm, shown, w, dw),
         best.cost,
         np.array(costs),
         Spline.through(0.0, h, path, resting=True).at(times)[0].reshape(len(times), arm.count, 3),
@@ -454,27 +312,3 @@ def strengths(strength: ArrayLike | None, body: Body) -> Array:
         joint = int(np.argmax(result < _WEAKEST))
         raise InvalidArgument("The strength of joint {joint} must be above 0; 1 is normal.", joint=body.called[joint])
     return result
-
-
-def _fixed(hands: Sequence[Hand], goal: Array, duration: float, h: float, steps: int) -> list[tuple[int, Array]]:
-    """Samples and positions (3 k,) of the waypoints, not a number for hands that are free at that sample, and, last, of
-    the goals."""
-    by_sample: dict[int, Array] = {}
-    for n, hand in enumerate(hands):
-        before = 0
-        for time, place in hand.via:
-            if not (np.isfinite(time) and 0.0 < time < duration):
-                raise InvalidArgument(
-                    "A waypoint is at {time} s, but must be between 0 and {duration:g} s; change its time.",
-                    time=time,
-                    duration=duration,
-                )
-            sample = round(time / h)
-            if not before < sample < steps:
-                raise InvalidArgument(
-                    "The waypoints must be in order of time and at different times; change their times."
-                )
-            places = by_sample.setdefault(sample, np.full(len(goal), np.nan))
-            places[3 * n : 3 * n + 3] = checks.exactly("via", place, 3)
-            before = sample
-    return [*sorted(by_sample.items(), key=lambda item: item[0]), (steps, goal)]

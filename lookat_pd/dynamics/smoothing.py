@@ -11,6 +11,7 @@ import numpy as np
 from .. import rotation
 from ..curves import smooth_step
 from ..rotation import Array
+from . import effort
 from .arm import Arm
 from .engine import Engine
 
@@ -36,17 +37,17 @@ def smoothed(
     engine = Engine(arm.body, arm.gravity, joints=joints, pose=arm.start)
     runner = _Runner(arm, engine, h)
     best, frequency, pace = motion, _FREQUENCY, 1.0
-    least, torques = arm.cost(motion, h, rough=True), arm.later(motion, h)
+    least, torques = effort.cost(arm, motion, h, rough=True), effort.later(arm, motion, h)
     path = arm.points(motion)
     for _ in range(passes):
         made = runner.run(best, _averaged(torques), frequency)
         led = _arriving(fitted(arm.points(made), fixed), path, fixed)
         ahead = rotation.exp(pace * rotation.log(rotation.multiply(rotation.inverse(best), made)))
         motion, off = arm.follow(rotation.multiply(best, ahead), path + pace * (led - path))
-        cost = arm.cost(motion, h, rough=True) if off <= arm.near else np.inf
+        cost = effort.cost(arm, motion, h, rough=True) if off <= arm.near else np.inf
         yield motion, cost
         if cost < least:
-            best, least, torques, path = motion, cost, arm.later(motion, h), arm.points(motion)
+            best, least, torques, path = motion, cost, effort.later(arm, motion, h), arm.points(motion)
             pace *= _FASTER
         elif pace > 1.0:
             pace = max(1.0, _SLOWER * pace)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from lookat_pd import dynamics, ik, rotation
-from lookat_pd.dynamics import connect, interpolate, key_velocities, reach
+from lookat_pd.dynamics import connect, effort, interpolate, key_velocities, reach
 from lookat_pd.dynamics.exact import Interpolation
 from lookat_pd.dynamics.pose_to_pose import WholeBody
 from lookat_pd.errors import InvalidArgument
@@ -23,7 +23,7 @@ def poses(count: int, seed: int = 0, size: float = 0.4) -> Array:
 
 def cost(found: Array, dt: float, gravity: tuple = PULL, damping: float = 0.0) -> float:
     arm = WholeBody(BODY, found[0], 0, np.zeros(3), np.array(gravity), np.full(3, damping), np.ones(3))
-    return arm.cost(found, dt)
+    return effort.cost(arm, found, dt)
 
 
 def speeds(found: Interpolation) -> Array:

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from lookat_pd import dynamics, ik, rotation
 from lookat_pd.curves import smooth_step
-from lookat_pd.dynamics import METHODS, Reach, mass, reach
+from lookat_pd.dynamics import METHODS, Reach, effort, mass, reach
 from lookat_pd.dynamics.arm import Arm
 from lookat_pd.dynamics.paths import minimum_jerk
 from lookat_pd.errors import InvalidArgument
@@ -94,7 +94,7 @@ def test_the_cost_is_the_integral_of_the_squared_rate_of_torque(steps: int, damp
     rates = np.diff(torques, axis=0) / t[1]
     integral = 0.5 * float(np.sum(rates**2)) * t[1]
     arm = Arm(body, start, 1, np.array([0.0, 0.3, 0.0]), gravity, np.full(2, damping), np.ones(2))
-    found = arm.cost(poses(smooth_step(np.linspace(0.0, 1.0, steps + 1))[0]), 1.0 / steps)
+    found = effort.cost(arm, poses(smooth_step(np.linspace(0.0, 1.0, steps + 1))[0]), 1.0 / steps)
     assert_allclose(found, integral, rtol=0.005)
 
 
