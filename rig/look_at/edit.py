@@ -12,7 +12,7 @@ from ..detection import detect, rest, stance
 from ..sampling import targets
 from ..sampling.targets import Target
 from . import constraint_sync, made_target
-from .directing import setting_keys, shot_keys
+from .directing import setting_keys, shot_home, shot_items, shot_keys
 from .resolve import check_free, exists_on, face
 from .saved_settings import VERSION
 from .setting_paths import settings_path
@@ -91,7 +91,7 @@ def toggle_key(armature: bpy.types.Object, bone: str, setting: str, frame: int) 
         raise RigError(
             "A look-at has no setting '{setting}'; use a name such as use, influence or active_target.", setting=setting
         ) from None
-    shot_keys.own(armature, bone)
+    shot_items.own(armature, bone)
     if key_state(armature, bone, setting, frame) == "KEYED":
         home = shot_keys.home(armature, bone, setting)
         home.owner.keyframe_delete(home.path, frame=frame)
@@ -100,7 +100,7 @@ def toggle_key(armature: bpy.types.Object, bone: str, setting: str, frame: int) 
     place = shot_keys.home(armature, bone, setting)
     if place.owner != armature:
         # What a script or a slider has set is shown by the setting itself.
-        place.set(shot_keys.in_object(armature, bone, setting).value)
+        place.set(shot_home.in_object(armature, bone, setting).value)
     if setting in setting_keys.CONVERSED:
         setting_keys.insert(armature, bone, setting, frame)
     else:

@@ -17,7 +17,7 @@ from ..sampling import cut_down_rig, fingerprint, sight
 from ..sampling.sampler import CutDown, Sampler, Samples, sample_frames, seen_from
 from . import look_at_layer as offsets
 from . import mixing
-from .directing import shot_keys
+from .directing import shot_drivers
 from .evaluations import Evaluations
 from .resolve import LookAt
 from .setting_paths import KEYABLE, setting_path
@@ -145,7 +145,7 @@ class SolveSampling:
         """
         look_at, kept, paths = self.look_at, self.kept, self._animated_settings()
         armature, bone, frames = look_at.armature, look_at.bone, self._different(self.context.frames)
-        if any(fingerprint.is_driven(armature, path) and not shot_keys.follows(armature, path) for path in paths):
+        if any(fingerprint.is_driven(armature, path) and not shot_drivers.follows(armature, path) for path in paths):
             return False
         assert kept.samples is not None
         kept.keys, samples = self._keys, None

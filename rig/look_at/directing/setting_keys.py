@@ -14,7 +14,7 @@ from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
 from ...animation import actions, editable
 from ...animation.keys import CONSTANT, GENERATED, Keys
-from . import shot_keys
+from . import shot_home, shot_items, shot_keys
 
 SWITCHES = ("use", "active_target")
 GESTURES = ("gesture_yaw", "gesture_pitch")
@@ -24,7 +24,7 @@ CONVERSED = (*SWITCHES, "glance_yaw", "glance_pitch", "eyes_closed", "nod", "til
 
 def check(armature: bpy.types.Object, bone: str) -> None:
     """Raise RigError if the settings of a look-at cannot be keyed."""
-    shot_keys.check(armature)
+    shot_items.check(armature)
     if not shot_keys.in_clip(armature, bone):
         return
     editable.check_tweak_mode(armature)
@@ -48,7 +48,7 @@ def key(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> No
         name_channels(armature, bone)
         armature.keyframe_insert(home.path, frame=frame, group=bone)
     else:
-        home.owner.keyframe_insert(home.path, frame=frame, group=shot_keys.group(armature, bone))
+        home.owner.keyframe_insert(home.path, frame=frame, group=shot_items.group(armature, bone))
 
 
 def insert(armature: bpy.types.Object, bone: str, setting: str, frame: float) -> None:
@@ -91,7 +91,7 @@ def generate(
     wanted: frames in order, and the values from them on. Keys of other types are kept and hold until the next of the
     `turns`. If there is no earlier key, the current value is keyed at the frame `begin`.
     """
-    shot_keys.own(armature, bone)
+    shot_items.own(armature, bone)
     before, curve = value(armature, bone, setting, begin), _curve(armature, bone, setting)
     if curve is None and not wanted:
         return
@@ -171,7 +171,7 @@ def clear(
 
     A setting without any key left keeps its value at the frame `begin`.
     """
-    shot_keys.own(armature, bone)
+    shot_items.own(armature, bone)
     for setting in settings:
         curve = _curve(armature, bone, setting)
         if curve is None:
@@ -205,14 +205,14 @@ def renumber(armature: bpy.types.Object, bone: str, moved: Callable[[int], int |
     moved: gives the new number of an old one, None for a removed target. Its keys are deleted, so the previous target
     continues; before the first key it is the main target. Raises RigError.
     """
-    clip = shot_keys.in_object(armature, bone, "active_target")
+    clip = shot_home.in_object(armature, bone, "active_target")
     for action, _ in _everywhere(clip.owner, clip.path):
         if not action.is_editable:
             raise RigError(
                 "Action '{action}', which keys the targets, is linked from a library; make a copy of the action.",
                 action=action.name,
             )
-    shot_keys.own(armature, bone)
+    shot_items.own(armature, bone)
     homes = shot_keys.homes(armature, bone, "active_target")
     curves = [animated for home in homes for animated in _everywhere(home.owner, home.path)]
     for _, curve in curves:
@@ -231,7 +231,7 @@ def renumber(armature: bpy.types.Object, bone: str, moved: Callable[[int], int |
 
 def _everywhere(item: bpy.types.ID, path: str) -> Iterator[tuple[bpy.types.Action, Any]]:
     """The F-curves of a property in all actions of an armature or its data, each once."""
-    for action, slot in dict.fromkeys((action, slot) for action, slot, _ in shot_keys.playing(item)):
+    for action, slot in dict.fromkeys((action, slot) for action, slot, _ in shot_home.playing(item)):
         curve = actions.curves_at(action, slot, path, 1)[0]
         if curve is not None:
             yield action, curve

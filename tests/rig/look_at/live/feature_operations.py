@@ -36,6 +36,7 @@ looks = load("rig.look_at.directing.looks")
 moving_actions = load("rig.detection.moving_actions")
 reaching = load("rig.dynamics.reaching")
 setting_keys = load("rig.look_at.directing.setting_keys")
+shot_home = load("rig.look_at.directing.shot_home")
 shot_keys = load("rig.look_at.directing.shot_keys")
 targets = load("rig.sampling.targets")
 LookAtError = load("lookat_pd.errors").LookAtError
@@ -143,7 +144,7 @@ class FeatureOperations(Stage):
             if not in_clip:
                 setting_keys.insert(armature, bone, name, at)
             elif not _plays_a_library(armature):
-                armature.keyframe_insert(shot_keys.in_object(armature, bone, name).path, frame=at)
+                armature.keyframe_insert(shot_home.in_object(armature, bone, name).path, frame=at)
 
     @precondition(Stage.some_look)
     @rule(n=whole)
