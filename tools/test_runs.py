@@ -2,8 +2,9 @@
 
 python tools/test_runs.py PYTHON... -- [--all] [ARGUMENT OF PYTEST]...
 
-The quick tests run with the first Python, in as many processes as there are cores. With --all the slow ones do too, and
-then the other Pythons and a real Blender run what may differ there (`AGAIN`), and its window what needs a window.
+The quick tests run with the first Python, in as many processes as there are cores, and the thorough ones of those that
+are named. With --all all do, and then the other Pythons and a real Blender run what may differ there (`AGAIN`), and its
+window what needs a window.
 
 LOOKAT_PD_MINUTES=N: tests marked `slow` that have not begun by then are skipped, as a machine that stops a run after
 some time needs it.
@@ -25,6 +26,8 @@ COMPILED = Path(__file__).resolve().parent.parent / "build" / "compiled"
 """Where all runs, and the many processes that tests start, share what Python has compiled."""
 
 CORES = os.cpu_count() or 1
+
+QUICK = "not slow and not thorough"
 
 AGAIN = {
     "Python": "every_blender or (solvers and not slow)",
@@ -69,10 +72,11 @@ def in_python(python: str, processes: int, arguments: list[str], about: str = "a
 def stages(pythons: list[str], arguments: list[str], blender: str, everything: bool) -> list[list[Run]]:
     """The runs that go side by side, one such list after the other."""
     newest, *others = pythons
-    if not everything:
-        return [[in_python(newest, CORES, ["-m", "not slow", *arguments], "the quick tests")]]
-    # Whoever names tests wants just these, everywhere.
     named = any(Path(word.split("::")[0]).exists() for word in arguments)
+    if not everything:
+        chosen, about = ("not slow", "the tests that were named") if named else (QUICK, "the quick tests")
+        return [[in_python(newest, CORES, ["-m", chosen, *arguments], about)]]
+    # Whoever names tests wants just these, everywhere.
     chosen = {kind: [] if named else ["-m", words] for kind, words in AGAIN.items()}
     about = {kind: "the tests that were named" if named else words for kind, words in AGAIN.items()}
     again = [in_python(python, CORES, [*chosen["Python"], *arguments], about["Python"]) for python in others]

@@ -12,6 +12,7 @@ engine = load("lookat_pd.dynamics.engine")
 pytestmark = pytest.mark.skipif(not engine.available(), reason="needs the physics engine")
 
 
+@pytest.mark.thorough
 def test_arms_swing_and_reach() -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     demo = arms.build_scene(bpy.context.scene)

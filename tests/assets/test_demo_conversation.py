@@ -83,6 +83,7 @@ def test_they_are_no_copies_of_each_other(people) -> None:
     assert np.median(apart) > 0.1
 
 
+@pytest.mark.thorough
 def test_they_never_touch(people) -> None:
     for frame in range(1, conversation.LAST, 6):
         bpy.context.scene.frame_set(frame)

@@ -52,6 +52,7 @@ BROKEN = [
 ]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", BROKEN)
 def test_broken_file_gets_one_sentence(kind, walk, walk_glb, call, tmp_path) -> None:
     path = broken(kind, tmp_path, walk_glb, walk)

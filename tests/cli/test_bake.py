@@ -224,6 +224,7 @@ def test_a_look_at_that_does_not_aim_is_reported(call, tools, tmp_path, settings
 # Look-ats of the file
 
 
+@pytest.mark.thorough
 def test_look_ats_of_the_file_are_baked_and_muted(call, tools, tmp_path) -> None:
     hero = tools.make_character()
     add_look_at(hero, target=bpy.data.objects["Ball"], settle_time=0.4)
@@ -475,6 +476,7 @@ def test_other_clips_of_a_glb_survive(call, tools, tmp_path) -> None:
     assert {action.name for action in bpy.data.actions} == {"Walk", "Run", "Walk look-at"}
 
 
+@pytest.mark.thorough
 def test_clip_of_a_glb_keeps_its_length_and_place(tools, call, tmp_path) -> None:
     hero = tools.make_character()
     # Begins at second 0, where the exporter would move a clip with keys before it.
@@ -537,6 +539,7 @@ def test_help_lists_presets_of_any_name(call, monkeypatch) -> None:
     assert "50 % slower" in " ".join(call("bake", "--help").out.split())
 
 
+@pytest.mark.thorough
 def test_every_preset_that_ships_fits_the_settings(walk, call, tools, tmp_path) -> None:
     names = load("cli.presets").available()
     assert {"Attentive", "Relaxed", "Heavy creature", "Bird", "Robot", "FFXVI"} <= set(names)
@@ -622,6 +625,7 @@ def test_the_action_played_before_is_kept(call, tmp_path, tools) -> None:
     assert played in bpy.data.actions
 
 
+@pytest.mark.thorough
 def test_blinks_are_in_a_glb_as_shape_keys(call, tmp_path, tools) -> None:
     hero = tools.make_character()
     bpy.ops.object.mode_set(mode="EDIT")

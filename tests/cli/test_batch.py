@@ -189,6 +189,7 @@ def bake(call, shots: Path, out: Path, *words: object):
     return call("bake", shots, "--output", out, AIM, "--skip-done", *words)
 
 
+@pytest.mark.thorough
 def test_what_is_done_is_left_out_with_the_same_report(shots, call, tmp_path) -> None:
     first = bake(call, shots, tmp_path / "out")
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "out").iterdir()}
@@ -304,6 +305,7 @@ def give_to_nodes(text: str) -> None:
         modifier[socket.identifier] = text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "kind",
     [
@@ -334,6 +336,7 @@ def test_a_file_that_changes_while_it_is_read_is_read_again(walk, call, tools, t
     assert [call(*words).row["skipped"] for _ in range(2)] == [False, True]
 
 
+@pytest.mark.thorough
 def test_a_note_says_what_an_output_was_made_from_where_that_was_asked_for(
     walk, walk_glb, call, tools, tmp_path
 ) -> None:
@@ -444,6 +447,7 @@ def test_a_file_for_which_memory_runs_out_is_reported(shots, call, tmp_path, mon
     assert "memory" in failed[0]["error"] and "--jobs" in failed[0]["error"] and "report" not in failed[0]["error"]
 
 
+@pytest.mark.thorough
 def test_a_disk_that_is_full_for_one_file_stops_no_other(shots, call, tmp_path, monkeypatch) -> None:
     whole_file = load("rig.whole_file")
     replace = os.replace

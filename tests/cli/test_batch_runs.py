@@ -107,6 +107,7 @@ def two_characters(tools, path: Path) -> Path:
     return tools.save(path)
 
 
+@pytest.mark.thorough
 def test_all_characters_of_a_file_are_baked(call, tools, tmp_path) -> None:
     source = two_characters(tools, tmp_path / "two.blend")
     row = call("bake", source, "--output", tmp_path / "out.blend", AIM).row
@@ -142,6 +143,7 @@ def test_an_override_and_what_it_overrides_are_one_character(call, tools, tmp_pa
 # One bad file costs one file
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("word", "code"), [("1", 0), ("0", 1), ("", 0), ("34%", 0), ("33%", 1)])
 def test_how_many_files_may_fail_is_asked_for(word, code, three, call, tmp_path) -> None:
     (three / "b.glb").write_bytes(b"glTF")
@@ -307,6 +309,7 @@ def test_the_newest_version_is_that_of_a_whole_name(tmp_path) -> None:
     assert template.newest(tmp_path, {"stem": "Run/fast"}, ".blend") == 3
 
 
+@pytest.mark.thorough
 def test_names_of_outputs(three, call, tmp_path) -> None:
     words = ("bake", three / "a.glb", "--output", tmp_path / "out", AIM, "--action", "Walk")
     template = "{stem}_{action}_v{version:03}"
@@ -343,6 +346,7 @@ def test_only_what_we_have_written_is_replaced(three, call, tmp_path) -> None:
     assert call(*words).code == 0 and output.read_bytes() == made
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["fbx", "usd", "blend", "glb"])
 def test_formats_are_read_back(kind, walk, call, tools, tmp_path) -> None:
     """The head of what is read back turns as the one that was baked, whatever axes its bone has."""
@@ -425,6 +429,7 @@ def skinned(tools, tmp_path) -> Path:
     return tools.save(tmp_path / "in.blend")
 
 
+@pytest.mark.thorough
 def test_a_glb_that_is_made_has_the_clips_that_were_made(skinned, call, tmp_path) -> None:
     """And of a skinned character the bones that deform."""
 
@@ -463,6 +468,7 @@ def channels(path: Path) -> dict[tuple[str, str, str], np.ndarray]:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [(), ("--all-actions",), ("--verify",)])
 def test_clips_are_those_that_the_exporter_writes(words, skinned, call, tools, tmp_path, monkeypatch) -> None:
     """Of bones that are scaled, unevenly or to nothing, too."""
@@ -480,6 +486,7 @@ def test_clips_are_those_that_the_exporter_writes(words, skinned, call, tools, t
         np.testing.assert_allclose(ours[key], values, atol=2e-4, err_msg=str(key))
 
 
+@pytest.mark.thorough
 def test_an_earlier_glb_of_the_character_is_edited(skinned, call, tools, tmp_path, monkeypatch) -> None:
     """What comes out is to the byte what comes out where there is none."""
     exporters = load("cli.exporters")
@@ -498,6 +505,7 @@ def test_an_earlier_glb_of_the_character_is_edited(skinned, call, tools, tmp_pat
     assert exported == [out, new, out] and out.read_bytes() != new.read_bytes()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("words", [(AIM,), ("--target", "Ball", "--settle-time", "0.2"), ("--gaze",)])
 def test_predicted_errors_are_those_that_are_measured(words, walk, call, tmp_path) -> None:
     if words == ("--gaze",):
@@ -574,6 +582,7 @@ def show(walk_glb, tmp_path) -> Path:
     return tmp_path / "show.toml"
 
 
+@pytest.mark.thorough
 def test_a_job_file_does_what_the_commands_do(show, call, tmp_path) -> None:
     outcome = call("job", show)
     assert outcome.code == 0, outcome.errors
@@ -597,6 +606,7 @@ def test_files_outside_of_the_folder_of_a_job_have_places_of_their_own(show, cal
     assert written == {"anna/walk.glb", "bo/deep/walk.glb"}
 
 
+@pytest.mark.thorough
 def test_shards_of_a_job_are_one_run(show, call, tmp_path) -> None:
     for number in (1, 2):
         assert call("job", show, "--shard", f"{number}/2", "--report", tmp_path / "r" / f"{number}.json").code == 0
@@ -605,6 +615,7 @@ def test_shards_of_a_job_are_one_run(show, call, tmp_path) -> None:
     assert sorted(path.name for path in (tmp_path / "r").iterdir()) == ["1.json", "2.json"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("change", "said"),
     [

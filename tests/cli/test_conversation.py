@@ -60,6 +60,7 @@ def test_the_report_has_the_shares_of_gaze_and_the_signs_of_life(pair, turns, ca
     assert [one["rig"] for one in outcome.row["look_ats"]] == ["root", "root.001"]
 
 
+@pytest.mark.thorough
 def test_both_are_baked_as_in_blender(pair, turns, call, tools, tmp_path) -> None:
     """The same keys as from the table of the panel, baked together."""
     call("bake", pair, "--output", tmp_path / "out.blend", "--conversation", turns, *NAMED, "--seed", 3)
@@ -141,6 +142,7 @@ def test_a_turn_after_the_last_frame_is_named(pair, turns, call, tmp_path) -> No
     assert "starts to speak at frame 61, after the end at frame 60" in outcome.row["error"]
 
 
+@pytest.mark.thorough
 def test_amounts_are_those_of_the_panel(pair, turns, call, tools, tmp_path) -> None:
     words = ("--conversation", turns, *NAMED, "--amount", "gestures=0", "--amount", "shifts=0.5")
     assert call("bake", pair, "--output", tmp_path / "out.blend", *words).code == 0

@@ -196,6 +196,7 @@ def test_a_join_needs_one_action(shot, call, tmp_path) -> None:
     assert outcome.code == 2
 
 
+@pytest.mark.thorough
 def test_the_choice_of_actions_is_part_of_the_digest(shot, call, tmp_path) -> None:
     words = ["--output", tmp_path / f"out{shot.suffix}", AIM, "--skip-done"]
     for choice in (["--action", "Walk"], ["--action", "Walk*"], ["--all-actions"]):

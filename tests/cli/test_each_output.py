@@ -60,6 +60,7 @@ def test_what_plays_gives_its_name(shot, call, tmp_path) -> None:
     assert row["output"] == str(tmp_path / "out" / "Walk.blend") and row["baked"] is None and row["action"]
 
 
+@pytest.mark.thorough
 def test_only_what_is_missing_is_made_again(shot, call, tmp_path) -> None:
     out = tmp_path / "out"
     words = ["bake", shot, "--output", out, AIM, *NAME, "--skip-done"]
@@ -147,6 +148,7 @@ def test_two_characters_share_the_file_of_an_action(tools, call, tmp_path) -> No
     }
 
 
+@pytest.mark.thorough
 def test_workers_and_merges_take_them(shot, call, tools, tmp_path) -> None:
     tools.save(tmp_path / "bo.blend")
     words = ["bake", shot, tmp_path / "bo.blend", "--output", tmp_path / "out", AIM, "--all-actions", *NAME]

@@ -18,6 +18,7 @@ def character(tools, tmp_path):
     return tools.save(tmp_path / "board.blend")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ending", ["blend", "glb"])
 def test_the_eyes_look_there(call, tools, tmp_path, character, ending) -> None:
     output = tmp_path / f"out.{ending}"

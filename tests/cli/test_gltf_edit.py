@@ -138,6 +138,7 @@ def test_a_gltf_with_files_beside_it_becomes_one_file(tools, call, tmp_path) -> 
     assert {"Walk", "Walk look-at"} <= {action.name for action in bpy.data.actions}
 
 
+@pytest.mark.thorough
 def test_nodes_with_a_matrix_get_parts_where_they_are_animated(helmet, call, exported, tools, tmp_path) -> None:
     gltf = load("cli.gltf")
     text, binary = gltf.parts(helmet)
@@ -163,6 +164,7 @@ def test_nodes_with_a_matrix_get_parts_where_they_are_animated(helmet, call, exp
     check_alike(*clips, tolerance=1e-4)
 
 
+@pytest.mark.thorough
 def test_two_animations_of_one_name_are_exported(helmet, call, tools, tmp_path) -> None:
     gltf = load("cli.gltf")
     text, binary = gltf.parts(helmet)

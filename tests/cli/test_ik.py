@@ -38,6 +38,7 @@ def off(path, place=None, bone="foot.L", end="head", frames=range(1, 122, 8)) ->
     return worst
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ["ccd", "ccd-root", "particle", "fabrik", "jacobian-euler", "jacobian-quaternion"])
 def test_a_foot_follows_a_target(method, shot, call, tmp_path) -> None:
     output = tmp_path / "out.blend"
@@ -199,6 +200,7 @@ def test_the_effectors_of_the_panel_on_several_actions(shot, call, tmp_path) -> 
     assert all(row["largest_effector_error"] < 1e-3 for row in outcome.row["baked"])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("several", [False, True], ids=["one", "several"])
 @pytest.mark.parametrize("side", [-1.0, 1.0], ids=["left", "right"])
 def test_a_knee_bends_towards_its_pole(several, side, shot, call, tools, tmp_path) -> None:
@@ -256,6 +258,7 @@ def places(path, frames, action, tools) -> tuple[list, list]:
     return found
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("several", [False, True], ids=["one", "several"])
 def test_a_knee_keeps_its_limit_where_the_target_needs_more(several, shot, call, tools, tmp_path) -> None:
     words = ("--effector", "foot.L=Ball", "--keep-hips") if several else ("--bone", "foot.L", "--target", "Ball")

@@ -87,6 +87,7 @@ def turns(path: Path, bone: str) -> np.ndarray:
     return np.array([armature.evaluated_get(scenes.goto(f)).pose.bones[bone].rotation_euler[:] for f in FRAMES])
 
 
+@pytest.mark.thorough
 def test_all_limbs_switch_to_fk_and_back(file, call, tmp_path) -> None:
     bones = [f"{part}.{side}" for side in "LR" for part in (*control_rigs.ARM, *control_rigs.LEG)]
     before, output = places(file, *bones), tmp_path / "out.blend"

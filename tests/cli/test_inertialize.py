@@ -163,6 +163,7 @@ def test_source_before_and_destination_after(source, call, tools, tmp_path) -> N
         )
 
 
+@pytest.mark.thorough
 def test_report(source, call, tmp_path) -> None:
     row = join(call, source, tmp_path / "out.blend", "--name", "Stitched").row
     assert row["ok"] and row["rig"] == "Hero" and row["frames"] == [1, LAST] and row["fps"] == RATE
@@ -189,6 +190,7 @@ def test_velocity_jump_is_the_median_over_moving_bones(blend_file, call, tools, 
     assert row["velocity_jump_deg_per_s"][0] == pytest.approx(np.median(change[speed > 1.0]), rel=0.02, abs=0.05)
 
 
+@pytest.mark.thorough
 def test_what_nothing_says_is_the_end_of_one_and_the_start_of_the_other(source, call, tools, tmp_path) -> None:
     output, join = tmp_path / "out.glb", ("--action", "Run", "--to", "Walk")
     outcome = call("inertialize", source, "--output", output, *join, "--export-actions", "all")
@@ -199,6 +201,7 @@ def test_what_nothing_says_is_the_end_of_one_and_the_start_of_the_other(source, 
     assert sorted(bpy.data.actions.keys()) == ["Run", "Run > Walk", "Walk"]
 
 
+@pytest.mark.thorough
 def test_walk_goes_on_where_the_run_was(source, call, tools, tmp_path) -> None:
     """Of a .glb too, whose clips have keys on all bones, the still root above the hips as well."""
     output = tmp_path / "out.glb"
@@ -302,6 +305,7 @@ def test_the_library_of_a_file(blend_file, call) -> None:
     assert failed.code == 1 and "called 'Swim*'" in failed.errors[0]
 
 
+@pytest.mark.thorough
 def test_range_keeps_these_frames(blend_file, call, tools, tmp_path) -> None:
     whole, part = tmp_path / "whole.blend", tmp_path / "part.blend"
     join(call, blend_file, whole)
@@ -333,6 +337,7 @@ def test_scene_lasts_as_long_as_the_result(blend_file, call, tools, tmp_path) ->
     assert tools.reopen(tmp_path / "out.blend").frame_end == row["frames"][1] == LAST > 45
 
 
+@pytest.mark.thorough
 def test_best_cut(source, call, tools, tmp_path) -> None:
     words = ["--output", tmp_path / "out.blend", "--action", "Run", "--blend", 0.3]
     # Into itself the best cut is where the clip simply goes on.
@@ -353,6 +358,7 @@ def listed(path: Path, *steps) -> Path:
     return path
 
 
+@pytest.mark.thorough
 def test_clip_list(source, call, tools, tmp_path) -> None:
     steps = [
         {"clip": "Run"},
@@ -516,6 +522,7 @@ def only_slot_curves(action: bpy.types.Action):
     return action.layers[0].strips[0].channelbag(action.slots[0]).fcurves
 
 
+@pytest.mark.thorough
 def test_smooth_pops_with_a_method(call, tools, tmp_path) -> None:
     opened_clips(tools)
     source = tools.save(tmp_path / "hero.blend")
@@ -617,6 +624,7 @@ def split(tools, folder: Path, suffix: str, second: str = "Walk") -> tuple[Path,
     return paths[0], paths[1]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("suffix", [".blend", ".glb"])
 def test_clips_of_another_file(tools, call, tmp_path, suffix) -> None:
     first, second = split(tools, tmp_path, suffix)
@@ -655,6 +663,7 @@ def test_clips_are_added_to_every_input(tools, call, tmp_path) -> None:
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"file_0.glb", "again.glb"}
 
 
+@pytest.mark.thorough
 def test_clips_made_for_another_frame_rate(tools, call, tmp_path) -> None:
     first, second = split(tools, tmp_path, ".glb")
     row = call("inertialize", first, "--output", tmp_path / "o.glb", "--clips", second, "--to", "Walk", "--fps", 48).row
@@ -953,6 +962,7 @@ def walkers(tools, tmp_path) -> Path:
     return tools.written(tmp_path / "walkers.blend", make_walkers, tools)
 
 
+@pytest.mark.thorough
 def test_lock_feet(call, walkers, tmp_path) -> None:
     output = tmp_path / "out.blend"
     frames = ["--to", "Slow", "--source-frame", 31, "--destination-frame", 31]
@@ -977,6 +987,7 @@ def test_lock_feet_where_pops_are_smoothed(call, walkers, tools, tmp_path) -> No
         assert free["foot_drift"] is None and row["foot_drift"][0] > 10.0 * row["foot_drift"][1]
 
 
+@pytest.mark.thorough
 def test_lock_feet_of_a_loop(call, walkers, tmp_path) -> None:
     output = tmp_path / "out.blend"
     words = ["--loop", "--action", "Slow", "--range", 7, 53, "--blend", 0.3]

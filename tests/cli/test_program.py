@@ -60,6 +60,7 @@ def test_bake_of_several_files(way, walk, walk_glb, tmp_path) -> None:
     assert all(row["settled_error_deg"] < 0.1 for row in rows if row["ok"])
 
 
+@pytest.mark.thorough
 def test_exit_codes(way, walk, tmp_path) -> None:
     assert way("dance", walk).returncode == 2
     assert not list(ROOT.glob("*.json"))
@@ -152,6 +153,7 @@ def test_python_without_blender_is_reported_what_to_install(tmp_path) -> None:
     assert done.stderr.startswith("lookat_pd: ") and "pip install bpy" in done.stderr and "Traceback" not in done.stderr
 
 
+@pytest.mark.thorough
 @needs_module
 def test_works_from_any_folder_and_says_nothing_else(walk_glb, tmp_path) -> None:
     words = [sys.executable, str(ROOT / "cli"), "inspect", walk_glb.name, "--json"]

@@ -105,6 +105,7 @@ def test_two_effectors_arrive_at_once(shot, call, tools, tmp_path) -> None:
     assert off(tools, output, 13, (-0.15, -0.2, 0.35), bone="foot.R") < 1e-3
 
 
+@pytest.mark.thorough
 def test_curves_are_written(shot, call, tmp_path) -> None:
     folder = tmp_path / "plots"
     words = ("--bone", FOOT, "--target", "Ball", "--passes", 3, "--plots", folder, "--output", tmp_path / "out.blend")

@@ -95,6 +95,7 @@ def test_what_cannot_be_done_is_said(shot, call, tmp_path) -> None:
     assert outcome.code != 0 and "matches 'wing*'" in outcome.row["error"]
 
 
+@pytest.mark.thorough
 def test_colliders_are_chosen(shot, call, tools, tmp_path) -> None:
     output = tmp_path / "out.blend"
     tools.reopen(shot)

@@ -141,6 +141,7 @@ def with_scripts(folder: Path) -> tuple[Path, Path]:
     return path, made
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("prefers_scripts", [False, True])
 def test_no_script_runs_without_trust(prefers_scripts, call, tmp_path) -> None:
     path, made = with_scripts(tmp_path)

@@ -940,6 +940,7 @@ def noting_calls(seen: set[CodeType]) -> Iterator[None]:
         monitoring.free_tool_id(monitoring.PROFILER_ID)
 
 
+@pytest.mark.thorough
 def test_the_calls_work_as_they_are_and_call_every_public_solver() -> None:
     """A solver that nothing here calls needs a row in CALLS."""
     seen: set[CodeType] = set()
@@ -962,6 +963,7 @@ def test_the_calls_work_as_they_are_and_call_every_public_solver() -> None:
     assert not (missing if engine_available() else {name for name in missing if not name.startswith("dynamics")})
 
 
+@pytest.mark.thorough
 @settings(max_examples=500)
 @given(names, seeds, changes)
 def test_a_solver_returns_or_says_what_is_wrong(

@@ -178,6 +178,7 @@ def frames_of_keys(armature, setting: str = "active_target") -> list[float]:
     return setting_keys.frames(armature, "head", setting)
 
 
+@pytest.mark.thorough
 def test_a_moved_marker_changes_the_keys_at_once(hero) -> None:
     _, settings = talking(hero)
     marker = bpy.context.scene.timeline_markers["Other: yes"]
@@ -285,6 +286,7 @@ def test_turns_from_a_file(hero, tmp_path) -> None:
     assert len(settings.turns) == 1
 
 
+@pytest.mark.thorough
 def test_personalities_and_amounts_change_the_keys_at_once(hero) -> None:
     other, settings = talking(hero)
     blinks = len(frames_of_keys(hero, "eyes_closed"))

@@ -98,6 +98,7 @@ VERSIONS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("version", VERSIONS)
 def test_the_gaze_of_expressions_is_that_of_bones(version, tmp_path) -> None:
     """Of one character at every frame, although its expressions turn both eyes alike."""

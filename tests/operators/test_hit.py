@@ -83,6 +83,7 @@ def test_the_report_says_to_how_much_an_impulse_is_reduced(hero, impulse, words,
     assert len(reports) == 1 and re.search(words, reports[0])
 
 
+@pytest.mark.thorough
 def test_every_setting_matters(hero) -> None:
     """Each changes the result."""
     ADD()

@@ -50,6 +50,7 @@ def test_without_rigify_the_example_says_so(monkeypatch) -> None:
     assert len(bpy.data.scenes) == scenes_before
 
 
+@pytest.mark.thorough
 def test_a_slider_of_the_example_does_something() -> None:
     bpy.ops.lookat_pd.open_example()
     scene = bpy.context.scene

@@ -109,6 +109,7 @@ def test_a_solve_that_rests_is_the_same_to_the_bit(resting) -> None:
     assert np.array_equal(again, found)
 
 
+@pytest.mark.thorough
 def test_what_is_evaluated_while_a_scene_rests_is_no_change_of_another(resting) -> None:
     """Blender relates and draws what the window shows only when the temporary scene comes and when it goes."""
     seen: list[list[str]] = []

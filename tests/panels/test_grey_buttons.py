@@ -20,6 +20,7 @@ def advanced() -> Iterator[None]:
     bpy.context.window_manager.lookat_pd_use_advanced = False
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("state", STATES)
 def test_grey_buttons_say_why(state: str, advanced, monkeypatch) -> None:
     STATES[state]()

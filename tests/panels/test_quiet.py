@@ -1,6 +1,7 @@
 """How much somebody sees after *Add*, with Blender's settings as it is installed."""
 
 import bpy
+import pytest
 
 import kept
 from extension import load
@@ -16,6 +17,7 @@ suspend = load("rig.sampling.suspend")
 _TAB = "Look-at PD"
 
 
+@pytest.mark.thorough
 def test_after_add_there_is_little() -> None:
     bpy.context.view_layer.objects.active = kept.human()
     bpy.ops.lookat_pd.add(target="Ball")

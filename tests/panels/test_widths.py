@@ -67,6 +67,7 @@ def test_no_text_is_cut(language: Callable[[str, str], str], everything, monkeyp
     assert not cut, "\n".join(cut)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("state", STATES)
 def test_no_text_is_cut_in_any_state(state: str, monkeypatch) -> None:
     STATES[state]()

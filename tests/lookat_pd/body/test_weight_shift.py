@@ -38,6 +38,7 @@ def test_the_pitch_of_a_chain_is_that_of_its_head() -> None:
     assert_allclose(np.degrees(head_pitch(chain, found.offsets)[-1]), 30.0, atol=1.5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("side", [-1, 1])
 def test_the_torso_turns_further_in_large_turns_alone(side: int) -> None:
     """The neck twists less, the aim is the same, and the torso's part grows smoothly."""

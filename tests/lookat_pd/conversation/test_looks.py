@@ -48,6 +48,7 @@ def measured(length: float, **manner) -> Shares:
     return Shares(*map(float, means), np.mean([one.changes for one in found], axis=0))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seconds", [20.0, 60.0])
 @pytest.mark.parametrize("length", [1.5, 2.5, 4.0, 8.0])
 def test_shares_are_those_of_people(length, seconds) -> None:
@@ -99,6 +100,7 @@ def test_it_happens_before_the_end_and_hardly_before_the_first_turn(talk, manner
         assert all(turns[0].time <= look.time < end for look in looks)
 
 
+@pytest.mark.thorough
 @given(st.integers(0, 50), st.integers(1, 6), st.floats(-1.5, 1.5))
 def test_what_comes_later_does_not_change_what_was_before(seed, n, moved) -> None:
     """Moving the start of a turn changes this turn and the one before, which prepares for it."""
@@ -122,6 +124,7 @@ def averted(length: float, since: float, seeds: int = 60) -> float:
     return float(np.mean(away))
 
 
+@pytest.mark.thorough
 def test_speakers_look_away_first_and_back_before_they_end() -> None:
     """Kendon (1967); Andrist and others (2013): away in 73 % of turns at the start."""
     assert averted(6.0, 0.8) > 0.65
@@ -142,6 +145,7 @@ def test_bystanders_look_at_the_next_speaker_before_the_turn_begins() -> None:
     assert 0.15 < early[0] / early[1] < 0.7
 
 
+@pytest.mark.thorough
 @given(st.integers(0, 50), st.integers(3, 5))
 def test_a_long_speech_goes_to_all(seed, people) -> None:
     looks = plan([Turn(0.0, 0)], people, 60.0, Manner(seed))
@@ -235,6 +239,7 @@ def test_another_seed_is_another_conversation() -> None:
     assert plan(turns, 2, 8.0, Manner(1)) != plan(turns, 2, 8.0, Manner(2))
 
 
+@pytest.mark.thorough
 def test_personalities_differ_as_they_say() -> None:
     found = {name: measured(4.0, **row.manner) for name, row in PERSONALITIES.items()}
     assert found["SHY"].listening < found["BALANCED"].listening < found["ATTENTIVE"].listening

@@ -19,6 +19,7 @@ def blinked(length: float, seed: int, **manner) -> list[list[float]]:
     return blinks(turns, 2, 60.0, plan(turns, 2, 60.0, chosen), chosen)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("length", [1.5, 2.5, 4.0, 8.0])
 def test_people_blink_as_often_as_people_do(length) -> None:
     """Bentivoglio and others (1997): 17 a minute at rest, 26 while talking."""
@@ -99,6 +100,7 @@ def test_a_tilt_depends_on_what_was_said_before_only() -> None:
         assert one == [tilt for tilt in other if tilt.time < 20.0]
 
 
+@pytest.mark.thorough
 @given(st.integers(0, 30), st.floats(0.2, 3.0))
 def test_eyes_rest_on_parts_of_the_face_and_go_on(seed, often) -> None:
     """Each look at a face begins at one of its parts, and no gaze changes twice within 0.3 s."""
@@ -177,6 +179,7 @@ def test_what_comes_later_changes_no_gesture_before(of) -> None:
         assert [found for found in one if found.time < 19.0] == [found for found in other if found.time < 19.0]
 
 
+@pytest.mark.thorough
 @given(st.integers(0, 30), st.floats(-1.2, 1.2))
 def test_an_edited_turn_leaves_what_comes_long_after_it_as_it_is(seed, moved) -> None:
     """Everybody begins anew after six turns: two turns later nobody looks, blinks or moves otherwise."""

@@ -76,6 +76,7 @@ def arm(hand: float) -> Body:
     return trees.rods([0.3, 0.27, 0.18], [2.0, 1.2, hand])
 
 
+@pytest.mark.thorough
 @engine
 @pytest.mark.parametrize("load", [1.0, 5.0, 20.0])
 @pytest.mark.parametrize("mass", [False, True])

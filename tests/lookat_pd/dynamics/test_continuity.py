@@ -195,6 +195,7 @@ def check(scene: Scene, name: str, left_out: Container[str] = ()) -> None:
         assert apart_by < NEARLY, f"{name}, and hardly any {more}"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("made", SCENES, ids=lambda made: made.__name__)
 def test_hardly_more_of_a_disturbance_hardly_changes_the_motion(made: Callable[[], Scene]) -> None:
     for name in SCENES[made]:

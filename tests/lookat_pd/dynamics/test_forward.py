@@ -74,6 +74,7 @@ def test_a_body_stays_within_its_limits() -> None:
     assert rotation.angle(motion.rotations[-1]).min() > 0.45
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("seed", "damping"), [(0, 0.0), (3, 0.0), (4, 0.1)])
 def test_energy_never_rises_at_a_stop(seed: int, damping: float) -> None:
     body, gravity = trees.body(4, seed, spread=0.3), np.array([0.0, 0.0, -9.81])

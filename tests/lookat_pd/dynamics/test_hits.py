@@ -316,6 +316,7 @@ def test_parts_are_farthest_one_after_the_other_from_the_blow_outwards(seed: int
         assert np.all((moment >= 0.05) & (moment <= 0.26))
 
 
+@pytest.mark.thorough
 @diagonal(seed=range(6), size=[0.1, 1.0, 30.0, 1e4, 1e8])
 def test_a_line_of_joints_turns_by_the_largest_angle_at_most(seed: int, size: float) -> None:
     body = trees.body(5, seed, chain=True)
@@ -329,6 +330,7 @@ def test_a_line_of_joints_turns_by_the_largest_angle_at_most(seed: int, size: fl
         assert rotation.distance(turned, stands).max() > 0.8 * largest
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("size", [3.0, 30.0, 1e6])
 def test_joints_with_a_range_give_way_no_further_and_pass_the_blow_on(size: float) -> None:
     body = trees.body(5, 3, chain=True)
@@ -359,6 +361,7 @@ def test_a_blow_that_travels_gives_the_same_velocities_later() -> None:
     assert not travels.offsets[:7].any()
 
 
+@pytest.mark.thorough
 def test_the_angle_of_a_line_changes_evenly_with_the_impulse() -> None:
     body = trees.body(5, 3, chain=True)
     animated, sizes = still(body, 60), np.geomspace(0.1, 50.0, 80)

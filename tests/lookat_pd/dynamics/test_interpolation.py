@@ -262,6 +262,7 @@ def test_joints_do_not_draw_back_before_they_swing_past(
     assert_allclose(path[-1], angles[-1], atol=0.02)
 
 
+@pytest.mark.thorough
 @engine
 @hindered
 def test_passed_keys_are_hit_with_something_in_the_way_too(hindrance: dict) -> None:
@@ -375,6 +376,7 @@ def test_strong_joints_start_at_the_speed_of_a_passed_first_key() -> None:
 # With something in its way.
 
 
+@pytest.mark.thorough
 @engine
 @hindered
 def test_the_frame_rate_does_not_matter(hindrance: dict) -> None:
@@ -394,6 +396,7 @@ def test_the_same_is_found_again(hindrance: dict) -> None:
     assert np.array_equal(one.torques, other.torques)
 
 
+@pytest.mark.thorough
 @engine
 @hindered
 def test_what_is_missed_is_reported(hindrance: dict) -> None:
@@ -431,6 +434,7 @@ def test_a_body_that_is_its_own_reference_moves_plainly() -> None:
     assert rotation.distance(own.rotations, plain.rotations).max() < 1e-6
 
 
+@pytest.mark.thorough
 @engine
 @settings(max_examples=4)
 @given(SEEDS, st.sampled_from([2.0, 8.0, 30.0]), st.booleans())
@@ -493,6 +497,7 @@ def test_an_arm_that_is_far_too_weak_converges_with_the_step(monkeypatch: pytest
     assert apart[2] < 0.1 * apart[0] < 0.01
 
 
+@pytest.mark.thorough
 @engine
 @pytest.mark.parametrize("limit", [3.0, 4.0, 5.0, 6.0, 7.0, 8.0])
 def test_a_rod_accelerates_no_faster_than_its_torque_allows(limit: float) -> None:
@@ -700,6 +705,7 @@ def test_loose_hinges_at_their_stops_stay_within_them_and_lose_energy(seed: int)
     assert energy[-1] < energy[0]
 
 
+@pytest.mark.thorough
 @engine
 @pytest.mark.parametrize(
     ("seed", "damping", "steps"), [(0, 0.05, 1920), (1, 0.05, 1920), (2, 0.05, 1920), (2, 2.0, 30720)]
@@ -717,6 +723,7 @@ def test_loose_trees_on_moving_springs_swing_as_those_of_the_engine(seed: int, d
     assert rotation.distance(found.rotations, alone).max() < 1e-3
 
 
+@pytest.mark.thorough
 @engine
 @pytest.mark.parametrize(("seed", "damping"), [(0, 0.3), (1, 0.1), (1, 0.3), (4, 0.1), (4, 0.3), (5, 0.3)])
 def test_loose_trees_behind_driven_joints_swing_as_those_of_the_engine(seed: int, damping: float) -> None:

@@ -45,6 +45,7 @@ def test_a_brick_has_the_inertia_of_the_textbook(x: float, y: float, z: float, s
     assert_allclose(found.inertia, matrix @ own @ matrix.T, atol=1e-9 * np.trace(own))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("length", "radius"), [(0.0, 0.1), (0.3, 0.05), (0.02, 0.2)])
 def test_a_capsule_is_what_its_surface_encloses(length: float, radius: float) -> None:
     exact, fine = mass.capsule(length, radius, 900.0), mass.mesh(*surface(length, radius, 150, 300), 900.0)

@@ -66,6 +66,7 @@ def test_what_starts_within_an_obstacle_may_leave_it() -> None:
     assert found.clearance is not None and found.clearance < 0.0
 
 
+@pytest.mark.thorough
 def test_what_the_hand_takes_is_in_the_way_of_the_arm_and_touched_by_the_hand_alone() -> None:
     """A ball into which the hand reaches from the far side: its bone comes no nearer than on arrival, the others stay
     clear, and the rest of the way is around it."""

@@ -53,6 +53,7 @@ def hand_of(body: dynamics.Body, pose: Array, hand: tuple[int, Array]) -> Array:
     return places[hand[0]] + rotation.rotate(turned[hand[0]], hand[1])
 
 
+@pytest.mark.thorough
 @both
 @settings(max_examples=6)
 @given(st.integers(0, 1000), st.booleans())
@@ -116,6 +117,7 @@ def quadrature(found: Reach, body: dynamics.Body, gravity: Array, damping: float
     return 0.5 * float(np.sum(np.diff(torques, axis=0) ** 2)) / dt
 
 
+@pytest.mark.thorough
 @both
 @settings(max_examples=5)
 @given(st.integers(0, 1000), st.integers(2, 4), st.sampled_from([0.0, 0.3]), st.booleans())
@@ -145,6 +147,7 @@ def test_the_optimum_costs_no_more_than_smoothing_with_any_arm(
     assert found.cost <= smooth.cost <= smooth.costs[0]
 
 
+@pytest.mark.thorough
 @both
 def test_the_cost_hardly_depends_on_the_frame_rate(method: str) -> None:
     body = trees.rods([0.3, 0.3], [2.0, 1.5])
@@ -197,6 +200,7 @@ def test_a_planar_reach_stays_in_its_plane(seed: int) -> None:
     assert_allclose(found.path[:, 2], 0.0, atol=1e-9)
 
 
+@pytest.mark.thorough
 @settings(max_examples=8)
 @given(st.integers(0, 1000), st.sampled_from([0.0, 0.3]))
 def test_the_cost_decreases_over_the_passes_of_any_arm(seed: int, damping: float) -> None:
@@ -217,6 +221,7 @@ def test_smoothing_gains_and_the_optimum_is_better_still() -> None:
     assert optimal.cost < smooth.cost < 0.99 * smooth.costs[0]
 
 
+@pytest.mark.thorough
 @settings(max_examples=8)
 @given(st.floats(-1.5, 0.5), st.floats(0.4, 2.0), st.floats(-1.0, 1.0), st.floats(-0.3, 0.6))
 def test_no_smoothing_beats_the_optimum(shoulder: float, elbow: float, turn: float, bend: float) -> None:
@@ -262,6 +267,7 @@ NO_LINE = {
 """Arms whose hand cannot go straight to what they reach: limits, and angles about Z at the start and the end."""
 
 
+@pytest.mark.thorough
 @both
 @pytest.mark.parametrize("case", NO_LINE)
 def test_where_the_hand_cannot_go_straight_the_joints_do(method: str, case: str) -> None:
@@ -392,6 +398,7 @@ def test_the_hand_takes_an_orientation(goal_velocity: tuple | None) -> None:
         spatial((0.35, 0.35, 0.2), effector=(2, (0.0, 0.2, 0.0)), orientation=TURNED)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("orientation", [None, TURNED])
 @pytest.mark.parametrize("approach", [(0.0, 0.0, -0.1), (0.1, 0.0, 0.0)])
 def test_the_hand_comes_in_a_straight_line(approach: tuple, orientation: Array | None) -> None:

@@ -53,11 +53,13 @@ def test_hands_are_fastest_when_those_of_people_are() -> None:
     assert sum(off > 0.02 for off in apart) < sum(off > 0.02 for off in before)
 
 
+@pytest.mark.thorough
 def test_hands_with_friction_in_their_joints_are_all_fastest_when_those_of_people_are() -> None:
     found = [peak(made(seed, PEAKS).path) for seed in range(8)]
     assert PEAKS[0] - 0.01 < min(found) and max(found) < PEAKS[1] + 0.01
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, 3])
 def test_the_path_stays_the_same_line(seed: int) -> None:
     published, timed = (made(seed, peaks, 0.0) for peaks in (None, PEAKS))

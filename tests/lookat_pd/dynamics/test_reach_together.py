@@ -141,6 +141,7 @@ def test_hands_that_follow_are_on_their_paths() -> None:
     assert_allclose(hands(torso(), kept), paths[:1].repeat(13, axis=0), atol=1e-5)
 
 
+@pytest.mark.thorough
 def test_an_obstacle_between_both_hands_is_kept_clear() -> None:
     ball = dynamics.Obstacles([[0.0, 0.45, 1.28]], [[0.0, 0.45, 1.28]], [0.12])
     found = reach_together(torso(), WHOLE, HANDS, 1.0, DT, obstacles=ball)

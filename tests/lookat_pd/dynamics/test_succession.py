@@ -68,6 +68,7 @@ def moved(body: Body, keys: Array, duration: float, **given: Any) -> Array:
     return times[np.argmax(speeds, axis=0)]
 
 
+@pytest.mark.thorough
 @given(st.integers(2, 7), SEEDS, DURATIONS, TENSIONS, st.floats(0.0, 1.0), st.floats(0.0, 20.0))
 def test_joints_are_fastest_one_after_the_other_from_the_root_to_the_tip(
     n: int, seed: int, duration: float, tension: float, keeps: float, weight: float
@@ -80,12 +81,14 @@ def test_joints_are_fastest_one_after_the_other_from_the_root_to_the_tip(
     assert peaks[-1] > peaks[0]
 
 
+@pytest.mark.thorough
 @given(SEEDS, st.floats(0.7, 1.0))
 def test_a_wrist_is_behind_its_elbow_as_in_a_throw(seed: int, duration: float) -> None:
     _, elbow, wrist = moved(arm(0.45), keys_of(3, seed, 2), duration, gravity=DOWN)
     assert 0.025 < wrist - elbow < 0.075
 
 
+@pytest.mark.thorough
 @given(SEEDS, DURATIONS, st.floats(1.05, 100.0))
 def test_a_heavier_body_is_later_in_all_joints(seed: int, duration: float, factor: float) -> None:
     body, keys = trees.body(4, seed), keys_of(4, seed, 2)
@@ -97,6 +100,7 @@ def test_a_heavier_body_is_later_in_all_joints(seed: int, duration: float, facto
     assert np.all(more > left)
 
 
+@pytest.mark.thorough
 @given(st.lists(st.floats(0.0, 20.0), min_size=2, max_size=2, unique=True), DURATIONS)
 def test_the_more_a_hand_carries_the_later_the_arm(loads: list[float], duration: float) -> None:
     less, more = sorted(loads)
@@ -110,6 +114,7 @@ def test_the_more_a_hand_carries_the_later_the_arm(loads: list[float], duration:
     assert np.all(loaded > light)
 
 
+@pytest.mark.thorough
 @given(st.integers(1, 5), st.integers(2, 6), SEEDS, TENSIONS, st.floats(0.0, 1.0))
 def test_keys_are_hit_and_two_derivatives_run_on_over_them(
     n: int, count: int, seed: int, tension: float, keeps: float
@@ -160,6 +165,7 @@ def test_extremes_and_published_stops_are_at_rest(seed: int, duration: float) ->
     assert_allclose(motion.at(times)[1], 0.0, atol=1e-12)
 
 
+@pytest.mark.thorough
 @given(st.floats(0.2, 2.0), st.floats(0.3, 1.5))
 def test_an_arm_that_falls_arrives_late_and_one_that_is_lifted_early(duration: float, turn: float) -> None:
     level = rotation.exp([[0.0, 0.0, 0.5 * np.pi], [0.0, 0.0, 0.0], [0.0, 0.0, 0.0]])
@@ -192,6 +198,7 @@ def test_poses_at_equal_distances_give_a_constant_speed(seed: int, span: float, 
     assert_allclose(speeds, np.broadcast_to(turn / span, speeds.shape), atol=1e-9)
 
 
+@pytest.mark.thorough
 @given(SEEDS)
 def test_the_motion_is_that_of_any_frame_rate(seed: int) -> None:
     keys, times = keys_of(3, seed), np.array([0.0, 0.5, 1.0, 1.75])
@@ -215,6 +222,7 @@ def test_tension_takes_the_lag_away() -> None:
     assert all(np.all(slack > tense) for slack, tense in itertools.pairwise(left))
 
 
+@pytest.mark.thorough
 @given(SEEDS, st.floats(0.2, 1.0), st.floats(0.0, 0.3))
 def test_nothing_goes_beyond_the_limits_of_joints_and_no_engine_is_needed(seed: int, span: float, room: float) -> None:
     keys, times = keys_of(3, seed)[[0, 1, 1, 2]], span * np.arange(4.0)

@@ -103,6 +103,7 @@ def test_the_motion_is_smooth_and_that_of_every_frame_rate(rate: int, turn: floa
     assert np.linalg.norm(np.diff(turns, axis=0), axis=-1).max() < 0.35
 
 
+@pytest.mark.thorough
 def test_nothing_depends_on_being_just_above_the_limit() -> None:
     t, step = times(2.0), 1e-4
     turns = np.arange(1.5, 2.7, 0.03)
@@ -111,6 +112,7 @@ def test_nothing_depends_on_being_just_above_the_limit() -> None:
         assert largest_angle(one.wanted[:, 0], two.wanted[:, 0]) < 20.0 * step
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("around", [90.0, 180.0, 270.0, 360.0, -180.0])
 @pytest.mark.parametrize("settle", [0.3, 0.6])
 def test_a_target_that_circles_whips_no_head(around: float, settle: float) -> None:
@@ -148,6 +150,7 @@ def test_a_displaced_head_is_solved_again_at_the_same_speed() -> None:
     assert again.error[-1] < 1e-3
 
 
+@pytest.mark.thorough
 def test_in_real_time_it_is_the_same() -> None:
     t = times(3.0, 60)
     targets = switching(t, 2.2, -2.2)

@@ -64,6 +64,7 @@ def assert_same(one: gaze.Solution, other: gaze.Solution) -> None:
         assert np.array_equal(getattr(one, field.name), getattr(other, field.name), equal_nan=field.name == "error")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("changes", [{}, {"stabilize": 0.95}, {"stabilize": 0.95, "level": 0.5, "head_speed": 6.0}])
 @pytest.mark.parametrize("shifted", [False, True])
 def test_an_edit_solves_what_it_touches_and_gives_the_whole_solve(changes, shifted) -> None:

@@ -57,6 +57,7 @@ def test_the_settled_head_is_level(roll, pitch, yaw, up, method) -> None:
         assert np.degrees(found.error[-1]) < 0.05
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "tuning",
     [
@@ -126,6 +127,7 @@ def test_the_roll_is_continuous_in_all_directions(side: float) -> None:
     assert np.abs(np.diff(roll)).max() < np.radians(5.0)
 
 
+@pytest.mark.thorough
 def test_in_real_time_it_is_the_same() -> None:
     t = np.arange(121) / 24.0
     rotations, positions = leaning(40, 30, t)
@@ -155,6 +157,7 @@ def added(chain, found: Solution, pose: tuple[np.ndarray, np.ndarray]) -> tuple[
     return apart, clear & known & (np.abs(apart) < 95.0)
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(st.floats(-70, 70), st.floats(-80, 80), st.floats(-60, 60), st.floats(-25, 25), st.floats(0.0, 0.12))
 def test_a_look_aside_on_a_leaning_body_rolls_the_head_no_further_than_its_limit(roll, pitch, yaw, up, height) -> None:
@@ -168,6 +171,7 @@ def test_a_look_aside_on_a_leaning_body_rolls_the_head_no_further_than_its_limit
         assert np.degrees(found.error[-1]) < 0.05
 
 
+@pytest.mark.thorough
 @given(st.floats(-60, 60), st.floats(-25, 25))
 def test_on_an_upright_body_the_limit_changes_nothing(yaw, up) -> None:
     chains = (make_chain(most_roll=most, stabilize=0.9) for most in (np.radians(15.0), np.pi))

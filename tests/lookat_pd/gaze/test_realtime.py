@@ -69,6 +69,7 @@ TUNINGS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tuning", TUNINGS.values(), ids=TUNINGS)
 def test_steps_are_the_solve(tuning) -> None:
     times = np.arange(1.5 * RATE) / RATE
@@ -79,6 +80,7 @@ def test_steps_are_the_solve(tuning) -> None:
     assert largest_angle(stepped, solved.offsets) < (2e-3 if tuning.feed_forward else 1e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["critical", "responsive", "component", "limited speed"])
 def test_how_time_is_cut_does_not_matter(name) -> None:
     coarse = np.arange(0, RATE + 1, 4) / RATE
@@ -116,6 +118,7 @@ def test_switching_off_is_the_solve_and_ends_at_exactly_nothing() -> None:
     assert np.all(stepped[RATE + 1 + still[0] :] == rotation.IDENTITY)
 
 
+@pytest.mark.thorough
 def test_switched_on_again_in_the_middle_of_the_fade_nothing_leaps() -> None:
     times = np.arange(6 * RATE) / RATE
     pose, targets = body(times), at(np.full(len(times), 0.9))
@@ -135,6 +138,7 @@ def yaw_of_all(offsets: Array) -> Array:
     return rotation.log(offsets)[..., 2].sum(axis=-1)
 
 
+@pytest.mark.thorough
 def test_a_target_that_passes_behind_is_held_on_its_side_and_then_met_on_the_other() -> None:
     rate = RATE // 2
     times = np.arange(8 * rate) / rate
@@ -149,6 +153,7 @@ def test_a_target_that_passes_behind_is_held_on_its_side_and_then_met_on_the_oth
     assert largest_angle(stepped, solved.offsets) < 1e-3
 
 
+@pytest.mark.thorough
 def test_limits_and_speed_are_kept_whatever_the_target_does() -> None:
     random, speed = np.random.default_rng(3), np.radians(120.0)
     limits, stepper = chain(), RealtimeLookAt(chain(), Tuning(settle_time=0.2, damping_ratio=0.6, max_speed=speed))
@@ -163,6 +168,7 @@ def test_limits_and_speed_are_kept_whatever_the_target_does() -> None:
         before = now
 
 
+@pytest.mark.thorough
 def test_settled_the_head_aims_at_the_target() -> None:
     pose, target = body(np.zeros(1)), at(np.array([0.7]), 0.3)[0]
     stepper = RealtimeLookAt(chain(), Tuning())
@@ -239,6 +245,7 @@ def test_a_step_is_quick() -> None:
     assert min(taken) < 0.5 * (1 / 60)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rides", [False, True])
 @pytest.mark.parametrize("moving", [False, True])
 def test_what_stands_in_the_world_or_rides_along_is_held_while_the_space_moves(moving, rides) -> None:
@@ -260,6 +267,7 @@ def test_what_stands_in_the_world_or_rides_along_is_held_while_the_space_moves(m
     assert np.degrees(max(still[rate:])) < 0.6
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("turns", [0.0, 0.4])
 def test_who_runs_along_is_held_though_only_bones_travel(turns) -> None:
     """Within a space that stands, once they have run for a while: as a root bone travels, and a partner with it; both
@@ -278,6 +286,7 @@ def test_who_runs_along_is_held_though_only_bones_travel(turns) -> None:
     assert np.degrees(max(missed[2 * rate :])) < 0.2
 
 
+@pytest.mark.thorough
 def test_what_moves_of_its_own_is_followed_by_who_sways() -> None:
     """As without anything that carries it: nobody sways along with a bird."""
     times = np.arange(3 * RATE) / RATE

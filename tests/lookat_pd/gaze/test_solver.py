@@ -248,6 +248,7 @@ def test_whatever_the_target_does_the_motion_is_smooth_and_within_the_limits(pat
             assert_within_limits(solution, chain)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("zeta", [0.2, 0.4, 0.5**0.5, 1.0, 2.0])
 @pytest.mark.parametrize("feed_forward", [0.0, 1.0])
 def test_limits_hold_for_any_damping_and_feed_forward(zeta, feed_forward):
@@ -323,6 +324,7 @@ SAME_AT_ALL_RATES = (
 )
 
 
+@pytest.mark.thorough
 @diagonal(name=SAME_AT_ALL_RATES, tuning=KINDS, events={"on frames": ON_FRAMES, "between frames": ANYWHERE})
 def test_all_frame_rates_give_the_same_motion(name, tuning, events):
     path = PATHS.get(name, lambda t: at(90.0 * t))
@@ -451,6 +453,7 @@ def test_many_events_within_one_frame():
     assert largest_degrees(plain.offsets, crowded.offsets) < 10.0
 
 
+@pytest.mark.thorough
 def test_ten_thousand_frames_and_a_hundred_events():
     rng = np.random.default_rng(2)
     events = [Event(t, (None, 0, 1)[k % 3]) for k, t in enumerate(np.sort(rng.uniform(0.0, 416.0, 100)))]

@@ -244,6 +244,7 @@ def switching(rate: float, events=EVENTS, tuning: Tuning | None = None, seconds:
     return solve(chain(**changes), tuning or Tuning(), *dancer(t), targets, 1 / rate, events)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tuning", [Tuning(), Tuning(method="component"), Tuning(max_speed=1.0)])
 def test_on_switch_and_off_keep_the_velocity(tuning):
     """Halving the step halves every change of the velocity, as it does for the published form."""
@@ -274,6 +275,7 @@ def test_a_part_of_the_timeline_is_the_whole_from_there():
     assert largest_angle(whole.offsets[360:], alone.offsets[360:]) < 1e-12
 
 
+@pytest.mark.thorough
 def test_a_speed_limit_holds_for_what_is_canceled_too():
     for method in ("geodesic", "component"):
         solution = switching(960, tuning=Tuning(max_speed=0.8, method=method))
@@ -293,6 +295,7 @@ def test_limits_hold():
         assert np.all(np.abs(np.arcsin(np.clip(turned[..., 2], -1, 1))) < limits.pitch_up_limits + 1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("tuning", [Tuning(), Tuning(method="component"), Tuning(max_speed=1.5)])
 def test_steps_in_real_time_are_the_solve(tuning):
     t = times(1.5)
@@ -305,6 +308,7 @@ def test_steps_in_real_time_are_the_solve(tuning):
     assert stepper.step(bodies[0][-1], bodies[1][-1], None, 0.0).shape == (5, 4)
 
 
+@pytest.mark.thorough
 def test_a_changed_setting_does_not_make_it_leap_in_real_time():
     t = times(3.0)
     bodies, path = dancer(t), still(t)[0]

@@ -82,6 +82,7 @@ def solutions(case: Case) -> tuple[ik.BodySolution, ik.BodySolution]:
     return tuple(figure().solve(objectives, in_time=in_time, **settings) for in_time in (False, True))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", CASES)
 def test_the_poses_are_those_of_each_solved_by_itself(name: str) -> None:
     """On the same branch everywhere, and without steps from one to the next that these do not have."""

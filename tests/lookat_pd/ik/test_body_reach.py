@@ -27,6 +27,7 @@ def solved(objectives: list[ik.BodyObjective], pose: rotation.Array) -> ik.BodyS
     return ik.solve_body(body.parents, body.offsets, pose, objectives, posture=body.posture, move_root=True)
 
 
+@pytest.mark.thorough
 def test_a_straight_knee_lets_go_without_a_snap() -> None:
     """Hands that are pulled apart out of reach: one knee is straight, and bends as they move."""
     body, count = figure(), 200
@@ -76,6 +77,7 @@ def bends(found: ik.BodySolution, limb: str, after: str) -> rotation.Array:
     return body.posture.take(joint).bend(*bones, found.rotations[:, joint])[:, 0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("count", [80, 200])
 def test_limbs_become_straight_softly_after_the_body_has_done_its_part(count: int) -> None:
     body, soft, hard = figure(), out_and_back(count, 0.03), out_and_back(count, 0.0)

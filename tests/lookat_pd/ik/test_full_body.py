@@ -413,6 +413,7 @@ def locked_body(locks: list[list[int]], seed: int) -> tuple[list[int], Array, Ar
     return parents, offsets, pose(first), Limits(locks=locked), [BodyPosition(k, places[:, k]) for k in (4, 7)]
 
 
+@pytest.mark.thorough
 def test_targets_that_locked_angles_allow_are_reached() -> None:
     for locks in [[[1]], [[0]], [[2]], [[0, 1]], [[0, 2]], [[1, 2]], [[1], [0], [2], []], [[0, 1], [], [1, 2], [0]]]:
         parents, offsets, start, limits, objectives = locked_body(locks, 0)
@@ -439,6 +440,7 @@ def balance() -> Balance:
     return Balance(masses, np.zeros((len(masses), 3)), soles)
 
 
+@pytest.mark.thorough
 def test_the_centre_of_mass_stays_above_the_feet() -> None:
     for away in [(0.1, -0.7, 0.0), (0.4, -0.4, -0.3), (0.0, 0.5, 0.2), (0.8, -1.5, 0.2)]:
         body = figure()
@@ -450,6 +452,7 @@ def test_the_centre_of_mass_stays_above_the_feet() -> None:
         assert np.max(speed) < 0.25
 
 
+@pytest.mark.thorough
 def test_balance_takes_nothing_from_a_hand_in_reach() -> None:
     for away in [(0.1, -0.7, 0.0), (0.2, -0.45, -0.2), (0.0, -0.5, -0.3), (0.3, -0.3, 0.5)]:
         body = figure()

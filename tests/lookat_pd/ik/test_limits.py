@@ -145,6 +145,7 @@ def test_angles_count_from_the_rest(seed: int) -> None:
 # The solvers
 
 
+@pytest.mark.thorough
 @given(any_method, seeds)
 @settings(max_examples=40, deadline=None)
 def test_every_solver_ends_inside(method: str, seed: int) -> None:
@@ -159,6 +160,7 @@ def test_every_solver_ends_inside(method: str, seed: int) -> None:
     assert np.all(found.error <= before.error + 1e-9)
 
 
+@pytest.mark.thorough
 @given(any_method, seeds, orders)
 @settings(max_examples=15, deadline=None)
 def test_every_solver_keeps_both_kinds_of_limits(method: str, seed: int, order: str) -> None:
@@ -182,6 +184,7 @@ def test_a_start_outside_is_brought_inside(method: str) -> None:
     assert np.max(off_range(blenders_angles(found.rotations), limits.minimum, limits.maximum)) < INSIDE
 
 
+@pytest.mark.thorough
 @methods
 def test_a_finger_of_hinges_reaches_what_it_can(method: str) -> None:
     locks, minimum, maximum = np.zeros((3, 3), dtype=bool), np.full((3, 3), -FREE), np.full((3, 3), FREE)
@@ -195,6 +198,7 @@ def test_a_finger_of_hinges_reaches_what_it_can(method: str) -> None:
     assert np.mean(found.error < 1e-3) >= 0.8
 
 
+@pytest.mark.thorough
 @methods
 def test_targets_that_limits_allow_are_reached(method: str) -> None:
     random = np.random.default_rng(2)

@@ -58,6 +58,7 @@ def test_the_last_joint_takes_the_wanted_orientation_at_the_target(method: str) 
     assert_allclose(found.orientation_error, left, atol=1e-6)
 
 
+@pytest.mark.thorough
 @methods
 def test_the_weight_leads_from_none_of_the_orientation_to_all_of_it(method: str) -> None:
     start, targets, random = shot(20)
@@ -74,6 +75,7 @@ def test_the_weight_leads_from_none_of_the_orientation_to_all_of_it(method: str)
     assert_allclose(left[2], 0.0, atol=2e-3)
 
 
+@pytest.mark.thorough
 @methods
 def test_a_wrist_that_limits_hold_back_still_lets_the_hand_arrive(method: str) -> None:
     start, targets, _ = shot(20)
@@ -117,6 +119,7 @@ def test_a_chain_that_is_at_its_target_still_bends_towards_the_pole(method: str)
 # Soft goals
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", SOFT)
 def test_soft_goals_draw_joints_and_the_effector_still_arrives(method: str) -> None:
     start, targets, _ = shot(40)

@@ -62,6 +62,7 @@ def steps(rotations: Array) -> Array:
     return rotation.distance(rotations[1:], rotations[:-1])
 
 
+@pytest.mark.thorough
 def test_the_default_method_never_snaps_with_a_pole() -> None:
     for joints in [2, 3]:
         for fps in [24, 60]:
@@ -71,6 +72,7 @@ def test_the_default_method_never_snaps_with_a_pole() -> None:
                 assert steps(found).max() <= 1.5 * arm.needed
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", TWO_BONES)
 def test_two_bones_never_snap_with_a_pole(method: str) -> None:
     for seed in range(4):

@@ -164,6 +164,7 @@ def largest(poses: Array) -> float:
     return float(rotation.distance(poses[1:], poses[:-1]).max())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["two bones", "three bones", "hinge limits", "along X", "scaled"])
 def test_no_joint_turns_much_faster_than_the_path_needs(kind: str, subtests: pytest.Subtests) -> None:
     for seed in range(3):

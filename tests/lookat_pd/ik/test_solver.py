@@ -56,6 +56,7 @@ def random_chain(seed: int) -> tuple[Array, Array, Array]:
 # Reaching
 
 
+@pytest.mark.thorough
 @methods
 def test_targets_in_reach_are_reached(method: str) -> None:
     random = np.random.default_rng(1)
@@ -78,6 +79,7 @@ def test_the_error_is_that_of_the_rotations_and_no_worse_than_at_the_start(metho
     assert found.iterations <= seed % 7
 
 
+@pytest.mark.thorough
 @methods
 def test_more_iterations_are_never_worse(method: str) -> None:
     random = np.random.default_rng(2)
@@ -122,6 +124,7 @@ def test_a_chain_is_finished_when_its_error_is_below_the_tolerance(method: str) 
         assert np.all(before[found.iterations > 0] >= tolerance)
 
 
+@pytest.mark.thorough
 @methods
 def test_finished_chains_stay_as_they_are_while_others_go_on(method: str) -> None:
     random = np.random.default_rng(6)
@@ -178,6 +181,7 @@ def test_more_chains_than_are_iterated_together() -> None:
 # Out of reach
 
 
+@pytest.mark.thorough
 @methods
 def test_out_of_reach_the_nearest_point_is_found_calmly(method: str) -> None:
     random = np.random.default_rng(7)
@@ -370,6 +374,7 @@ def test_the_sign_and_length_of_quaternions_play_no_part(seed: int) -> None:
     assert_allclose(joints(offsets, two.rotations), joints(offsets, one.rotations), atol=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", ik.METHODS)
 def test_the_published_iterations_are_never_worse_than_the_start_and_keep_the_lengths(method: str) -> None:
     random = np.random.default_rng(3)

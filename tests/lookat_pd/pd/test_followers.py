@@ -139,6 +139,7 @@ def by_steps(tuning: Tuning, settle_times: Array, dt: float, goals: Array, start
     return np.stack(states), last
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("integrator", ["exact", "stable", "euler"])
 def test_a_run_is_the_same_as_one_step_after_the_other(integrator, subtests):
     dt, settle_times = 0.1, np.array([0.6, 1.1])

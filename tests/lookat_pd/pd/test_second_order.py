@@ -34,6 +34,7 @@ def runge_kutta(state: Array, goal, length: float, settle_time: float, zeta: flo
     return state
 
 
+@pytest.mark.thorough
 @given(ratios, settle_times, st.floats(0.0, 1.0), st.lists(values, min_size=4, max_size=4), values, values)
 def test_the_exact_step_solves_the_equation_for_cubic_goals(zeta, settle_time, feed_forward, cubic, x, v):
     length = 0.1

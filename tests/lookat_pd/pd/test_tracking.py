@@ -63,6 +63,7 @@ def engine(goals: Array, dt: float, settle_time: float, zeta: float, integrator:
     return np.array(result).T
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("zeta", [0.0, 0.3, 0.5**0.5, 1.0, 1.0 + 1e-7, 1.7, 3.0])
 @pytest.mark.parametrize("feed_forward", [0.0, 0.4, 1.0])
 def test_exact_solves_the_equation_for_piecewise_linear_goals(zeta, feed_forward):

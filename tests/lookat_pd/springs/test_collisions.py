@@ -106,6 +106,7 @@ def test_what_moves_into_a_tail_pushes_it_aside(shape) -> None:
     assert largest_degrees(found.offsets[-1:], found.offsets[-2:-1]) < 0.05
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "solids",
     [
@@ -184,6 +185,7 @@ def test_what_collides_does_not_change_with_other_chains_beside_it() -> None:
     assert largest_degrees(found.offsets[:, 4:], alone.offsets) < 1e-4
 
 
+@pytest.mark.thorough
 def test_in_settled_contact_nothing_is_deeper_than_two_percent_of_the_radius() -> None:
     """Chains that are pressed onto a solid each by gravity in any direction."""
     random, count, links, frames = np.random.default_rng(3), 6, 3, 49
@@ -268,6 +270,7 @@ def test_what_is_wrong_with_colliders_is_said() -> None:
         springs.solve(*motion, 1 / 24, **SETTINGS, colliders=floor(0.0), radius=-0.1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("degrees", [10.0, 25.0])
 def test_no_bone_bends_further_than_its_cone(degrees) -> None:
     places, turned, tips, parents = still(72, 5)
@@ -298,6 +301,7 @@ def test_a_cone_that_is_wide_enough_changes_nothing_and_one_may_touch_as_well() 
         springs.solve(*motion, 1 / 24, **SETTINGS, limit=0.0)
 
 
+@pytest.mark.thorough
 def test_a_cone_gives_way_to_a_collider_without_flipping_to_and_fro() -> None:
     motion = still(49, 3)
     begin, end = [[0.035, 0.1386, -0.1241]], [[-0.0205, 0.1359, 0.0337]]
@@ -341,6 +345,7 @@ def at_random(random: np.random.Generator, frames: int) -> SpringMotion:
     )
 
 
+@pytest.mark.thorough
 def test_what_its_cone_and_a_collider_hold_does_not_shiver() -> None:
     random = np.random.default_rng(7)
     every = [at_random(random, 25) for _ in range(24)]
@@ -397,6 +402,7 @@ def test_under_a_pull_much_stronger_than_the_springs_chains_begin_at_rest() -> N
             assert largest_degrees(found.offsets, found.offsets[:1]) < 0.01
 
 
+@pytest.mark.thorough
 def test_chains_that_a_wind_blows_over_begin_where_they_stay() -> None:
     random = np.random.default_rng(10)
     wide = 0

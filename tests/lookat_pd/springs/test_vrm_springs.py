@@ -55,6 +55,7 @@ def theirs(stiffness: float, drag: float, power: float = 0.0, **settings) -> Arr
     return vrm_stepper.run(joints, [n - 1 for n in range(BONES + 1)], places, turns, 60.0, **settings)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rate", [30, 60])
 @pytest.mark.parametrize(
     ("stiffness", "drag", "power"),
@@ -113,6 +114,7 @@ def test_the_ends_of_the_settings_are_finite(stiffness, drag) -> None:
     assert all(np.isfinite(value) for value in (found.omega, found.damping_ratio, found.air, found.unit))
 
 
+@pytest.mark.thorough
 def test_a_center_takes_its_motion_away_as_in_vrm() -> None:
     places, turns = walker(60)
     inside = theirs(1.0, 0.4, center=(places[:, 0], turns[:, 0]))

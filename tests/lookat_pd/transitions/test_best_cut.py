@@ -60,6 +60,7 @@ def plain(a: Array, b: Array, share: Array, velocity: float, root: int) -> Array
     return result
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("root", [0, 2, -1])
 def test_cost_equals_a_plain_loop_over_pairs_and_joints(root):
     a, b = body(1, 4, 4), placed(body(2, 5, 4), 2.0)

@@ -340,6 +340,7 @@ def test_interrupting_with_the_same_target_while_at_rest_changes_nothing_to_come
     assert_array_equal(once, again)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("blend", BLENDS)
 @given(signs=st.lists(st.sampled_from((-1.0, 1.0)), min_size=60, max_size=60))
 def test_signs_of_quaternions_do_not_matter(blend, signs):
@@ -436,6 +437,7 @@ def test_frame_rates_agree_on_motions_with_acceleration():
     assert np.degrees(difference(at[24.0][1::2], at[60.0][4::5]).max()) < 0.5
 
 
+@pytest.mark.thorough
 @given(turn=st.lists(st.floats(-3.0, 3.0), min_size=3, max_size=3))
 @pytest.mark.parametrize("blend", BLENDS)
 def test_vectors_are_blended_as_vectors_never_per_component(blend, turn):
@@ -445,6 +447,7 @@ def test_vectors_are_blended_as_vectors_never_per_component(blend, turn):
     assert_allclose(turned, rotation.rotate(q, blend(previous, target, DT, 0.4, kind="vector")), atol=1e-12)
 
 
+@pytest.mark.thorough
 @given(turn=st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6))
 @pytest.mark.parametrize("blend", BLENDS)
 def test_rotations_are_blended_alike_in_any_space(blend, turn):

@@ -85,6 +85,7 @@ def test_layer_holds_only_the_chains_rotation_and_the_source_is_untouched() -> N
     assert [strip.blend_type for strip in track.strips] == ["COMBINE"]
 
 
+@pytest.mark.thorough
 @into_any
 def test_other_bones_do_not_move(into) -> None:
     scene = dressed()
@@ -104,6 +105,7 @@ def test_other_bones_do_not_move(into) -> None:
     assert np.array_equal(before, local())
 
 
+@pytest.mark.thorough
 @into_any
 def test_every_rotation_mode_is_keyed_as_it_is_wanted(into, subtests) -> None:
     """The one place where all destinations meet all modes, each by itself and beside the others."""
@@ -126,6 +128,7 @@ def test_outside_the_range_nothing_moves(into) -> None:
     assert np.abs(after - before).max() <= (0.0 if into == "LAYER" else 2e-6)
 
 
+@pytest.mark.thorough
 @diagonal(into=INTO, modes=[("QUATERNION",), ("XYZ",), ("AXIS_ANGLE",)], keyed_bones=[(), ("neck",)])
 def test_posed_but_unkeyed_bones_keep_their_pose(into, modes, keyed_bones) -> None:
     """Bones that stand in a pose without keys: before the first switch-on and after release they stand as posed."""
@@ -179,6 +182,7 @@ def strip_of(armature: bpy.types.Object, start: int = 1, **settings) -> bpy.type
     return strip
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])
 @pytest.mark.parametrize(
     "settings",
@@ -254,6 +258,7 @@ def channels_of(armature: bpy.types.Object, bone: str, frames) -> np.ndarray:
     return np.array(found)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mode", MODES)
 def test_channels_never_jump(mode) -> None:
     """Subframes are fine too: the pose halfway between two frames lies between them."""
@@ -269,6 +274,7 @@ def test_channels_never_jump(mode) -> None:
     assert np.all(between < 0.25 * reach + 1e-3)
 
 
+@pytest.mark.thorough
 @diagonal(mode=MODES, axis=[0, 1, 2])
 def test_many_turns_stay_many_turns(mode, axis) -> None:
     """A head that spins three times while it looks (an owl with a screw loose) runs on without jumps."""
@@ -296,6 +302,7 @@ def test_many_turns_stay_many_turns(mode, axis) -> None:
     assert step.max() < (1.2 if mode in ("QUATERNION",) else 2.0 if mode == "AXIS_ANGLE" else np.pi + 0.5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mode", scenes.EULER)
 def test_through_gimbal_lock(mode) -> None:
     """The middle angle passes through 90 degrees: still the right pose at every frame and not a number missing."""

@@ -117,6 +117,7 @@ def write(pens: Any, armature: bpy.types.Object, frames: np.ndarray, bases: dict
         pens.write(name, mode, frames, bases[name] + 0.1, bases[name])
 
 
+@pytest.mark.thorough
 @diagonal(
     into=["CURRENT", "NEW", "LAYER"], written=[(5, 12, "EVERY_FRAME"), (20, 40, "EVERY_FRAME"), (5, 12, "FITTED")]
 )

@@ -43,6 +43,7 @@ def offsets_of(seed: int) -> np.ndarray:
     return np.where(np.any(turn, axis=1)[:, None], rotation.exp(turn), rotation.IDENTITY)
 
 
+@pytest.mark.thorough
 @any_mode
 @given(seed=seeds)
 def test_turned_values_are_the_turned_rotation(mode, seed) -> None:
@@ -51,6 +52,7 @@ def test_turned_values_are_the_turned_rotation(mode, seed) -> None:
     assert largest_angle(turned, rotation.multiply(channels.to_quaternion(raw, mode), offsets)) < 1e-7
 
 
+@pytest.mark.thorough
 @any_mode
 @given(seed=seeds)
 def test_what_is_not_turned_is_not_touched(mode, seed) -> None:
@@ -59,6 +61,7 @@ def test_what_is_not_turned_is_not_touched(mode, seed) -> None:
     assert np.array_equal(channels.turned(raw, mode, still), raw)
 
 
+@pytest.mark.thorough
 @any_mode
 @given(seed=seeds)
 def test_before_the_first_turn_the_values_are_the_raw_ones(mode, seed) -> None:

@@ -147,6 +147,7 @@ def posed(mode: str, count: int = 120):
     return channels.of_rotations(rotation.exp(vectors), mode), rotation.exp(vectors)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mode", scenes.MODES)
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_a_fitted_bake_is_within_the_angle_that_it_states(mode, into) -> None:

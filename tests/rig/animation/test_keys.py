@@ -71,6 +71,7 @@ def check_outside(curve, first: int, last: int, *, between: bool = True) -> None
     assert values(curve, outside) == pytest.approx(before, abs=5e-4)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("interpolations", KINDS, ids=lambda kind: kind[0] if len(kind) == 1 else "mixed")
 def test_nothing_outside_the_replaced_stretch_moves(interpolations, subtests) -> None:
     """At whole frames and halfway; an easing that is cut in two keeps its values at whole frames."""
@@ -80,6 +81,7 @@ def test_nothing_outside_the_replaced_stretch_moves(interpolations, subtests) ->
             check_outside(curve, *stretch, between=DIVISIBLE.issuperset(interpolations))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("handles", [*((kind,) for kind in HANDLES), HANDLES], ids="+".join)
 def test_automatic_handles_do_not_follow_the_new_keys(handles, subtests) -> None:
     for smoothing, stretch in product(("NONE", "CONT_ACCEL"), STRETCHES):

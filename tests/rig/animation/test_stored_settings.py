@@ -135,6 +135,7 @@ def library(folder, *further) -> str:
     return linked.save_library(folder, scenes.figure(rows=[*scenes.FIGURE, *further]))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", linked.KINDS)
 def test_an_override_keeps_all_settings(tmp_path, kind) -> None:
     hero = linked.overridden(library(tmp_path), kind)

@@ -4,6 +4,8 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import standalone
 
 RIG = Path(standalone.__file__).parent / "rig"
@@ -68,6 +70,7 @@ def loops(text: str) -> Iterator[str]:
     return look(tree, "")
 
 
+@pytest.mark.thorough
 def test_corrections_and_probes_are_in_one_place() -> None:
     found = {
         f"{path.relative_to(RIG).as_posix()} {name}"

@@ -82,6 +82,7 @@ def held_by(armature: bpy.types.Object, item: bpy.types.ID, path: str) -> None:
     armature.update_tag()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("on_data", "path"),
     [(False, '["arm ik"]'), (True, '["arm ik"]'), (False, 'data["arm ik"]'), (False, 'pose.bones["Head"]["arm ik"]')],
@@ -99,6 +100,7 @@ def test_a_switch_may_be_held_by_the_armature_its_data_or_any_bone(human, on_dat
     assert values == [1.0, 0.0, 0.0, 1.0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", ["property", "bone", "location", "slider", "bone slider"])
 @pytest.mark.parametrize("into", ["NEW", "CURRENT"])
 def test_a_switch_may_be_held_by_another_object_or_be_a_slider(human, kind, into) -> None:

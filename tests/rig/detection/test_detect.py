@@ -62,6 +62,7 @@ RENAMINGS: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.thorough
 @conventions
 def test_case_prefix_and_suffix_of_all_names_do_not_matter(name: str, subtests) -> None:
     body = human(CONVENTIONS[name])
@@ -85,6 +86,7 @@ def test_detection_turns_and_scales_with_the_rig(name: str, turn, scale: float) 
         assert degrees_between(found, rotation.rotate(turn, expected)) < 12.0
 
 
+@pytest.mark.thorough
 @given(any_turn)
 def test_forward_and_up_are_square_unit_vectors(turn) -> None:
     for body in (human(CONVENTIONS["mixamo"]), skeletons.quadruped(), skeletons.snake(12), skeletons.nameless()):

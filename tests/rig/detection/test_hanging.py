@@ -126,6 +126,7 @@ def _rows(maker: Maker, deforms: str, hung: Sequence[str]) -> Iterator[tuple]:
 CASES = [(maker, hang, deforms) for maker in MAKERS for hang in HANGS for deforms in DEFORMS]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("hung", [PARTS[4:], PARTS[3:], PARTS[1:]], ids=" ".join)
 def test_controls_are_chosen_and_lead_down_to_the_hips(hung: Sequence[str], subtests) -> None:
     for n, (maker, hang, deforms) in enumerate(CASES):
@@ -139,6 +140,7 @@ def test_controls_are_chosen_and_lead_down_to_the_hips(hung: Sequence[str], subt
             bpy.data.objects.remove(figure)
 
 
+@pytest.mark.thorough
 @diagonal(hang=HANGS, maker=[*MAKERS])
 def test_the_face_is_on_a_target_far_aside_live_and_baked(maker: str, hang: Hang) -> None:
     deforms = DEFORMS[list(MAKERS).index(maker) % len(DEFORMS)]

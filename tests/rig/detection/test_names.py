@@ -129,6 +129,7 @@ SPELLINGS: dict[str, Callable[[str], str]] = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("language", LANGUAGES[1:])
 def test_every_language_with_its_own_sides(language: str, subtests) -> None:
     """Words and letters for left and right, before and behind the name, however it is spelled."""
@@ -148,6 +149,7 @@ def test_every_language_with_its_own_sides(language: str, subtests) -> None:
                 assert detect.read_axes(body).forward @ np.array([0.0, -1.0, 0.0]) > 0.99
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("known", [*ARM, *LEG, "arms", "legs", "neck", "head"])
 def test_a_language_that_is_not_known_may_share_words_with_english(known: str, subtests) -> None:
     """Shape and hierarchy say the rest, and feet are never taken for hands."""

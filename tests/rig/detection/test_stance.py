@@ -61,6 +61,7 @@ def test_a_zero_pose_along_one_axis_is_read_from_the_animation(name: str, along:
     assert [leg.upper for leg in legs] == [names.leg.split("|")[0].format(side) for side in names.sides]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("up", ["Z", "Y"])
 @pytest.mark.parametrize("along", ["X", "Y", "Z"])
 def test_a_bvh_file_with_a_zero_pose_along_one_axis(tmp_path, along: str, up: str) -> None:

@@ -240,6 +240,7 @@ def turned_by(joints: str, impulse: float) -> float:
     return float(np.degrees(rotation.distance(before, after)).max())
 
 
+@pytest.mark.thorough
 def test_head_neck_and_spine_together_turn_no_further_than_one_of_them() -> None:
     assert turned_by("PUBLISHED", 300.0) > 90.0
     for impulse in (8.0, 30.0, 300.0, 1e6):
@@ -375,6 +376,7 @@ def test_a_limb_in_ik_gives_way_in_fk_and_is_in_ik_before_and_after(control: str
     assert [in_fk(frame) for frame in (19, 21, last - 1, last + 1)] == [0.0, 1.0, 1.0, 0.0]
 
 
+@pytest.mark.thorough
 def test_a_hit_on_a_limb_in_ik_is_all_or_nothing() -> None:
     armature, scene = kept.human(), bpy.context.scene
     action, count = armature.animation_data.action, len(bpy.data.actions)
@@ -390,6 +392,7 @@ def test_a_hit_on_a_limb_in_ik_is_all_or_nothing() -> None:
         assert len(bpy.data.scenes) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("pole", "turned", "bone", "most"),
     [(True, True, "forearm.L", "upper_arm.L"), (False, False, "hand_ik.L", "hand.L")],
@@ -422,6 +425,7 @@ def test_a_limb_that_only_inverse_kinematics_poses_gives_way(
         assert np.abs(rotation.distance(*bends) - solved).max() < 0.02 < solved.max()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("bone", "goal", "kind"),
     [

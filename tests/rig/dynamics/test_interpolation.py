@@ -413,6 +413,7 @@ def swing(
     return np.array(places), result
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("poses", SWINGS.values(), ids=SWINGS.keys())
 def test_five_kilograms_in_the_hand_show(poses: Any) -> None:
     """The preset Natural at its default settings, over one second: the hand is elsewhere by more than 20 mm, the more

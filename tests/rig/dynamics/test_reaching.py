@@ -182,6 +182,7 @@ def steps(armature: bpy.types.Object, first: int, last: int) -> Any:
     return np.linalg.norm(np.diff(seen, axis=0), axis=1)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", AFTER)
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])
 def test_nothing_snaps_after_the_arrival(after: str, into: str) -> None:
@@ -197,6 +198,7 @@ def test_nothing_snaps_after_the_arrival(after: str, into: str) -> None:
     assert result.keyed[0] == 1 and result.keyed[-1] <= 250
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("after", AFTER)
 @pytest.mark.parametrize("first", [1, 9])
 def test_no_step_at_an_end_or_after_the_arrival_is_larger_than_those_of_the_clip(after: str, first: int) -> None:
@@ -271,6 +273,7 @@ def turned(item: bpy.types.Object, bone: str, frame: int) -> Any:
     return [rotation.from_matrix(np.array(matrix.to_3x3())) for matrix in matrices]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("at_tip", [False, True])
 def test_the_hand_takes_the_orientation_of_its_goal(at_tip: bool) -> None:
     armature = hero(frames=(1, 20, 60), size=0.1)
@@ -421,6 +424,7 @@ SHELF = (-0.12, -0.05, 1.88)
 """Above the head, on its other side."""
 
 
+@pytest.mark.thorough
 def test_a_reach_to_a_shelf_goes_around_the_head() -> None:
     armature = lowered()
     through = run(armature, goal=targets.Target(point=SHELF), avoid_body=False)
@@ -432,6 +436,7 @@ def test_a_reach_to_a_shelf_goes_around_the_head() -> None:
     assert nearest_to_head(armature, around.frames) > max(0.1, touched)
 
 
+@pytest.mark.thorough
 def test_an_object_in_the_way_is_avoided_and_one_that_rides_on_the_hand_refused() -> None:
     armature = hero(frames=(1,))
     straight = run(armature, avoid_body=False)

@@ -86,6 +86,7 @@ def test_the_arm_moves_as_it_does_in_fk(pole: bool, turned: bool, length: int, f
     assert np.abs(made - expected)[:, : 3 if turned else 4].max() < 1e-3
 
 
+@pytest.mark.thorough
 @diagonal(into=["NEW", "CURRENT", "LAYER"], after=["ANIMATION", "RETURN", "HOLD"])
 def test_the_hand_arrives_and_goes_on(after: str, into: str) -> None:
     armature = ik_figure.figure()
@@ -110,6 +111,7 @@ def turn_by_target(armature: bpy.types.Object) -> None:
     armature.pose.bones["forearm.L"].constraints["IK"].use_rotation = True
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("pole", [True, False])
 def test_an_arm_of_which_the_target_turns_the_forearm_moves_as_it_does_in_fk(pole: bool) -> None:
     found = []
@@ -144,6 +146,7 @@ def test_the_target_of_an_arm_without_a_hand_stands_for_its_end() -> None:
     assert np.linalg.norm(np.array(seen.tail) - PLACE) < 1e-3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("turned", [True, False])
 def test_the_target_of_an_arm_stands_for_its_hand_and_both_reach_at_once(turned: bool) -> None:
     armature = ik_figure.figure(sides="LR", turned=turned)
@@ -162,6 +165,7 @@ def test_the_hand_takes_the_orientation_of_its_goal_by_the_target() -> None:
     assert np.abs(made[:3, 3] - PLACE).max() < 1e-3
 
 
+@pytest.mark.thorough
 def test_a_target_that_is_held_back_is_named() -> None:
     armature = ik_figure.figure()
     limited = armature.pose.bones["hand_ik.L"].constraints.new("LIMIT_LOCATION")

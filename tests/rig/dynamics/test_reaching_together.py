@@ -58,6 +58,7 @@ def place(armature: bpy.types.Object, bone: str, frame: int) -> Any:
     return np.array(seen.matrix_world @ seen.pose.bones[bone].head)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("length", [2, 3, 4])
 def test_both_hands_arrive_at_once(length: int) -> None:
     """With arms alone, with the collarbones, and with the chest, which moves both."""
@@ -82,6 +83,7 @@ def test_they_arrive_on_a_body_whose_collarbones_move(into: str) -> None:
     assert np.linalg.norm(result.paths[1][12] - place(armature, "hand.R", 13)) < near
 
 
+@pytest.mark.thorough
 def test_a_box_is_taken_on_both_sides_and_followed() -> None:
     armature, box = hero(frames=(1, 40)), scenes.box((0.0, -0.4, 1.4), (0.4, 0.2, 0.2))
     box.keyframe_insert("location", frame=20)
@@ -189,6 +191,7 @@ def test_a_waypoint_is_passed_by_one_hand_or_by_the_middle_between_both(hand: in
         assert np.linalg.norm(hands[0] - hands[1] - np.subtract(LEFT, RIGHT)) < 2e-3
 
 
+@pytest.mark.thorough
 def test_hands_that_exchange_their_places_do_not_come_through_each_other() -> None:
     """Or it is said in which frames they do."""
     swapped = {"goal": Target(point=(-0.08, -0.45, 1.3)), "others": (("hand.R", Target(point=(0.08, -0.45, 1.3))),)}
@@ -204,6 +207,7 @@ def test_hands_that_exchange_their_places_do_not_come_through_each_other() -> No
     assert "frames 9 to 14" in str(told.crossing)
 
 
+@pytest.mark.thorough
 def test_what_the_way_back_touches_is_said_too() -> None:
     """An obstacle that is far away on the way there and where the hand comes back to afterwards."""
     found = []

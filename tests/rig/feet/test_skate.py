@@ -63,6 +63,7 @@ def test_a_walk_that_does_not_slide_hardly_changes() -> None:
     assert np.abs(after - before).max() < 0.03
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("held", [True, False], ids=["ik", "fk"])
 def test_controls_of_a_rigify_rig(held) -> None:
     """The control of the foot is moved where inverse kinematics bends the leg, else the bones are turned."""

@@ -129,6 +129,7 @@ def test_settings_that_are_changed_are_guarded(capsys, monkeypatch) -> None:
     assert planted(made.keywords["update"], capsys, monkeypatch, None, None) is None
 
 
+@pytest.mark.thorough
 def test_nothing_is_registered_without_a_guard() -> None:
     """There is one place for each kind of call."""
     found = []

@@ -105,6 +105,7 @@ def test_hands_reach_their_targets_and_feet_stay(mode: str) -> None:
     assert np.max(rotation.distance(axes(armature, "hand.L"), wanted)) < 2e-3
 
 
+@pytest.mark.thorough
 def test_the_hips_go_down_where_a_hand_reaches_for_the_floor() -> None:
     armature = hero()
     low = moving((0.3, -0.3, 0.5), "Low")

@@ -76,6 +76,7 @@ def changed(before: Any, action: bpy.types.Action) -> set[str]:
     return {path.split('"')[1] for path in paths}
 
 
+@pytest.mark.thorough
 def test_ik_controls_are_moved_and_fk_controls_turned(human) -> None:
     before, feet = scenes.fingerprint(human.animation_data.action), poses(human, *FEET)
     left = axes(human, "DEF-hand.L")[:LAST]
@@ -156,6 +157,7 @@ def test_bad_input(human, names: tuple[str, ...], words: str) -> None:
         run(human, [to(target("L"), name) for name in names])
 
 
+@pytest.mark.thorough
 def test_a_bake_that_is_stopped_leaves_everything_as_it_was(human) -> None:
     before = scenes.snapshot()
     effectors = [*pins(), to(target("L"), "hand_ik.L")]
@@ -191,6 +193,7 @@ def head(armature: bpy.types.Object, bone: str) -> np.ndarray:
     return np.array(seen.matrix_world @ seen.pose.bones[bone].head)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("clicked", "moved", "shown"),
     [
@@ -231,6 +234,7 @@ def test_an_ik_control_goes_softly_to_the_end_of_the_reach_unless_the_rig_stretc
     session.restore()
 
 
+@pytest.mark.thorough
 def test_controls_are_probed_once_until_the_rig_or_a_switch_changes(human, monkeypatch) -> None:
     """The second drag begins at once, and poses the same; a new pose and other keys change nothing of it."""
     body_settings.add(human, ("foot_ik.L", "foot_ik.R", "hand_ik.L"))
@@ -409,6 +413,7 @@ def test_a_mirrored_rig_whose_legs_blender_turns_round_is_refused() -> None:
     assert not scenes.differences(before, scenes.snapshot())
 
 
+@pytest.mark.thorough
 def test_contacts_of_a_mirrored_hand_that_blender_turns_round_are_refused() -> None:
     armature = mirrored(control_rigs.posed_scene, "Hand.L")
     touch, before = contacts.Touch(contact_plan.Contact([(4, 9)], 0.1), None), scenes.snapshot()

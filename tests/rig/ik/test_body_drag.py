@@ -70,6 +70,7 @@ def test_the_others_are_held_while_one_reaches_through_the_spine(human) -> None:
     assert np.array_equal(channels(human), pose)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("away", [(0.1, -0.3, 0.2), (0.5, -1.5, 0.9)], ids=["in reach", "beyond the reach"])
 def test_the_pose_does_not_depend_on_the_path(human, away: tuple[float, float, float]) -> None:
     """Neither at a step of the mouse nor at the end of the drag."""
@@ -91,6 +92,7 @@ def test_the_pose_does_not_depend_on_the_path(human, away: tuple[float, float, f
     drag.restore()
 
 
+@pytest.mark.thorough
 def test_beyond_the_reach_a_step_of_the_mouse_is_near_the_final_pose(human) -> None:
     """What confirming a drag adds is less than two centimetres of the effectors."""
     drag = begin(human, "hand.L")
@@ -204,6 +206,7 @@ def outside(armature: bpy.types.Object) -> float:
     return float(max(front - center[1], center[1] - back, abs(center[0]) - side))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("away", [(0.15, -0.85, 0.65), (0.1, -0.9, 0.45)], ids=["forward", "down"])
 def test_a_far_reach_falls_without_balance_and_stands_with_it(away) -> None:
     """The same drag, with both feet held: measured on the evaluated bones, not by the solver."""

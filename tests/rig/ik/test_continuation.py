@@ -149,6 +149,7 @@ def test_limbs_of_any_shape_follow_without_snaps(kind, seed) -> None:
     check(kind, seed)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "seed"), [("leg to the tip", 40), ("tail", 0), ("tail", 42)])
 def test_limbs_that_snapped_or_folded(kind, seed) -> None:
     """Averages of far poses kept snaps of tails, and steps that swung around the result folded wrists and ankles."""

@@ -72,6 +72,7 @@ def test_a_bake_gives_the_same_pose(method, at_tip, keeps) -> None:
     assert np.abs(scenes.poses(armature, FRAMES[::6]) - poses).max() < 5e-4
 
 
+@pytest.mark.thorough
 def test_out_of_reach_it_stretches_without_shaking() -> None:
     armature = hero()
     drag, random = session(armature), np.random.default_rng(5)
@@ -91,6 +92,7 @@ def test_out_of_reach_it_stretches_without_shaking() -> None:
     drag.restore()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", [0, 1, 5])
 def test_a_chain_of_three_follows_the_mouse_out_of_reach_and_back_without_leaps(seed) -> None:
     """Where another pose becomes the nearest one, joints turn there over several steps; leaps of up to 170 degrees
@@ -171,6 +173,7 @@ def test_keeping_keys_only_where_auto_keying_is_on(auto) -> None:
         assert np.linalg.norm(place(armature) - (0.5, -0.2, 1.5)) < 1e-3
 
 
+@pytest.mark.thorough
 def test_rotation_modes_come_back_exactly() -> None:
     for mode in scenes.MODES:
         armature = hero(modes=(mode,))

@@ -173,6 +173,7 @@ def test_straight_limbs_fold_to_the_right_side(hero, effector) -> None:
         assert bend[1] < -0.05 if "foot" in effector else bend[1] > 0.05
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("effector", ["hand.L", "foot.R", "tail.03"])
 @pytest.mark.parametrize(("radius", "tilt"), [(0.12, 1.0), (0.18, 2.5)])
 def test_the_laws_on_a_built_character(hero, effector, radius, tilt) -> None:

@@ -86,6 +86,7 @@ def test_a_hand_is_brought_to_its_target_by_what_its_arm_reaches_for(human, kind
     assert f"{prefix}location" in paths
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("setup", ["animated", "in_hips", "child_of"])
 @pytest.mark.parametrize("kind", ["object", "bone"])
 def test_such_a_hand_keeps_its_contact(human, kind, setup) -> None:
@@ -99,6 +100,7 @@ def test_such_a_hand_keeps_its_contact(human, kind, setup) -> None:
     assert np.abs(after[[0, -1]] - before[[0, -1]]).max() < 1e-5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_all_destinations_change_both_actions_or_none(human, into) -> None:
     item = reaching(human, "object", "animated")

@@ -80,6 +80,7 @@ def test_a_drag_that_would_move_something_else_names_the_control(human, bone, me
         drag(human, bone)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("legs", [False, True])
 def test_several_effectors_follow_their_targets_in_ik_and_fk(human, legs) -> None:
     """Hands have targets and feet stay, with legs in FK or in IK."""
@@ -100,6 +101,7 @@ def test_several_effectors_follow_their_targets_in_ik_and_fk(human, legs) -> Non
     assert ("UpperLeg.L" in found.bones) == (not legs)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("leg", [False, True])
 def test_feet_and_hands_keep_their_contacts(human, leg) -> None:
     if leg:

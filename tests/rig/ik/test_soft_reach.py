@@ -125,6 +125,7 @@ def largest_turn(method: str) -> float:
     return float(rotation.distance(found[1:], found[:-1]).max())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("method", sorted({*methods.METHODS} - {methods.default().id, "jacobian_euler"}))
 def test_no_method_turns_a_joint_much_faster_than_the_path_needs(method: str) -> None:
     """The default needs at most as much, see the law of the solvers. Angles about fixed axes have poses in which two

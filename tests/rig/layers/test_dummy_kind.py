@@ -185,6 +185,7 @@ def test_the_bake_shows_what_was_live(into) -> None:
     assert_allclose(seen(armature), shown, atol=1e-5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_a_bake_that_fails_at_the_last_moment_changes_nothing(into, monkeypatch) -> None:
     """Of two rigs the second one cannot be written: the first one is as it was, too."""

@@ -123,6 +123,7 @@ def test_an_edit_of_an_action_reads_its_own_curves(scene, state, read) -> None:
     assert sorted(read) == ["location"] * 3
 
 
+@pytest.mark.thorough
 def test_ten_thousand_idle_curves_are_read_when_their_action_is_edited_and_then_in_turns(scene, state, read) -> None:
     idle_curves(scene.armature, IDLE)
     reported(state)
@@ -144,6 +145,7 @@ def test_ten_thousand_idle_curves_are_read_when_their_action_is_edited_and_then_
     assert turns > 1 and most < IDLE and state.job is not None
 
 
+@pytest.mark.thorough
 def test_the_first_look_at_a_character_is_in_turns_too_and_nothing_is_solved_before(scene, read) -> None:
     """The file may have the solution."""
     with suspend.suspend_live():
@@ -161,6 +163,7 @@ def test_the_first_look_at_a_character_is_in_turns_too_and_nothing_is_solved_bef
         assert turns > 1 and most < IDLE and state.job is not None
 
 
+@pytest.mark.thorough
 def test_to_read_many_curves_in_goes_takes_little_longer_than_at_once(scene) -> None:
     idle_curves(scene.armature, IDLE)
     action = scene.armature.animation_data.action

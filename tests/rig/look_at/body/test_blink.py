@@ -157,6 +157,7 @@ def _unparented(armature, settings) -> None:
     scenes.goto(ON + 2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("go", [_removed, _muted, _eyes_off, _blinks_off, _switched_off, _deleted, _unparented])
 def test_in_the_middle_of_a_blink_the_animators_value_comes_back(go) -> None:
     armature, settings = looking()
@@ -513,6 +514,7 @@ def test_a_bake_keeps_lids_that_follow() -> None:
 # Baked
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_a_bake_shows_what_was_live(into) -> None:
     armature, _ = looking()
@@ -531,6 +533,7 @@ def test_a_bake_shows_what_was_live(into) -> None:
     assert frames - {max(closed) + 2} == {int(n) + step for n in closed for step in (-1, 0, 1)}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_keys_that_are_there_stay_and_close_further(into) -> None:
     armature, _ = looking()
@@ -580,6 +583,7 @@ def test_the_baked_action_put_aside_the_value_is_as_it_was() -> None:
     assert keys.key_blocks["Blink"].value == np.float32(0.2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_a_bake_that_fails_leaves_nothing(into, monkeypatch) -> None:
     armature, _ = looking()
@@ -602,6 +606,7 @@ def test_a_bake_that_fails_leaves_nothing(into, monkeypatch) -> None:
     assert keys.key_blocks["Blink"].value == value
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])
 @pytest.mark.parametrize("home", ["none", "own action", "action of the armature"])
 def test_edit_live_after_a_bake_gives_shape_keys_their_animation_back(into, home) -> None:

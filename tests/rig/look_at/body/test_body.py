@@ -215,6 +215,7 @@ def test_a_bake_shows_what_was_live() -> None:
     assert np.abs(scenes.poses(armature, FRAMES) - shown).max() < 1e-5
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_a_bake_changes_only_the_curves_of_the_body(into) -> None:
     armature, _ = looking()

@@ -107,6 +107,7 @@ def test_rigify_human_responds_with_all_it_has(person) -> None:
     assert away.max() < 2e-6
 
 
+@pytest.mark.thorough
 def test_rigify_bake_shows_what_was_live(person) -> None:
     frames = range(1, LENGTH + 1, 4)
     shown = scenes.poses(person, frames)

@@ -64,6 +64,7 @@ def test_a_control_goes_to_where_the_eye_turns_no_further() -> None:
         assert (abs(row.distance), np.degrees(row.angle)) == pytest.approx((FULL, REACH), rel=0.005)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("mode", "order"), [("XYZ", "FICK"), ("ZYX", "HELMHOLTZ")])
 @pytest.mark.parametrize("place", [(1.1, -1.2, 2.4), (-0.7, -1.0, 1.0)])
 def test_the_gaze_is_that_of_eye_bones(mode, order, place) -> None:

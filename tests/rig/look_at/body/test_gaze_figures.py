@@ -20,6 +20,7 @@ KEYS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", KEYS)
 def test_errors_of_the_eyes_are_of_the_frames_at_which_they_look_at_the_target(name) -> None:
     """Not of those after an off, while the head still looks, nor of those at which they look beside it on purpose."""

@@ -23,6 +23,7 @@ def place(seen: np.ndarray, armature: bpy.types.Object, bone: str) -> np.ndarray
     return seen[:, bodies.bones(armature, bone)[0], :3, 3]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("setting", "axis"), [("gesture_yaw", 0), ("gesture_pitch", 1)])
 @pytest.mark.parametrize("settle_time", [0.4, 0.9])
 def test_the_head_turns_by_the_angle_and_the_eyes_stay_on_the_target(setting, axis, settle_time) -> None:

@@ -64,6 +64,7 @@ def controls(maker: Maker, side: str) -> list[str]:
     return [side.format(_names(maker)[0].format(part)) for part in ARM]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("hung", [ARM[:1], ARM[1:2], ARM], ids=" ".join)
 def test_the_controls_of_both_arms_are_found(hung: Sequence[str], subtests) -> None:
     for name, hang, deforms in product(MAKERS, HANGS, DEFORMS):

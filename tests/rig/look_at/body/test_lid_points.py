@@ -44,6 +44,7 @@ def in_head(armature: bpy.types.Object, poses: np.ndarray, *names: str) -> list[
     return [np.linalg.inv(head) @ other for other in others]
 
 
+@pytest.mark.thorough
 def test_a_blink_closes_every_pair_of_points_and_opens_it_again() -> None:
     armature, settings = looking((3.0, -1.0, 1.8))
     settings.eyes.use_lids = False
@@ -57,6 +58,7 @@ def test_a_blink_closes_every_pair_of_points_and_opens_it_again() -> None:
     assert look_at.resolve(armature, "head").body.notes == ()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("height", "amount"), [(1.4, 0.5), (1.4, 0.9), (2.3, 0.9), (1.4, 0.2)])
 def test_the_middle_of_the_lid_turns_by_the_amount_of_the_eye(height: float, amount: float) -> None:
     """Although the rig itself moves the lids with the eyes."""
