@@ -20,7 +20,7 @@ BELOW = ("animation", "sampling", "detection", "controls", "layers")
 USED = {
     # Whether feet have to be planted is asked of a body by default.
     "live": {"look_at"},
-    "bake": {"look_at", "look_at/body/layers.py", "look_at/body/body_rig.py"},
+    "bake": {"look_at", "look_at/body/layers.py", "look_at/body/body_rig.py", "look_at/body/body_limbs.py"},
     "ik": {"ik"},
     # Feet stay where they are by default.
     "join": {"transitions", "feet"},

@@ -11,7 +11,7 @@ import bpy
 
 from ....lookat_pd.errors import RigError
 from ....lookat_pd.rotation import Array
-from . import body_rig, response, shape_eyes
+from . import body_eyes, body_limbs, body_rig, response, shape_eyes
 from .body_rig import BodyRequest, BodyRig
 from .response import BodyMotion
 
@@ -66,11 +66,11 @@ LAYERS: dict[str, BodyLayer] = {
             "Weight Shift",
             "Move the hips opposite to the turn of the head, forward or back when it looks up or down, to balance its "
             "weight",
-            find=body_rig.find_hips,
+            find=body_limbs.find_hips,
             respond=(response.move_hips,),
             report="hips",
             reported=lambda body: body.hips_control or None,
-            tune=body_rig.tune_weight,
+            tune=body_limbs.tune_weight,
             amounts=("weight_shift", "weight_side", "weight_back", "weight_pitch", "weight_settle_factor"),
         ),
         BodyLayer(
@@ -79,11 +79,11 @@ LAYERS: dict[str, BodyLayer] = {
             "use_arm_recoil",
             "Arm Recoil",
             "Make the arms lag behind the rib cage and swing until they come to rest",
-            find=body_rig.find_arms,
+            find=body_limbs.find_arms,
             respond=(response.swing_arms,),
             report="arms",
             reported=lambda body: [arm.upper for arm in body.arms],
-            tune=body_rig.tune_arms,
+            tune=body_limbs.tune_arms,
             amounts=("arm_recoil", "arm_settle_factor", "arm_damping_ratio"),
         ),
         BodyLayer(
@@ -93,7 +93,7 @@ LAYERS: dict[str, BodyLayer] = {
             "Hands on IK",
             "Take hands that inverse kinematics of the rig holds along with the rib cage, and let them recoil, instead "
             "of keeping them in their places",
-            find=body_rig.find_held_hands,
+            find=body_limbs.find_held_hands,
             respond=(response.carry_hands,),
             report="hands",
             reported=lambda body: [arm.goal for arm in body.held],
@@ -106,11 +106,11 @@ LAYERS: dict[str, BodyLayer] = {
             "use_breathing",
             "Breathing",
             "Raise and lower the shoulders and the chest with the breath while the look-at is on",
-            find=body_rig.find_shoulders,
+            find=body_limbs.find_shoulders,
             respond=(response.breathe,),
             report="shoulders",
             reported=lambda body: [clavicle for clavicle, _ in body.shoulders],
-            tune=body_rig.tune_breathing,
+            tune=body_limbs.tune_breathing,
             amounts=("breathing", "breathing_chest", "breathing_rate"),
             whole=False,
         ),
@@ -120,7 +120,7 @@ LAYERS: dict[str, BodyLayer] = {
             "use_planted_feet",
             "Planted Feet",
             "Keep the feet at their animated positions while the hips move",
-            find=body_rig.find_feet,
+            find=body_limbs.find_feet,
             respond=(response.move_hips, response.plant_feet, response.hold_feet, response.correct_feet),
             default=True,
             report="legs",
@@ -132,7 +132,7 @@ LAYERS: dict[str, BodyLayer] = {
             "use",
             "Eyes",
             "Turn the eyes to the target first and hold it while the head follows",
-            find=body_rig.find_eyes,
+            find=body_eyes.find_eyes,
             respond=(response.turn_eyes,),
             report="eyes",
             reported=lambda body: [
@@ -140,7 +140,7 @@ LAYERS: dict[str, BodyLayer] = {
                 *dict.fromkeys(lid.name for lid in shape_eyes.lids(body.looks)),
                 *dict.fromkeys(control.bone for control in shape_eyes.controls(body.looks)),
             ],
-            tune=body_rig.tune_eyes,
+            tune=body_eyes.tune_eyes,
             amounts=(
                 "head_share",
                 "head_delay",
@@ -158,11 +158,11 @@ LAYERS: dict[str, BodyLayer] = {
             "use_blink",
             "Blink",
             "Close the eyelids during large gaze shifts",
-            find=body_rig.find_lids,
+            find=body_eyes.find_lids,
             respond=(response.close_lids,),
             report="lids",
             reported=lambda body: [*body.lid_bones, *dict.fromkeys(lid.name for lid in body.shapes)],
-            tune=body_rig.tune_lids,
+            tune=body_eyes.tune_lids,
             amounts=("blink_from", "blink_angle"),
             needs="eyes",
         ),
@@ -172,11 +172,11 @@ LAYERS: dict[str, BodyLayer] = {
             "use_lids",
             "Lids Follow",
             "Move the upper eyelids with the eyes as these look up and down",
-            find=body_rig.find_following_lids,
+            find=body_eyes.find_following_lids,
             respond=(response.follow_eyes,),
             report="following_lids",
             reported=lambda body: body.lid_follow > 0.0 and bool(body.lid_bones or body.shapes),
-            tune=body_rig.tune_following,
+            tune=body_eyes.tune_following,
             amounts=("lid_follow",),
             needs="eyes",
         ),

@@ -5,7 +5,7 @@ import bpy
 from ....lookat_pd.errors import RigError
 from ...detection.vrm import VrmEyes
 from . import shape_eyes, shape_table
-from .body_rig import check_eye
+from .body_eyes import check_eye
 
 
 def take_over(armature: bpy.types.Object, bone: str, vrm: VrmEyes) -> None:
