@@ -30,8 +30,6 @@ from .verification import CORRECTIONS, GOOD, Turned, Verification
 
 _SAMPLED, _SOLVED = 0.5, 0.6
 """Fractions of the work after which the rigs are sampled, and the rounds done."""
-_LEVEL = 1e-4
-"""Displacement [m] of the hips from which on what hangs on them is evaluated once more."""
 Rigs = Mapping[bpy.types.Object, "_Member"]
 
 
@@ -214,7 +212,7 @@ class _Together(Realization[tuple[Turned, ...], list[Samples]]):
             realized = yield from realize(self, first, Tolerance(GOOD, CORRECTIONS))
             seen = realized.seen
             if not realized.reached.all():
-                if any(map(_have_hips_moved, self._all, self._evaluated)):
+                if any(one.is_uncertain(turned) for one, turned in zip(self._all, self._evaluated, strict=True)):
                     seen = yield from self.evaluate()
                 else:
                     seen = [one.as_corrected(samples) for one, samples in zip(self._all, seen, strict=True)]
@@ -253,12 +251,6 @@ class _Together(Realization[tuple[Turned, ...], list[Samples]]):
         for one, turned, samples in zip(self._all, values, seen, strict=True):
             corrected.append((yield from one.correct(turned, samples)))
         return Correction(tuple(one.values for one in corrected), all(one.trusted for one in corrected))
-
-
-def _have_hips_moved(verification: Verification, evaluated: Turned) -> bool:
-    """Whether the hips were moved further since a rig was evaluated, by more than what does not matter."""
-    now, then = verification.displacement, evaluated.displacement
-    return now is not None and then is not None and bool(np.abs(now - then).max() > _LEVEL)
 
 
 def _cut_down(members: Sequence[_Member]) -> CutDown:

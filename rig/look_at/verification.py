@@ -29,6 +29,8 @@ _SMALL = np.radians(0.3)
 _MORE = 3
 """Further verifications where the last correction was not small: behind bones scaled unevenly, or half tracking."""
 CORRECTIONS = VERIFICATIONS + _MORE
+_LEVEL = 1e-4
+"""Displacement [m] of the hips from which on what hangs on them is evaluated once more."""
 _ON_HEAD = 1e-3
 """Difference [rad, and part of their distance] between how a bone stands to the head with and without the look-at."""
 
@@ -104,7 +106,8 @@ class Verification(Realization[Turned, Samples]):
         response = control_coupling.own_response(self._coupling, 0)
         self._aim_correction = control_coupling.AimCorrection(solver.look_at.chain.forward[0], response)
         self._shift = np.zeros_like(solution.position) if displacement is None else displacement
-        self._turn = 0
+        self._turn, self._missing = 0, np.inf
+        self._evaluated = Turned(self.offsets, self.displacement)
 
     def expected(self) -> Array:
         """Offsets (F, b, 4) that should be right by what the last verification has learned, without evaluating them."""
@@ -116,19 +119,29 @@ class Verification(Realization[Turned, Samples]):
     def steps(self) -> Generator[float, None, Samples]:
         """Evaluate and correct until the aim is as solved; the rig as last evaluated. Yields the completed fraction.
 
-        With a body the last evaluation is that of the final offsets.
+        With a body it has the final offsets: what the last correction of the aim does to it follows from the rest.
         """
         first = Turned(self.offsets, self.displacement)
         realized = yield from realize(self, first, Tolerance(GOOD, CORRECTIONS))
         self.offsets, self.displacement = realized.values.offsets, realized.values.displacement
         if self.body is None or realized.reached.all():
             return realized.seen
-        return (yield from self.evaluate())
+        if self.is_uncertain(self._evaluated):
+            return (yield from self.evaluate())
+        return self.as_corrected(realized.seen)
+
+    def is_uncertain(self, evaluated: Turned) -> bool:
+        """Whether the rig may be elsewhere than `as_corrected` says, where it was last evaluated with these: the aiming
+        bone was turned by more than a little, or the hips were moved by more than what does not matter."""
+        now, then = self.displacement, evaluated.displacement
+        moved = now is not None and then is not None and bool(np.abs(now - then).max() > _LEVEL)
+        return moved or self._missing >= _SMALL
 
     def write(self, values: Turned) -> None:
         self.offsets, self.displacement = values.offsets, values.displacement
 
     def evaluate(self) -> Generator[float, None, Samples]:
+        self._evaluated = Turned(self.offsets, self.displacement)
         track = self.propose(self.offsets, self.displacement)
         yield 0.0
         return (yield from self.sampling.sample_turned(track, 0.0, 1.0))
@@ -153,8 +166,8 @@ class Verification(Realization[Turned, Samples]):
         for n in range(_LAST_SOLVES):
             self._shift = self._solve_again(seen, self._shift)
             yield (n + 1) / _LAST_SOLVES
-        turned, missing = self._correct_aim(seen)
-        is_last = missing < _SMALL or self._turn == CORRECTIONS
+        turned, self._missing = self._correct_aim(seen)
+        is_last = self._missing < _SMALL or self._turn == CORRECTIONS
         return Correction(Turned(turned, self.displacement), trusted=is_last)
 
     def as_corrected(self, seen: Samples) -> Samples:
