@@ -395,7 +395,9 @@ class LiveScene:
         different = {i for i in {*prints, *before} if prints.get(i) != before.get(i)}
         if not before or not different:
             return False
-        if not self.is_just_built and any(kind in _DATA or kind.startswith(kinds.OWN) for kind, _ in different):
+        # What is new was come to by what was found before, which is known by now.
+        known = {identity for identity in different if identity in prints and identity in before}
+        if not self.is_just_built and any(kind in _DATA or kind.startswith(kinds.OWN) for kind, _ in known):
             # Bones or constraints may be others.
             self._rebuild(scene, self.span)
         changed = self._mark(different, reached)

@@ -163,6 +163,16 @@ def test_the_first_look_at_a_character_is_in_turns_too_and_nothing_is_solved_bef
         assert turns > 1 and most < IDLE and state.job is not None
 
 
+def test_what_was_switched_on_is_begun_once_although_it_is_looked_at_later(scene, state) -> None:
+    """Faces are looked at from then on: that nothing was known of them before is no change."""
+    settled(state)
+    scene.armature.pose.bones[HEAD].lookat_pd.eyes.use = True
+    reported(state)
+    assert not look(state, 0.0) and state.job is not None
+    begun = state.job
+    assert look(state) and state.job is begun
+
+
 @pytest.mark.thorough
 def test_to_read_many_curves_in_goes_takes_little_longer_than_at_once(scene) -> None:
     idle_curves(scene.armature, IDLE)
