@@ -80,6 +80,9 @@ _there: set[type[Kind]] = set()
 _unknown: set[type[Kind]] = set()
 """Kinds of which that is to be found out anew: with thousands of objects it takes milliseconds."""
 _objects = -1
+_looked: tuple[int, int, frozenset[str]] = -1, -1, frozenset()
+"""For which structure and count of objects the file was looked at last while these are not known, and the names of the
+kinds of which it may have something then."""
 STAND_BY: list[Callable[[bpy.types.Window], bool]] = []
 """Whether something sees to it from now on that `sampler.park_all` is called before an event of a window is handled."""
 _lock = threading.RLock()
@@ -358,9 +361,13 @@ def _find_out() -> None:
 
 def is_there(kind: str) -> bool:
     """Whether the file may have anything of a kind of that name, muted layers too."""
-    if _unknown or len(bpy.data.objects) != _objects:
-        return bool(kinds.in_file([found for found in kinds.KINDS if found.name == kind]))
-    return any(found.name == kind for found in _there)
+    global _looked
+    if not _unknown and _count() == _objects:
+        return any(found.name == kind for found in _there)
+    # Panels ask several times each time they are drawn, also while something samples.
+    if _looked[:2] != (_structure, _count()):
+        _looked = _structure, _count(), frozenset(found.name for found in kinds.in_file(kinds.KINDS))
+    return kind in _looked[2]
 
 
 def _know_objects() -> None:

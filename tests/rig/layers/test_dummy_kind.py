@@ -336,3 +336,15 @@ def test_a_kind_is_there_by_its_settings_or_by_what_is_left_of_its_layers() -> N
     other.pose.bones["head"].constraints.new("ACTION").name = "Springs PD 1.0"
     bpy.data.actions.new("Left")["lookat_pd_visual"] = True
     assert find() == {"LOOK_AT", "FOLLOW", "SPRINGS", "VISUAL"}
+
+
+def test_the_file_is_looked_at_once_for_panels_that_are_drawn_while_something_samples(monkeypatch) -> None:
+    looking()
+    bpy.context.view_layer.update()
+    looked, in_file = [], kinds.in_file
+    monkeypatch.setattr(kinds, "in_file", lambda asked: (looked.append(asked), in_file(asked))[1])
+    for change in (lambda: bpy.data.objects.new("Copy", None), live.touch):
+        change()
+        looked.clear()
+        assert [live.is_there(kind) for kind in ("LOOK_AT", "SPRINGS", "LOOK_AT")] == [True, False, True]
+        assert len(looked) == 1
