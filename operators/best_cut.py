@@ -1,12 +1,13 @@
 """Find the best cut between two actions, with a progress display; Esc cancels without changes."""
 
 from collections.abc import Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
+from ..lookat_pd.rotation import Array
 from ..rig.sampling import scene_time
 from ..rig.settings import integer, switch, text
 from ..rig.transitions import best_cut
@@ -14,6 +15,15 @@ from ..rig.transitions.settings import Blending, CutRange
 from ..translations import messages
 from . import inertialize, reporting, selection
 from .job import ModalJob
+
+
+class _Searched(NamedTuple):
+    """What was compared, the best cuts, and the pixels of their image where there is to be one."""
+
+    source: bpy.types.Action
+    destination: bpy.types.Action
+    search: best_cut.Found
+    pixels: Array | None
 
 
 class Comparing(ModalJob):
@@ -50,13 +60,13 @@ class LOOKAT_PD_OT_best_cut(CutRange, Comparing, bpy.types.Operator):
         }
         self.job = self._search(selection.armature(context), source, destination, options)
 
-    @staticmethod
     def _search(
+        self,
         armature: bpy.types.Object,
         source: bpy.types.Action,
         destination: bpy.types.Action,
         options: dict[str, Any],
-    ) -> Generator[float, None, tuple[bpy.types.Action, bpy.types.Action, best_cut.Found]]:
+    ) -> Generator[float, None, _Searched]:
         """The actions with their best cuts. Raises LookAtError."""
         search = yield from best_cut.finding(armature, source, destination, **options)
         if not search.cuts:
@@ -65,12 +75,13 @@ class LOOKAT_PD_OT_best_cut(CutRange, Comparing, bpy.types.Operator):
                 source=source.name,
                 destination=destination.name,
             )
-        return source, destination, search
+        yield 0.99
+        pixels = best_cut.painted(search) if self.picture else None
+        yield 1.0
+        return _Searched(source, destination, search, pixels)
 
-    def finish(
-        self, context: bpy.types.Context, result: tuple[bpy.types.Action, bpy.types.Action, best_cut.Found]
-    ) -> None:
-        settings, (source, destination, search) = context.scene.lookat_pd_transition, result
+    def finish(self, context: bpy.types.Context, result: _Searched) -> None:
+        settings, (source, destination, search, pixels) = context.scene.lookat_pd_transition, result
         settings.source, settings.destination = source.name, destination.name
         settings.cuts.clear()
         for found in search.cuts:
@@ -79,8 +90,8 @@ class LOOKAT_PD_OT_best_cut(CutRange, Comparing, bpy.types.Operator):
             item.cost, item.repeat = found.cost, found.repeat
             item.source_kept, item.destination_kept = found.kept
         settings.cut_index = 0
-        if self.picture:
-            best_cut.picture(search)
+        if pixels is not None:
+            best_cut.picture(search, pixels)
         best = search.cuts[0]
         reporting.report_info(
             self,

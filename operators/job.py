@@ -26,6 +26,9 @@ _SLICE = 0.05
 step that ends it, and with what is made anew when it begins, a tenth of a second."""
 _AT_ONCE = 0.06
 """Work shorter than this [s] has no progress display."""
+_DONE, _BESIDE_END = 1.0 - 1e-9, 0.02
+"""The fraction from which on only the step is left that puts the result into the file, and how much work [s] may be in
+the same turn: Blender relates, draws and keeps for an undo what was put there."""
 
 
 class ModalJob(polling.Explained):
@@ -123,7 +126,8 @@ class ModalJob(polling.Explained):
                 fraction = next(self.job)
                 # What is made anew for each slice is worth a whole one of work, or it would take several times as long.
                 opening = 0.0 if is_alone and sampler.can_rest() else sampler.seconds_opening() - opened
-                if seconds is not None and time.perf_counter() - begin > seconds + opening:
+                spent = time.perf_counter() - begin - opening
+                if seconds is not None and spent > (seconds if fraction < _DONE else min(seconds, _BESIDE_END)):
                     if is_alone:
                         sampler.rest_all()
                     else:

@@ -164,6 +164,7 @@ class LimbFit(Realization[_Channels, Samples]):
                 for n, (limb, error, angle) in enumerate(zip(self.limbs, errors, turned, strict=True)):
                     if error.max() > _VISIBLE * self._length(limb) or angle.max() > _TURNED:
                         self._key(n, self._eased(*self.work.main.edges(self.frames)))
+                yield 1.0
                 name = self.options.name or actions.baked_name(armature, self.options.into, ending)
                 action = self.work.commit(self.options.into, name, ending, self.options.writer)
         scale = np.cbrt(np.abs(np.linalg.det(self.samples.worlds[:, :3, :3])))

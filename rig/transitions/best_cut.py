@@ -81,7 +81,9 @@ def finding(
     editable.check_armature(armature)
     scene = scene or bpy.context.scene
     used = [sequence.Used.of(armature, sequence.ClipRef(action, 0)) for action in (source, destination)]
+    yield 0.0
     body = ComparedBody(armature, used)
+    yield 0.0
     dt = scene_time.seconds_per_frame(scene)
     positions = []
     for n, item in enumerate(used):
@@ -91,9 +93,12 @@ def finding(
         first, second = (body.contacts(clip, dt) for clip in positions)
         contacts = first, second
     costs = best_cut.search(positions[0], positions[1], dt, root=body.root, contacts=contacts)
-    leave, enter = (
-        _extent(body, item, clip, dt, frames) for item, clip, frames in zip(used, positions, ranges, strict=True)
-    )
+    yield 0.92
+    extents = []
+    for item, clip, frames in zip(used, positions, ranges, strict=True):
+        extents.append(_extent(body, item, clip, dt, frames))
+        yield 0.95
+    leave, enter = extents
     begins = used[0].first, used[1].first
     within = [
         default if frames is None else rows((item.action.name, item.first, item.last), frames)
@@ -206,10 +211,11 @@ def _ends(armature: bpy.types.Object, item: sequence.Used, used: Sequence[sequen
     return clips.read(armature, item.action, item.slot, frames, keyed)
 
 
-def picture(search: Found) -> bpy.types.Image:
+def picture(search: Found, pixels: Array | None = None) -> bpy.types.Image:
     """A heat map as an image: the source's frames upwards, the destination's to the right, yellow for small
-    differences, white for the best cuts. An existing image is overwritten."""
-    pixels = _painted(search)
+    differences, white for the best cuts. An existing image is overwritten. pixels: as `painted` gives them, where they
+    are known."""
+    pixels = painted(search) if pixels is None else pixels
     height, width = pixels.shape[:2]
     image = bpy.data.images.get(PICTURE)
     if image is None:
@@ -222,8 +228,8 @@ def picture(search: Found) -> bpy.types.Image:
     return image
 
 
-def _painted(search: Found) -> Array:
-    """Pixels (height, width, 4), the lowest row first."""
+def painted(search: Found) -> Array:
+    """The pixels (height, width, 4) of a heat map, the lowest row first."""
     cost = search.cost
     # Costs are squares, most of them large: ranks show small differences as well.
     order = np.empty(cost.size)

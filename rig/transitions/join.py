@@ -188,6 +188,7 @@ def _chain(
         if lock_feet and len(steps) > 1:
             locked = yield from subrange(feet.lock_feet(scene, armature, action, slot, _clips(played)), 0.2, 0.7)
         yield from subrange(with_keys(armature, action, slot, _clips(played), writer), 0.7, 1.0)
+        yield 1.0
     if assign:
         use(armature, action, slot)
     missing = {bone for item in used for bone in item.contents.missing}

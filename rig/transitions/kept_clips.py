@@ -35,6 +35,8 @@ _SMALLEST = 1e-3
 _TIMES = 3
 """So many frames as unknowns are needed to find a map."""
 _NEGLIGIBLE = 1e-5
+_CHECKED = 0.9
+"""The fraction that is done when what was written is looked at."""
 
 
 class ClipInResult(Protocol):
@@ -71,24 +73,28 @@ def thin(
         written = []
         channels = list(animated.channels_of(armature, action, slot))
         for done, channel in enumerate(channels):
-            yield done / len(channels)
+            yield _CHECKED * done / len(channels)
             curves = [by_place.get((channel.path, place)) for place in _places(channel)]
             if all(curve is not None for curve in curves):
                 motion = _thin(armature, channel, curves, sources, writer, is_cycle=is_cycle)
                 written.append((curves, motion))
         if writer.mode == KEEP and written:
-            _check(action, slot, written)
+            yield from _checking(action, slot, written)
     _keep_length(action, bag, ends)
 
 
-def _check(
+def _checking(
     action: bpy.types.Action, slot: bpy.types.ActionSlot, written: Sequence[tuple[list[Any], ChannelMotion]]
-) -> None:
+) -> Generator[float, None, None]:
     """Give curves that do not show what they are to show keys at every frame: where keys are so close to whole frames
-    that Blender merges them with others."""
+    that Blender merges them with others. Yields where that may go on later."""
+    wrong = []
     with ExitStack() as open_until_then:
         shown = _Shown(action, slot, open_until_then)
-        wrong = [item for item in written if not _shows([shown.of(c, item[1].frames) for c in item[0]], item[1])]
+        for curves, motion in written:
+            yield _CHECKED
+            if not _shows([shown.of(curve, motion.frames) for curve in curves], motion):
+                wrong.append((curves, motion))
     for curves, motion in wrong:
         for curve, made in zip(curves, KeyWriter().keys(motion), strict=True):
             made.write(curve)

@@ -288,6 +288,8 @@ class TravelClip:
         made, slot = yield from subrange(join.making(self.armature, name, clip, kept), 0.0, 0.3)
         played = played or [self.as_played(self.first, float(self.first))]
         yield from subrange(join.with_keys(self.armature, made, slot, played, writer), 0.3, 1.0)
+        with actions.removed_if_failed(made):
+            yield 1.0
         if assign:
             join.use(self.armature, made, slot)
         return Travelled(made, slot, int(clip.frames[0]), int(clip.frames[-1]), Speed(0.0))

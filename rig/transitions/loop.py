@@ -147,8 +147,10 @@ def _loop(
     made, made_slot = yield from subrange(making, 0.7, 0.75)
     yield from subrange(join.with_keys(armature, made, made_slot, [played], writer, is_cycle=True), 0.75, 1.0)
     cycles = cycles and abs(turn) < _STRAIGHT
-    if cycles:
-        _add_cycles(made, made_slot, ground, travel)
+    with actions.removed_if_failed(made):
+        if cycles:
+            _add_cycles(made, made_slot, ground, travel)
+        yield 1.0
     if assign:
         join.use(armature, made, made_slot)
     return Looped(made, made_slot, begin, end, blend.seconds or 0.0, turn, cycles, locked)
