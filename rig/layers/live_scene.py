@@ -26,6 +26,8 @@ RESTING = 3
 _WORKING, _WORKING_ON = 0.04, 0.05
 """Seconds of the processor for which a slice may work, however long it may last: while others work, or the slice waits
 for them, it lasts longer. And one whose temporary scene rests, after which Blender has little to do."""
+_BESIDE = 0.02
+"""Seconds of work that may be in the same turn as what is shown of a long one."""
 _BUSIER = 1.25
 """By how much more a work may be taken to last than before: a machine that is busy beside it says little of it."""
 _OWN = {"OBJECT", "ACTION"}
@@ -50,6 +52,8 @@ class LiveScene:
         self.errors: dict[Key, str] = {}
         self.span: tuple[int, int, float] = (0, 0, 0.0)
         self.structure = self.as_built = -1
+        self.is_apart = False
+        """Whether what comes next begins a turn of its own."""
         self.is_just_built = False
         """Whether the layers were found since what has changed was last asked for."""
         self.unresolved = False
@@ -484,7 +488,8 @@ class LiveScene:
         """Start to solve what is out of date."""
         if self.scene is None or self.stopped:
             return
-        self.fraction, self.started, self.seen, self.is_settled = 0.0, time.perf_counter(), False, False
+        self.fraction, self.started, self.seen = 0.0, time.perf_counter(), False
+        self.is_settled = self.is_apart = False
         stale = max((solve.stale for solve in self.solves.values()), default=FRESH)
         frame = self.scene.frame_current_final
         work = stale, *(kind.begin(self._of(kind), frame) for kind in self.kinds.values())
@@ -499,7 +504,19 @@ class LiveScene:
         self.job, self.is_in_slices = self._steps(self.scene), False
 
     def _steps(self, scene: bpy.types.Scene) -> Iterator[float]:
-        """The work: layer after layer, each after those on which it depends."""
+        """The work: layer after layer, each after those on which it depends; then it is shown."""
+        yield from self._rounds(scene)
+        yield from self._apart(1.0)
+
+    def _apart(self, fraction: float) -> Iterator[float]:
+        """Where solving takes long much is shown: that begins, and what comes after it, in another turn of the window's
+        loop than what was done before."""
+        self.is_apart = self.is_slow
+        if self.is_apart:
+            yield fraction
+        self.is_apart = False
+
+    def _rounds(self, scene: bpy.types.Scene) -> Iterator[float]:
         frames = np.arange(self.span[0], max(self.span[0], self.span[1]) + 1)
         for turn in range(ROUNDS):
             groups, done = self.dependence.groups(scene, self._each()), 0
@@ -512,8 +529,11 @@ class LiveScene:
                 done += len(solves)
                 if n < len(groups) - 1 or turn:
                     # Those that come after are solved with it.
-                    yield (turn + done / len(self.solves)) / (turn + 1)
+                    fraction = (turn + done / len(self.solves)) / (turn + 1)
+                    yield fraction
+                    yield from self._apart(fraction)
                     self._show_tracks(kind)
+                    yield from self._apart(fraction)
             if len(groups) < 2:
                 return
             changed = [self._see_below(scene, kind, solve) for kind, solve in self._each()]
@@ -583,6 +603,7 @@ class LiveScene:
             before = spent - opening
             if not self.seen and any(solve.rough for solve in self.solves.values()):
                 self.seen, self.found = True, not self.waited_for
+            late = late or (self.is_apart and seconds is not None and spent > _BESIDE)
             if late or (to_see and self.seen) or self.news or self.found:
                 done = False
                 break
