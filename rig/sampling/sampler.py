@@ -698,8 +698,9 @@ def is_resting() -> bool:
 
 
 def remove_left() -> None:
-    """Remove temporary scenes that nobody samples with: an undo step or a file has them where a script that no event
-    had started pushed the step, or quit, between two slices."""
+    """Remove temporary scenes that nobody samples with, and actions that are for such: an undo step or a file has them
+    where a script that no event had started pushed the step, or quit, between two slices; the actions also where
+    somebody did something then."""
     at_work = [sampler.scene for sampler in _open]
     for scene in [scene for scene in bpy.data.scenes if TEMPORARY in scene and scene not in at_work]:
         for item in [item for item in scene.collection.objects if list(item.users_scene) == [scene]]:
@@ -708,6 +709,8 @@ def remove_left() -> None:
             else:
                 bpy.data.objects.remove(item)
         bpy.data.scenes.remove(scene)
+    for action in [action for action in bpy.data.actions if TEMPORARY in action and not action.users]:
+        bpy.data.actions.remove(action)
 
 
 def objects_in_file() -> int:

@@ -1,12 +1,13 @@
 """A transition while it is solved: its offsets are on the rig only while that is sampled.
 
 Between two slices of the work the rig shows what it showed before, and the transitions that come after this one are
-left out of what is sampled. A new transition is keyed once, in steps, and only in slices its constraints add that; one
-that shows something meanwhile reads another action in each slice.
+left out of what is sampled. What is tried is keyed once, in steps, and only in slices constraints add that: for a new
+transition in its own action; for one that shows something meanwhile in another, which nothing uses between slices, so
+that no file contains it.
 """
 
 from collections.abc import Callable, Collection, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 import bpy
@@ -14,7 +15,6 @@ import bpy
 from ....lookat_pd.progress import subrange
 from ...layers import live
 from ...layers.layer import Row
-from ...layers.layer_action import PlaceKeys
 from ...sampling import suspend
 from . import visual_offsets
 from .visual_offsets import Reading, VisualLayer, VisualTrack
@@ -40,7 +40,6 @@ class Trial:
         """What is tried now."""
         self._written: VisualTrack | None = None
         self._rows: list[Row] = []
-        self._keys: list[list[PlaceKeys]] = []
         self._is_new = action is None
         self._later = set(later)
         self._is_open = False
@@ -70,26 +69,27 @@ class Trial:
         self._written, track = None, self.track
         if self._is_open:
             self._take_off()
-        self._rows, self._keys, count = [], [], len(track.offsets.bones)
+        self._rows, count = [], len(track.offsets.bones)
         for n in range(count):
             self._rows.append(track.row(n))
-            self._keys.append(self.layer.keys(track.first, self._rows[-1]))
-            if self._is_new:
-                self.layer.write(self.action, self._keys[-1])
+            self.layer.write(self._tried(), self.layer.keys(track.first, self._rows[-1]))
             yield (n + 1) / count
         self._written = track
         if self._is_open:
             self._put_on()
             yield 1.0
 
+    def _tried(self) -> bpy.types.Action:
+        """The action that has what is tried."""
+        if self._is_new:
+            return self.action
+        if self._other is None:
+            self._other = visual_offsets.for_a_trial()
+        return self._other
+
     def _put_on(self) -> None:
         assert self._written is not None
-        action = self.action
-        if not self._is_new:
-            action = self._other = visual_offsets.for_a_slice()
-            for keys in self._keys:
-                self.layer.write(action, keys)
-        self.layer.put_on(action, self._written.first, self._rows)
+        self.layer.put_on(self._tried(), self._written.first, self._rows)
 
     def _take_off(self) -> None:
         if self._is_new:
@@ -97,7 +97,12 @@ class Trial:
             self.layer.hide()
         elif self._other is not None:
             self.layer.put_back(self._other, self._before)
-            bpy.data.actions.remove(self._other)
+
+    def end(self) -> None:
+        """Leave nothing in the file of what was tried for a transition that shows something else."""
+        if self._other is not None:
+            with suppress(ReferenceError):
+                bpy.data.actions.remove(self._other)
             self._other = None
 
     @contextmanager

@@ -109,6 +109,8 @@ class VisualKind(Kind):
             yield from _again(over.scene, trial, note)
         except NothingJumps:
             trial.track = None
+        finally:
+            trial.end()
         solve.keep(trial.track or VisualTrack.nothing(int(note["frame"])))
         visual_offsets.write_note(found.action, note | trial.note)
 

@@ -19,6 +19,7 @@ from ....lookat_pd.transitions import pose_tree
 from ...layers import clock, layer_action, live
 from ...layers.layer import TRANSFORM, Item, Layer, Row, disabled, keys_of, read_transform, set_mixing
 from ...layers.layer_action import PlaceKeys
+from ...sampling.own_data import TEMPORARY
 from .evaluated_pose import OBJECT
 
 NAME = "Visual Pose"
@@ -343,10 +344,10 @@ def new(armature: bpy.types.Object, note: dict[str, Any]) -> bpy.types.Action:
     return action
 
 
-def for_a_slice() -> bpy.types.Action:
-    """An action that constraints of a transition read for a moment, in place of its own."""
+def for_a_trial() -> bpy.types.Action:
+    """An action that constraints of a transition read in slices of the work, in place of its own."""
     action = layer_action.new()
-    action[_MARK] = ""
+    action[_MARK], action[TEMPORARY] = "", True
     return action
 
 

@@ -27,8 +27,10 @@ layer_action = load("rig.layers.layer_action")
 live = load("rig.layers.live")
 drain = load("lookat_pd.progress").drain
 rotation = load("lookat_pd.rotation")
+own_data = load("rig.sampling.own_data")
 sampler = load("rig.sampling.sampler")
 splice = load("rig.transitions.splice")
+trial = load("rig.transitions.visual.trial")
 suspend = load("rig.sampling.suspend")
 RigError = load("lookat_pd.errors").RigError
 
@@ -297,24 +299,83 @@ def test_undone_it_is_as_it_was() -> None:
     np.testing.assert_allclose(shown(bpy.data.objects["Hero"]), moved, atol=1e-6)
 
 
-def test_between_two_slices_the_rig_shows_what_it_showed_before() -> None:
+def edited() -> tuple[bpy.types.Object, object]:
+    """A rig with a transition that is out of date, since bones of which no constraint moves any yet need one now; and
+    the live scene that is to make it again."""
     armature = held()
     smooth(armature)
     shown(armature, (POP,))
     scene, state = bpy.context.scene, live._scene(bpy.context.scene)
     with suspend.suspend_live():
-        # Bones of which no constraint moves any yet need one now.
         step(armature, 'pose.bones["thigh.L"].location', 0.0, 0.1, index=0)
         bpy.context.view_layer.update()
     state.refresh(scene, live._structure, now=True)
-    before, slices = scenes.snapshot(), 0
+    return armature, state
+
+
+def tried() -> list[bpy.types.Action]:
+    """Actions with what is tried for a transition."""
+    return [action for action in bpy.data.actions if own_data.TEMPORARY in action]
+
+
+def known_to_a_file() -> dict:
+    """All of the file but what is tried, which nothing uses."""
+    found, names = scenes.snapshot(), {action.name_full for action in tried()}
+    assert not any(action.users for action in tried())
+    found["blocks"]["actions"] = [item for item in found["blocks"]["actions"] if item[0] not in names]
+    found["actions"] = {name: value for name, value in found["actions"].items() if name not in names}
+    return found
+
+
+def test_between_two_slices_the_rig_shows_what_it_showed_before() -> None:
+    armature, state = edited()
+    before, slices = known_to_a_file(), 0
     while not live._advance(state, 0.0):
         slices += 1
-        assert not scenes.differences(before, scenes.snapshot())
+        assert not scenes.differences(before, known_to_a_file())
     assert slices > 4
     state.show()
     assert "thigh.L" in {name for name, _ in visual_offsets.on(armature)}
-    assert not status(armature).notes
+    assert not status(armature).notes and not tried()
+
+
+def test_what_took_long_to_solve_is_shown_in_a_turn_of_its_own() -> None:
+    _, state = edited()
+    assert not live._advance(state, 1e6)
+    assert all(solve.stale == live.FRESH for solve in state.solves.values())
+    assert live._advance(state, 1e6)
+
+
+def test_in_slices_each_try_of_one_that_is_made_again_is_keyed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, state = edited()
+    keyed, tries, write, show = [], [], layer_action.write, trial.Trial.show
+    monkeypatch.setattr(layer_action, "write", lambda *args: (keyed.append(args[1].name_display), write(*args)))
+    monkeypatch.setattr(trial.Trial, "show", lambda *args: (tries.append(args[1]), show(*args)))
+    while not live._advance(state, 0.0):
+        pass
+    assert tries and max(map(keyed.count, keyed)) <= len(tries)
+
+
+@pytest.mark.parametrize("end", ["stop", "save", "undo"])
+def test_what_is_tried_is_in_no_file(end: str, tmp_path) -> None:
+    _, state = edited()
+    bpy.ops.ed.undo_push(message="before")
+    while not tried():
+        assert not live._advance(state, 0.0)
+    if end == "save":
+        path = str(tmp_path / "between.blend")
+        bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+        names = {action.name for action in tried()}
+        with bpy.data.libraries.load(path) as (there, _):
+            assert there.actions and names.isdisjoint(there.actions)
+        return
+    if end == "undo":
+        bpy.ops.ed.undo_push(message="between")
+        bpy.ops.ed.undo()
+        assert not tried()
+        bpy.ops.ed.redo()
+    state.stop()
+    assert not tried()
 
 
 def test_in_slices_a_new_transition_is_keyed_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -262,11 +262,11 @@ class Subject:
         with self.hands.override():
             bpy.ops.lookat_pd.preset("EXEC_DEFAULT", True, filepath=str(path))
 
-    def key(self) -> None:
+    def key(self, frame: int | None = None) -> None:
         parent = self.rig.pose.bones[self.bone].parent or self.rig.pose.bones[self.bone]
         parent.rotation_mode = "XYZ"
         parent.rotation_euler.x += 0.05
-        parent.keyframe_insert("rotation_euler", frame=self.scene.frame_current)
+        parent.keyframe_insert("rotation_euler", frame=self.scene.frame_current if frame is None else frame)
 
     def switch(self, part: str, *, on: bool) -> None:
         load("rig.look_at.body.layers").switch_whole_body(self.settings, on, part)

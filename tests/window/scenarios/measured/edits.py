@@ -122,6 +122,9 @@ def of_actions(of: Subject, own: Blenders, second: str) -> Iterator[Edit]:
         do = partial(of.operate, name, **options)
         label = f"{name} of the visual pose" if options.get("pose_source") == "VISUAL" else name
         yield Edit(label, do, of.take_back, of.is_idle, own.operated, BAKING)
+        if label != name:
+            # Such a join is live: it is made again.
+            yield Edit("key in that join", partial(of.key, 62), of.nothing, of.is_idle, own.keyed)
 
 
 @script(needs=LIVE)
