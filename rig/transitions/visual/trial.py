@@ -123,6 +123,7 @@ class Trial:
         yield from subrange(self.writing(), 0.0, 0.8)
         yield 0.8
         yield from subrange(self.layer.keeping_only(self._rows), 0.8, 1.0)
+        yield 1.0
         self._put_on()
         visual_offsets.write_note(self.action, self.note)
 

@@ -50,11 +50,13 @@ def solve(
     """The same for a new transition, or for one that is made again."""
     armature, dt = trial.armature, scene_time.seconds_per_frame(scene)
     plain = partial(visual_offsets.muted, armature)
+    yield 0.0
     hold = yield from progress.subrange(FootHold.of(scene, armature, clips, plain), 0.0, 0.2)
     if hold is None:
         return None
     trial.begin({"frame": hold.begin, "clips": [_noted(clip) for clip in clips]})
     seen = evaluated_pose.deforming(armature, ik_chains.handles(scene, armature, hold.begin))
+    yield 0.2
     with PoseReader(scene, armature, seen, hold.begin - 1, trial.sampled) as reader:
         footing = seen_footing(armature, hold.footing, reader.bones, reader.anchors)
         poses = yield from progress.subrange(reader.reading(range(hold.first, hold.last + 1)), 0.2, 0.4)
@@ -67,6 +69,7 @@ def solve(
         yield 0.4
         fitting = offset_fit.fit(trial, reader, poses, wanted[_CUT:], _CUT, is_step=False, reached=True)
         yield from progress.subrange(fitting, 0.4, 1.0)
+    yield 1.0
     trial.note |= {"last": hold.last, "bones": tuple(name for foot in footing.feet for name in foot.bones)}
     return foot_locking.report(trial.action, goal, plans, samples, samples_of(poses, wanted))
 

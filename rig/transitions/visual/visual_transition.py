@@ -147,11 +147,13 @@ def solve(
     chosen_by = {"chosen": None if bones is None else sorted(bones), "is_cut": is_cut}
     trial.begin({**blend_note(blend), "frame": frame, **chosen_by})
     seen = evaluated_pose.deforming(armature, {*(bones or ()), *ik_chains.handles(scene, armature, frame)})
+    yield 0.0
     with PoseReader(scene, armature, seen, frame - 1, trial.sampled) as reader:
         poses = yield from progress.subrange(reader.reading(_frames(frame, blend, dt)), 0.0, 0.3)
         chosen = _named(poses, bones) if is_cut else _chosen(poses, frame, bones)
         cut_at = int(np.searchsorted(poses.frames, frame))
         blend = _automatic(poses, cut_at, chosen, blend, dt)
+        yield 0.3
         wanted = _blended(poses, cut_at, chosen, blend, dt)
         yield 0.3
         jump = pose_tree.distance(wanted, poses.matrices[cut_at:]).max()
