@@ -7,6 +7,7 @@ from ..lookat_pd.message import Message
 from ..operators import drawing, reporting, selection
 from ..rig.transitions import blend_profiles, profile_settings
 from ..translations import messages
+from . import rows
 from .sidebar import TransitionsPanel
 
 _ICONS = {"BONES": "BONE_DATA", "COLLECTION": "GROUP_BONE", "CURVES": "FCURVE"}
@@ -44,15 +45,8 @@ class LOOKAT_PD_PT_transitions_profile(TransitionsPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, settings = drawing.prepared(self.layout), context.scene.lookat_pd_transition
         layout.active = settings.use_profile
-        row = layout.row()
-        row.template_list("LOOKAT_PD_UL_profile", "", settings, "profile_rows", settings, "profile_index", rows=3)
-        column = row.column(align=True)
-        column.operator("lookat_pd.profile_row_add", text="", icon="ADD")
-        if len(settings.profile_rows):
-            column.operator("lookat_pd.profile_row_remove", text="", icon="REMOVE")
-            column.separator()
-            column.operator("lookat_pd.profile_row_move", text="", icon="TRIA_UP").direction = "UP"
-            column.operator("lookat_pd.profile_row_move", text="", icon="TRIA_DOWN").direction = "DOWN"
+        kind, of, has = "LOOKAT_PD_UL_profile", "lookat_pd.profile_row", len(settings.profile_rows) > 0
+        rows.draw_list(layout, settings, kind, "profile_rows", "profile_index", of, rows=3, removes=has, moves=has)
         if 0 <= settings.profile_index < len(settings.profile_rows):
             self._draw_row(layout, settings.profile_rows[settings.profile_index], selection.armature(context))
 

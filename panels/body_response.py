@@ -3,6 +3,7 @@
 import bpy
 
 from ..rig.look_at.body import layers
+from . import rows
 
 SWITCHES = {"ALL": "CHECKBOX_HLT", "SOME": "REMOVE", "NONE": "CHECKBOX_DEHLT"}
 """Icons of a switch for several layers: checked, a dash, not checked."""
@@ -86,11 +87,7 @@ class LOOKAT_PD_UL_eye_shapes(bpy.types.UIList):
 
 def _draw_shapes(layout: bpy.types.UILayout, eyes) -> None:
     """The table of shape keys and control bones, and the highlighted row."""
-    row = layout.row()
-    row.template_list("LOOKAT_PD_UL_eye_shapes", "", eyes, "shapes", eyes, "shapes_index", rows=3)
-    buttons = row.column(align=True)
-    buttons.operator("lookat_pd.eye_shape_add", text="", icon="ADD")
-    buttons.operator("lookat_pd.eye_shape_remove", text="", icon="REMOVE")
+    rows.draw_list(layout, eyes, "LOOKAT_PD_UL_eye_shapes", "shapes", "shapes_index", "lookat_pd.eye_shape", rows=3)
     if 0 <= eyes.shapes_index < len(eyes.shapes):
         item = eyes.shapes[eyes.shapes_index]
         if not item.control:

@@ -20,14 +20,8 @@ class LOOKAT_PD_UL_targets(bpy.types.UIList):
 def draw(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.types.PoseBone) -> None:
     settings = bone.lookat_pd
     _draw_line(layout.box(), settings, 0)
-    row = layout.row()
-    row.template_list("LOOKAT_PD_UL_targets", "", settings, "targets", settings, "targets_index", rows=4)
-    column = row.column(align=True)
-    column.operator("lookat_pd.target_add", text="", icon="ADD")
-    column.operator("lookat_pd.target_remove", text="", icon="REMOVE")
-    column.separator()
-    column.operator("lookat_pd.target_move", text="", icon="TRIA_UP").direction = "UP"
-    column.operator("lookat_pd.target_move", text="", icon="TRIA_DOWN").direction = "DOWN"
+    kind, of = "LOOKAT_PD_UL_targets", "lookat_pd.target"
+    rows.draw_list(layout, settings, kind, "targets", "targets_index", of, rows=4, moves=True)
     if 0 <= settings.targets_index < len(settings.targets):
         item = settings.targets[settings.targets_index]
         layout.prop(item, "object")

@@ -9,7 +9,7 @@ from ..operators import contacts, drawing, ik_bake, ik_body, ik_drag, ik_switch,
 from ..rig.detection import body_joints, limb_controls
 from ..rig.ik import preview as ik_preview
 from ..rig.ik import setup as ik_setup
-from . import advanced, plots, status
+from . import advanced, plots, rows, status
 from .sidebar import ArmaturePanel, FeaturePanel
 
 _MOST_JOINTS = 12
@@ -149,12 +149,10 @@ class LOOKAT_PD_PT_ik_body(_SubPanel, bpy.types.Panel):
     def draw(self, context: bpy.types.Context) -> None:
         layout, armature = drawing.prepared(self.layout), selection.armature(context)
         settings = armature.lookat_pd_ik_body
-        row = layout.row()
-        row.template_list("LOOKAT_PD_UL_ik_effectors", "", settings, "effectors", settings, "effectors_index", rows=4)
-        column = row.column(align=True)
-        column.operator("lookat_pd.ik_effector_add", text="", icon="ADD")
-        if 0 <= settings.effectors_index < len(settings.effectors):
-            column.operator("lookat_pd.ik_effector_remove", text="", icon="REMOVE")
+        chosen = 0 <= settings.effectors_index < len(settings.effectors)
+        kind, of = "LOOKAT_PD_UL_ik_effectors", "lookat_pd.ik_effector"
+        rows.draw_list(layout, settings, kind, "effectors", "effectors_index", of, rows=4, removes=chosen)
+        if chosen:
             self._draw_effector(layout, armature, settings.effectors[settings.effectors_index])
         column = layout.column(align=True)
         column.prop(settings, "balance")

@@ -300,14 +300,8 @@ class _Chain(_SubPanel):
         numbers = heads.row()
         for text in ("Share", "Settle"):
             numbers.label(text=text)
-        row = layout.row()
-        row.template_list("LOOKAT_PD_UL_chain", "", settings, "chain", settings, "chain_index", rows=4)
-        column = row.column(align=True)
-        column.operator("lookat_pd.chain_add", text="", icon="ADD")
-        column.operator("lookat_pd.chain_remove", text="", icon="REMOVE")
-        column.separator()
-        column.operator("lookat_pd.chain_move", text="", icon="TRIA_UP").direction = "UP"
-        column.operator("lookat_pd.chain_move", text="", icon="TRIA_DOWN").direction = "DOWN"
+        kind, of = "LOOKAT_PD_UL_chain", "lookat_pd.chain"
+        rows.draw_list(layout, settings, kind, "chain", "chain_index", of, rows=4, moves=True)
         if 0 <= settings.chain_index < len(settings.chain):
             item = settings.chain[settings.chain_index]
             layout.prop_search(item, "bone", settings.id_data.pose, "bones", icon="BONE_DATA")

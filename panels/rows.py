@@ -49,6 +49,34 @@ def draw_dot(layout: bpy.types.UILayout, context: bpy.types.Context, bone: bpy.t
     layout.operator("lookat_pd.key", text="", icon=ICONS[state], emboss=False).setting = setting
 
 
+def draw_list(
+    layout: bpy.types.UILayout,
+    owner,
+    kind: str,
+    items: str,
+    index: str,
+    operator: str,
+    *,
+    rows: int,
+    removes: bool = True,
+    moves: bool = False,
+) -> None:
+    """A list of an owner's items, of that kind of list, with the buttons that add, remove and move one.
+
+    items, index: properties of the owner. operator: the begin of the names of the operators of these buttons.
+    """
+    row = layout.row()
+    row.template_list(kind, "", owner, items, owner, index, rows=rows)
+    column = row.column(align=True)
+    column.operator(f"{operator}_add", text="", icon="ADD")
+    if removes:
+        column.operator(f"{operator}_remove", text="", icon="REMOVE")
+    if moves:
+        column.separator()
+        column.operator(f"{operator}_move", text="", icon="TRIA_UP").direction = "UP"
+        column.operator(f"{operator}_move", text="", icon="TRIA_DOWN").direction = "DOWN"
+
+
 def draw_bake(layout: bpy.types.UILayout, operator: str, reason: str | None) -> None:
     """The button of a bake, with a menu of where its keys go.
 
