@@ -186,8 +186,8 @@ class LookAtSolve(LayerSolve):
                 if rough:
                     self.propose(verification.offsets, displacement)
                 else:
-                    self.preview(verification.expected(), displacement)
-                    yield share
+                    for _ in self.foresee(verification):
+                        yield share
                     seen = yield from subrange(verification.steps(), 1.0 / passes, 0.999)
                     yield 0.999
                     self.solution, self.measured, self.error = verification.solution, True, verification.error
@@ -231,6 +231,11 @@ class LookAtSolve(LayerSolve):
         self.kept.cut_down = sampler.cut_down
         self.kept.whole_because = sampler.whole_because or self.kept.whole_because
         return sampling
+
+    def foresee(self, verification: Verification) -> Generator[None, None, None]:
+        """Show what is expected of a solution that is yet to be verified."""
+        self.preview(verification.expected(), verification.displacement)
+        yield
 
     def propose(self, found: Array, displacement: Array | None) -> Track:
         """A track that is yet to be verified, to be shown unless what is expected of the solution is."""

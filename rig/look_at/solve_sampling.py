@@ -162,28 +162,39 @@ class SolveSampling:
         kept.samples = replace(kept.samples, properties={} if samples is None else samples.properties)
         return True
 
-    def sample_turned(self, track: Track, begin: float, share: float) -> Generator[float, None, Samples]:
-        """All frames with the offsets of `track` on the rig, sampled from fraction `begin` on over a `share`."""
+    def sample_turned(
+        self, track: Track, begin: float, share: float, places: Array | None = None
+    ) -> Generator[float, None, Samples]:
+        """Frames with the offsets of `track` on the rig, sampled from fraction `begin` on over a `share`.
+
+        places: (n,) indices of the frames, None for all.
+        """
 
         def before() -> None:
             self._play()
             offsets.show(self.sampler.stand_in(self.look_at.armature), track)
 
-        return (yield from self._step(begin, share, before))
+        frames = self.context.frames
+        return (yield from self._step(begin, share, before, frames=frames if places is None else frames[places]))
 
     def _play(self) -> None:
         self.context.play(self.sampler)
 
     def _step(
-        self, begin: float, share: float, before: Callable[[], None], properties: Sequence[str] = ()
+        self,
+        begin: float,
+        share: float,
+        before: Callable[[], None],
+        properties: Sequence[str] = (),
+        frames: Array | None = None,
     ) -> Generator[float, None, Samples]:
-        kept = self.kept
+        kept, wanted = self.kept, self.context.frames if frames is None else frames
         kept.passes += 1
-        frames, back = self._different(self.context.frames)
-        steps = sample_frames(self.sampler, frames, properties, before)
+        stepped, back = self._different(wanted)
+        steps = sample_frames(self.sampler, stepped, properties, before)
         samples = yield from subrange(steps, begin, min(begin + share, 0.999))
         kept.scene_notes = self.sampler.scene_notes
-        return samples if back is None else replace(samples.at(back), frames=self.context.frames)
+        return samples if back is None else replace(samples.at(back), frames=wanted)
 
     def _different(self, moments: Array) -> tuple[list[float], Array | None]:
         """The different frames at which the animation is as at moments (n,), and of which each is one (n,); None where

@@ -31,6 +31,10 @@ _MORE = 3
 CORRECTIONS = VERIFICATIONS + _MORE
 _LEVEL = 1e-4
 """Displacement [m] of the hips from which on what hangs on them is evaluated once more."""
+_FORESEEING = 2
+"""How often what is expected is corrected before it is verified."""
+_NEAR = 1e-6
+"""Distance [m] below which nothing can be aimed at."""
 _ON_HEAD = 1e-3
 """Difference [rad, and part of their distance] between how a bone stands to the head with and without the look-at."""
 
@@ -114,7 +118,7 @@ class Verification(Realization[Turned, Samples]):
         wanted, correction = self.solver.expected(self.solution, self.displacement, self._animated)
         learned = self.solver.kept.learned
         coupling = self._coupling if learned is None else learned.coupling
-        return control_coupling.realize(wanted, self._animated, coupling, correction, self._active())
+        return control_coupling.realize(wanted, self._animated, coupling, correction, self.active)
 
     def steps(self) -> Generator[float, None, Samples]:
         """Evaluate and correct until the aim is as solved; the rig as last evaluated. Yields the completed fraction.
@@ -178,7 +182,7 @@ class Verification(Realization[Turned, Samples]):
         ahead = self._ahead(seen)
         aims = (rotation.rotate(turns, ahead) for turns in (head[:, 0], self.solution.wanted[:, 0]))
         turn = rotation.shortest_arc(*aims)[:, None]
-        turned = self._on_head(seen) & self._active()[:, None]
+        turned = self._on_head(seen) & self.active[:, None]
         turned[:, 1:chain] = False
         rotations = np.where(turned[..., None], rotation.multiply(turn, seen.rotations), seen.rotations)
         moved = place + rotation.rotate(turn, seen.positions - place)
@@ -194,15 +198,14 @@ class Verification(Realization[Turned, Samples]):
         fixed = (off < _ON_HEAD) & (away < _ON_HEAD * np.maximum(np.linalg.norm(arms, axis=-1), _ON_HEAD))
         return np.broadcast_to(fixed.all(axis=0), fixed.shape).copy()
 
-    def _active(self) -> Array:
+    @property
+    def active(self) -> Array:
         """(F,) frames at which anything turns."""
         return np.any(self.solution.offsets != rotation.IDENTITY, axis=(1, 2))
 
     def _realized(self, correction: Array) -> Array:
         """The offsets that turn the controls as solved. correction: (F, b, 4) as `control_coupling` has it."""
-        return control_coupling.realize(
-            self.solution.wanted, self._animated, self._coupling, correction, self._active()
-        )
+        return control_coupling.realize(self.solution.wanted, self._animated, self._coupling, correction, self.active)
 
     def _learned(self, seen: Samples, shift: Array) -> Learned:
         """What the rig shows beyond the model. shift: (F, 3) with which the solution was found."""
@@ -215,7 +218,7 @@ class Verification(Realization[Turned, Samples]):
 
     def _moved(self, seen: Samples, shift: Array) -> Array:
         """What moves the aiming bone beyond its offsets (F, 3), where anything turns."""
-        return np.where(self._active()[:, None], shift + seen.positions[:, 0] - self.solution.position, 0.0)
+        return np.where(self.active[:, None], shift + seen.positions[:, 0] - self.solution.position, 0.0)
 
     def _ahead(self, seen: Samples) -> Array:
         """The direction (F, 3) in the frame of the head of what is in line with the aim and as far away as the target:
@@ -223,10 +226,10 @@ class Verification(Realization[Turned, Samples]):
         solution, chain = self.solution, self.solver.look_at.chain
         if not chain.eye_height:
             return chain.forward[0]
-        away = self._looked_at(seen.targets) - solution.position
+        away = self.looked_at(seen.targets) - solution.position
         return chain.ahead(rotation.length(away), seen.sizes[:, 0])
 
-    def _looked_at(self, targets: Array) -> Array:
+    def looked_at(self, targets: Array) -> Array:
         """The places (F, 3) that are looked at, of targets (n, F, 3)."""
         looked_at = self.solution.looked_at
         return self.solver.mixed(targets)[0][np.maximum(looked_at, 0), np.arange(len(looked_at))]
@@ -237,12 +240,12 @@ class Verification(Realization[Turned, Samples]):
         step, missing = self._aim_correction.step(seen.rotations[:, 0], self.solution.wanted[:, 0])
         corrected = self.offsets.copy()
         corrected[:, 0] = rotation.multiply(corrected[:, 0], step)
-        return np.where(self._active()[:, None, None], corrected, rotation.IDENTITY), missing
+        return np.where(self.active[:, None, None], corrected, rotation.IDENTITY), missing
 
     def _corrected_displacement(self, seen: Samples) -> Array | None:
         if self.body is None or self.displacement is None:
             return self.displacement
-        return self.body.corrected_displacement(seen, self.displacement, self._active())
+        return self.body.corrected_displacement(seen, self.displacement, self.active)
 
     def _solve_again(self, seen: Samples, shift: Array) -> Array:
         """Solve with the targets and the head as they were seen; what moves the head beyond the model (F, 3)."""
@@ -261,9 +264,98 @@ class Verification(Realization[Turned, Samples]):
 
     def _aim_error(self, seen: Samples) -> Array:
         """Angle (F,) [rad] between the aim axis and the target as seen, nan where there is none."""
-        looked_at, places = self.solution.looked_at, self._looked_at(seen.targets)
+        looked_at, places = self.solution.looked_at, self.looked_at(seen.targets)
         head = seen.rotations[:, 0], seen.positions[:, 0]
         error = self.solver.look_at.chain.aim_error(*head, places, seen.sizes[:, 0])
         # Where the head glances aside or nods, the solution has no error either.
         looks = (looked_at >= 0) & np.isfinite(self.solution.error)
         return np.where(looks, error, np.nan)
+
+
+class Foreseen(Realization[Array, Samples]):
+    """What is expected of a solution, corrected by what the evaluated rig shows at a few frames: where the pose was
+    edited, the rig adds something else to the model than it did when that was learned.
+
+    In between, what is further found is taken to change steadily. It ends as `kept.learned` of the solver.
+    """
+
+    def __init__(self, verification: Verification, places: Array) -> None:
+        """places: (n,) indices of the frames, in order. Only where something was learned before."""
+        self._verification, self._places, self._turn = verification, places, 0
+        solver, self._solution = verification.solver, verification.solution
+        self._animated = solver.chain[0]
+        self._turns = rotation.distance(self._animated, self._solution.wanted)
+
+    def steps(self) -> Generator[float, None, Array]:
+        """The offsets (F, b, 4); yields the completed fraction."""
+        expected = self._verification.expected()
+        realized = yield from realize(self, expected, Tolerance(GOOD, _FORESEEING))
+        return realized.values
+
+    def write(self, values: Array) -> None:
+        self._offsets = values
+
+    def evaluate(self) -> Generator[float, None, Samples]:
+        verification = self._verification
+        track = verification.propose(self._offsets, verification.displacement)
+        yield 0.0
+        return (yield from verification.sampling.sample_turned(track, 0.0, 1.0, self._places))
+
+    def compare(self, seen: Samples) -> Array:
+        """The largest angle [rad] that a control is off, or the target elsewhere as seen from the head, (1,)."""
+        self._turn += 1
+        chain = seen.rotations[:, : self._animated.shape[1]]
+        turned = rotation.distance(chain, self._expected()[0][self._places])
+        targets = self._verification.looked_at(self._verification.solver.samples.targets)[self._places]
+        away = np.maximum(rotation.length(targets - seen.positions[:, 0]), _NEAR)
+        aside = rotation.length(self._moved(seen)) / away
+        return np.array([max(turned.max(), aside.max())])
+
+    def correct(self, values: Array, seen: Samples) -> Generator[float, None, Correction[Array]]:
+        yield 0.0
+        self._verification.solver.kept.learned = self._learned(seen)
+        return Correction(self._verification.expected(), trusted=self._turn == _FORESEEING)
+
+    def _expected(self) -> tuple[Array, Array]:
+        verification = self._verification
+        return verification.solver.expected(self._solution, verification.displacement, self._animated)
+
+    def _shift(self) -> Array:
+        """(F, 3) as it was learned before."""
+        learned = self._verification.solver.kept.learned
+        assert learned is not None
+        return learned.shift_for(self._turns)
+
+    def _moved(self, seen: Samples) -> Array:
+        """What moves the aiming bone (n, 3) beyond that."""
+        verification, shift = self._verification, self._shift()
+        displacement = 0.0 if verification.displacement is None else verification.displacement
+        place = verification.solver.solve_displaced(self._solution, shift + displacement).position
+        moved = seen.positions[:, 0] - place[self._places]
+        return np.where(verification.active[self._places, None], moved, 0.0)
+
+    def _learned(self, seen: Samples) -> Learned:
+        """What was learned before, with what these offsets have shown."""
+        verification, places, wanted = self._verification, self._places, self._solution.wanted
+        learned, shift = verification.solver.kept.learned, self._shift()
+        assert learned is not None
+        correction, chain = learned.correction_for(self._turns), seen.rotations[:, : wanted.shape[1]]
+        now = control_coupling.correct(chain, self._animated[places], self._offsets[places], learned.coupling)
+        further = rotation.log(rotation.multiply(now, rotation.inverse(correction[places])))
+        # The aiming bone is corrected to the end.
+        remaining = rotation.multiply(learned.reached(wanted, self._turns), rotation.inverse(wanted))
+        remaining[:, 0] = rotation.IDENTITY
+        return Learned(
+            rotation.multiply(rotation.exp(_steady(further, places, len(shift))), correction),
+            self._turns,
+            shift + _steady(self._moved(seen), places, len(shift)),
+            remaining,
+            learned.coupling,
+        )
+
+
+def _steady(values: Array, places: Array, count: int) -> Array:
+    """Values (count, ...) of all frames, straight between those (n, ...) of some. places: (n,) indices of these."""
+    rows = values.reshape(len(places), -1)
+    columns = [np.interp(np.arange(count), places, column) for column in rows.T]
+    return np.stack(columns, axis=-1).reshape(count, *values.shape[1:])

@@ -2,8 +2,9 @@
 
 A controller forgets: some settle times after its first frame the pose no longer depends on how it began. So a solve of
 the seconds before the playhead gives the pose there, to a few hundredths of a degree at most, in a fraction of the
-time. Where a verification has shown before what the rig adds to that, it is not verified by itself. It is shown until
-all frames are solved, and nothing else is made of it: the solution does not depend on where the playhead was.
+time. Where a verification has shown before what the rig adds to that, a few frames show what an edit has made of it,
+and it is not verified by itself. It is shown until all frames are solved, and nothing else is made of it: the solution
+does not depend on where the playhead was.
 """
 
 from collections.abc import Generator, Iterator, Mapping
@@ -22,6 +23,7 @@ from ..look_at_solve import LookAtSolve
 from ..scene_solve import SceneSolve
 from ..solve_context import SolveContext
 from ..solve_sampling import SolveSampling
+from ..verification import Foreseen, Verification
 
 _FORGOTTEN = 1.5
 """Settle times, divided by the damping ratio, after which a hundredth of a degree is left of how a controller began:
@@ -29,6 +31,8 @@ the angle that is left shrinks by exp(-2 pi t damping_ratio / settle_time)."""
 _LEAST_DAMPING = 0.1
 _LEAST, _AFTER = 3.0, 0.5
 """Seconds before the playhead, for glances, blinks and delays; and after it, for what depends on the next frames."""
+_APART = 0.5
+"""Seconds between frames at which the rig is evaluated with what is expected; the one at the playhead is among them."""
 _SOON = 1.0
 """Seconds for which other frames show what they did although they are solved, but not verified: to show more of what is
 right around the playhead, and to draw that, would put its verification off."""
@@ -40,7 +44,9 @@ class PlayheadSolve:
     """The look-ats of a scene, solved over frames around the playhead. tracks: of those that were out of date."""
 
     def __init__(self, whole: SceneSolve, frames: tuple[int, int]) -> None:
-        self._parts = {solve: _part(solve, whole.context.frames, frames) for solve in whole.solves}
+        apart = max(1, round(_APART / whole.context.dt))
+        places = _places(frames, whole.scene.frame_current_final, apart)
+        self._parts = {solve: _part(solve, whole.context.frames, frames, places) for solve in whole.solves}
         self._scene_solve = SceneSolve(whole.scene, *frames, list(self._parts.values()), install=whole.install)
         self._scene_solve.trust()
 
@@ -121,8 +127,17 @@ class SeenFirst:
         return known[1]
 
 
+def _places(frames: tuple[int, int], frame: float, apart: int) -> Array:
+    """Indices (n,) of frames that are so far apart, of which one is at the playhead."""
+    place = round(float(np.clip(frame, *frames))) - frames[0]
+    return np.arange(place % apart, frames[1] - frames[0] + 1, apart)
+
+
 class _Part(LookAtSolve):
-    """A look-at over some of the frames, which is never verified."""
+    """A look-at over some of the frames, which is verified only where nothing was learned before. places: (n,) indices
+    of those at which what is expected is evaluated."""
+
+    places: Array
 
     def sample(self, context: SolveContext, sampler: Sampler, share: float) -> Generator[float, None, SolveSampling]:
         sampling = yield from super().sample(context, sampler, share)
@@ -131,10 +146,21 @@ class _Part(LookAtSolve):
             self.kept.coupling = self.kept.learned.coupling
         return sampling
 
+    def foresee(self, verification: Verification) -> Generator[None, None, None]:
+        if self.kept.learned is not None:
+            for _ in Foreseen(verification, self.places).steps():
+                yield
+        yield from super().foresee(verification)
 
-def _part(solve: LookAtSolve, frames: Array, around: tuple[int, int]) -> LookAtSolve:
+    def propose(self, found: Array, displacement: Array | None) -> Track:
+        # What is shown of the body until all is verified is what it did before.
+        return super().propose(found, displacement) if self.kept.learned is None else self._made(found, displacement)
+
+
+def _part(solve: LookAtSolve, frames: Array, around: tuple[int, int], places: Array) -> LookAtSolve:
     """A look-at to solve over other frames. One that is up to date shows what it does."""
     part, known = _Part(solve.look_at, solve.number), solve.kept
+    part.places = places
     part.kept.cut_down, part.kept.whole_because = known.cut_down, known.whole_because
     if solve.stale == FRESH:
         part.stale, part.track = FRESH, solve.track
