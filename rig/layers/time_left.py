@@ -6,10 +6,16 @@ import numpy as np
 
 _APART = 0.01
 """Fractions that are nearer to each other are not noted one by one."""
-_KNOWN = 0.03
-"""Share of the work after which its speed is known: that of the first steps says little."""
-_EARLY = 0.05
+_KNOWN = 0.15
+"""Share of the work after which its pace is known: that of the first steps says little."""
+_EARLY = 0.2
 """Share of the work until which how long the last one took says more of it than how long that part has taken."""
+_OTHERWISE = 1.35
+"""By how much that may be longer or shorter than what this part says; what differs more was done on a machine that was
+busier, or less."""
+_LATELY, _STEADY = 0.15, 1.15
+"""Share of the work whose pace is compared with that of all that is done, and by how much they may differ: a machine
+that is busy beside it now and then says nothing of what comes."""
 
 
 class TimeLeft:
@@ -55,18 +61,30 @@ class TimeLeft:
             self._profiles[self._kind] = fractions, shares.tolist(), now - times[0]
 
     def remaining(self, now: float) -> float:
-        """Seconds that the work will still take at a time [s], nan if unknown."""
+        """Seconds that the work will still take at a time [s], nan if unknown, as while its pace changes."""
         if self._last is None or not (self._even or self._kind in self._profiles):
             return np.nan
-        first, spent = self._share(self._fractions[0]), now - self._times[0]
-        done = self._share(self._last[0], now)
-        if done - first < _KNOWN:
+        first = self._share(self._fractions[0])
+        share = self._share(self._last[0], now)
+        done = share - first
+        if done < _KNOWN or share >= 1.0 or now <= self._times[0]:
+            # What goes on after the last one had come to its end is of a length that nobody knows.
             return np.nan
-        whole = spent / (done - first)
+        whole, lately = (now - self._times[0]) / done, self._whole_lately(share, now)
+        if not 1.0 / _STEADY <= lately / whole <= _STEADY:
+            return np.nan
+        whole = np.sqrt(whole * lately)
         if self._kind in self._profiles:
-            weight = (done - first) / (done - first + _EARLY)
-            whole = whole**weight * self._profiles[self._kind][2] ** (1.0 - weight)
-        return whole * (1.0 - done)
+            weight = done / (done + _EARLY)
+            before = np.clip(self._profiles[self._kind][2], whole / _OTHERWISE, whole * _OTHERWISE)
+            whole = whole**weight * before ** (1.0 - weight)
+        return float(whole * (1.0 - share))
+
+    def _whole_lately(self, share: float, now: float) -> float:
+        """Seconds that all of the work would take at the pace of its last part, where a share is done at a time [s]."""
+        shares = [self._share(fraction) for fraction in self._fractions]
+        begin = max(share - _LATELY, shares[0])
+        return (now - float(np.interp(begin, shares, self._times))) / (share - begin)
 
     def _share(self, fraction: float, now: float | None = None) -> float:
         """Share of its time after which the work has reached a fraction, as far as is known.
