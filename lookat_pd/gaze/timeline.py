@@ -4,7 +4,7 @@ See `gaze` for the method and its source.
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,56 +19,13 @@ from .leveling import Leveling
 from .stabilizing import beside, goal_of_body, is_still
 from .stage_goals import StageGoals
 from .target_angles import ForwardKinematics, TargetAngles, near_branch, nearest_turn
-from .timeline_parts import INSTANT, frames_of, split
+from .timeline_parts import INSTANT, BelowHead, SolvedPiece, frames_of, split
 from .turn_distribution import TurnLimits
 
 _SETTLED = np.radians(0.08), np.radians(0.5)
 _MOST_OVERSHOOT = 2.0
 _ONE_SIDED = np.array([-11.0, 18.0, -9.0, 2.0]) / 6.0
 """Of four values, their derivative at the first per step."""
-
-
-@dataclass
-class _Below:
-    """A part of the timeline below the aiming bone, with all those bones solved."""
-
-    state: Array
-    """State of these bones at its start."""
-    stages: list[tuple[slice, Array, Array, Array]]
-    """Bones, states, goals and last state of each."""
-    kinematics: ForwardKinematics
-    remaining: Array
-    """Yaw that remains for the bones above."""
-    turning: Array
-    """Rates of yaw and pitch of all of them."""
-    places: tuple[Array, Array, Array]
-    """Of the target (n, 3), as `stabilizing.beside` has them."""
-    tilts: tuple[Array, Array, Array] | None
-    """Of the head to its left (n,), likewise; None for no tilt."""
-    left_out: list[tuple[Array, Array]]
-    """For each of these the yaw and pitch that are left to the eyes, or to later."""
-    is_late: bool
-    """Whether some is left to later."""
-    pitch: Array
-    """(n,) of the target."""
-    to_eyes: tuple[Array, Array]
-    """The yaw and pitch (n,) of these that are left to the eyes."""
-
-    @property
-    def goals(self) -> Array:
-        """(n, 2) yaw and pitch of the chain before any of it is turned."""
-        yaw, pitch = self.left_out[0]
-        return np.stack((self.remaining - yaw, self.pitch - pitch), axis=-1)
-
-    def turn(self, timeline: "Timeline", stage: slice, states: Array, goals: Array, last: Array) -> None:
-        """Add a solved stage."""
-        held, vectors = timeline.turned(stage, states)
-        self.kinematics.turn(stage, held)
-        axes = np.stack((timeline.up[stage], timeline.right[stage])).reshape(2, -1)
-        about_up, _ = _about(axes, vectors)
-        self.remaining = self.remaining - about_up
-        self.turning = self.turning + timeline.tuning.radians * _about(axes, states[..., -3:, 1])
-        self.stages.append((stage, states, goals, last.copy()))
 
 
 def _rates(values: Array, dt: float) -> Array:
@@ -100,27 +57,6 @@ def _at(motion: Array, place: float) -> Array:
 def _going_on(values: Array) -> Array:
     """What the last of values (n, ...) would be if they went on as before, n > 1."""
     return 2.0 * values[-2] - values[-3] if len(values) > 2 else values[-2]
-
-
-def _about(axes: Array, vectors: Array) -> Array:
-    """(k, n): the sum over b bones of what vectors (n, b, 3) have along axes (k, 3 b)."""
-    return axes @ vectors.transpose(1, 2, 0).reshape(-1, len(vectors))
-
-
-@dataclass
-class _Done:
-    """A solved part of the timeline."""
-
-    target: int | None
-    """None for off. The other fields are those of `Timeline._on`."""
-    start: float
-    end: float
-    yaw: float = 0.0
-    teleported: bool = False
-    settled: bool = False
-    late: Lateness = NOTHING
-    """At its start."""
-    below: _Below | None = None
 
 
 class Timeline:
@@ -189,7 +125,7 @@ class Timeline:
         self.reachable = np.zeros(frames, dtype=bool)
         self.looked_at = np.full(frames, -1)
         self.held_back = np.zeros(frames, dtype=bool)
-        self._done: list[_Done] = []
+        self._done: list[SolvedPiece] = []
 
     def again(self, shift: Array) -> None:
         """Solve the same pieces again with another shift (n, 3) of the aiming bone, from rest."""
@@ -243,13 +179,13 @@ class Timeline:
 
     def _off(self, start: float, end: float, late: Lateness | None = None) -> None:
         """late: how the head goes back to the animation, where that is known."""
-        part = _Done(None, start, end)
+        part = SolvedPiece(None, start, end)
         key = self._key(frames_of(start, end, self.dt), (start, end, late is None), late, ())
         if not self._take(key, part):
             self._solve_off(part, late)
             self._keep_part(key)
 
-    def _solve_off(self, part: _Done, late: Lateness | None) -> None:
+    def _solve_off(self, part: SolvedPiece, late: Lateness | None) -> None:
         if late is None:
             late = self._after_jump(np.zeros(2)) if self.chain.head_speed else NOTHING
         part.late = late
@@ -286,13 +222,13 @@ class Timeline:
         settled: bool,
         continues: bool = False,
         angles: TargetAngles | None = None,
-        known: "_Done | None" = None,
+        known: "SolvedPiece | None" = None,
     ) -> None:
         """angles: of the target from the animated pose, where that is known.
 
         known: earlier result of this part; if it is still valid, only the aiming bone is solved again.
         """
-        part, window = _Done(target, start, end, yaw, teleported, settled), frames_of(start, end, self.dt)
+        part, window = SolvedPiece(target, start, end, yaw, teleported, settled), frames_of(start, end, self.dt)
         times = start, end, yaw, teleported, settled, continues, known is None
         late = None if known is None else known.late
         key = self._key(window, times, late, self._samples_of(target, window, angles))
@@ -301,7 +237,7 @@ class Timeline:
             self._keep_part(key)
 
     def _solve_on(
-        self, part: _Done, target: int, *, continues: bool, angles: TargetAngles | None, known: _Done | None
+        self, part: SolvedPiece, target: int, *, continues: bool, angles: TargetAngles | None, known: SolvedPiece | None
     ) -> None:
         start, end, settled = part.start, part.end, part.settled
         window = frames_of(start, end, self.dt)
@@ -351,7 +287,10 @@ class Timeline:
             self._keep(window, start, stage, states, goals)
             self.state[stage] = last
             if not is_last:
-                below.turn(self, stage, states, goals, last)
+                held, vectors = self.turned(stage, states)
+                axes = np.stack((self.up[stage], self.right[stage])).reshape(2, -1)
+                turning = self.tuning.radians * _about(axes, states[..., -3:, 1])
+                below.turn(held, _about(axes, vectors)[0], turning, (stage, states, goals, last.copy()))
         first = window.start + int(before)
         assert angles is not None
         if below.is_late:
@@ -363,11 +302,11 @@ class Timeline:
 
     def _aimed(
         self,
-        part: _Done,
+        part: SolvedPiece,
         goals_of: StageGoals,
         turn: tuple[Array, Array],
         lag: float | Array,
-        below: _Below,
+        below: BelowHead,
         kinematics: ForwardKinematics,
         leveling: Leveling | None,
         angles: TargetAngles,
@@ -392,8 +331,8 @@ class Timeline:
         return goals
 
     def _below(
-        self, part: _Done, target: int, *, continues: bool, angles: TargetAngles | None, known: _Done | None
-    ) -> _Below:
+        self, part: SolvedPiece, target: int, *, continues: bool, angles: TargetAngles | None, known: SolvedPiece | None
+    ) -> BelowHead:
         """What is below the aiming bone in a part: of the earlier result if that still holds."""
         lower, done = slice(0, self.stages[-1].start), part
         if known is not None and known.below is not None and np.array_equal(known.below.state, self.state[lower]):
@@ -439,14 +378,14 @@ class Timeline:
         states = self.state, self.rolled, self.canceling, self.states[window.start]
         return digest((self._setup, self.dt, *times, self.late if late is None else late, *states, *samples))
 
-    def _rows(self, part: _Done) -> tuple[Array, ...]:
+    def _rows(self, part: SolvedPiece) -> tuple[Array, ...]:
         """What is found at the samples of a part, to be read or written."""
         window = frames_of(part.start, part.end, self.dt)
         chosen = slice(window.start + int(window.start * self.dt < part.start - INSTANT), window.stop)
         rows = self.states[chosen], self.goals[chosen]
         return rows if part.target is None else (*rows, self.reachable[chosen], self.held_back[chosen])
 
-    def _take(self, key: bytes, part: _Done) -> bool:
+    def _take(self, key: bytes, part: SolvedPiece) -> bool:
         """Take a part that was solved before as it was found; whether there is one."""
         found = None if self.kept is None else self.kept.find(key)
         if found is None:
@@ -468,7 +407,7 @@ class Timeline:
             rows = tuple(row.copy() for row in self._rows(part))
             self.kept.keep(key, SolvedPart(rows, ends, (part.late, self.late)))
 
-    def _start(self, window: slice, target: int, yaw: float, angles: TargetAngles | None) -> _Below:
+    def _start(self, window: slice, target: int, yaw: float, angles: TargetAngles | None) -> BelowHead:
         """A part before any bone is solved; arguments as for `_on`."""
         kinematics, tilt, own = self._animated(window), None, 0.0
         if self.own is not None:
@@ -482,7 +421,7 @@ class Timeline:
         for points in seen:
             there = total if points is seen[0] else self._target_angles(points, kinematics)
             for_eyes.append(self.chain.left_to_eyes(nearest_turn(there.yaw, remaining), there.pitch))
-        return _Below(
+        return BelowHead(
             self.state[: self.stages[-1].start].copy(),
             [],
             kinematics,
@@ -508,7 +447,7 @@ class Timeline:
             return NOTHING
         return Lateness(goal - now, rotation.length(rate) * rotation.normalize(goal - now), np.zeros(2))
 
-    def _hold_back(self, done: _Done, start: float, end: float) -> None:
+    def _hold_back(self, done: SolvedPiece, start: float, end: float) -> None:
         """Leave to later what the goal is ahead of what is followed in a part, from `start` [s] after its first sample
         to `end`."""
         below, late = done.below, done.late
@@ -531,7 +470,7 @@ class Timeline:
                 (eyes[0] + m[:, 0], eyes[1] + m[:, 1]) for eyes, m in zip(below.left_out, versions, strict=True)
             ]
 
-    def _steps_of_target(self, below: _Below, done: _Done) -> Array:
+    def _steps_of_target(self, below: BelowHead, done: SolvedPiece) -> Array:
         """By which yaw and pitch (n - 1, 2) the target moves from each sample to the next, seen from a body at rest."""
         window, places = frames_of(done.start, done.end, self.dt), below.places[0]
         head = self._animated(window)
@@ -543,7 +482,7 @@ class Timeline:
     def _moving(
         self,
         goals_of: StageGoals,
-        below: _Below,
+        below: BelowHead,
         kinematics: ForwardKinematics,
         leveling: Leveling | None,
         *,
@@ -658,3 +597,8 @@ class Timeline:
         return Solution(
             offsets[:, ::-1], wanted[:, ::-1], position, error, settled, self.reachable[frames] & on, looked_at
         )
+
+
+def _about(axes: Array, vectors: Array) -> Array:
+    """(k, n): the sum over b bones of what vectors (n, b, 3) have along axes (k, 3 b)."""
+    return axes @ vectors.transpose(1, 2, 0).reshape(-1, len(vectors))

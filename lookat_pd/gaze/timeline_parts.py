@@ -1,16 +1,21 @@
-"""Parts of the timeline between which a target teleports or changes sides behind the head."""
+"""Parts of the timeline, which end where a target teleports or goes on behind the head, and what is solved of one."""
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from .. import curves
-from .target_angles import TargetAngles, unwrap
+from ..rotation import Array
+from .head_speed import NOTHING, Lateness
+from .target_angles import ForwardKinematics, TargetAngles, unwrap
 
 BEHIND_MARGIN = np.radians(30.0)
 """Angle beyond straight behind at which the head turns to the other side."""
 INSTANT = 1e-9
 """Times closer than this [s] are equal."""
+SolvedStage = tuple[slice, Array, Array, Array]
+"""Bones, their states and goals, and the last state."""
 
 
 class TimelinePart(NamedTuple):
@@ -69,3 +74,59 @@ def split(angles: TargetAngles, start: float, end: float, dt: float) -> list[Tim
                 begin = crossing
             turn -= np.sign(here) * 2.0 * np.pi
     return [*parts, part(end, False)]
+
+
+@dataclass
+class BelowHead:
+    """A part of the timeline below the aiming bone, with all those bones solved."""
+
+    state: Array
+    """State of these bones at its start."""
+    stages: list[SolvedStage]
+    kinematics: ForwardKinematics
+    remaining: Array
+    """Yaw that remains for the bones above."""
+    turning: Array
+    """Rates of yaw and pitch of all of them."""
+    places: tuple[Array, Array, Array]
+    """Of the target (n, 3), as `stabilizing.beside` has them."""
+    tilts: tuple[Array, Array, Array] | None
+    """Of the head to its left (n,), likewise; None for no tilt."""
+    left_out: list[tuple[Array, Array]]
+    """For each of these the yaw and pitch that are left to the eyes, or to later."""
+    is_late: bool
+    """Whether some is left to later."""
+    pitch: Array
+    """(n,) of the target."""
+    to_eyes: tuple[Array, Array]
+    """The yaw and pitch (n,) of these that are left to the eyes."""
+
+    @property
+    def goals(self) -> Array:
+        """(n, 2) yaw and pitch of the chain before any of it is turned."""
+        yaw, pitch = self.left_out[0]
+        return np.stack((self.remaining - yaw, self.pitch - pitch), axis=-1)
+
+    def turn(self, held: Array, yaw: Array, turning: Array, stage: SolvedStage) -> None:
+        """Add a solved stage: the offsets (n, b, 4) of its bones, the yaw (n,) that they make, and the rates (2, n) of
+        yaw and pitch."""
+        self.kinematics.turn(stage[0], held)
+        self.remaining = self.remaining - yaw
+        self.turning = self.turning + turning
+        self.stages.append(stage)
+
+
+@dataclass
+class SolvedPiece:
+    """A solved part of the timeline."""
+
+    target: int | None
+    """None for off. The other fields are those of `Timeline._on`."""
+    start: float
+    end: float
+    yaw: float = 0.0
+    teleported: bool = False
+    settled: bool = False
+    late: Lateness = NOTHING
+    """At its start."""
+    below: BelowHead | None = None
