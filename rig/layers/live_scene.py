@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import bpy
 import numpy as np
@@ -39,86 +39,98 @@ _CONSTRAINTS = kinds.OWN
 _DATA = frozenset(("ARMATURE", "OBJECT"))
 
 
+@dataclass(eq=False)
 class LiveScene:
     """The live layers of one scene."""
 
-    def __init__(self) -> None:
-        self.scene: bpy.types.Scene | None = None
-        self.kinds: dict[type[Kind], Kind] = {}
-        """Those of which the file has something."""
-        self.instances: dict[Key, Instance] = {}
-        """All that were found, also those with errors."""
-        self.solves: dict[Key, LayerSolve] = {}
-        self.errors: dict[Key, str] = {}
-        self.span: tuple[int, int, float] = (0, 0, 0.0)
-        self.structure = self.as_built = -1
-        self.is_apart = False
-        """Whether what comes next begins a turn of its own."""
-        self.is_just_built = False
-        """Whether the layers were found since what has changed was last asked for."""
-        self.unresolved = False
-        self.is_ready = True
-        """Whether Blender has put everything together that the kinds have seen."""
-        self.is_gradual = False
-        """Whether what takes long to find or to make may be left to later turns of the window's loop."""
-        self.places: dict[Key, object] = {}
-        self.tracks: dict[Key, Added] = {}
-        """The tracks that the rigs show."""
-        self.layers: dict[Key, tuple[list[tuple], list[bytes]]] = {}
-        """The constraints that show them, and what is keyed for these."""
-        self.restored: set[str] = set()
-        """Names of objects whose keys someone else has changed, so that they were written again."""
-        self.is_settled = False
-        """Whether all is shown as it is known to be, so that only a change gives something to do."""
-        self.noted = False
-        """Whether the offsets are noted as the solution of what they were solved from."""
-        self.wrote = False
-        """Whether something was shown since the scene was last looked at."""
-        self.has_shown = False
-        """Whether something was shown since edits were followed last."""
-        self.settings: dict[Key, tuple] = {}
-        self.keyed: dict[Key, frozenset[str]] = {}
-        self.editing: frozenset[int] = frozenset()
-        self.prints: dict[tuple[str, str], bytes] = {}
-        self.digests = KeptDigests()
-        """Of the same, as far as nothing has changed."""
-        self.is_unsure = False
-        """Whether something may have changed that Blender does not report."""
-        self.dependence = Dependence()
-        self.watched: frozenset[tuple[str, str]] = frozenset()
-        """Tags of all data that the motions depend on; none where that is more than can be listed."""
-        self.job: Iterator[float] | None = None
-        self.stopped = self.outdated = False
-        self.fraction, self.started, self.seconds = 0.0, 0.0, 0.0
-        self.time_left = TimeLeft()
-        self.work: Hashable = None
-        """What kind of work it is."""
-        self.spent, self.was_seen = 0.0, False
-        """Seconds of the processor that went into the work, and whether something was seen of it."""
-        self.to_see: dict[Hashable, float] = {}
-        """How many seconds of the processor works of each kind took until something was seen of them."""
-        self.check_at, self.drawn, self.worked = np.inf, 0.0, 0.0
-        """When to look at all that may have changed, when panels were drawn, and when the last slice of work ended."""
-        self.keyed_at = -np.inf
-        """When keys were edited last."""
-        self.is_by_keys = False
-        """Whether keys alone were looked at, of what is being solved, and the rest is still to be looked at."""
-        self.is_known = False
-        """Whether what is evaluated next are keys that are being solved."""
-        self.resting = 0
-        """Turns of the window's loop without a change since it was time to look."""
-        self.seen = self.waited_for = False
-        """Whether the work has come to something new to see; and whether it goes on to its end before that is drawn."""
-        self.is_in_slices = False
-        """Whether the work goes on in turns of the window's loop."""
-        self.has_had_turn = False
-        """Whether it has been worked on since the last of these turns began."""
-        self.news = False
-        """Whether what is seen first has just been found."""
-        self.found = False
-        """Whether something to see has just been found that is still to be verified."""
-        self.data_kinds = fingerprint.KINDS
-        """Of the data that the motions depend on."""
+    scene: bpy.types.Scene | None = None
+    kinds: dict[type[Kind], Kind] = field(default_factory=dict)
+    """Those of which the file has something."""
+    instances: dict[Key, Instance] = field(default_factory=dict)
+    """All that were found, also those with errors."""
+    solves: dict[Key, LayerSolve] = field(default_factory=dict)
+    errors: dict[Key, str] = field(default_factory=dict)
+    span: tuple[int, int, float] = (0, 0, 0.0)
+    structure: int = -1
+    as_built: int = -1
+    is_apart: bool = False
+    """Whether what comes next begins a turn of its own."""
+    is_just_built: bool = False
+    """Whether the layers were found since what has changed was last asked for."""
+    unresolved: bool = False
+    is_ready: bool = True
+    """Whether Blender has put everything together that the kinds have seen."""
+    is_gradual: bool = False
+    """Whether what takes long to find or to make may be left to later turns of the window's loop."""
+    places: dict[Key, object] = field(default_factory=dict)
+    tracks: dict[Key, Added] = field(default_factory=dict)
+    """The tracks that the rigs show."""
+    layers: dict[Key, tuple[list[tuple], list[bytes]]] = field(default_factory=dict)
+    """The constraints that show them, and what is keyed for these."""
+    restored: set[str] = field(default_factory=set)
+    """Names of objects whose keys someone else has changed, so that they were written again."""
+    is_settled: bool = False
+    """Whether all is shown as it is known to be, so that only a change gives something to do."""
+    noted: bool = False
+    """Whether the offsets are noted as the solution of what they were solved from."""
+    wrote: bool = False
+    """Whether something was shown since the scene was last looked at."""
+    has_shown: bool = False
+    """Whether something was shown since edits were followed last."""
+    settings: dict[Key, tuple] = field(default_factory=dict)
+    keyed: dict[Key, frozenset[str]] = field(default_factory=dict)
+    editing: frozenset[int] = frozenset()
+    prints: dict[tuple[str, str], bytes] = field(default_factory=dict)
+    digests: KeptDigests = field(default_factory=KeptDigests)
+    """Of the same, as far as nothing has changed."""
+    is_unsure: bool = False
+    """Whether something may have changed that Blender does not report."""
+    dependence: Dependence = field(default_factory=Dependence)
+    watched: frozenset[tuple[str, str]] = frozenset()
+    """Tags of all data that the motions depend on; none where that is more than can be listed."""
+    job: Iterator[float] | None = None
+    stopped: bool = False
+    outdated: bool = False
+    fraction: float = 0.0
+    started: float = 0.0
+    seconds: float = 0.0
+    time_left: TimeLeft = field(default_factory=TimeLeft)
+    work: Hashable = None
+    """What kind of work it is."""
+    spent: float = 0.0
+    """Seconds of the processor that went into the work."""
+    was_seen: bool = False
+    """Whether something was seen of it."""
+    to_see: dict[Hashable, float] = field(default_factory=dict)
+    """How many seconds of the processor works of each kind took until something was seen of them."""
+    check_at: float = np.inf
+    """When to look at all that may have changed."""
+    drawn: float = 0.0
+    """When panels were drawn."""
+    worked: float = 0.0
+    """When the last slice of work ended."""
+    keyed_at: float = -np.inf
+    """When keys were edited last."""
+    is_by_keys: bool = False
+    """Whether keys alone were looked at, of what is being solved, and the rest is still to be looked at."""
+    is_known: bool = False
+    """Whether what is evaluated next are keys that are being solved."""
+    resting: int = 0
+    """Turns of the window's loop without a change since it was time to look."""
+    seen: bool = False
+    """Whether the work has come to something new to see."""
+    waited_for: bool = False
+    """Whether it goes on to its end before that is drawn."""
+    is_in_slices: bool = False
+    """Whether the work goes on in turns of the window's loop."""
+    has_had_turn: bool = False
+    """Whether it has been worked on since the last of these turns began."""
+    news: bool = False
+    """Whether what is seen first has just been found."""
+    found: bool = False
+    """Whether something to see has just been found that is still to be verified."""
+    data_kinds: frozenset[str] = fingerprint.KINDS
+    """Of the data that the motions depend on."""
 
     def use(self, used: Sequence[type[Kind]]) -> None:
         """Have layers of these kinds, and of no others."""
