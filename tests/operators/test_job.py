@@ -4,6 +4,7 @@ import time
 from collections.abc import Generator
 
 import bpy
+import pytest
 
 from extension import load
 
@@ -50,6 +51,7 @@ def test_what_comes_of_a_job_has_a_turn_of_its_own() -> None:
     assert turns(0.0) == 1 and turns(0.05) == 2
 
 
+@pytest.mark.every_blender
 def test_cancelled_before_its_last_turn_a_job_leaves_nothing() -> None:
     armature = character()
     action, other = walk(armature, "Walk"), walk(armature, "Other", seed=2)
