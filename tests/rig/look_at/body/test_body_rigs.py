@@ -13,8 +13,11 @@ from . import bodies
 __all__ = ["rigify"]
 
 body = load("rig.look_at.body.layers")
+kinds = load("rig.layers.kinds")
 live = load("rig.layers.live")
 look_at = load("rig.look_at.resolve")
+rotation = load("lookat_pd.rotation")
+verification = load("rig.look_at.verification")
 
 LENGTH = 100
 SECONDS = 4.2
@@ -105,6 +108,28 @@ def test_rigify_human_responds_with_all_it_has(person) -> None:
     # A rounding of where a control is turns a bone of 1 cm by more, but moves no point of it by more.
     away[..., :3] *= np.array([bone.length for bone in person.pose.bones])[:, None, None]
     assert away.max() < 2e-6
+
+
+@pytest.mark.slow
+def test_what_the_last_small_turn_of_a_head_does_is_not_evaluated_once_more(person, monkeypatch) -> None:
+    """It follows from the evaluation before, as near as it would be seen."""
+    live.finish(bpy.context.scene)
+    state = live._scenes[bpy.context.scene.session_uid]
+    (solve,) = state.solves.values()
+    # So that there is something left to correct.
+    monkeypatch.setattr(verification, "GOOD", 1e-6)
+    tracks, passes = [], [solve.passes]
+    for _ in range(2):
+        solve.stale = kinds.SETTINGS
+        state.begin()
+        assert state.advance(None)
+        tracks.append(solve.track)
+        passes.append(solve.passes)
+        monkeypatch.setattr(verification.Verification, "is_uncertain", lambda *_: True)
+    one, other = tracks
+    assert np.diff(passes).tolist() == [2, 3]
+    assert np.degrees(rotation.distance(one.offsets, other.offsets).max()) < 1e-3
+    assert np.abs(one.moves - other.moves).max() < 1e-5
 
 
 @pytest.mark.thorough
