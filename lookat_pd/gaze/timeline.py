@@ -19,7 +19,7 @@ from .leveling import Leveling
 from .stabilizing import beside, goal_of_body, is_still
 from .stage_goals import StageGoals
 from .target_angles import ForwardKinematics, TargetAngles, near_branch, nearest_turn
-from .timeline_parts import INSTANT, BelowHead, SolvedPiece, frames_of, split
+from .timeline_parts import INSTANT, BelowHead, SolvedPiece, SolvedStage, frames_of, split
 from .turn_distribution import TurnLimits
 
 _SETTLED = np.radians(0.08), np.radians(0.5)
@@ -287,10 +287,7 @@ class Timeline:
             self._keep(window, start, stage, states, goals)
             self.state[stage] = last
             if not is_last:
-                held, vectors = self.turned(stage, states)
-                axes = np.stack((self.up[stage], self.right[stage])).reshape(2, -1)
-                turning = self.tuning.radians * _about(axes, states[..., -3:, 1])
-                below.turn(held, _about(axes, vectors)[0], turning, (stage, states, goals, last.copy()))
+                self._turn(below, (stage, states, goals, last.copy()))
         first = window.start + int(before)
         assert angles is not None
         if below.is_late:
@@ -299,6 +296,14 @@ class Timeline:
         reach = angles.reached(goals_of.distribution, remaining, pitch, self.chain.soft_edge)
         self.reachable[first : window.stop] = reach[first - window.start :]
         self.looked_at[first : window.stop] = target
+
+    def _turn(self, below: BelowHead, solved: SolvedStage) -> None:
+        """Add a solved stage to what is below the aiming bone."""
+        stage, states, *_ = solved
+        held, vectors = self.turned(stage, states)
+        axes = np.stack((self.up[stage], self.right[stage])).reshape(2, -1)
+        turning = self.tuning.radians * _about(axes, states[..., -3:, 1])
+        below.turn(held, _about(axes, vectors)[0], turning, solved)
 
     def _aimed(
         self,

@@ -112,19 +112,23 @@ def finding(
         destination=within[1],
         extra=(leave.thrown_after(), enter.thrown_before()),
     )
-    # The source is cut after the matching frame, and the destination entered after its own.
-    cuts = [
-        FoundCut(
-            begins[0] + pair.i + 1,
-            begins[1] + pair.j + 1,
-            pair.cost,
-            float(costs.cost[leave.rows[pair.i], enter.rows[pair.j]]),
-            (leave.kept_until(pair.i), enter.kept_from(pair.j)),
-            enter.times(pair.j),
-        )
-        for pair in found
-    ]
+    cuts = [_cut_at(pair, begins, leave, enter, costs.cost) for pair in found]
     return Found(cuts, costs.cost, begins)
+
+
+def _cut_at(
+    pair: best_cut.Cut, begins: tuple[int, int], leave: ClipExtent, enter: ClipExtent, costs: Array
+) -> FoundCut:
+    """The cut at a pair of rows, of clips with these first frames: the source is cut after the matching frame, and the
+    destination entered after its own."""
+    return FoundCut(
+        begins[0] + pair.i + 1,
+        begins[1] + pair.j + 1,
+        pair.cost,
+        float(costs[leave.rows[pair.i], enter.rows[pair.j]]),
+        (leave.kept_until(pair.i), enter.kept_from(pair.j)),
+        enter.times(pair.j),
+    )
 
 
 find = drained("find", finding)

@@ -137,12 +137,10 @@ def _loop(
     steps = cyclic(clip, moved, dt, blend, ends, size=ground.size, in_place=removed, feet=feet, locking=locking)
     result, blend, locked = yield from subrange(steps, 0.3, 0.7)
     result = _exactly_closed(result)
-    for channel in added:
-        if np.all(result.raw[channel] == animated.current(armature, channel)):
-            del result.raw[channel]
+    for channel in (own for own in added if np.all(result.raw[own] == animated.current(armature, own))):
+        del result.raw[channel]
     travel = Placement.identity() if in_place else travel
-    turn = heading(ground.up, travel.rotation)
-    markers = pose_markers.read(action, begin, end)
+    turn, markers = heading(ground.up, travel.rotation), pose_markers.read(action, begin, end)
     making = join.making(armature, name or f"{action.name} loop", result, markers)
     made, made_slot = yield from subrange(making, 0.7, 0.75)
     yield from subrange(join.with_keys(armature, made, made_slot, [played], writer, is_cycle=True), 0.75, 1.0)
