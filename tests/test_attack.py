@@ -35,6 +35,7 @@ def examples(path: Path, loads: str = "", **environment: str) -> str:
     ).stdout
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif("bpy" in sys.modules and bool(sys.modules["bpy"].app.binary_path), reason="needs a bare Python")
 def test_a_plain_run_tries_the_same_examples(tmp_path) -> None:
     path = tmp_path / "drawn.py"

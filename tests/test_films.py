@@ -39,6 +39,7 @@ def test_a_film_of_the_interface_whose_panel_changes_is_outdated(copied) -> None
     assert kept.outdated() == ["settle_panel", "stranger"]
 
 
+@pytest.mark.thorough
 def test_films_are_short_and_small() -> None:
     for name in (*kept.FILMS, *kept.IN_WINDOW):
         pictures, times = cutting.frames(name)

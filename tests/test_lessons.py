@@ -44,6 +44,7 @@ def test_springs_on_a_tail() -> None:
     assert np.abs(last - rest)[:, :3, :3].max() < 0.2 * turned
 
 
+@pytest.mark.thorough
 def test_a_conversation() -> None:
     bpy.context.scene.frame_end = 120
     people = []

@@ -31,6 +31,7 @@ OPTIONAL = ("look_at/body", "look_at/directing", "look_at/live_follow", "transit
 """Features within others."""
 
 
+@pytest.mark.thorough
 def test_every_package_is_counted() -> None:
     """Of the product: those at the root, and `rig`, which only gathers packages."""
     run = [

@@ -64,6 +64,7 @@ def baked(armature: bpy.types.Object) -> bpy.types.Action:
     return armature.animation_data.action
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("family", FAMILIES)
 def test_plain_skeletons(family) -> None:
     names = FAMILIES[family]

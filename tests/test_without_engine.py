@@ -62,6 +62,7 @@ finally:
 """
 
 
+@pytest.mark.thorough
 def test_everything_else_works() -> None:
     if bpy.app.binary_path:
         pytest.skip("Blender's Python has no module bpy outside of Blender")

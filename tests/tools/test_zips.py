@@ -115,6 +115,7 @@ def test_version_maintainer_and_website_stand_in_the_manifest_alone(manifest) ->
     assert all(manifest["maintainer"] in line for line in manifest["copyright"])
 
 
+@pytest.mark.thorough
 def test_a_warning_of_blender_is_an_error(tmp_path) -> None:
     blender = tmp_path / "blender"
     blender.write_text("#!/bin/sh\necho 'WARN: something is odd'\n")

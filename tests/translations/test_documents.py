@@ -28,6 +28,7 @@ def explained(page: str) -> Iterator[list[str]]:
             yield [part for part in (part.strip(" .,;") for part in _plain(cell).split("…")) if part]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("page", PAGES)
 def test_explained_messages_exist(page) -> None:
     messages = {_plain(re.sub(r"\{[^{}]*\}", "\0", text)) for text in texts.templates()}

@@ -103,6 +103,7 @@ def test_rigify_human_is_the_animation_before_and_after(rigify, into) -> None:
         )
 
 
+@pytest.mark.thorough
 def test_rigify_head_leads_and_hips_come_last(rigify) -> None:
     rigify.animation_data.action = None
     target = ball((2.0, -1.5, 1.7))

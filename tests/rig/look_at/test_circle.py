@@ -97,6 +97,7 @@ def glance(armature: bpy.types.Object, frame: int, yaw: float) -> None:
     setting_keys.put(armature, HEAD, "glance_yaw", [(frame, yaw)], 1)
 
 
+@pytest.mark.thorough
 def test_they_are_solved_as_by_sampling_each_with_the_other_in_motion(talk, steps, monkeypatch) -> None:
     together, count = anew(), len(steps.since())
     assert not any(solve.look_at.plain for solve in solves())
@@ -110,6 +111,7 @@ def test_they_are_solved_as_by_sampling_each_with_the_other_in_motion(talk, step
     assert count < (2 + 1 + verification.VERIFICATIONS + 1) * LAST
 
 
+@pytest.mark.thorough
 def test_nobody_is_evaluated_but_as_a_cut_down_copy(talk, monkeypatch) -> None:
     """Settings of the copies point to the targets, which Blender would evaluate with all that they depend on."""
     seen, step = set(), sampler.Sampler._step
@@ -132,6 +134,7 @@ def test_nobody_is_evaluated_but_as_a_cut_down_copy(talk, monkeypatch) -> None:
         assert armature.pose.bones[HEAD].lookat_pd.target == other
 
 
+@pytest.mark.thorough
 def test_an_edited_look_samples_nobody_anew_and_is_to_the_bit_what_a_solve_from_the_start_is(talk, steps) -> None:
     tracks()
     steps.since()
@@ -141,6 +144,7 @@ def test_an_edited_look_samples_nobody_anew_and_is_to_the_bit_what_a_solve_from_
     assert same(edited, anew())
 
 
+@pytest.mark.thorough
 def test_frames_that_an_edit_does_not_reach_are_not_evaluated_again(talk, steps) -> None:
     """Before it all is as it was, and some settle times after it the controllers have forgotten it."""
     bpy.context.scene.frame_end = 10 * LAST
@@ -158,6 +162,7 @@ def test_frames_that_an_edit_does_not_reach_are_not_evaluated_again(talk, steps)
     assert 0 < len(steps.since()) < 2 * 3 * LAST
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("which", [0, 1])
 def test_an_error_is_of_the_one_who_has_it(talk, which) -> None:
     wrong = talk[which]
@@ -173,6 +178,7 @@ def test_an_error_is_of_the_one_who_has_it(talk, which) -> None:
     assert same(tracks(), anew())
 
 
+@pytest.mark.thorough
 def test_a_driver_that_follows_a_setting_too_has_the_rig_sampled_anew(talk, steps) -> None:
     path = f'pose.bones["{HEAD}"].lookat_pd.glance_yaw'
     driver = talk[0].pose.bones["CTL_Spine"].driver_add("location", 0).driver

@@ -37,6 +37,7 @@ def state(armature: bpy.types.Object) -> tuple:
     return playing, pose, muted, tracks
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])
 @pytest.mark.parametrize("keyed", [True, False])
 @pytest.mark.parametrize("whole", [False, True])

@@ -33,6 +33,7 @@ def two() -> tuple[bpy.types.Object, bpy.types.Object]:
     return anna, bert
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("origin", ["AUTO", "EYES", "BONE"])
 def test_people_of_one_height_do_not_look_up_at_each_other(origin) -> None:
     anna, bert = two()

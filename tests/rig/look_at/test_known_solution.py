@@ -54,6 +54,7 @@ def baked(rigs, monkeypatch, first=1, last=scenes.LAST, *, into="NEW", use_live=
     return len(steps)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_what_is_verified_is_not_solved_again(into, monkeypatch) -> None:
     rigs = pair()
@@ -64,6 +65,7 @@ def test_what_is_verified_is_not_solved_again(into, monkeypatch) -> None:
         np.testing.assert_allclose(scenes.poses(rig, FRAMES), before, atol=5e-5)
 
 
+@pytest.mark.thorough
 def test_the_result_is_that_of_a_bake_by_itself(monkeypatch) -> None:
     keys = []
     for use_live in (True, False):
@@ -77,6 +79,7 @@ def test_the_result_is_that_of_a_bake_by_itself(monkeypatch) -> None:
     np.testing.assert_allclose(keys[0], keys[1], atol=2e-5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "change",
     [

@@ -47,6 +47,7 @@ def ids(made: Any) -> str:
     return made.__name__
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("made", SHAPES + PHYSICS, ids=ids)
 def test_live_and_baked_look_where_the_target_is_seen(made: Callable) -> None:
     """Before and after an edit of what moves it, without a window, and with no key for the edit."""
@@ -149,6 +150,7 @@ def test_drivers_added_later_are_followed(kind: str) -> None:
         assert error(armature, place, (scenes.LAST,)) < GOOD
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("made", SHAPES, ids=ids)
 def test_what_moves_a_target_may_come_later(made: Callable) -> None:
     """A look-at at a plain empty, which is then constrained to what moves."""

@@ -71,6 +71,7 @@ def edit(hero) -> None:
     animate(hero, seed=5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", linked.KINDS)
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])
 def test_it_is_baked_and_goes_on(tmp_path, kind, into) -> None:
@@ -117,6 +118,7 @@ def test_its_library_is_edited_while_the_shot_is_open(tmp_path, kind) -> None:
     assert not np.allclose(scenes.poses(hero, (20,), ("hand.L",)), before)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", linked.KINDS)
 def test_its_library_is_edited_while_the_shot_is_closed(tmp_path, kind) -> None:
     path = library(tmp_path)
@@ -162,6 +164,7 @@ def test_it_is_removed_without_a_trace(tmp_path, kind) -> None:
     np.testing.assert_allclose(scenes.poses(hero, (1, 20, 60)), before, atol=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("resynced", [(), (0,), (1,), (0, 1)])
 def test_two_characters_of_one_library_look_at_each_other(tmp_path, resynced) -> None:
     path = library(tmp_path)
@@ -254,6 +257,7 @@ def test_a_generated_human_is_cut_down_as_in_its_own_file(tmp_path) -> None:
     np.testing.assert_allclose(scenes.poses(hero, frames, (head,)), shown, atol=2e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", linked.KINDS)
 def test_it_is_undone_and_redone(tmp_path, kind) -> None:
     hero = shot(library(tmp_path), kind)

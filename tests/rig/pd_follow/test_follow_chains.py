@@ -243,6 +243,7 @@ def scale_unevenly(rig: bpy.types.Object) -> None:
     rig.pose.bones["hips"].scale = (1.2, 1.2, 1.2)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("change", "bones", "count"),
     [

@@ -110,6 +110,7 @@ def assert_same(rig, bones, looked_at=()) -> set[str]:
     return kept
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(8))
 def test_random_control_rigs_give_the_same(seed) -> None:
     rig = control_rig(seed)
@@ -123,6 +124,7 @@ def test_random_control_rigs_give_the_same(seed) -> None:
     assert used
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("bones", [("head", "neck", "chest", "hips"), ("DEF-hand.L", "DEF-foot.R", "DEF-spine.006")])
 def test_a_generated_human_gives_the_same_to_the_bit(bones) -> None:
     """Rigify's stretching, switching and following, with far fewer bones."""

@@ -226,6 +226,7 @@ PLAYED = (
 )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [*STRUCTURE, *PLAYED])
 def test_the_structure_is_another_only_after_what_may_change_how_bones_move_each_other(scene, name) -> None:
     def structures() -> list[bytes]:

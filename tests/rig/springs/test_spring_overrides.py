@@ -22,6 +22,7 @@ def constraints(hero) -> list[list[str]]:
     return [[constraint.name for constraint in hero.pose.bones[bone].constraints] for bone in tails.TAIL]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("kind", "has_springs"), [*((kind, True) for kind in linked.KINDS), ("library of a library", False)]
 )

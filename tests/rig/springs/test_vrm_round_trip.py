@@ -274,6 +274,7 @@ NEW = {
 OLD = {"a tail from its second bone on": anew(TAIL[1:])}
 
 
+@pytest.mark.thorough
 @VERSIONS
 def test_edits_come_back_from_the_file(made) -> None:
     for name, edit in {**BOTH, **(NEW if made is new else OLD)}.items():

@@ -94,6 +94,7 @@ def test_quaternions_of_another_length_keep_their_keys() -> None:
     assert count(joined(clips, key_writer.KEEP)[0]) <= few
 
 
+@pytest.mark.thorough
 @diagonal(root=["NONE", "POSITION", "HEADING", "ALL"], modes=MODES)
 def test_the_motion_is_that_of_a_key_at_every_frame(modes, root) -> None:
     clips = pair(modes)
@@ -159,6 +160,7 @@ def test_keys_between_frames_stay() -> None:
     assert {time for time in times if time < CUT - 2} <= kept
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mode", [key_writer.KEEP, key_writer.FITTED])
 @pytest.mark.parametrize("off", [-0.004, -2e-5, 2e-5, 0.004])
 def test_keys_beside_whole_frames(mode, off) -> None:

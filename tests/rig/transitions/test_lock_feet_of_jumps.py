@@ -75,6 +75,7 @@ def check(before, free, locked) -> None:
     np.testing.assert_allclose(locked[-1], before[-1], atol=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", ["CURRENT", "NEW"])
 @pytest.mark.parametrize("where", ["FRAME", "ALL"])
 def test_feet_stay_where_a_pop_is_smoothed(walker, where, into) -> None:
@@ -96,6 +97,7 @@ def test_feet_stay_where_a_pop_is_smoothed(walker, where, into) -> None:
     assert push[1] < 1.2 * push[0]
 
 
+@pytest.mark.thorough
 def test_feet_stay_where_a_pop_is_smoothed_in_the_visual_pose(walker) -> None:
     before, _ = evaluated(walker)
     keys = scenes.curves(walker.animation_data.action)

@@ -54,6 +54,7 @@ def drifts(armature, action, frames) -> dict[str, float]:
     return {foot.bones[2]: float(np.linalg.norm(np.ptp(foot.touch(samples)[:, 0], axis=0))) for foot in found.feet}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("how", ["keys", "seen"])
 def test_hands_on_the_ground_stay_through_a_join(how) -> None:
     armature = bodies.person(moving=False)

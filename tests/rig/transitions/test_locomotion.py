@@ -137,6 +137,7 @@ def circle(radius: float = 2.0, count: int = 48):
     return curve([(radius * np.sin(a), -radius * np.cos(a), 0.0) for a in angles], closed=True)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("in_place", [False, True])
 def test_a_walk_along_a_circle(walker, in_place) -> None:
     path = circle()

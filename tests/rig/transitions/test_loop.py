@@ -59,6 +59,7 @@ def test_travel_is_kept_and_goes_on(modes) -> None:
     np.testing.assert_allclose(moved[body], np.broadcast_to(moved[n], moved[body].shape), atol=5e-5)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("modes", MODES, ids="+".join)
 def test_the_middle_stays(modes) -> None:
     armature = character(modes)

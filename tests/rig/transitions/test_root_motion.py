@@ -251,6 +251,7 @@ def test_object_under_a_turned_parent() -> None:
     np.testing.assert_allclose(stage.up, (0, -1, 0), atol=1e-6)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("root", ["POSITION", "HEADING", "ALL"])
 @pytest.mark.parametrize("speed", [0.0, 0.05, 0.2])
 def test_the_root_keeps_its_speed_over_the_ground(root, speed) -> None:

@@ -65,6 +65,7 @@ def own(armature: bpy.types.Object, *clips: bpy.types.Action) -> float:
     return max(steps(armature, clip, range(1, LAST + 1)).max() for clip in clips)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("source", ["KEYS", "VISUAL"])
 def test_no_joint_reverses_within_a_frame(seed, source) -> None:

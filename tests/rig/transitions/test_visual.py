@@ -327,6 +327,7 @@ def known_to_a_file() -> dict:
     return found
 
 
+@pytest.mark.thorough
 def test_between_two_slices_the_rig_shows_what_it_showed_before() -> None:
     armature, state = edited()
     before, slices = known_to_a_file(), 0
@@ -581,6 +582,7 @@ def test_a_join_that_fails_leaves_nothing() -> None:
     assert not scenes.differences(before, scenes.snapshot())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("ends", ["BOTH", "START", "END"])
 def test_a_loop_ends_as_it_begins(ends: str) -> None:
     """An arm that is held by something that moves: no key of the armature is in it."""

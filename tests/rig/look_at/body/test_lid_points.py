@@ -77,6 +77,7 @@ def test_the_middle_of_the_lid_turns_by_the_amount_of_the_eye(height: float, amo
     assert pitch(lid) / pitch(eye) == pytest.approx(amount, abs=0.08)
 
 
+@pytest.mark.thorough
 def test_a_bake_keys_the_controls_of_the_lids_as_they_were_shown() -> None:
     armature, _ = looking((3.0, -1.0, 1.6))
     shown = scenes.poses(armature, FRAMES)

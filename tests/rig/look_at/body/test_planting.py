@@ -75,6 +75,7 @@ def test_plain_legs_are_turned() -> None:
     assert results[0].settled_error < np.radians(0.05)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("parent", ["root", "hips", "spine"])
 @pytest.mark.parametrize("between", [(), ("control",), ("control", "roll")])
 def test_controls_of_feet_are_restored_whatever_moves_them(parent: str, between: tuple[str, ...]) -> None:

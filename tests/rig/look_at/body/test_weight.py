@@ -37,6 +37,7 @@ def yaw_of(turn: np.ndarray) -> float:
     return float(np.degrees(np.arctan2(ahead[0], -ahead[1])))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("pitch", "least"), [(35.0, 0.01), (-25.0, 0.006)])
 def test_looking_up_moves_the_hips_forward_and_looking_down_back(pitch: float, least: float) -> None:
     armature, _ = person(0, pitch)

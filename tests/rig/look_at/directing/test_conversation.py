@@ -90,6 +90,7 @@ def test_everyone_looks_at_the_speaker(people) -> None:
     assert seen(cleo, 200) == "Bo"
 
 
+@pytest.mark.thorough
 def test_reactions_are_in_seconds(people) -> None:
     anna, _, cleo = people
     bpy.context.scene.render.fps = 120
@@ -100,6 +101,7 @@ def test_reactions_are_in_seconds(people) -> None:
     assert seen(cleo, 121 + 73) == seen(anna, 121 + 73) == "Bo"
 
 
+@pytest.mark.thorough
 def test_who_has_no_look_at_gets_one_and_waits_until_then(people) -> None:
     converse(people, (50, "Anna"), (120, "Bo"), manner=STARE)
     for item in people:
@@ -108,12 +110,14 @@ def test_who_has_no_look_at_gets_one_and_waits_until_then(people) -> None:
         assert seen(item, 80) is not None
 
 
+@pytest.mark.thorough
 def test_before_the_first_word_all_stays(people) -> None:
     scenes.aim(people[2], scenes.ball())
     converse(people, (50, "Anna"), manner=STARE)
     assert [seen(people[2], frame) for frame in (1, 49, 80)] == ["Ball", "Ball", "Anna"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("first", [1, 10, 40])
 def test_who_is_about_to_talk_looks_already(people, first) -> None:
     """Within two seconds of the first frame, but for those who look at something else; made again, it is the same."""

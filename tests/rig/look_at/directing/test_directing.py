@@ -147,6 +147,7 @@ def test_at_the_first_frame_there_is_nothing_before(hero) -> None:
     assert keys(hero, "active_target") == [(1, 1)]
 
 
+@pytest.mark.thorough
 @settings(max_examples=15)
 @given(st.lists(st.tuples(st.integers(2, 100), st.sampled_from([None, 0, 1, 2])), min_size=1, max_size=8))
 def test_each_look_lasts_until_the_next(looks) -> None:
@@ -222,6 +223,7 @@ def test_a_bone_that_is_looked_at_may_be_renamed(hero) -> None:
 # Numbers change, what is meant stays
 
 
+@pytest.mark.thorough
 @settings(max_examples=15)
 @given(
     st.lists(st.tuples(st.integers(2, 100), st.sampled_from([None, 0, 1, 2])), min_size=1, max_size=6),

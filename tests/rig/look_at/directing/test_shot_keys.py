@@ -53,6 +53,7 @@ def key_in_clip(armature: bpy.types.Object, setting: str, **keys: float) -> None
     curve.keyframe_points.foreach_set("interpolation", [0] * len(curve.keyframe_points))
 
 
+@pytest.mark.thorough
 def test_clips_of_thousands_of_curves_are_looked_through_by_blender(hero) -> None:
     """The panel asks at each redraw; it is told as soon as the clip has such keys."""
     data = hero.animation_data
@@ -304,6 +305,7 @@ def test_an_override_keeps_the_direction_and_gets_one_of_its_own(hero, tmp_path)
     assert seen(bpy.data.objects["Hero"]) == expected
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("linked", [True, False])
 def test_duplicates_are_directed_on_their_own(hero, linked) -> None:
     bpy.ops.object.select_all(action="DESELECT")

@@ -109,6 +109,7 @@ def test_a_key_is_looked_at_at_once_and_one_that_is_dragged_when_it_rests(scene,
         assert state().job is not None
 
 
+@pytest.mark.thorough
 @EDITS
 def test_the_time_left_after_an_edited_key(scene, edit, monkeypatch) -> None:
     """Told of the first one or not, but never wrong; each frame that is sampled takes as long."""
@@ -142,6 +143,7 @@ def test_what_moves_without_a_key_waits_for_the_hand(scene) -> None:
             assert state().check_at < np.inf and not is_due()
 
 
+@pytest.mark.thorough
 @EDITS
 def test_what_is_found_is_seen_long_before_it_is_verified_and_does_not_begin_again(scene, edit) -> None:
     edit_target(scene, -0.4)
@@ -170,6 +172,7 @@ def test_what_is_found_is_seen_long_before_it_is_verified_and_does_not_begin_aga
     assert np.array_equal(only_solve().track.offsets, shown)
 
 
+@pytest.mark.thorough
 @EDITS
 @pytest.mark.parametrize("beside", [False, True])
 def test_what_is_edited_beside_keys_is_looked_at_while_these_are_solved(scene, edit, beside) -> None:

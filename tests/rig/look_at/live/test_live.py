@@ -592,6 +592,7 @@ def test_unkeyed_pose_edits_stay() -> None:
     assert all(np.array_equal(a, b) for n, (a, b) in enumerate(zip(before, after, strict=True)) if n != chest)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("steps", [0, 1, 30, 59, 60])
 @pytest.mark.parametrize("variant", [plain, not_plain])
 def test_stopped_half_way_nothing_is_left(variant, steps, tmp_path) -> None:
@@ -623,6 +624,7 @@ def test_stopped_half_way_nothing_is_left(variant, steps, tmp_path) -> None:
 # The same pose wherever the file goes
 
 
+@pytest.mark.thorough
 def test_same_after_saving_and_opening(tmp_path) -> None:
     for variant in VARIANTS:
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -658,6 +660,7 @@ os._exit(0)
     return np.load(out)
 
 
+@pytest.mark.thorough
 def test_file_opened_without_the_extension_shows_the_same_at_every_frame(tmp_path) -> None:
     variants, seen, files = (plain, not_plain, keyed_on_and_off), [], []
     for variant in variants:
@@ -804,6 +807,7 @@ MEDDLING = {
 """What animators may do to what the extension owns."""
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("edit", MEDDLING)
 def test_data_of_the_layer_that_was_edited_is_put_right(edit) -> None:
     scene = flying()
@@ -866,6 +870,7 @@ def test_playing_writes_nothing() -> None:
     assert [own.contents(), repr(own.fixed())] == before
 
 
+@pytest.mark.thorough
 def test_fresh_process_reads_the_same_pose(tmp_path) -> None:
     if bpy.app.binary_path:
         pytest.skip("needs Blender as a module, for a second process")
@@ -959,6 +964,7 @@ def test_appended_rig_moves_alike(tmp_path) -> None:
     assert np.array_equal(poses(bpy.data.objects["Hero"], FRAMES), seen)
 
 
+@pytest.mark.thorough
 def test_library_override_moves_alike_and_again_after_saving(tmp_path) -> None:
     scene = flying()
     cast = bpy.data.collections.new("Cast")
@@ -1039,6 +1045,7 @@ def names_exchanged(scene: scenes.Scene) -> None:
     bones["neck"].name, bones["x"].name = "head", "neck"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "rename",
     [
@@ -1140,6 +1147,7 @@ def two_faces(order: int) -> tuple[bpy.types.Object, bpy.types.Object]:
     return first, second
 
 
+@pytest.mark.thorough
 def test_two_faces_meet_whoever_looked_first() -> None:
     seen = []
     for order in (0, 1):
@@ -1157,6 +1165,7 @@ def test_two_faces_meet_whoever_looked_first() -> None:
     assert np.array_equal(solved_anew(first), seen[1][0])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
 def test_bake_of_two_faces_is_what_was_live(into) -> None:
     first, second = two_faces(0)
@@ -1176,6 +1185,7 @@ def test_bake_of_one_of_two_faces_changes_neither() -> None:
     assert np.abs(poses(second, range(1, 61)) - seen[1]).max() < 5e-3
 
 
+@pytest.mark.thorough
 def test_three_in_a_ring() -> None:
     people = [figure(name) for name in ("One", "Two", "Three")]
     for n, armature in enumerate(people):
@@ -1361,6 +1371,7 @@ def test_edit_is_seen_at_once(edit) -> None:
     assert np.array_equal(seen, truth)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("variant", "axis"),
     [
@@ -1557,6 +1568,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("breaks", BROKEN, ids=lambda function: function.__name__)
 def test_what_is_wrong_is_reported_and_adds_nothing(breaks) -> None:
     scene = swaying()
@@ -1570,6 +1582,7 @@ def test_what_is_wrong_is_reported_and_adds_nothing(breaks) -> None:
     assert not offsets.shown(scene.armature, "head", bpy.context.scene.frame_current_final)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("breaks", BROKEN, ids=lambda function: function.__name__)
 def test_mended_it_looks_again(breaks) -> None:
     scene = swaying()

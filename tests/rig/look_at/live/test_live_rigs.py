@@ -92,6 +92,7 @@ def test_rigify_aims_and_follows_its_sliders(rigify, follows) -> None:  # noqa: 
     assert np.array_equal(solved_anew(rigify, (1, 40)), seen)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("into", ["NEW", "LAYER"])
 def test_rigify_bake_is_what_was_live(rigify, into) -> None:  # noqa: F811
     shorten(50)
@@ -107,6 +108,7 @@ def test_rigify_bake_is_what_was_live(rigify, into) -> None:  # noqa: F811
     assert differ.max() < (1e-3 if into == "LAYER" else 1e-4)
 
 
+@pytest.mark.thorough
 def test_rigify_slider_moved_and_back_is_the_same(rigify) -> None:  # noqa: F811
     shorten(40)
     scenes.aim(rigify, ball((0.8, -2.0, 1.9)))

@@ -70,6 +70,7 @@ def steps() -> Iterator[bool]:
         state().show()
 
 
+@pytest.mark.thorough
 def test_the_playhead_is_right_long_before_the_rest(scene) -> None:
     poses(scene.armature, (AT,))
     final = only_solve().track
@@ -108,6 +109,7 @@ def test_after_an_edit_the_playhead_is_seen_before_anything_is_verified(scene, m
         assert 0.0 < np.degrees(rotation.angle_between(first, facing(scene))) < CORRECT
 
 
+@pytest.mark.thorough
 def test_other_frames_show_what_is_expected_of_them_once_they_are_seen(scene, monkeypatch) -> None:
     """However long the verification takes, the window is drawn for what is seen alone."""
     poses(scene.armature, (AT,))
@@ -137,6 +139,7 @@ def facing(scene) -> np.ndarray:
     return matrix @ only_solve().look_at.chain.forward[0]
 
 
+@pytest.mark.thorough
 def test_what_is_solved_does_not_depend_on_the_playhead(scene) -> None:
     whole = poses(scene.armature, (30, AT, LAST))
     for frame in (20, AT):

@@ -193,6 +193,7 @@ def test_what_moves_no_bone_of_the_chain_is_no_reason_for_a_preview() -> None:
     assert not previewed(scene.armature)
 
 
+@pytest.mark.thorough
 def test_rigify_the_first_pose_after_a_slider_move_is_nearly_right(rigify) -> None:  # noqa: F811
     """Before it is verified, by what verifying the last solution has taught."""
     bpy.context.scene.frame_end = 40
@@ -216,6 +217,7 @@ def test_rigify_the_first_pose_after_a_slider_move_is_nearly_right(rigify) -> No
         assert 0.0 < np.degrees(away.max()) < 0.05
 
 
+@pytest.mark.thorough
 def test_the_time_left_of_a_solve_that_was_made_before(monkeypatch) -> None:
     """Right within 30 percent from a fifth of the time on, where each frame that is sampled takes as long."""
     scene = with_control(swaying())

@@ -110,6 +110,7 @@ def test_kept_is_the_whole_pose(auto, monkeypatch) -> None:
     assert (bodies.differences(pose(armature), shown) < (1e-5, 2e-3)) == auto
 
 
+@pytest.mark.thorough
 def test_a_recording_has_the_whole_body() -> None:
     armature = person()
     bpy.context.scene.frame_set(30)
@@ -126,6 +127,7 @@ def test_a_recording_has_the_whole_body() -> None:
     assert away < 5e-4 and turned < 0.5
 
 
+@pytest.mark.thorough
 def test_a_recording_sets_out_from_the_animation_and_returns_to_it() -> None:
     armature = person(settle_time=0.6)
     settings = armature.pose.bones["head"].lookat_pd
@@ -161,6 +163,7 @@ def test_a_target_beyond_the_limit_is_let_go_and_taken_up_again() -> None:
     following.restore()
 
 
+@pytest.mark.thorough
 def test_a_target_behind_an_occluder_is_let_go() -> None:
     armature = person()
     bpy.ops.mesh.primitive_cube_add(size=1.0, location=(0.0, -1.5, 1.7))
@@ -176,6 +179,7 @@ def test_a_target_behind_an_occluder_is_let_go() -> None:
     following.restore()
 
 
+@pytest.mark.thorough
 def test_shape_keys_turn_the_eyes_and_are_put_back() -> None:
     armature = faces.person(faces.ARKIT)[0]
     keys = next(iter(bpy.data.shape_keys))

@@ -69,6 +69,7 @@ def hero() -> scenes.Scene:
     return made
 
 
+@pytest.mark.thorough
 def test_aims_at_the_target_and_at_any_point(hero) -> None:
     following = session(hero.armature)
     run(following)
@@ -97,6 +98,7 @@ def test_begins_with_what_is_shown_and_moves_on_smoothly(hero) -> None:
     following.restore()
 
 
+@pytest.mark.thorough
 def test_a_dragged_target_is_followed(hero) -> None:
     following = session(hero.armature)
     for x in np.linspace(0.8, -0.8, 60):
@@ -150,6 +152,7 @@ def test_restored_keys_that_auto_keying_set_on_the_target_are_gone(animated, bon
     assert scenes.differences(before, scenes.snapshot()) == []
 
 
+@pytest.mark.thorough
 def test_an_unkeyed_pose_is_followed_from_and_stays(hero) -> None:
     arm = hero.armature.pose.bones["chest"]
     arm.rotation_quaternion = Quaternion((0, 0, 1), 0.3)
@@ -192,6 +195,7 @@ def test_keeping_keys_where_auto_keying_is_on(hero, auto) -> None:
     assert (abs(pose(hero.armature) - shown).max() < 1e-5) == auto
 
 
+@pytest.mark.thorough
 def test_a_second_look_at_on_the_same_bones_is_not_lost(hero) -> None:
     aim(hero.armature, ball((0.3, -2.0, 2.4), "Other"), bone="chest")
     bpy.context.view_layer.update()
@@ -209,6 +213,7 @@ def test_a_second_look_at_on_the_same_bones_is_not_lost(hero) -> None:
 # Recording
 
 
+@pytest.mark.thorough
 @diagonal(fps=[24, 60], into=["NEW", "CURRENT", "LAYER"])
 def test_a_recording_plays_as_it_was_shown(fps, into) -> None:
     scene = bpy.context.scene
@@ -337,6 +342,7 @@ def _delete_character(hero) -> None:
     bpy.data.objects.remove(hero.armature)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -359,6 +365,7 @@ def test_what_ends_it_is_named_and_nothing_is_left_behind(hero, change, words) -
     assert not suspend.is_live_suspended() and not following.is_open
 
 
+@pytest.mark.thorough
 def test_another_frame_is_followed_from_there(hero) -> None:
     following = session(hero.armature)
     for frame in (15, 20, 30):
@@ -369,6 +376,7 @@ def test_another_frame_is_followed_from_there(hero) -> None:
     assert bpy.context.scene.frame_current == 10
 
 
+@pytest.mark.thorough
 def test_a_hidden_target_is_looked_at(hero) -> None:
     keyed(hero.target, "location", ((1, (0.8, -2.0, 1.9)), (10, (-0.8, -2.0, 1.2)), (20, (0.0, -2.0, 1.2))))
     hero.target.hide_viewport = True
