@@ -38,7 +38,7 @@ def settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -
     weights = tuple(mixing.weights(s)) if s.use_mix and mixing.KEYED not in keyed else ()
     chain = settings.chain_values(s)
     shapes = _shapes(s.eyes)
-    target = (s.target.session_uid, s.target.users) if s.target is not None else None
+    target = (s.target.session_uid, _is_in_scene(s.target)) if s.target is not None else None
     return (
         (tuning, others, weights, fingerprint.settings_keys(armature.data)),
         s.use_mix and mixing.KEYED not in keyed and not any(weights),
@@ -56,6 +56,11 @@ def settings_key(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -
         s.let_go_behind.session_uid if s.let_go_behind is not None else 0,
         (s.world_up, s.world_up_object.session_uid if s.world_up_object is not None else 0),
     )
+
+
+def _is_in_scene(item: bpy.types.Object) -> bool:
+    """Whether a scene has an object: one that was deleted may stay in the file, with those who point to it."""
+    return any(item.name in scene.objects for scene in bpy.data.scenes)
 
 
 def saved(armature: bpy.types.Object, bone: str, keyed: frozenset[str]) -> tuple:

@@ -395,6 +395,9 @@ def test_edit_that_does_not_concern_it_neither_samples_nor_solves(work) -> None:
     update()
     bpy.context.scene.world = bpy.data.worlds.new("W")
     scene.armature.show_in_front = True
+    # Something else may point at what it looks at, too.
+    constraint = other.constraints.new("COPY_LOCATION")
+    constraint.target, constraint.mute = scene.target, True
     update()
     assert work.since() == (0, 0, 0)
 
