@@ -297,7 +297,10 @@ class Subject:
         item = self.settings
         for part in parts:
             item = item[int(part)] if part.isdigit() else getattr(item, part)
-        setattr(item, name, next(value for value in values if value != getattr(item, name)))
+        before = getattr(item, name)
+        # Blender holds 0.9 as the next number that it has.
+        same = [np.isclose(value, before) if isinstance(value, float) else value == before for value in values]
+        setattr(item, name, values[same.index(False)])
 
     def key_target(self) -> None:
         self.target.location.x += 0.05

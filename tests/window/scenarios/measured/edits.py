@@ -81,7 +81,8 @@ def of_features(of: Subject, own: Blenders, fingers: tuple[str, ...], hand: str)
         def do() -> None:
             settings = getattr(of.rig.pose.bones[bone], group)
             assert settings.exists, f"nothing was added to {bone}"
-            settings.settle_time = 0.8 if settings.settle_time != 0.8 else 0.7
+            # Blender holds 0.8 as the next number that it has.
+            settings.settle_time = 0.7 if settings.settle_time > 0.75 else 0.8
 
         return Edit(f"settle time of {group}", do, of.nothing, of.is_idle, own.drawn)
 
