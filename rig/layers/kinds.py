@@ -15,8 +15,8 @@ import bpy
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.rotation import Array
 from ..animation import stored_settings
-from ..sampling import own_data
-from ..sampling.sampler import Sampler
+from ..sampling import own_data, suspend
+from ..sampling.sampler import CutDown, Sampler
 from ..sampling.targets import Target
 from . import track
 from .layer import Layer, Row, disabled, number_of, own_on
@@ -101,6 +101,11 @@ class LayerSolve:
         """Whether solving takes longer than a step of the mouse, so that it waits until nothing is dragged."""
         return False
 
+    @property
+    def copied(self) -> CutDown | None:
+        """The armatures in whose place copies are sampled, and the bones of these; None where that is not known."""
+        return None
+
     def keep(self, added: Added) -> None:
         """Take a solution. The same again leaves the track the same object, so that what depends on it stays valid."""
         if self.track is None or not added.same_as(self.track):
@@ -126,17 +131,24 @@ class SolveRange:
         self, owner: bpy.types.Object, bones: Sequence[str], targets: Sequence[Target] = (), **options: Any
     ) -> Sampler:
         """A sampler of bones and targets, in which layers of kinds that come before this one add what they add."""
-        return Sampler(self.scene, owner, bones, targets, without=lambda: left_out(self.order), **options)
+        return Sampler(self.scene, owner, bones, targets, left_out=left_out(self.order), **options)
 
 
-def left_out(order: int) -> AbstractContextManager[bool]:
-    """A context in which layers that come first in the stacks add nothing, from an order on."""
+def left_out(order: int) -> suspend.LeftOut:
+    """Layers that come first in the stacks, from an order on."""
 
     def find(owner: bpy.types.Object) -> Iterator[tuple[Any, bpy.types.Constraint]]:
         return ((item, c) for item, c in own_on(owner) if own_data.order_of(c) >= order)
 
-    armatures = [item for item in bpy.data.objects if item.type == "ARMATURE"]
-    return disabled(armatures, own_on if order <= 0 else find)
+    def on_rigs(spared: Collection[bpy.types.Object]) -> AbstractContextManager[bool]:
+        armatures = (item for item in bpy.data.objects if item.type == "ARMATURE" and item not in spared)
+        return disabled(armatures, own_on if order <= 0 else find)
+
+    def on_copy(copy: bpy.types.Object, _: bpy.types.Object) -> None:
+        for _, constraint in find(copy):
+            constraint.influence = 0.0
+
+    return suspend.LeftOut(on_rigs, on_copy)
 
 
 class Previews(Protocol):

@@ -695,7 +695,7 @@ def _all_disabled(spared: Collection[bpy.types.Object]) -> AbstractContextManage
     return disabled((item for item in bpy.data.objects if item.type == "ARMATURE" and item not in spared), own_on)
 
 
-def _disable_on(copy: bpy.types.Object) -> None:
+def _disable_on(copy: bpy.types.Object, _: bpy.types.Object) -> None:
     """And let them read actions and curves of their own, as `show` needs them, from the start: to make these later
     would have the window draw again."""
     made: dict[bpy.types.Action, bpy.types.Action] = {}

@@ -28,6 +28,8 @@ _WORKING, _WORKING_ON = 0.04, 0.05
 for them, it lasts longer. And one whose temporary scene rests, after which Blender has little to do."""
 _BESIDE = 0.02
 """Seconds of work that may be in the same turn as what is shown of a long one."""
+_BEGUN = 0.01
+"""Seconds of the processor after which a slice makes no temporary scene and no copy of a rig, but ends."""
 _BUSIER = 1.25
 """By how much more a work may be taken to last than before: a machine that is busy beside it says little of it."""
 _OWN = {"OBJECT", "ACTION"}
@@ -607,6 +609,7 @@ class LiveScene:
             # The next step takes as long as the last one, as a rule.
             lasting = 2.0 * spent - opening - before
             working = (time.thread_time() - worked) / max(spent, 1e-9)
+            begins = sampler.is_to_begin()
             late = seconds is not None and (
                 working * spent > seconds
                 if whole
@@ -615,7 +618,8 @@ class LiveScene:
             before = spent - opening
             if not self.seen and any(solve.rough for solve in self.solves.values()):
                 self.seen, self.found = True, not self.waited_for
-            late = late or (self.is_apart and seconds is not None and spent > _BESIDE)
+            if seconds is not None:
+                late = late or (self.is_apart and spent > _BESIDE) or (begins and working * spent > _BEGUN)
             if late or (to_see and self.seen) or self.news or self.found:
                 done = False
                 break

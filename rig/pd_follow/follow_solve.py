@@ -1,7 +1,7 @@
 """Sampling what follows and what is followed, and solving the motion that is added."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import bpy
@@ -16,7 +16,7 @@ from ..animation import channels
 from ..animation.channels import LOCATION, channel
 from ..animation.unkeyed_pose import Channels
 from ..layers import bone_chains
-from ..layers.layer import ROTATION, Row, disabled
+from ..layers.layer import ROTATION, Item, Row, disabled
 from ..layers.track import part
 from ..sampling import fingerprint, suspend
 from ..sampling.sampler import Sampler
@@ -167,15 +167,19 @@ def sample(
         _empty(owner, frames, worlds[:, n], worlds[:, to[n]] if n in to else None) for n, owner in enumerate(group)
     ]
     keyed = any(fingerprint.animates(rig, owner.settings_path + name) for owner in group for name in KEYABLE)
-    with Sampler(scene, rig, (), watched, cut_down={}, without=lambda: _without(group)) as sampler:
+    whole = None if group[0].bone else {}
+    with Sampler(scene, rig, (), watched, cut_down=whole, left_out=_left_out(group)) as sampler:
+        for _ in sampler.prepare(frames.tolist()):
+            yield 0.0
         for k, frame in enumerate(frames.tolist()):
             sampler.open()
-            if keyed and rig.name not in sampler.scene.objects:
+            moved = sampler.stand_in(rig)
+            if keyed and moved.name not in sampler.scene.objects:
                 # Blender evaluates a setting only of what is in the scene.
-                sampler.scene.collection.objects.link(rig)
+                sampler.scene.collection.objects.link(moved)
             depsgraph = sampler.step(frame)
             worlds[k] = sampler.matrices(depsgraph)
-            seen = rig.evaluated_get(depsgraph)
+            seen = moved.evaluated_get(depsgraph)
             for owner, samples in zip(group, result, strict=True):
                 item = Owner(seen, owner.bone).item
                 settings = item.lookat_pd_follow
@@ -203,18 +207,28 @@ def _empty(owner: Owner, frames: Array, own: Array, target: Array | None) -> Fol
     )
 
 
-@contextmanager
-def _without(group: Sequence[Owner]) -> Iterator[None]:
+def _left_out(group: Sequence[Owner]) -> suspend.LeftOut:
     """What follows is sampled without PD Follow, and without look-ats that look at it: they would chase each other."""
-    layers = [FollowLayer(owner) for owner in group]
-    own = disabled([group[0].object], lambda _: (pair for layer in layers for pair in layer.constraints()))
-    contexts: list[AbstractContextManager[bool]] = [own]
-    if suspend.is_watched(group[0].object):
-        contexts.append(suspend.layers_disabled())
-    with ExitStack() as stack:
-        for context in contexts:
-            stack.enter_context(context)
-        yield
+    rig, is_watched = group[0].object, suspend.is_watched(group[0].object)
+
+    def find(item: bpy.types.Object) -> Iterator[tuple[Item, bpy.types.Constraint]]:
+        return (pair for owner in group for pair in FollowLayer(Owner(item, owner.bone)).constraints())
+
+    @contextmanager
+    def on_rigs(spared: Collection[bpy.types.Object]) -> Iterator[bool]:
+        with ExitStack() as stack:
+            changed = stack.enter_context(disabled([item for item in (rig,) if item not in spared], find))
+            if is_watched:
+                changed = stack.enter_context(suspend.layers_disabled(spared)) or changed
+            yield changed
+
+    def on_copy(copy: bpy.types.Object, original: bpy.types.Object) -> None:
+        for _, constraint in find(copy) if original == rig else ():
+            constraint.influence = 0.0
+        if is_watched:
+            suspend.disable_on({original: copy})
+
+    return suspend.LeftOut(on_rigs, on_copy)
 
 
 def _location_frame(item: bpy.types.Object | bpy.types.PoseBone, world: Array) -> Array:

@@ -126,13 +126,14 @@ class Sampler:
         located: bool = False,
         cut_down: CutDown | None = None,
         without: Callable[[], AbstractContextManager[object]] | None = None,
+        left_out: suspend.LeftOut | None = None,
     ) -> None:
         """aim: axis (3,) in the first bone's frame whose direction counts where uneven scale makes a bone askew.
 
         located: sample the channels of the bones' locations too. cut_down: what another sampler of the same bones and
         targets has found out, empty for whole rigs; None to find out when many frames are sampled. `whole_because` says
-        afterwards why a rig that is worth it could not be cut down. without: a context in which what is left out adds
-        nothing, by default that of all layers.
+        afterwards why a rig that is worth it could not be cut down. left_out: what is left out, by default all layers.
+        without: a context in which that adds nothing, where it is something else.
         """
         self._original, self._armature = scene, armature
         self.bones, self.targets = tuple(bones), tuple(targets)
@@ -148,6 +149,7 @@ class Sampler:
         self._placed_with: Callable[[], None] | None = None
         self._aim, self._located = aim, located
         self._without = without
+        self._left_out = None if left_out is None else (left_out,)
         self._open = ExitStack()
         self._is_new = False
         """Whether the temporary scene was not evaluated yet."""
@@ -186,7 +188,7 @@ class Sampler:
             # others look at may hang on the rig of a guest.
             spared = () if any(played) or self._guests else copied
             changed = self._open.enter_context(
-                suspend.layers_disabled(spared) if self._without is None else self._without()
+                suspend.layers_disabled(spared, self._left_out) if self._without is None else self._without()
             )
             self._can_rest = _in_window and not (changed or self._without)
             self.scene = bpy.data.scenes.new("Look-at PD")
@@ -194,7 +196,7 @@ class Sampler:
             self._open.callback(self._empty_out)
             self._fill(self.scene, copied)
             if self._without is None:
-                suspend.disable_on(self._copies.values())
+                suspend.disable_on(self._copies, self._left_out)
         except BaseException:
             self.park()
             raise
@@ -341,8 +343,13 @@ class Sampler:
     def _try(self, plan: CutDown, frames: Sequence[float]) -> Iterator[None]:
         """Raises CannotCutDown where copies are not the same as the whole rigs at a few frames."""
         whole = []
+        if self not in _open or self._is_new:
+            _note_begin()
+            yield
         for frame in frames:
             whole.append(self._poses(plan, frame))
+            if len(whole) == len(frames):
+                _note_begin()
             yield
         self.park()
         self.cut_down = plan
@@ -646,7 +653,7 @@ def _follower(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, *, turn
 
 _open: list[Sampler] = []
 _in_window = not bpy.app.background
-_is_resting = False
+_is_resting = _is_to_begin = False
 _seconds_opening = 0.0
 
 
@@ -684,6 +691,19 @@ def rest_all() -> None:
 def can_rest() -> bool:
     """Whether all that is sampled with now stays in the file between two slices, so that it is made only once."""
     return all(sampler._can_rest for sampler in _open)
+
+
+def _note_begin() -> None:
+    global _is_to_begin
+    _is_to_begin = True
+
+
+def is_to_begin() -> bool:
+    """Whether the next step makes a temporary scene or copies of rigs, which takes as long as a slice of the work; once
+    for each time."""
+    global _is_to_begin
+    found, _is_to_begin = _is_to_begin, False
+    return found
 
 
 def go_on() -> None:

@@ -3,7 +3,7 @@
 Packages above register here what must be left out while the rig is sampled, so that sampling does not import them.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -19,8 +19,8 @@ class LeftOut:
     disabled: Callable[[Collection[bpy.types.Object]], AbstractContextManager[bool]]
     """A context in which its data adds nothing on any rig but some, which are not sampled: whether anything of it had
     to be changed for that."""
-    disable_on: Callable[[bpy.types.Object], None]
-    """Lets its data on a copy of a rig add nothing."""
+    disable_on: Callable[[bpy.types.Object, bpy.types.Object], None]
+    """Lets its data on a copy of a rig, which comes first, add nothing."""
 
 
 LAYERS: list[LeftOut] = []
@@ -46,21 +46,23 @@ def is_live_suspended() -> bool:
 
 
 @contextmanager
-def layers_disabled(spared: Collection[bpy.types.Object] = ()) -> Iterator[bool]:
+def layers_disabled(
+    spared: Collection[bpy.types.Object] = (), layers: Sequence[LeftOut] | None = None
+) -> Iterator[bool]:
     """Let nothing that the extension has put on any rig add to its pose: whether anything had to be changed for that.
 
-    spared: rigs that stay as they are.
+    spared: rigs that stay as they are. layers: what is left out, all by default.
     """
     with ExitStack() as stack:
-        changed = [stack.enter_context(layer.disabled(spared)) for layer in LAYERS]
+        changed = [stack.enter_context(layer.disabled(spared)) for layer in (LAYERS if layers is None else layers)]
         yield any(changed)
 
 
-def disable_on(copies: Iterable[bpy.types.Object]) -> None:
-    """The same of copies of rigs, for as long as there are these."""
-    for copy in copies:
-        for layer in LAYERS:
-            layer.disable_on(copy)
+def disable_on(copies: Mapping[bpy.types.Object, bpy.types.Object], layers: Sequence[LeftOut] | None = None) -> None:
+    """The same of copies of rigs, for as long as there are these. copies: by what they are copies of."""
+    for original, copy in copies.items():
+        for layer in LAYERS if layers is None else layers:
+            layer.disable_on(copy, original)
 
 
 def is_watched(item: bpy.types.Object) -> bool:

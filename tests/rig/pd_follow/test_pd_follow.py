@@ -396,3 +396,28 @@ def test_mirrored_and_turned_orientations_follow_alike(ball):
     assert_allclose(seen(Owner(third)), seen(Owner(box)), atol=1e-5)
     same = seen(Owner(mirrored)) @ np.diag((-1.0, 1.0, 1.0, 1.0))
     assert_allclose(same, seen(Owner(box)), atol=1e-5)
+
+
+def test_a_copy_is_sampled_like_the_rig_which_is_left_as_it_is(ball, monkeypatch) -> None:
+    owner = bone_owner()
+    owner.object.pose.bones["hips"].constraints.new("LIMIT_SCALE").mute = True
+    follow_edit.add([owner], ball)
+    live.finish(bpy.context.scene)
+    layer = load("rig.pd_follow.follow_layer").FollowLayer(owner)
+
+    def sampled() -> tuple[list[float], np.ndarray]:
+        shown, steps = [], follow_solve.sample(bpy.context.scene, [owner], 1, LAST)
+        while True:
+            try:
+                next(steps)
+            except StopIteration as end:
+                (samples,) = end.value
+                return shown, np.concatenate((samples.own, samples.target, samples.frames_of_location), axis=None)
+            shown = [constraint.influence for _, constraint in layer.constraints()]
+
+    shown, copied = sampled()
+    assert shown == [0.0, 1.0], "it only turns"
+    monkeypatch.setattr(load("rig.sampling.transforming"), "is_under_way", lambda: True)
+    shown, whole = sampled()
+    assert shown == [0.0, 0.0]
+    assert_allclose(copied, whole, atol=1e-6)

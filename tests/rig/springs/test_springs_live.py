@@ -384,3 +384,24 @@ def test_the_tail_of_a_rigify_cat_swings_as_solved(rigify) -> None:  # noqa: F81
     drain(layer_bake.bake(bpy.context.scene, springs_kind.SpringKind, [instance], options))
     assert_allclose(seen(rig, tail), live_found, atol=1e-3)
     assert np.abs(found - plain).max() > 0.05
+
+
+def test_a_copy_is_sampled_like_the_rig_which_is_left_as_it_is(monkeypatch) -> None:
+    armature = animal()
+    scenes.aim(armature, scenes.ball((2.0, -1.0, 1.7)))
+    armature.pose.bones["foot.L"].constraints.new("LIMIT_SCALE").mute = True
+    swing(armature, HAIR)
+    live.finish(bpy.context.scene)
+    over = load("rig.layers.kinds").SolveRange(bpy.context.scene, np.array(FRAMES), 1.0 / 24.0, SpringLayer.order)
+
+    def sampled() -> tuple[set[float], np.ndarray]:
+        with over.sampler(armature, HAIR) as work:
+            samples = drain(load("rig.sampling.sampler").sample_frames(work, over.frames))
+            return {constraint.influence for _, constraint in SpringLayer(armature).constraints()}, samples.rotations
+
+    shown, copied = sampled()
+    assert shown == {1.0}
+    monkeypatch.setattr(load("rig.sampling.transforming"), "is_under_way", lambda: True)
+    shown, whole = sampled()
+    assert shown == {0.0}
+    assert_allclose(copied, whole, atol=1e-6)
