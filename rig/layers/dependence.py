@@ -12,6 +12,7 @@ Identities = set[tuple[str, str]]
 Reach = tuple[Identities, Identities]
 """What the owner of a layer, and what it aims at, depend on."""
 _NONE: Reach = set(), set()
+_IDLE = object()
 
 
 class Dependence:
@@ -20,7 +21,7 @@ class Dependence:
     def __init__(self) -> None:
         self.reach: dict[Key, Reach] = {}
         self._below: dict[Key, dict[Key, object]] = {}
-        """The tracks of layers of other kinds with which each was solved."""
+        """The tracks of layers of other kinds with which each was solved, `_IDLE` for those that move nothing of it."""
 
     def touched(self, key: Key, before: Mapping[Key, Reach]) -> Reach:
         """What may have changed a layer: what it depends on, and what it depended on before."""
@@ -57,10 +58,13 @@ class Dependence:
             owner = fingerprint.identity(other.owner)
             if other is solve or not kind.sees(solve, other_kind, other) or not (owner in body or owner in targets):
                 continue
+            if _is_idle(solve, other_kind, other, before.get(other.key)):
+                below[other.key] = _IDLE
+                continue
             below[other.key] = other.track
             if before.get(other.key) is not other.track:
                 stale = max(stale, BODY if owner in body else TARGETS)
-        if before.keys() - below.keys():
+        if any(before[key] is not _IDLE for key in before.keys() - below.keys()):
             stale = BODY
         self._below[solve.key] = below
         solve.stale = max(solve.stale, stale)
@@ -79,3 +83,13 @@ class Dependence:
         owner = fingerprint.identity(other.owner)
         seen = kind.sees(solve, other_kind, other)
         return seen and any(owner in items for items in self._reach_of(scene, kind, solve))
+
+
+def _is_idle(solve: LayerSolve, other_kind: Kind, other: LayerSolve, before: object) -> bool:
+    """Whether another layer moves no bone of its rig on which what a layer is sampled from depends. before: what was
+    noted of it."""
+    if solve.copied is None:
+        # After an undo the samples are still those, as long as nothing says otherwise.
+        return before is _IDLE and solve.stale < BODY
+    bones = solve.copied.get(other.owner)
+    return bones is not None and all(bone and bone not in bones for bone, _ in other_kind.places(other.instance))

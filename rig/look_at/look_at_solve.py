@@ -15,7 +15,7 @@ from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..layers.kinds import BODY, FRESH, TARGETS, Instance, LayerSolve
 from ..layers.track import Track
-from ..sampling.sampler import Sampler, Samples
+from ..sampling.sampler import CutDown, Sampler, Samples
 from .aim_errors import AimErrors
 from .body import response
 from .body.body_solve import BodySolve
@@ -70,6 +70,10 @@ class LookAtSolve(LayerSolve):
     def number(self) -> int:
         """Of the look-at on its rig."""
         return self.instance.number
+
+    @property
+    def copied(self) -> CutDown | None:
+        return self.kept.cut_down
 
     @property
     def is_slow(self) -> bool:

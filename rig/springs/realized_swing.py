@@ -11,7 +11,7 @@ from ...lookat_pd.rotation import Array
 from ..controls.realize import Correction, Realization, Realized, Tolerance, realize
 from ..layers.kinds import SolveRange
 from ..layers.track import Track
-from ..sampling.sampler import Samples, sample_frames
+from ..sampling.sampler import CutDown, Samples, sample_frames
 from .springs_layer import SpringLayer
 
 _GOOD = np.radians(0.02)
@@ -19,25 +19,39 @@ _GOOD = np.radians(0.02)
 
 
 def steps(
-    owner: bpy.types.Object, bones: Sequence[str], offsets: Array, wanted: Array, over: SolveRange
+    owner: bpy.types.Object,
+    bones: Sequence[str],
+    offsets: Array,
+    wanted: Array,
+    over: SolveRange,
+    *,
+    cut_down: CutDown | None,
 ) -> Generator[float, None, Realized[Array, Samples]]:
     """Find the offsets (F, n, 4) with which bones have the orientations that are wanted (F, n, 4), in the armature's
-    space; yields the fraction done."""
+    space; yields the fraction done. cut_down: as for `Sampler`."""
     with _kept(owner):
-        return (yield from realize(_Swinging(owner, bones, wanted, over), offsets, Tolerance(_GOOD)))
+        return (yield from realize(_Swinging(owner, bones, wanted, over, cut_down), offsets, Tolerance(_GOOD)))
 
 
 class _Swinging(Realization[Array, Samples]):
-    def __init__(self, owner: bpy.types.Object, bones: Sequence[str], wanted: Array, over: SolveRange) -> None:
+    def __init__(
+        self,
+        owner: bpy.types.Object,
+        bones: Sequence[str],
+        wanted: Array,
+        over: SolveRange,
+        cut_down: CutDown | None,
+    ) -> None:
         self.owner, self.bones, self.wanted, self.over = owner, tuple(bones), wanted, over
         self.offsets = rotation.identity(0)
+        self._cut_down = cut_down
 
     def write(self, values: Array) -> None:
         self.offsets = values
 
     def evaluate(self) -> Generator[float, None, Samples]:
         track = Track(1, self.bones, int(self.over.frames[0]), self.offsets)
-        with self.over.sampler(self.owner, self.bones) as work:
+        with self.over.sampler(self.owner, self.bones, cut_down=self._cut_down) as work:
 
             def before() -> None:
                 layer = SpringLayer(work.stand_in(self.owner))

@@ -14,6 +14,7 @@ from ...lookat_pd.message import Message
 from ..layers import bone_chains, live
 from ..layers.kinds import SETTINGS, Instance, Kind, LayerSolve, LiveWork, SolveRange
 from ..sampling import sampler
+from ..sampling.sampler import CutDown
 from . import centers, chains, colliders, fields, realized_swing, settings, springs_solve
 from .chains import SpringChain
 from .springs_layer import SpringLayer
@@ -86,6 +87,7 @@ class SpringSolve(LayerSolve):
     cycle: SpringCycle | None = None
     seconds = 0.0
     """How long solving took."""
+    cut_down: CutDown | None = None
     loose: tuple[str, ...] = ()
     """Bones that constraints move too."""
     off = 0.0
@@ -102,6 +104,10 @@ class SpringSolve(LayerSolve):
 
     fields: tuple[Message, ...] = ()
     """What is said of force fields that have no effect."""
+
+    @property
+    def copied(self) -> CutDown | None:
+        return self.cut_down
 
     @property
     def is_slow(self) -> bool:
@@ -127,7 +133,7 @@ class SpringSolve(LayerSolve):
         return (*notes, *self.fields)
 
     def restructured(self) -> None:
-        self.rig = None
+        self.rig = self.cut_down = None
 
     @property
     def every(self) -> list[SpringChain]:
@@ -213,7 +219,9 @@ class SpringKind(Kind):
         solve.off = 0.0
         if rig.loose:
             wanted = swung.wanted[first : last + 1]
-            done = yield from realized_swing.steps(solve.owner, rig.bones, track.offsets, wanted, over)
+            done = yield from realized_swing.steps(
+                solve.owner, rig.bones, track.offsets, wanted, over, cut_down=solve.cut_down
+            )
             track.offsets, solve.off = done.values, float(done.error.max()) * (not done.reached.all())
         solve.keep(track)
         solve.seconds = time.perf_counter() - begin
@@ -231,6 +239,8 @@ class SpringKind(Kind):
         stretches = any(what == "LOCATION" for _, what in solve.instance.rows)
         with over.sampler(solve.owner, bones, met, located=stretches) as work:
             wide = yield from sampler.sample_frames(work, frames)
+        plan = work.cut_down or {}
+        solve.cut_down = {solve.owner: plan[solve.owner]} if solve.owner in plan else {}
         bad = ~np.isfinite(wide.positions).all(axis=(1, 2))
         if bad.any():
             raise RigError(

@@ -78,3 +78,39 @@ def test_a_layer_is_out_of_date_once_one_below_it_is_another(rigs) -> None:
         looking[1].stale = kinds.FRESH
         assert known.see_below(scene, *looking, layers) == (stale != kinds.FRESH)
         assert looking[1].stale == stale
+
+
+class _Copied(kinds.LayerSolve):
+    bones: dict | None = None
+
+    @property
+    def copied(self):
+        return self.bones
+
+
+def test_a_layer_that_moves_no_bone_of_the_copies_is_no_reason_to_solve_another_again(rigs) -> None:
+    first, last = _Kind("FIRST", First), _Kind("LAST", Last)
+    scene, rig = bpy.context.scene, rigs[0]
+    looking = _Copied(kinds.Instance(rig, "", 1))
+    looking.key = first.name, rig.session_uid, 1
+    follower = kinds.LayerSolve(kinds.Instance(rig, "hips", rows=(("hips", "LOCATION"),)))
+    follower.key = last.name, rig.session_uid, "hips"
+    layers, known = [(first, looking), (last, follower)], dependence.Dependence()
+
+    def is_out_of_date() -> bool:
+        follower.track, looking.stale = object(), kinds.FRESH
+        return known.see_below(scene, first, looking, layers)
+
+    assert is_out_of_date(), "nobody knows yet what matters"
+    looking.bones = {rig: {"head"}}
+    assert not is_out_of_date() and not is_out_of_date()
+    looking.bones = None
+    assert not is_out_of_date(), "after an undo"
+    looking.bones = {rig: {"head", "hips"}}
+    assert is_out_of_date() and is_out_of_date()
+    looking.bones = {}
+    assert is_out_of_date(), "the whole rig is sampled"
+    looking.bones = {rig: {"head"}}
+    assert not is_out_of_date()
+    layers.pop()
+    assert not is_out_of_date(), "it is gone"
