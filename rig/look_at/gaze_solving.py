@@ -2,7 +2,7 @@
 
 from collections.abc import Generator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,19 @@ _LONG = 20_000
 """A solve of more samples runs in a thread of its own, so that the window stays responsive."""
 _BACK = 0.2
 """Seconds after a glance until the eyes are back on the target."""
+
+
+class Expected(NamedTuple):
+    """What the evaluated rig should make of a solution, by what was learned from it before."""
+
+    wanted: Array
+    """(F, b, 4) the orientations of the controls."""
+    correction: Array
+    """(F, b, 4) what they inherit beyond the model."""
+    shift: Array
+    """(F, 3) what moves the aiming bone beyond the model and the hips."""
+    place: Array
+    """(F, 3) where the aiming bone is with that."""
 
 
 class GazeSolver:
@@ -273,19 +286,20 @@ class GazeSolver:
         displaced = gaze.solve_shifted(*self._timeline, displacement, self.setting("influence"))
         return self._finished(displaced, len(self.samples.targets))
 
-    def expected(self, solution: gaze.Solution, displacement: Array | None, animated: Array) -> tuple[Array, Array]:
+    def expected(self, solution: gaze.Solution, displacement: Array | None, animated: Array) -> Expected:
         """What the evaluated rig should make of the `solution` of `steps`, by what was learned from it before.
 
-        Returns the orientations of the controls (F, b, 4), and what they inherit beyond the model (F, b, 4).
         displacement: (F, 3) of the hips. animated: (F, b, 4).
         """
         learned = self.kept.learned
         if learned is None:
-            return solution.wanted, rotation.identity(*animated.shape[:2])
+            still = rotation.identity(*animated.shape[:2])
+            return Expected(solution.wanted, still, np.zeros_like(solution.position), solution.position)
         turns = rotation.distance(animated, solution.wanted)
         shift = learned.shift_for(turns)
         displaced = self.solve_displaced(solution, shift if displacement is None else shift + displacement)
-        return learned.reached(displaced.wanted, turns), learned.correction_for(turns)
+        wanted = learned.reached(displaced.wanted, turns)
+        return Expected(wanted, learned.correction_for(turns), shift, displaced.position)
 
     def settled_error(self, solution: gaze.Solution, error: Array) -> float:
         """The largest of errors (F,) [rad] where the solution is settled with its target in reach, nan for none."""

@@ -236,10 +236,10 @@ class LookAtSolve(LayerSolve):
         self.kept.whole_because = sampler.whole_because or self.kept.whole_because
         return sampling
 
-    def foresee(self, verification: Verification) -> Generator[None, None, None]:
-        """Show what is expected of a solution that is yet to be verified."""
+    def foresee(self, verification: Verification) -> Iterator[float]:
+        """Show what is expected of a solution that is yet to be verified; yields the completed fraction."""
         self.preview(verification.expected(), verification.displacement)
-        yield
+        yield 1.0
 
     def propose(self, found: Array, displacement: Array | None) -> Track:
         """A track that is yet to be verified, to be shown unless what is expected of the solution is."""

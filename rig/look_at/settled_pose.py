@@ -84,8 +84,8 @@ def settled(
     turned = solution.offsets
     if here.coupling is not None:
         active = np.any(turned != rotation.IDENTITY, axis=(1, 2))
-        wanted, correction = solver.expected(solution, None, solver.chain[0])
-        turned = control_coupling.realize(wanted, solver.chain[0], here.coupling, correction, active)
+        expected, animated = solver.expected(solution, None, solver.chain[0]), solver.chain[0]
+        turned = control_coupling.realize(expected.wanted, animated, here.coupling, expected.correction, active)
     every = track.offsets[k : k + 1].copy()
     every[:, : turned.shape[1]] = turned
     aims = solution.looked_at[0] >= 0 and solution.error[0] < _IN_REACH and not solver.mixes

@@ -19,7 +19,7 @@ from ..sampling.sampler import Samples
 from . import look_at_layer as offsets
 from .aim_errors import AimErrors
 from .body.body_solve import BodySolve
-from .gaze_solving import GazeSolver
+from .gaze_solving import Expected, GazeSolver
 from .solve_sampling import Learned, SolveSampling
 
 VERIFICATIONS = 2
@@ -115,9 +115,13 @@ class Verification(Realization[Turned, Samples]):
 
     def expected(self) -> Array:
         """Offsets (F, b, 4) that should be right by what the last verification has learned, without evaluating them."""
-        wanted, correction = self.solver.expected(self.solution, self.displacement, self._animated)
+        return self.offsets_for(self.solver.expected(self.solution, self.displacement, self._animated))
+
+    def offsets_for(self, expected: Expected) -> Array:
+        """The offsets (F, b, 4) for what is expected."""
         learned = self.solver.kept.learned
         coupling = self._coupling if learned is None else learned.coupling
+        wanted, correction = expected.wanted, expected.correction
         return control_coupling.realize(wanted, self._animated, coupling, correction, self.active)
 
     def steps(self) -> Generator[float, None, Samples]:
@@ -282,14 +286,14 @@ class Foreseen(Realization[Array, Samples]):
     def __init__(self, verification: Verification, places: Array) -> None:
         """places: (n,) indices of the frames, in order. Only where something was learned before."""
         self._verification, self._places, self._turn = verification, places, 0
-        solver, self._solution = verification.solver, verification.solution
-        self._animated = solver.chain[0]
-        self._turns = rotation.distance(self._animated, self._solution.wanted)
+        self._solver, self._solution = verification.solver, verification.solution
+        self._animated = self._solver.chain[0]
+        self._expected = self._expect()
 
     def steps(self) -> Generator[float, None, Array]:
         """The offsets (F, b, 4); yields the completed fraction."""
-        expected = self._verification.expected()
-        realized = yield from realize(self, expected, Tolerance(GOOD, _FORESEEING))
+        first = self._verification.offsets_for(self._expected)
+        realized = yield from realize(self, first, Tolerance(GOOD, _FORESEEING))
         return realized.values
 
     def write(self, values: Array) -> None:
@@ -305,50 +309,40 @@ class Foreseen(Realization[Array, Samples]):
         """The largest angle [rad] that a control is off, or the target elsewhere as seen from the head, (1,)."""
         self._turn += 1
         chain = seen.rotations[:, : self._animated.shape[1]]
-        turned = rotation.distance(chain, self._expected()[0][self._places])
-        targets = self._verification.looked_at(self._verification.solver.samples.targets)[self._places]
+        turned = rotation.distance(chain, self._expected.wanted[self._places])
+        targets = self._verification.looked_at(self._solver.samples.targets)[self._places]
         away = np.maximum(rotation.length(targets - seen.positions[:, 0]), _NEAR)
-        aside = rotation.length(self._moved(seen)) / away
-        return np.array([max(turned.max(), aside.max())])
+        return np.array([max(turned.max(), (rotation.length(self._moved(seen)) / away).max())])
 
     def correct(self, values: Array, seen: Samples) -> Generator[float, None, Correction[Array]]:
         yield 0.0
-        self._verification.solver.kept.learned = self._learned(seen)
-        return Correction(self._verification.expected(), trusted=self._turn == _FORESEEING)
+        self._solver.kept.learned = self._learned(seen)
+        self._expected = self._expect()
+        return Correction(self._verification.offsets_for(self._expected), trusted=self._turn == _FORESEEING)
 
-    def _expected(self) -> tuple[Array, Array]:
-        verification = self._verification
-        return verification.solver.expected(self._solution, verification.displacement, self._animated)
-
-    def _shift(self) -> Array:
-        """(F, 3) as it was learned before."""
-        learned = self._verification.solver.kept.learned
-        assert learned is not None
-        return learned.shift_for(self._turns)
+    def _expect(self) -> Expected:
+        return self._solver.expected(self._solution, self._verification.displacement, self._animated)
 
     def _moved(self, seen: Samples) -> Array:
-        """What moves the aiming bone (n, 3) beyond that."""
-        verification, shift = self._verification, self._shift()
-        displacement = 0.0 if verification.displacement is None else verification.displacement
-        place = verification.solver.solve_displaced(self._solution, shift + displacement).position
-        moved = seen.positions[:, 0] - place[self._places]
-        return np.where(verification.active[self._places, None], moved, 0.0)
+        """What moves the aiming bone (n, 3) beyond what is expected."""
+        moved = seen.positions[:, 0] - self._expected.place[self._places]
+        return np.where(self._verification.active[self._places, None], moved, 0.0)
 
     def _learned(self, seen: Samples) -> Learned:
         """What was learned before, with what these offsets have shown."""
-        verification, places, wanted = self._verification, self._places, self._solution.wanted
-        learned, shift = verification.solver.kept.learned, self._shift()
+        places, wanted, expected = self._places, self._solution.wanted, self._expected
+        learned, turns = self._solver.kept.learned, rotation.distance(self._animated, wanted)
         assert learned is not None
-        correction, chain = learned.correction_for(self._turns), seen.rotations[:, : wanted.shape[1]]
+        chain = seen.rotations[:, : wanted.shape[1]]
         now = control_coupling.correct(chain, self._animated[places], self._offsets[places], learned.coupling)
-        further = rotation.log(rotation.multiply(now, rotation.inverse(correction[places])))
+        further = rotation.log(rotation.multiply(now, rotation.inverse(expected.correction[places])))
         # The aiming bone is corrected to the end.
-        remaining = rotation.multiply(learned.reached(wanted, self._turns), rotation.inverse(wanted))
+        remaining = rotation.multiply(learned.reached(wanted, turns), rotation.inverse(wanted))
         remaining[:, 0] = rotation.IDENTITY
         return Learned(
-            rotation.multiply(rotation.exp(_steady(further, places, len(shift))), correction),
-            self._turns,
-            shift + _steady(self._moved(seen), places, len(shift)),
+            rotation.multiply(rotation.exp(_steady(further, places, len(wanted))), expected.correction),
+            turns,
+            expected.shift + _steady(self._moved(seen), places, len(wanted)),
             remaining,
             learned.coupling,
         )

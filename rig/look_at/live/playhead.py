@@ -146,11 +146,13 @@ class _Part(LookAtSolve):
             self.kept.coupling = self.kept.learned.coupling
         return sampling
 
-    def foresee(self, verification: Verification) -> Generator[None, None, None]:
-        if self.kept.learned is not None:
-            for _ in Foreseen(verification, self.places).steps():
-                yield
-        yield from super().foresee(verification)
+    def foresee(self, verification: Verification) -> Iterator[float]:
+        if self.kept.learned is None:
+            yield from super().foresee(verification)
+        else:
+            found = yield from Foreseen(verification, self.places).steps()
+            self.preview(found, verification.displacement)
+            yield 1.0
 
     def propose(self, found: Array, displacement: Array | None) -> Track:
         # What is shown of the body until all is verified is what it did before.
