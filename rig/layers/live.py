@@ -553,7 +553,7 @@ def _before_frame(scene: bpy.types.Scene, *_: object) -> None:
 
 @callbacks.handler
 def _before_update(scene: bpy.types.Scene, *_: object) -> None:
-    update(scene)
+    update(scene, handles=True)
 
 
 @callbacks.handler
