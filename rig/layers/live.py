@@ -6,7 +6,6 @@ being solved again; playback costs one evaluation of the scene a frame; and noth
 for a kind of which the file has none.
 """
 
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -128,23 +127,20 @@ def touch_kind(kind: type[Kind]) -> None:
     _wake()
 
 
-def update(scene: bpy.types.Scene, *, playing: bool = False, handles: bool = False) -> None:
-    """Before an evaluation of the scene: see what has changed, solve it if that is quick, and put the offsets on.
-
-    handles: called by Blender itself, so that the next slice may come before anything else.
-    """
+def update(scene: bpy.types.Scene, *, playing: bool = False) -> None:
+    """Before an evaluation of the scene: see what has changed, solve it if that is quick, and put the offsets on."""
     if suspend.is_live_suspended() or own_data.TEMPORARY in scene or not _any(scene):
         return
     with _lock, fingerprint.reading_once():
         try:
-            _update(scene, playing=playing, handles=handles)
+            _update(scene, playing=playing)
         except ReferenceError:
             # Something that was held is gone from the file without a sign.
             _let_go()
-            _update(scene, playing=playing, handles=handles)
+            _update(scene, playing=playing)
 
 
-def _update(scene: bpy.types.Scene, *, playing: bool, handles: bool) -> None:
+def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
     global _last
     begin, state, _last = time.thread_time(), _scene(scene), scene.session_uid
     alone = bpy.app.background or is_rendering()
@@ -167,8 +163,7 @@ def _update(scene: bpy.types.Scene, *, playing: bool, handles: bool) -> None:
             state.has_had_turn = not alone
         elif state.seen_within < _rest(begin, _AT_ONCE):
             # Blender draws the edit anyway: what becomes of it is seen with it.
-            most = _rest(begin, _GIVEN_UP if state.seen_within else _AT_ONCE)
-            _advance(state, most, to_see=True, whole=True, stays=handles and _comes_next())
+            _advance(state, _rest(begin, _GIVEN_UP if state.seen_within else _AT_ONCE), to_see=True, whole=True)
     if state.job is not None or state.check_at < np.inf or state.is_unsure or state.as_built != _structure:
         _wake()
     if _may_show(scene, state, playing):
@@ -190,26 +185,12 @@ def _scene(scene: bpy.types.Scene) -> LiveScene:
     return state
 
 
-def _advance(state: LiveScene, seconds: float | None, **how: bool) -> bool:
-    """Solve for so long, or to the end; whether that is reached. Meanwhile the handlers keep still.
-
-    how: as for `LiveScene.advance`.
-    """
+def _advance(
+    state: LiveScene, seconds: float | None, *, to_see: bool = False, rests: bool = False, whole: bool = False
+) -> bool:
+    """Solve for so long, or to the end; whether that is reached. Meanwhile the handlers keep still."""
     with suspend.suspend_live():
-        return state.advance(seconds, **how)
-
-
-def _comes_next() -> bool:
-    """Whether the timer is called before any event: Blender evaluates by itself what all events that came have changed,
-    and draws it. Where an operator or a script asks for it, that may go on with the file."""
-    frame = sys._getframe()
-    while frame.f_back is not None:
-        frame = frame.f_back
-    is_by_itself = frame.f_code.co_filename == callbacks.__file__ and bpy.context.area is None
-    if not is_by_itself or not STAND_BY or _is_playing():
-        return False
-    windows = [window for manager in bpy.data.window_managers for window in manager.windows]
-    return not any(len(window.modal_operators) for window in windows)
+        return state.advance(seconds, to_see=to_see, rests=rests, whole=whole)
 
 
 def _stands_by() -> bool:
@@ -447,8 +428,6 @@ def _tick() -> float | None:
 def _take_turns() -> bool:
     """A slice for each window's scene; whether there is more to do."""
     due, begin = False, time.thread_time()
-    if sampler.is_resting() and not _stands_by():
-        sampler.park_all()
     for window in (window for manager in bpy.data.window_managers for window in manager.windows):
         scene = window.scene
         state = _scenes.get(scene.session_uid)
@@ -505,10 +484,6 @@ def _rest(begin: float, seconds: float = _TURN) -> float:
 
 
 def _wake() -> None:
-    if sampler.is_resting():
-        # Whatever somebody does comes after the next slice.
-        callbacks.stop_timer(_tick)
-        callbacks.start_timer(_tick, 0.0)
     if not bpy.app.background and not callbacks.is_timed(_tick):
         callbacks.start_timer(_tick, _PAUSE)
 
@@ -553,7 +528,7 @@ def _before_frame(scene: bpy.types.Scene, *_: object) -> None:
 
 @callbacks.handler
 def _before_update(scene: bpy.types.Scene, *_: object) -> None:
-    update(scene, handles=True)
+    update(scene)
 
 
 @callbacks.handler

@@ -581,20 +581,11 @@ class LiveScene:
             job.close()  # type: ignore[attr-defined]
             sampler.park_all()
 
-    def advance(
-        self,
-        seconds: float | None,
-        *,
-        to_see: bool = False,
-        rests: bool = False,
-        whole: bool = False,
-        stays: bool = False,
-    ) -> bool:
+    def advance(self, seconds: float | None, *, to_see: bool = False, rests: bool = False, whole: bool = False) -> bool:
         """Solve for so long, or to the end; whether that is reached. to_see: until there is something new to see.
 
         rests: temporary scenes may stay in the file until the next slice. whole: so long is the time of the processor,
-        with what it takes to begin. stays: they may stay although something is found, since nothing but what is drawn
-        comes before the next slice.
+        with what it takes to begin.
         """
         if self.job is None:
             return True
@@ -632,7 +623,7 @@ class LiveScene:
             if late or (to_see and self.seen) or self.news or self.found:
                 done = False
                 break
-        if not done and (stays if self.news or self.found else rests):
+        if rests and not (done or self.news or self.found):
             sampler.rest_all()
         else:
             # What is found is shown, and seen by whoever waits for that.

@@ -4,7 +4,7 @@ Everything that takes time is a generator of the fraction done, so that it can b
 """
 
 from collections.abc import Generator, Iterator
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -56,8 +56,6 @@ class LookAtSolve(LayerSolve):
         self.aim: AimErrors | None = None
         self.below: tuple[list[Track], list[Track]] = [], []
         self.circle: frozenset[LookAtSolve] = frozenset()
-        self.lent: Sampler | None = None
-        """One of its rig that is open already, with which it is sampled next."""
 
     @property
     def look_at(self) -> LookAt:
@@ -164,7 +162,8 @@ class LookAtSolve(LayerSolve):
         if not predicted:
             # Before the rig is copied, so that the copy has them.
             context.install(self.look_at, self.number)
-        with self.sampler(context) as sampler:
+        aim, known = self.look_at.chain.forward[0], self.kept.cut_down
+        with closing(context.sampler(self.look_at, aim, cut_down=known)) as sampler:
             sampling = yield from self.sample(context, sampler, share)
             look_at, kept, body = self.look_at, self.kept, None
             assert kept.samples is not None
@@ -199,18 +198,6 @@ class LookAtSolve(LayerSolve):
                     self.aim = verification.aim
                     self.finish(solver, body, verification.offsets, verification.displacement, seen)
         self.stale = FRESH
-
-    def sampler(self, context: SolveContext) -> AbstractContextManager[Sampler]:
-        """The sampler with which it is solved, closed at the end."""
-        lent, self.lent = self.lent, None
-        aim, known = self.look_at.chain.forward[0], self.kept.cut_down
-        return closing(lent or context.sampler(self.look_at, aim, cut_down=known))
-
-    def give_back(self) -> None:
-        """Close a sampler that was lent and is not used."""
-        if self.lent is not None:
-            self.lent.close()
-        self.lent = None
 
     def begin(self, solver: GazeSolver, solution: gaze.Solution) -> None:
         """Take a solution that nothing is known of yet but what the samples say."""

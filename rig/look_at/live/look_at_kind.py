@@ -1,6 +1,6 @@
 """Look-ats as a kind of layer: what they depend on, and what is seen of them before they are solved."""
 
-from collections.abc import Generator, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import bpy
@@ -150,31 +150,21 @@ class LookAtKind(Kind):
         for _ in self._complete(solves):
             yield 0.0
         _sample_whole(solves)
-        try:
-            share = yield from self._seen_first()
-            for fraction in self.scene_solve.steps(solves, self.live.fail):
-                yield share + (1.0 - share) * fraction
-        finally:
-            for solve in solves:
-                solve.give_back()
+        share = 0.0
+        around, self._around = self._around, None
+        if around is not None and not self.live.waited_for:
+            first, frames = PlayheadSolve(self.scene_solve, around), len(self.scene_solve.context.frames)
+            part = around[1] - around[0] + 1
+            share = part / (part + frames)
+            for fraction in first.steps():
+                yield share * fraction
+            self.previews.see_first(first.tracks)
+            self.live.seen = self.live.news = True
+            yield share
+        for fraction in self.scene_solve.steps(solves, self.live.fail):
+            yield share + (1.0 - share) * fraction
         self.previews.first = SeenFirst()
         self.previews.end()
-
-    def _seen_first(self) -> Generator[float, None, float]:
-        """Solve the frames around the playhead, unless all is waited for; which fraction of the work that is."""
-        assert self.scene_solve is not None and self.live is not None
-        around, self._around = self._around, None
-        if around is None or self.live.waited_for:
-            return 0.0
-        first, frames = PlayheadSolve(self.scene_solve, around), len(self.scene_solve.context.frames)
-        part = around[1] - around[0] + 1
-        share = part / (part + frames)
-        for fraction in first.steps():
-            yield share * fraction
-        self.previews.see_first(first.tracks)
-        self.live.seen = self.live.news = True
-        yield share
-        return share
 
     def let_go(self) -> None:
         self.scene_solve = None

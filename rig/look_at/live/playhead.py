@@ -8,7 +8,7 @@ does not depend on where the playhead was.
 """
 
 from collections.abc import Generator, Iterator, Mapping
-from contextlib import AbstractContextManager, closing, nullcontext
+from contextlib import closing
 from time import perf_counter
 
 import numpy as np
@@ -19,7 +19,6 @@ from ...layers.kinds import BODY, FRESH
 from ...layers.track import Track
 from ...sampling.sampler import Sampler
 from ...sampling.scene_time import seconds_per_frame
-from .. import look_at_layer as offsets
 from ..look_at_solve import LookAtSolve
 from ..scene_solve import SceneSolve
 from ..solve_context import SolveContext
@@ -50,9 +49,6 @@ class PlayheadSolve:
         self._parts = {solve: _part(solve, whole.context.frames, frames, places) for solve in whole.solves}
         self._scene_solve = SceneSolve(whole.scene, *frames, list(self._parts.values()), install=whole.install)
         self._scene_solve.trust()
-        sampled = [part for part in self._parts.values() if part.stale != FRESH]
-        if len(sampled) == 1:
-            sampled[0].lends = sampled[0].kept.learned is not None
 
     @property
     def tracks(self) -> dict[LookAtSolve, Track]:
@@ -63,21 +59,15 @@ class PlayheadSolve:
         }
 
     def steps(self) -> Iterator[float]:
-        """Solve, and lend the whole range what is open by then. What fails here fails for that too, and is reported
-        there."""
-        try:
-            with closing(self._scene_solve.steps(list(self._parts.values()), _ignore)) as work:
-                for fraction in work:
-                    yield fraction
-                    if all(part.stale == FRESH or part.is_expected for part in self._parts.values()):
-                        break
-            for solve, part in self._parts.items():
-                if solve.kept.cut_down is None:
-                    solve.kept.cut_down, solve.kept.whole_because = part.kept.cut_down, part.kept.whole_because
-                solve.lent = part.cleared()
-        finally:
-            for part in self._parts.values():
-                part.give_back()
+        """Solve. What fails here fails for the whole range too, and is reported there."""
+        with closing(self._scene_solve.steps(list(self._parts.values()), _ignore)) as work:
+            for fraction in work:
+                yield fraction
+                if all(part.stale == FRESH or part.is_expected for part in self._parts.values()):
+                    break
+        for solve, part in self._parts.items():
+            if solve.kept.cut_down is None:
+                solve.kept.cut_down, solve.kept.whole_because = part.kept.cut_down, part.kept.whole_because
 
 
 def frames_around(whole: SceneSolve, frame: float) -> tuple[int, int] | None:
@@ -144,29 +134,10 @@ def _places(frames: tuple[int, int], frame: float, apart: int) -> Array:
 
 
 class _Part(LookAtSolve):
-    """A look-at over some of the frames, which is verified only where nothing was learned before.
-
-    places: (n,) indices of those at which what is expected is evaluated. shown: the track of all frames until now.
-    lends: whether its sampler stays open.
-    """
+    """A look-at over some of the frames, which is verified only where nothing was learned before. places: (n,) indices
+    of those at which what is expected is evaluated."""
 
     places: Array
-    shown: Track | None = None
-    lends = False
-
-    def sampler(self, context: SolveContext) -> AbstractContextManager[Sampler]:
-        if not self.lends:
-            return super().sampler(context)
-        self.lent = context.sampler(self.look_at, self.look_at.chain.forward[0], cut_down=self.kept.cut_down)
-        return nullcontext(self.lent)
-
-    def cleared(self) -> Sampler | None:
-        """Its sampler, for somebody else: with nothing on the rig."""
-        lent, self.lent = self.lent, None
-        rig = self.look_at.armature
-        if lent is not None and lent.stand_in(rig) != rig:
-            offsets.hide(lent.stand_in(rig), self.number)
-        return lent
 
     def sample(self, context: SolveContext, sampler: Sampler, share: float) -> Generator[float, None, SolveSampling]:
         sampling = yield from super().sample(context, sampler, share)
@@ -185,16 +156,13 @@ class _Part(LookAtSolve):
 
     def propose(self, found: Array, displacement: Array | None) -> Track:
         # What is shown of the body until all is verified is what it did before.
-        if self.kept.learned is None:
-            return super().propose(found, displacement)
-        # Over all frames: to make other curves has the window draw all it shows.
-        return spliced(self.shown, self._made(found, displacement))
+        return super().propose(found, displacement) if self.kept.learned is None else self._made(found, displacement)
 
 
-def _part(solve: LookAtSolve, frames: Array, around: tuple[int, int], places: Array) -> _Part:
+def _part(solve: LookAtSolve, frames: Array, around: tuple[int, int], places: Array) -> LookAtSolve:
     """A look-at to solve over other frames. One that is up to date shows what it does."""
     part, known = _Part(solve.look_at, solve.number), solve.kept
-    part.places, part.shown = places, solve.track
+    part.places = places
     part.kept.cut_down, part.kept.whole_because = known.cut_down, known.whole_because
     if solve.stale == FRESH:
         part.stale, part.track = FRESH, solve.track

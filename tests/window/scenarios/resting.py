@@ -156,56 +156,6 @@ def _two_windows(hands: Hands) -> Waiting:
 
 
 @script(needs=LIVE)
-def key_edited(hands: Hands) -> Waiting:
-    """What is seen in the turn of the edit leaves the scene to what is solved next: no event comes between, and to the
-    bit it is what is solved where nothing is left. An operator that asks for an evaluation leaves none."""
-    live, sampler = load("rig.layers.live"), load("rig.sampling.sampler")
-    chest, met, known = None, [], (live._AT_ONCE, live._GIVEN_UP)
-
-    def edit(y: float) -> None:
-        chest.rotation_mode, chest.rotation_quaternion = "QUATERNION", (0.99, y, 0.02, 0.0)
-        chest.keyframe_insert("rotation_quaternion", frame=AT)
-
-    def meet(evaluated: bpy.types.Scene, *_: object) -> None:
-        if evaluated == scene() and sampler.is_resting() and not met:
-            met.append(strange())
-            hands.window.event_simulate("F7", "PRESS", x=hands.window.width // 3, y=hands.window.height // 3)
-
-    bpy.utils.register_class(LOOKAT_TEST_OT_scenes)
-    keys = bpy.context.window_manager.keyconfigs.addon.keymaps.new("Window")
-    item = keys.keymap_items.new("lookat_test.scenes", "F7", "PRESS")
-    try:
-        yield from _human(hands)
-        chest = human().pose.bones["chest"]
-        edit(0.1)
-        yield from _solved(hands)
-        live._AT_ONCE = live._GIVEN_UP = LIMIT  # this machine may be as slow as it likes
-        bpy.app.handlers.depsgraph_update_post.append(meet)
-        edit(-0.1)
-        yield from hands.until(lambda: bool(met), LIMIT)
-        yield 0.1
-        hands.window.event_simulate("F7", "RELEASE", x=hands.window.width // 3, y=hands.window.height // 3)
-        assert met and met[0], "nothing rests after the turn of the edit"
-        assert _noted() == (), "a key that came with the evaluation"
-        yield from _solved(hands)
-        found = _track()
-        edit(0.1)
-        hands.window.view_layer.update()
-        assert strange() == (), "a script asks for the evaluation"
-        yield from _solved(hands)
-        stand_by = live.STAND_BY.pop()
-        edit(-0.1)
-        yield from _solved(hands)
-        live.STAND_BY.append(stand_by)
-        assert np.array_equal(_track(), found), "what is solved where nothing rests is something else"
-    finally:
-        bpy.app.handlers.depsgraph_update_post.remove(meet)
-        live._AT_ONCE, live._GIVEN_UP = known
-        keys.keymap_items.remove(item)
-        bpy.utils.unregister_class(LOOKAT_TEST_OT_scenes)
-
-
-@script(needs=LIVE)
 def undo_and_modes(hands: Hands) -> Waiting:
     """An undo while it is solved gives the state before the edit; redo, edit mode and playback come to their end."""
     yield from _human(hands)

@@ -109,39 +109,6 @@ def test_after_an_edit_the_playhead_is_seen_before_anything_is_verified(scene, m
         assert 0.0 < np.degrees(rotation.angle_between(first, facing(scene))) < CORRECT
 
 
-def test_one_temporary_scene_serves_what_is_seen_first_and_all(scene, monkeypatch) -> None:
-    """To make one has the window draw all it shows; and what comes of it is what a solve from the start gives."""
-    monkeypatch.setattr(sampler, "_in_window", True)
-    monkeypatch.setattr(sampler, "_MOST", 1.0)
-    poses(scene.armature, (AT,))
-    made, open_scene = [], sampler.Sampler.open
-    bone = scene.armature.pose.bones["chest"]
-
-    def opened(one) -> None:
-        before = len(bpy.data.scenes)
-        open_scene(one)
-        made.extend([one] * (len(bpy.data.scenes) - before))
-
-    with suspend.suspend_live():
-        bone.keyframe_insert(set_rotation(bone, (0.05, 0.025, 0.0)), frame=AT)
-        state().refresh(bpy.context.scene, live._structure, now=True)
-        monkeypatch.setattr(sampler.Sampler, "open", opened)
-        while not state().news:
-            assert not state().advance(0.05, rests=True, stays=True)
-        state().show()
-        assert sampler.is_resting()
-        while not state().advance(0.05, rests=True):
-            pass
-        state().show()
-        assert len(made) == 1 and not sampler.is_resting()
-        found = only_solve().track
-        only_solve().kept.learned, only_solve().track = None, None
-    out_of_date()
-    for _ in steps():
-        pass
-    assert only_solve().track.same_as(found)
-
-
 @pytest.mark.thorough
 def test_other_frames_show_what_is_expected_of_them_once_they_are_seen(scene, monkeypatch) -> None:
     """However long the verification takes, the window is drawn for what is seen alone."""
