@@ -121,6 +121,8 @@ class LiveScene:
     """Turns of the window's loop without a change since it was time to look."""
     seen: bool = False
     """Whether the work has come to something new to see."""
+    is_expected: bool = False
+    """Whether what is expected around the playhead could be shown, though a little of it may change."""
     waited_for: bool = False
     """Whether it goes on to its end before that is drawn."""
     is_in_slices: bool = False
@@ -502,7 +504,8 @@ class LiveScene:
         """Start to solve what is out of date."""
         if self.scene is None or self.stopped:
             return
-        self.fraction, self.started, self.seen = 0.0, time.perf_counter(), False
+        self.fraction, self.started = 0.0, time.perf_counter()
+        self.seen = self.is_expected = False
         self.is_settled = self.is_apart = False
         stale = max((solve.stale for solve in self.solves.values()), default=FRESH)
         frame = self.scene.frame_current_final
@@ -630,7 +633,7 @@ class LiveScene:
             sampler.park_all()
         self.worked = time.perf_counter()
         self.spent += time.thread_time() - worked
-        if self.seen and not self.was_seen:
+        if (self.seen or (whole and self.is_expected)) and not self.was_seen:
             self.was_seen, known = True, self.to_see.get(self.work, np.inf)
             # The machine may be busy beside it.
             self.to_see[self.work] = min(self.spent, _BUSIER * known)

@@ -33,6 +33,8 @@ _LEVEL = 1e-4
 """Displacement [m] of the hips from which on what hangs on them is evaluated once more."""
 _FORESEEING = 2
 """How often what is expected is corrected before it is verified."""
+_AS_SEEN = np.radians(0.03)
+"""Angle below which nobody sees what is expected move when it is verified."""
 _NEAR = 1e-6
 """Distance [m] below which nothing can be aimed at."""
 _ON_HEAD = 1e-3
@@ -293,7 +295,7 @@ class Foreseen(Realization[Array, Samples]):
     def steps(self) -> Generator[float, None, Array]:
         """The offsets (F, b, 4); yields the completed fraction."""
         first = self._verification.offsets_for(self._expected)
-        realized = yield from realize(self, first, Tolerance(GOOD, _FORESEEING))
+        realized = yield from realize(self, first, Tolerance(_AS_SEEN, _FORESEEING))
         return realized.values
 
     def write(self, values: Array) -> None:

@@ -1,6 +1,7 @@
 """Look-ats as a kind of layer: what they depend on, and what is seen of them before they are solved."""
 
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 
 import bpy
@@ -156,11 +157,19 @@ class LookAtKind(Kind):
             first, frames = PlayheadSolve(self.scene_solve, around), len(self.scene_solve.context.frames)
             part = around[1] - around[0] + 1
             share = part / (part + frames)
-            for fraction in first.steps():
-                yield share * fraction
-            self.previews.see_first(first.tracks)
-            self.live.seen = self.live.news = True
-            yield share
+            with closing(first.steps()) as work:
+                for fraction in work:
+                    if first.is_expected and not self.live.is_expected:
+                        self.previews.see_first(first.tracks)
+                        self.live.is_expected = True
+                    yield share * fraction
+                    if self.live.was_seen:
+                        # There was no time to correct it in the turn of the edit: what is seen next is verified.
+                        break
+            if not self.live.was_seen:
+                self.previews.see_first(first.tracks)
+                self.live.seen = self.live.news = True
+                yield share
         for fraction in self.scene_solve.steps(solves, self.live.fail):
             yield share + (1.0 - share) * fraction
         self.previews.first = SeenFirst()

@@ -31,7 +31,7 @@ the angle that is left shrinks by exp(-2 pi t damping_ratio / settle_time)."""
 _LEAST_DAMPING = 0.1
 _LEAST, _AFTER = 3.0, 0.5
 """Seconds before the playhead, for glances, blinks and delays; and after it, for what depends on the next frames."""
-_APART = 0.5
+_APART = 1.0
 """Seconds between frames at which the rig is evaluated with what is expected; the one at the playhead is among them."""
 _SOON = 1.0
 """Seconds for which other frames show what they did although they are solved, but not verified: to show more of what is
@@ -51,6 +51,11 @@ class PlayheadSolve:
         self._scene_solve.trust()
 
     @property
+    def is_expected(self) -> bool:
+        """Whether what is expected of each is known, so that it could be shown."""
+        return all(part.stale == FRESH or part.is_expected for part in self._parts.values())
+
+    @property
     def tracks(self) -> dict[LookAtSolve, Track]:
         return {
             solve: part.track
@@ -60,14 +65,16 @@ class PlayheadSolve:
 
     def steps(self) -> Iterator[float]:
         """Solve. What fails here fails for the whole range too, and is reported there."""
-        with closing(self._scene_solve.steps(list(self._parts.values()), _ignore)) as work:
-            for fraction in work:
-                yield fraction
-                if all(part.stale == FRESH or part.is_expected for part in self._parts.values()):
-                    break
-        for solve, part in self._parts.items():
-            if solve.kept.cut_down is None:
-                solve.kept.cut_down, solve.kept.whole_because = part.kept.cut_down, part.kept.whole_because
+        try:
+            with closing(self._scene_solve.steps(list(self._parts.values()), _ignore)) as work:
+                for fraction in work:
+                    yield fraction
+                    if self.is_expected and all(p.stale == FRESH or p.is_corrected for p in self._parts.values()):
+                        break
+        finally:
+            for solve, part in self._parts.items():
+                if solve.kept.cut_down is None:
+                    solve.kept.cut_down, solve.kept.whole_because = part.kept.cut_down, part.kept.whole_because
 
 
 def frames_around(whole: SceneSolve, frame: float) -> tuple[int, int] | None:
@@ -134,10 +141,15 @@ def _places(frames: tuple[int, int], frame: float, apart: int) -> Array:
 
 
 class _Part(LookAtSolve):
-    """A look-at over some of the frames, which is verified only where nothing was learned before. places: (n,) indices
-    of those at which what is expected is evaluated."""
+    """A look-at over some of the frames, which is verified only where nothing was learned before.
+
+    places: (n,) indices of those at which what is expected is evaluated. shown: the track of all frames until now.
+    is_corrected: whether what is expected is by what was evaluated there.
+    """
 
     places: Array
+    shown: Track | None = None
+    is_corrected = False
 
     def sample(self, context: SolveContext, sampler: Sampler, share: float) -> Generator[float, None, SolveSampling]:
         sampling = yield from super().sample(context, sampler, share)
@@ -147,22 +159,25 @@ class _Part(LookAtSolve):
         return sampling
 
     def foresee(self, verification: Verification) -> Iterator[float]:
-        if self.kept.learned is None:
-            yield from super().foresee(verification)
-        else:
+        yield from super().foresee(verification)
+        if self.kept.learned is not None:
             found = yield from Foreseen(verification, self.places).steps()
+            self.is_corrected = True
             self.preview(found, verification.displacement)
             yield 1.0
 
     def propose(self, found: Array, displacement: Array | None) -> Track:
         # What is shown of the body until all is verified is what it did before.
-        return super().propose(found, displacement) if self.kept.learned is None else self._made(found, displacement)
+        if self.kept.learned is None:
+            return super().propose(found, displacement)
+        # Over all frames: to make other curves has the window draw all it shows.
+        return spliced(self.shown, self._made(found, displacement))
 
 
-def _part(solve: LookAtSolve, frames: Array, around: tuple[int, int], places: Array) -> LookAtSolve:
+def _part(solve: LookAtSolve, frames: Array, around: tuple[int, int], places: Array) -> _Part:
     """A look-at to solve over other frames. One that is up to date shows what it does."""
     part, known = _Part(solve.look_at, solve.number), solve.kept
-    part.places = places
+    part.places, part.shown = places, solve.track
     part.kept.cut_down, part.kept.whole_because = known.cut_down, known.whole_because
     if solve.stale == FRESH:
         part.stale, part.track = FRESH, solve.track
