@@ -189,8 +189,12 @@ class LiveWork(Protocol):
     """Whether the work goes on to its end before it is drawn."""
     seen: bool
     """Whether the work has come to something new to see."""
+    was_seen: bool
+    """Whether something was seen of it."""
+    is_expected: bool
+    """Whether what is expected around the playhead could be shown, though a little of it may change."""
     news: bool
-    """Whether that has just been found."""
+    """Whether something new to see has just been found."""
 
     def fail(self, solve: LayerSolve, error: LookAtError) -> None: ...
 

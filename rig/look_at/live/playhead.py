@@ -63,7 +63,7 @@ class PlayheadSolve:
             if part.track is not None and part.track is not solve.track
         }
 
-    def steps(self) -> Iterator[float]:
+    def steps(self) -> Generator[float, None, None]:
         """Solve. What fails here fails for the whole range too, and is reported there."""
         try:
             with closing(self._scene_solve.steps(list(self._parts.values()), _ignore)) as work:
