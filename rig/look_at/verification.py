@@ -291,19 +291,20 @@ class Foreseen(Realization[Array, Samples]):
         self._solver, self._solution = verification.solver, verification.solution
         self._animated = self._solver.chain[0]
         self._expected = self._expect()
+        self.offsets = verification.offsets_for(self._expected)
+        """(F, b, 4) what is expected by what is known until now."""
 
     def steps(self) -> Generator[float, None, Array]:
         """The offsets (F, b, 4); yields the completed fraction."""
-        first = self._verification.offsets_for(self._expected)
-        realized = yield from realize(self, first, Tolerance(_AS_SEEN, _FORESEEING))
+        realized = yield from realize(self, self.offsets, Tolerance(_AS_SEEN, _FORESEEING))
         return realized.values
 
     def write(self, values: Array) -> None:
-        self._offsets = values
+        self.offsets = values
 
     def evaluate(self) -> Generator[float, None, Samples]:
         verification = self._verification
-        track = verification.propose(self._offsets, verification.displacement)
+        track = verification.propose(self.offsets, verification.displacement)
         yield 0.0
         return (yield from verification.sampling.sample_turned(track, 0.0, 1.0, self._places))
 
@@ -336,7 +337,7 @@ class Foreseen(Realization[Array, Samples]):
         learned, turns = self._solver.kept.learned, rotation.distance(self._animated, wanted)
         assert learned is not None
         chain = seen.rotations[:, : wanted.shape[1]]
-        now = control_coupling.correct(chain, self._animated[places], self._offsets[places], learned.coupling)
+        now = control_coupling.correct(chain, self._animated[places], self.offsets[places], learned.coupling)
         further = rotation.log(rotation.multiply(now, rotation.inverse(expected.correction[places])))
         # The aiming bone is corrected to the end.
         remaining = rotation.multiply(learned.reached(wanted, turns), rotation.inverse(wanted))

@@ -159,12 +159,16 @@ class _Part(LookAtSolve):
         return sampling
 
     def foresee(self, verification: Verification) -> Iterator[float]:
-        yield from super().foresee(verification)
-        if self.kept.learned is not None:
-            found = yield from Foreseen(verification, self.places).steps()
-            self.is_corrected = True
-            self.preview(found, verification.displacement)
-            yield 1.0
+        if self.kept.learned is None:
+            yield from super().foresee(verification)
+            return
+        foreseen = Foreseen(verification, self.places)
+        self.preview(foreseen.offsets, verification.displacement)
+        yield 0.0
+        found = yield from foreseen.steps()
+        self.is_corrected = True
+        self.preview(found, verification.displacement)
+        yield 1.0
 
     def propose(self, found: Array, displacement: Array | None) -> Track:
         # What is shown of the body until all is verified is what it did before.
