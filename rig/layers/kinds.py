@@ -19,7 +19,7 @@ from ..sampling import own_data, suspend
 from ..sampling.sampler import CutDown, Sampler
 from ..sampling.targets import Target
 from . import track
-from .layer import Layer, Row, disabled, number_of, own_on
+from .layer import Layer, Row, all_disabled, number_of, own_on
 
 FRESH, SETTINGS, TARGETS, BODY = range(4)
 """What of a solve is out of date; each includes those before it: nothing, the settings, what the layer aims at or
@@ -141,8 +141,7 @@ def left_out(order: int) -> suspend.LeftOut:
         return ((item, c) for item, c in own_on(owner) if own_data.order_of(c) >= order)
 
     def on_rigs(spared: Collection[bpy.types.Object]) -> AbstractContextManager[bool]:
-        armatures = (item for item in bpy.data.objects if item.type == "ARMATURE" and item not in spared)
-        return disabled(armatures, own_on if order <= 0 else find)
+        return all_disabled(spared, own_on if order <= 0 else find)
 
     def on_copy(copy: bpy.types.Object, _: bpy.types.Object) -> None:
         for _, constraint in find(copy):

@@ -691,8 +691,9 @@ def own_on(owner: bpy.types.Object) -> Iterator[tuple[Item, bpy.types.Constraint
                 yield item, constraint
 
 
-def _all_disabled(spared: Collection[bpy.types.Object]) -> AbstractContextManager[bool]:
-    return disabled((item for item in bpy.data.objects if item.type == "ARMATURE" and item not in spared), own_on)
+def all_disabled(spared: Collection[bpy.types.Object], find: Find = own_on) -> AbstractContextManager[bool]:
+    """The same for what is found on all armatures but some."""
+    return disabled((item for item in bpy.data.objects if item.type == "ARMATURE" and item not in spared), find)
 
 
 def _disable_on(copy: bpy.types.Object, _: bpy.types.Object) -> None:
@@ -713,7 +714,7 @@ def _disable_on(copy: bpy.types.Object, _: bpy.types.Object) -> None:
             layer_action.key_all(made[action], slot)
 
 
-_LEFT_OUT = suspend.LeftOut(_all_disabled, _disable_on)
+_LEFT_OUT = suspend.LeftOut(all_disabled, _disable_on)
 
 
 def register() -> None:
