@@ -1,10 +1,12 @@
 """What a benchmark yields: rows of a table, each with its time and, where it has a peer, its ratio to that peer."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 SECONDS, RATIO, SPEEDUP = "seconds", "ratio", "speedup"
+LOOP, GOALS_LOOP = "solver.loop", 0.05
+"""The key of the plain loop's row, and its seconds on the machine for which goals in seconds are set."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class Row:
     faster: bool = False
     also: str = ""
     """Further figures."""
+    in_proportion: bool = False
+    """Whether the time is already that of the machine for which goals are set."""
 
     @property
     def title(self) -> str:
@@ -75,6 +79,12 @@ class Row:
         if self.goal and self.goal.of == SECONDS and self.seconds is not None:
             return duration(self.seconds)
         return self.comparison
+
+    def at_pace(self, pace: float) -> "Row":
+        """The row with the time of the machine for which goals are set, where this one takes `pace` times as long."""
+        if self.seconds is None or self.in_proportion:
+            return self
+        return replace(self, seconds=self.seconds / pace, in_proportion=True)
 
     @property
     def is_met(self) -> bool:

@@ -7,7 +7,7 @@ import numpy as np
 from lookat_pd import gaze, rotation
 from lookat_pd.rotation import Array
 
-from .rows import SECONDS, Goal, Row
+from .rows import LOOP, SECONDS, Goal, Row
 from .timing import clocked, shortest
 
 RATE = 24
@@ -94,7 +94,7 @@ def run() -> list[Row]:
     times = shortest({"solver": clocked(solve(FRAMES)), "loop": clocked(plain_loop(FRAMES))}, REPEATS)
     of = f"Look-at of {BONES} bones over {FRAMES} frames"
     rows = [
-        Row("solver.loop", "a plain loop over frames and bones", times["loop"], group=of),
+        Row(LOOP, "a plain loop over frames and bones", times["loop"], group=of),
         Row(
             "solver.solve",
             "the solver",

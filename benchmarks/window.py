@@ -96,6 +96,7 @@ def turns(edits: Sequence[dict[str, Any]]) -> list[Row]:
                 goal=Goal(most, SECONDS),
                 group="Turns of the window",
                 also=f"{name}, of {len(some)}",
+                in_proportion=True,
             )
         )
     return made

@@ -30,9 +30,25 @@ def test_tables_stand_where_the_prose_has_a_place() -> None:
 
 def test_goals_say_whether_they_are_met() -> None:
     assert page.render(MADE, "<!-- goals: -->").splitlines()[2:] == [
-        "| b | at most 0.4 times | 0.50 times a | **no** |",
-        "| c | below 2 ms | 1.0 ms | yes |",
+        "| b | at most 0.4 times | 0.50 times a |  | **no** |",
+        "| c | below 2 ms | 1.0 ms | 1.0 ms | yes |",
     ]
+
+
+@pytest.mark.parametrize(("loop", "in_proportion", "met"), [(0.1, "1.5 ms", "yes"), (0.06, "2.5 ms", "**no**")])
+def test_goals_in_seconds_are_in_proportion_to_the_plain_loop(loop: float, in_proportion: str, met: str) -> None:
+    goal = Goal(0.002, "seconds")
+    rows = (Row("solver.loop", "loop", loop), Row("a", "a", 0.003, goal=goal))
+    there = Row("b", "b", 0.003, goal=goal, in_proportion=True)
+    assert page.goals({"one": rows, "two": (there,)}).splitlines()[2:] == [
+        f"| a | below 2 ms | 3.0 ms | {in_proportion} | {met} |",
+        "| b | below 2 ms | 3.0 ms | 3.0 ms | **no** |",
+    ]
+
+
+def test_a_machine_that_is_faster_is_given_as_much() -> None:
+    rows = (Row("solver.loop", "loop", 0.025), Row("a", "a", 0.0015, goal=Goal(0.002, "seconds")))
+    assert page.goals({"one": rows}).endswith("| a | below 2 ms | 1.5 ms | 1.5 ms | yes |")
 
 
 @pytest.mark.parametrize("slot", ["<!-- table: three -->", "<!-- tabel: one -->"])

@@ -57,7 +57,7 @@ def test_a_group_is_named_once() -> None:
 
 
 def test_a_row_survives_being_written_down() -> None:
-    full = Row("a", "b", 0.1, 0.2, "c", Goal(3, SPEEDUP), "d", "a frame", True, "more")
+    full = Row("a", "b", 0.1, 0.2, "c", Goal(3, SPEEDUP), "d", "a frame", True, "more", True)
     for row in (full, Row("a", "b"), Row("a", "b", 0.0, 0.0), Row("a", "b", also="only this")):
         assert Row.from_data(row.as_data()) == row
 
