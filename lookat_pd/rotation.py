@@ -378,7 +378,7 @@ def align_hemisphere(q: ArrayLike) -> Array:
     """The same rotations (F, ..., 4) with signs such that neighbours along the first axis are in the same
     hemisphere."""
     q = np.asarray(q, dtype=float)
-    if not len(q):
+    if len(q) < 2:
         return q
     opposite = dot(q[1:], q[:-1]) < 0.0
     return np.where(_changed_so_far(opposite)[..., None], -q, q) if opposite.any() else q

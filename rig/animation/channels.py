@@ -59,8 +59,8 @@ def family(mode: str) -> str:
 def to_quaternion(raw: Array, mode: str) -> Array:
     """Channel values (F, 3 or 4) of a bone in this rotation mode to unit quaternions (F, 4)."""
     if mode == "QUATERNION":
-        length = np.linalg.norm(raw, axis=-1, keepdims=True)
-        return np.where(length > 0.0, rotation.normalize(raw), rotation.IDENTITY)
+        length = rotation.length(raw)[:, None]
+        return np.where(length > 0.0, raw / np.where(length > 0.0, length, 1.0), rotation.IDENTITY)
     if mode == "AXIS_ANGLE":
         return rotation.from_axis_angle(raw[:, 1:], raw[:, 0])
     return rotation.from_euler(raw, mode)
@@ -93,8 +93,9 @@ def turned(raw: Array, mode: str, offsets: Array) -> Array:
 
 def _continuous_quaternion(result: Array, raw: Array, still: Array) -> Array:
     values = np.where(still[:, None], raw, result)
-    start = values[:1] if still[0] or np.dot(values[0], raw[0]) >= 0.0 else -values[:1]
-    return rotation.align_hemisphere(np.concatenate((start, values)))[1:]
+    if not still[0] and np.dot(values[0], raw[0]) < 0.0:
+        values[0] *= -1.0
+    return rotation.align_hemisphere(values)
 
 
 def _keep_raw(values: Array, raw: Array, still: Array, alike: Array) -> Array:
