@@ -104,7 +104,8 @@ class BakeTransaction:
     def _stand_again_on_undo(self, bone: str, mode: str) -> None:
         """Channels without keys keep the values that the bake's keys last gave them, which a drawn window shows."""
         path, size = rotation_path(bone, mode), channel(mode)[1]
-        if all(curve is None for curve in actions.curves_at(self._source, self._source_slot, path, size)):
+        curves = actions.curves_at(self._source, self._source_slot, path, size)
+        if not all(curve is not None and actions.plays(curve) for curve in curves):
             value = self.armature.path_resolve(path)
             value = tuple(value) if hasattr(value, "__len__") else value
             self._undo.callback(data_paths.put, self.armature, path, value)
@@ -241,14 +242,17 @@ class BakeTransaction:
         return action
 
     def _hold_pose(self, data: bpy.types.AnimData) -> None:
-        """Key poses without keys in a layer below: Blender discards them once a layer animates them."""
+        """Key poses without keys in a layer below: Blender discards them once a layer animates them.
+
+        The layer adds them: a strip that replaces one channel of a quaternion replaces all four.
+        """
         animated = animated_by_nla(data)
         posed = []
         for (bone, mode), (_, _, base) in self._values.items():
             path, start = rotation_path(bone, mode), _START.get(mode, np.zeros(len(base[0])))
-            for n, value in enumerate(base[0]):
-                if value != start[n] and (path, n) not in animated:
-                    posed.append((bone, path, n, value))
+            added = [0.0 if (path, n) in animated else value - start[n] for n, value in enumerate(base[0])]
+            if any(added):
+                posed += [(bone, path, n, value) for n, value in enumerate(added) if value or mode == "QUATERNION"]
         if not posed:
             return
         name = f"{self.armature.name} pose"
@@ -263,7 +267,7 @@ class BakeTransaction:
         track.name = name
         strip = track.strips.new(name, int(frame[0]), action)
         strip.action_slot = slot
-        strip.blend_type, strip.extrapolation = "REPLACE", "HOLD"
+        strip.blend_type, strip.extrapolation = "ADD", "HOLD"
 
 
 _START = {"QUATERNION": np.array([1.0, 0.0, 0.0, 0.0]), "AXIS_ANGLE": np.zeros(4)}

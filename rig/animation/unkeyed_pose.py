@@ -1,4 +1,4 @@
-"""Bones of a look-at without keys.
+"""Channels of a look-at's bones without keys.
 
 A bake keys them as well. If its action is then unassigned, Blender leaves them in their last, rotated pose. Their pose
 before the bake is therefore stored with the look-at and restored before it is baked again or removed.
@@ -18,22 +18,22 @@ Channels = tuple[str, str]
 """A bone, and the rotation mode of its channels or `LOCATION`."""
 
 
-def is_keyed(armature: bpy.types.Object, bone: str, mode: str) -> bool:
-    """Whether the current action or the NLA animates the bone's channels of this rotation mode, or its location."""
-    data = armature.animation_data
+def without_keys(armature: bpy.types.Object, bone: str, mode: str) -> list[int]:
+    """The indices of the bone's channels of this rotation mode, or of its location, that neither the current action nor
+    the NLA animates."""
+    data, (path, size) = armature.animation_data, (actions.rotation_path(bone, mode), channel(mode)[1])
     if data is None:
-        return False
-    path, size = actions.rotation_path(bone, mode), channel(mode)[1]
-    if any(curve is not None for curve in actions.curves_at(data.action, data.action_slot, path, size)):
-        return True
-    return data.use_nla and any(animated == path for animated, _ in animated_by_nla(data))
+        return list(range(size))
+    curves = actions.curves_at(data.action, data.action_slot, path, size)
+    layers = animated_by_nla(data) if data.use_nla else set()
+    return [n for n in range(size) if (path, n) not in layers and not (curves[n] and actions.plays(curves[n]))]
 
 
 def standing(armature: bpy.types.Object, turned: Sequence[str], moved: Sequence[str]) -> dict[Channels, Array]:
-    """The values of the channels without keys that a look-at writes."""
+    """The values of the bones' channels that a look-at writes, of those bones of which some have no keys."""
     bones = armature.pose.bones
     kinds = [(name, bones[name].rotation_mode) for name in turned] + [(name, LOCATION) for name in moved]
-    free = [(name, mode) for name, mode in kinds if not is_keyed(armature, name, mode)]
+    free = [(name, mode) for name, mode in kinds if without_keys(armature, name, mode)]
     return {(name, mode): np.array(getattr(bones[name], channel(mode)[0]), float) for name, mode in free}
 
 
@@ -52,10 +52,13 @@ def bring_back(armature: bpy.types.Object, bone: str) -> Callable[[], None]:
     before = []
     for item in armature.pose.bones[bone].lookat_pd.unkeyed:
         place = armature.pose.bones.get(item.bone)
-        if place is not None and not is_keyed(armature, item.bone, item.mode):
-            name, size = channel(item.mode)
-            before.append((place, name, tuple(getattr(place, name))))
-            setattr(place, name, item.values[:size])
+        if place is not None and (free := without_keys(armature, item.bone, item.mode)):
+            name = channel(item.mode)[0]
+            values = list(getattr(place, name))
+            before.append((place, name, tuple(values)))
+            for n in free:
+                values[n] = item.values[n]
+            setattr(place, name, values)
 
     def undo() -> None:
         for place, name, values in before:

@@ -62,6 +62,34 @@ def test_there_and_back(into, keyed, whole) -> None:
     np.testing.assert_allclose(scenes.poses(armature, FRAMES), played, atol=1e-6)
 
 
+@pytest.mark.every_blender
+@pytest.mark.parametrize("into", ["NEW", "LAYER"])
+def test_channels_without_keys_stand_as_before(into, subtests) -> None:
+    """Of a bone only some channels are keyed, or a layer below holds those that are not at rest; then it is removed."""
+    poses = {"XYZ": (0.2, 0.0, 0.1), "QUATERNION": (0.98, 0.2, 0.0, 0.0), "AXIS_ANGLE": (0.3, 0.0, 1.0, 0.0)}
+    for mode, keyed in [(mode, keyed) for mode in poses for keyed in [(), (0,), (1, 2)]]:
+        with subtests.test(mode=mode, keyed=keyed):
+            armature = character()
+            data = armature.animation_data
+            for bone in (armature.pose.bones[name] for name in ("head", "chest")):
+                actions.remove_curves(armature, bone.path_from_id())
+                bone.rotation_mode, path = mode, actions.rotation_path(bone.name, mode)
+                armature.path_resolve(path)[:] = poses[mode]
+                for index, frame in [(index, frame) for index in keyed for frame in (1, 30)]:
+                    armature.keyframe_insert(path, index=index, frame=frame)
+                for curve in actions.curves_at(data.action, data.action_slot, path, 3)[2:]:
+                    if curve is not None:
+                        curve.mute = True
+            still, seen = scenes.animated(armature, FRAMES), scenes.poses(armature, FRAMES)
+            scenes.run_bake(armature, into=into)
+            np.testing.assert_allclose(scenes.poses(armature, FRAMES), seen, atol=2e-3)
+            scenes.goto(20)
+            edit_live.edit_live(armature, "head")
+            np.testing.assert_allclose(scenes.poses(armature, FRAMES), seen, atol=1e-6)
+            look_at_edit.remove(armature, "head")
+            np.testing.assert_allclose(scenes.poses(armature, FRAMES), still, atol=1e-6)
+
+
 def test_several_look_ats_of_one_bake_come_back_together() -> None:
     armature = character()
     scenes.aim(armature, scenes.ball((-1.0, -2.0, 1.0), "Other"), "hand.L")
