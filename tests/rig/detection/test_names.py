@@ -173,6 +173,13 @@ def test_a_language_that_is_not_known_may_share_words_with_english(known: str, s
             assert faces(body, (1.0, 0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
 
 
+def test_a_japanese_spider_has_legs() -> None:
+    """Its few words are written as in Chinese, where the word for leg means foot."""
+    trunk = ["頭部", "頭胸部", "腹部"]
+    legs = [f"{side}脚{n}{joint}" for side in "左右" for n in range(4) for joint in "abc"]
+    assert all("leg" in name.words and "foot" not in name.words for name in names.read_names(trunk + legs)[3:])
+
+
 def test_a_word_that_every_bone_has_says_nothing() -> None:
     """Also one that else is that of a helper, before or behind the name."""
     plain = skeletons.CONVENTIONS["unreal"]
