@@ -2,7 +2,6 @@
 
 import bpy
 from bl_ui.utils import PresetPanel
-from bpy.app.translations import pgettext_iface as iface_
 
 from ..operators import preset
 from ..rig.animation.setting_presets import SettingPresets
@@ -36,8 +35,8 @@ def draw_dynamics(layout: bpy.types.UILayout, settings) -> None:
 
 
 def _draw(layout: bpy.types.UILayout, panel: type[bpy.types.Panel], presets: SettingPresets, settings) -> None:
-    name = presets.name_of(settings) or iface_("Default" if presets.are_default(settings) else "Custom")
-    rows.labelled(layout, "Preset").popover(panel.__name__, text=name, translate=False)
+    name = presets.name_of(settings) or ("Default" if presets.are_default(settings) else "Custom")
+    rows.labelled(layout, "Preset").popover(panel.__name__, text=name)
 
 
 assert LOOKAT_PD_PT_presets.__name__ == preset.MENU

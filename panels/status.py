@@ -17,8 +17,11 @@ from ..translations import messages
 
 _SIDEBAR, _EDGES, _LEAST = 280.0, 92.0, 100.0
 """Width of a sidebar as Blender opens it, what of it is not for text, and the least room [pixels at a scale of 1]."""
-_PARTS = re.compile(r"[\u3000-\u9fff\uff00-\uffef][\u3001\u3002\u300d\uff09]*|[^\s\u3000-\u9fff\uff00-\uffef]+\s*|\s+")
-"""What stays in one line: a word with the space after it, or a Japanese character with the stop after it."""
+_SIGN = r"\u3000-\u9fff\uff00-\uffef"
+_OPENING, _NEVER_FIRST = "「『（【", "、。」』）】，．：！？ー々ぁぃぅぇぉっゃゅょァィゥェォッャュョ"
+_PARTS = re.compile(rf"[{_OPENING}]*(?:[{_SIGN}]|[^\s{_SIGN}]+)[{_NEVER_FIRST}]*\s*|\s+")
+"""What stays in one line: a word or a Japanese character, with the brackets before it, and after it what no line begins
+with and the space."""
 
 _FOUND = ("SOLVED", "SOLVING", "PREVIEW")
 """States in which there is something that was found, the last time or now."""

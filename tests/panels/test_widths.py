@@ -103,6 +103,24 @@ def test_what_differs_in_english_differs_in_japanese(everything) -> None:
     assert not same, "\n".join(same)
 
 
+def test_the_preset_is_called_as_in_its_menu() -> None:
+    """Blender translates the names in the menu of presets."""
+    STATES["animated"]()
+    layout = Layout(japanese)
+    Drawn(load("panels.dynamics").LOOKAT_PD_PT_dynamics, layout).draw(Context())
+    shown = [item.text for item, _ in layout.seen() if isinstance(item, Item)]
+    assert japanese("Natural", "*") in shown and "Natural" not in shown
+
+
+def test_japanese_lines_begin_and_end_as_they_should() -> None:
+    """A bracket is on the line of what it is around, and no line begins with a stop, a small letter or a long vowel."""
+    text = "「head」のチェーンにはボーンが「thorax」の1つしかありません（78 %）。チェーンを長くするか、もっと先を選択。"
+    for room in range(9, 30):
+        broken = list(load("panels.status").lines(text, room, len))
+        assert "".join(broken).replace(" ", "") == text.replace(" ", "") and max(map(len, broken)) <= room
+        assert not [line for line in broken if line[0] in "」）。、ェー" or line[-1] in "「（"], broken
+
+
 def named(item: Item | Valued) -> str:
     """What a setting or button is called; empty for labels."""
     if isinstance(item, Valued):
