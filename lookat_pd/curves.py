@@ -86,6 +86,17 @@ class Between:
     worlds: Array | None = None
     """(m, 4, 4) from their space to the world, None where it does not matter."""
 
+    def within(self, begin: int, end: int) -> "Between":
+        """Those of the samples from `begin` to before `end` alone, which begin there."""
+        some = slice(*np.searchsorted(self.indices, (begin, end)).tolist())
+        return Between(
+            self.indices[some] - begin,
+            self.rotations[some],
+            self.positions[some],
+            self.targets[:, some],
+            None if self.worlds is None else self.worlds[some],
+        )
+
 
 def doubtful(rotations: Array, positions: Array, targets: Array) -> Array:
     """The intervals between frames (F - 1,) in which the motion may differ from the smooth curve through the frames.

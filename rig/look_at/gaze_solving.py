@@ -1,7 +1,8 @@
 """Solving the gaze of one look-at from its samples: what is looked at when, and the offsets of the chain."""
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ from .setting_paths import setting_path
 from .solve_context import SolveContext
 from .solve_sampling import KeptSamples
 
-_LONG = 20_000
+_LONG = 2_500
 """A solve of more samples runs in a thread of its own, so that the window stays responsive."""
 _BACK = 0.2
 """Seconds after a glance until the eyes are back on the target."""
@@ -39,6 +40,11 @@ class Expected(NamedTuple):
     """(F, 3) what moves the aiming bone beyond the model and the hips."""
     place: Array
     """(F, 3) where the aiming bone is with that."""
+
+
+def takes_long(look_at: LookAt, context: SolveContext) -> bool:
+    """Whether solving takes longer than a turn of the window's loop may."""
+    return len(context.frames) * gaze.samples_per_frame(look_at.tuning, context.dt) > _LONG
 
 
 class GazeSolver:
@@ -180,20 +186,30 @@ class GazeSolver:
         error = np.where((solution.looked_at >= count) | moving, np.nan, solution.error)
         return replace(solution, looked_at=looked_at, error=error, settled=solution.settled & ~lasting)
 
-    def steps(self, done: float) -> Generator[float, None, gaze.Solution]:
-        """Solve, in a thread where that takes long: it is numpy only, so Blender continues beside it.
+    def steps(
+        self, done: float, targets: Array | None = None, shift: Array | None = None, sizes: Array | None = None
+    ) -> Generator[float, None, gaze.Solution]:
+        """Solve, where that takes long in a thread: it is numpy only, so Blender continues beside it.
 
-        done: the fraction to report meanwhile.
+        done: the fraction to report meanwhile. targets: by default as sampled; otherwise as `solve`.
         """
-        targets = self.samples.targets
-        samples = len(self.context.frames) * gaze.samples_per_frame(self.look_at.tuning, self.context.dt)
-        if samples < _LONG:
-            return self.solve(targets)
-        return (yield from in_thread(lambda: self.solve(targets), done))
+        work, count = self._work(self.samples.targets if targets is None else targets, shift, sizes)
+        if not takes_long(self.look_at, self.context):
+            return self._finished(work(), count)
+        yield done
+        return self._finished((yield from in_thread(work, done)), count)
 
     def solve(self, targets: Array, shift: Array | None = None, sizes: Array | None = None) -> gaze.Solution:
         """The gaze at targets (n, F, 3). shift: (F, 3) what moves the aiming bone besides these offsets. sizes: (F,) of
         that, None for those of the animation."""
+        work, count = self._work(targets, shift, sizes)
+        return self._finished(work(), count)
+
+    def _work(
+        self, targets: Array, shift: Array | None, sizes: Array | None
+    ) -> tuple[Callable[[], gaze.Solution], int]:
+        """What is left of `solve` once all was read of Blender's data; and the number of targets that are none of
+        glances."""
         look_at, body = self.look_at, self.look_at.body
         targets, between = self.mixed(targets)[0], None if self.mixes else self.kept.between
         if shift is None:
@@ -217,10 +233,14 @@ class GazeSolver:
             # The eyes set out first.
             events = glances.delayed(events, body.head_delay)
         if shift is not None or (body is None and self.kept.learned is None):
-            solution = gaze.solve_samples(look_at.chain, look_at.tuning, samples, events, influence, self._parts)
-            return self._finished(solution, count)
-        self._timeline = gaze.run_timeline(look_at.chain, look_at.tuning, samples, events, self._parts), samples
-        return self._finished(self._timeline[0].solution(*gaze.of_frames(samples, influence)), count)
+            work = partial(gaze.solve_samples, look_at.chain, look_at.tuning, samples, events, influence, self._parts)
+            return work, count
+
+        def kept() -> gaze.Solution:
+            self._timeline = gaze.run_timeline(look_at.chain, look_at.tuning, samples, events, self._parts), samples
+            return self._timeline[0].solution(*gaze.of_frames(samples, influence))
+
+        return kept, count
 
     @property
     def _parts(self) -> gaze.KeptParts | None:

@@ -175,6 +175,7 @@ class LookAtSolve(LayerSolve):
             if body is not None:
                 displacement = body.hips_displacement(solution.offsets, solver.stance)
                 self.solution = solution = solver.solve_displaced(solution, displacement)
+                yield share
             if predicted and not kept.samples.sheared:
                 self.error = solver.settled_error(solution, solution.error)
                 self.aim = solver.aim_errors(solution, solution.error)

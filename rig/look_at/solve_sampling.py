@@ -107,6 +107,27 @@ class KeptSamples:
         assert self.samples is not None
         return self.samples.rotations[:, :count], self.samples.positions[:, :count]
 
+    def at(self, frames: slice, count: int) -> "KeptSamples":
+        """The same of consecutive frames, each of so many samples; without what is made of all."""
+        assert self.samples is not None
+        begin, end = frames.start, frames.stop - 1
+        samples, doubtful = self.samples.at(frames), None
+        if self.doubtful is not None:
+            places = self.doubtful[1]
+            doubtful = samples, places[(places >= begin) & (places < end)] - begin
+        return replace(
+            self,
+            samples=samples,
+            between=None if self.between is None else self.between.within(count * begin, count * end),
+            doubtful=doubtful,
+            prepared=None,
+            learned=None if self.learned is None else self.learned.at(frames),
+            hidden=None if self.hidden is None else self.hidden[:, frames],
+            alone=None,
+            parts=gaze.KeptParts(),
+            evaluations=None,
+        )
+
 
 class SolveSampling:
     """Fills the kept samples of one look-at, as generators of the fraction done. All of them raise RigError."""

@@ -169,12 +169,12 @@ class Verification(Realization[Turned, Samples]):
         self.displacement = self._moved_hips
         if self._turn < VERIFICATIONS:
             # What each control was seen to receive beyond the model is taken into account.
-            self._shift = self._solve_again(seen, self._shift)
+            self._shift = yield from self._solve_again(seen, self._shift)
             assert self.solver.kept.learned is not None
             return Correction(Turned(self._realized(self.solver.kept.learned.correction), self.displacement))
         # The last correction is the aiming bone's alone: what was measured below it, and of the target, holds then.
         for n in range(_LAST_SOLVES):
-            self._shift = self._solve_again(seen, self._shift)
+            self._shift = yield from self._solve_again(seen, self._shift)
             yield (n + 1) / _LAST_SOLVES
         turned, self._missing = self._correct_aim(seen)
         is_last = self._missing < _SMALL or self._turn == CORRECTIONS
@@ -253,10 +253,10 @@ class Verification(Realization[Turned, Samples]):
             return self.displacement
         return self.body.corrected_displacement(seen, self.displacement, self.active)
 
-    def _solve_again(self, seen: Samples, shift: Array) -> Array:
+    def _solve_again(self, seen: Samples, shift: Array) -> Generator[float, None, Array]:
         """Solve with the targets and the head as they were seen; what moves the head beyond the model (F, 3)."""
         shift = self._moved(seen, shift)
-        self.solution = self.solver.solve(seen.targets, shift, seen.sizes[:, 0])
+        self.solution = yield from self.solver.steps(0.0, seen.targets, shift, seen.sizes[:, 0])
         return shift
 
     def _angle_off(self, seen: Samples) -> float:

@@ -13,12 +13,14 @@ from time import perf_counter
 
 import numpy as np
 
+from ....lookat_pd import gaze
 from ....lookat_pd.errors import LookAtError
 from ....lookat_pd.rotation import Array
-from ...layers.kinds import BODY, FRESH
+from ...layers.kinds import BODY, FRESH, SETTINGS
 from ...layers.track import Track
 from ...sampling.sampler import Sampler
 from ...sampling.scene_time import seconds_per_frame
+from .. import gaze_solving
 from ..look_at_solve import LookAtSolve
 from ..scene_solve import SceneSolve
 from ..solve_context import SolveContext
@@ -46,7 +48,7 @@ class PlayheadSolve:
     def __init__(self, whole: SceneSolve, frames: tuple[int, int]) -> None:
         apart = max(1, round(_APART / whole.context.dt))
         places = _places(frames, whole.scene.frame_current_final, apart)
-        self._parts = {solve: _part(solve, whole.context.frames, frames, places) for solve in whole.solves}
+        self._parts = {solve: _part(solve, whole.context, frames, places) for solve in whole.solves}
         self._scene_solve = SceneSolve(whole.scene, *frames, list(self._parts.values()), install=whole.install)
         self._scene_solve.trust()
 
@@ -79,7 +81,7 @@ class PlayheadSolve:
 
 def frames_around(whole: SceneSolve, frame: float) -> tuple[int, int] | None:
     """First and last frame to solve before the others, None where all of them take little longer."""
-    if not any(_takes_long(solve) for solve in whole.solves):
+    if not any(_takes_long(solve, whole.context) for solve in whole.solves):
         return None
     first, last = (int(n) for n in whole.context.frames[[0, -1]])
     per_second, place = 1.0 / seconds_per_frame(whole.scene), round(float(np.clip(frame, first, last)))
@@ -159,8 +161,9 @@ class _Part(LookAtSolve):
         return sampling
 
     def foresee(self, verification: Verification) -> Iterator[float]:
-        if self.kept.learned is None:
+        if self.kept.learned is None or self.stale == SETTINGS:
             yield from super().foresee(verification)
+            self.is_corrected = self.kept.learned is not None
             return
         foreseen = Foreseen(verification, self.places)
         self.preview(foreseen.offsets, verification.displacement)
@@ -178,23 +181,29 @@ class _Part(LookAtSolve):
         return spliced(self.shown, self._made(found, displacement))
 
 
-def _part(solve: LookAtSolve, frames: Array, around: tuple[int, int], places: Array) -> _Part:
+def _part(solve: LookAtSolve, context: SolveContext, around: tuple[int, int], places: Array) -> _Part:
     """A look-at to solve over other frames. One that is up to date shows what it does."""
-    part, known = _Part(solve.look_at, solve.number), solve.kept
+    part, known, frames = _Part(solve.look_at, solve.number), solve.kept, context.frames
     part.places, part.shown = places, solve.track
     part.kept.cut_down, part.kept.whole_because = known.cut_down, known.whole_because
+    there = slice(around[0] - int(frames[0]), around[1] + 1 - int(frames[0]))
     if solve.stale == FRESH:
         part.stale, part.track = FRESH, solve.track
-    elif solve.track is not None and known.learned is not None and len(known.learned.turns) == len(frames):
+        return part
+    if known.samples is not None and solve.stale != BODY:
+        part.kept, part.stale = known.at(there, gaze.samples_per_frame(solve.look_at.tuning, context.dt)), solve.stale
+    if solve.track is not None and known.learned is not None and len(known.learned.turns) == len(frames):
         # Until it is verified, the body goes on as it was.
-        there = slice(around[0] - int(frames[0]), around[1] + 1 - int(frames[0]))
         part.kept.learned, part.track = known.learned.at(there), solve.track.at(there)
     return part
 
 
-def _takes_long(solve: LookAtSolve) -> bool:
-    """Whether a look-at is out of date and nothing is known yet of what its verification will correct."""
-    return not solve.predicted and solve.stale != FRESH and (solve.stale == BODY or solve.kept.learned is None)
+def _takes_long(solve: LookAtSolve, context: SolveContext) -> bool:
+    """Whether a look-at is out of date, and its frames are many or nothing is known yet of what its verification will
+    correct."""
+    if solve.stale == FRESH or gaze_solving.takes_long(solve.look_at, context):
+        return solve.stale != FRESH
+    return not solve.predicted and (solve.stale == BODY or solve.kept.learned is None)
 
 
 def _memory(solve: LookAtSolve) -> float:

@@ -13,11 +13,16 @@ from ... import scenes
 from ...scenes import keyed, poses, set_rotation, settings_keyed, swaying
 from .test_previews import with_control
 
+actions = load("rig.animation.actions")
+drain = load("lookat_pd.progress").drain
+gaze = load("lookat_pd.gaze")
+gaze_solving = load("rig.look_at.gaze_solving")
 layers = load("rig.look_at.body.layers")
 live = load("rig.layers.live")
 playhead = load("rig.look_at.live.playhead")
 rotation = load("lookat_pd.rotation")
 sampler = load("rig.sampling.sampler")
+scene_solve = load("rig.look_at.scene_solve")
 solve = load("rig.look_at.look_at_solve")
 suspend = load("rig.sampling.suspend")
 track = load("rig.layers.track")
@@ -195,3 +200,73 @@ def test_an_error_shows_nothing_of_it(scene) -> None:
         pass
     state().fail(only_solve(), load("lookat_pd.errors").RigError("It fails."))
     assert look_ats().previews.first.track(only_solve()) is None
+
+
+@pytest.fixture
+def long(empty_file, monkeypatch) -> scenes.Scene:
+    """A character that forward kinematics is enough for, with corners in its motion, over frames that count as many."""
+    monkeypatch.setattr(gaze_solving, "_LONG", 500)
+    bpy.context.scene.frame_end = LAST
+    found, random = swaying(), np.random.default_rng(5)
+    bone = found.armature.pose.bones["chest"]
+    for frame in range(1, LAST, 6):
+        bone.keyframe_insert(set_rotation(bone, random.uniform(-0.3, 0.3, 3)), frame=frame)
+    action = found.armature.animation_data.action
+    for curve in actions.channelbag(action, action.slots[0]).fcurves:
+        for key in curve.keyframe_points:
+            # At their corners there are samples between frames.
+            key.interpolation = "LINEAR"
+    keyed(found.target, "location", [(n, ((-1.0) ** (n // 40), -2.0, 1.2)) for n in range(1, LAST, 40)])
+    bpy.context.scene.frame_set(AT)
+    poses(found.armature, (AT,))
+    return found
+
+
+def test_a_setting_of_many_frames_is_seen_at_the_playhead_first(long, monkeypatch) -> None:
+    """Nothing is sampled for it, and the rest is solved beside the window."""
+    settings, before = long.armature.pose.bones["head"].lookat_pd, only_solve().track
+    assert only_solve().predicted and only_solve().kept.between is not None
+    sampled, step = [], sampler.Sampler._step
+    monkeypatch.setattr(sampler.Sampler, "_step", lambda *arguments: (sampled.append(1), step(*arguments))[1])
+    with suspend.suspend_live():
+        settings.settle_time = 0.7
+        state().refresh(bpy.context.scene, live._structure, now=True)
+        assert not state().advance(10.0, to_see=True) and state().seen
+        first = look_ats().previews.first.track(only_solve())
+        assert only_solve().track is before and np.array_equal(first.offsets_at(1), before.offsets_at(1))
+        while not state().advance(0.05):
+            pass
+        state().show()
+    final = only_solve().track
+    assert not sampled
+    for frame in (AT - 3, AT, AT + 3):
+        changed = rotation.distance(before.offsets_at(frame), final.offsets_at(frame))
+        away = rotation.distance(first.offsets_at(frame), final.offsets_at(frame))
+        assert np.degrees(away.max()) < CORRECT < np.degrees(changed.max())
+    out_of_date()
+    with suspend.suspend_live():
+        state().advance(None)
+    assert only_solve().track.same_as(final)
+
+
+def test_the_samples_of_some_frames_are_those_of_a_solve_of_them_alone(long) -> None:
+    whole = look_ats().scene_solve
+    only_solve().stale = solve.BODY
+    begin, end = playhead.frames_around(whole, AT)
+    frames, count = whole.context.frames, gaze.samples_per_frame(only_solve().look_at.tuning, whole.context.dt)
+    there = slice(begin - int(frames[0]), end + 1 - int(frames[0]))
+    known = only_solve().kept.at(there, count)
+    alone = solve.LookAtSolve(only_solve().look_at, 1)
+    with suspend.suspend_live():
+        drain(scene_solve.SceneSolve(bpy.context.scene, begin, end, [alone]).steps([alone]))
+    assert np.array_equal(known.samples.frames, np.arange(begin, end + 1))
+    # The first and the last frames of a range have fewer beside them to tell corners by.
+    inner = (known.between.indices >= 3 * count) & (known.between.indices < (end - begin - 3) * count)
+    assert inner.any() and np.isin(known.between.indices[inner], alone.kept.between.indices).all()
+    rows = np.searchsorted(alone.kept.between.indices, known.between.indices[inner])
+    for name in ("rotations", "positions"):
+        assert np.array_equal(getattr(known.samples, name), getattr(alone.kept.samples, name)), name
+        found = getattr(known.between, name)[inner]
+        assert np.allclose(found, getattr(alone.kept.between, name)[rows], rtol=0.0, atol=1e-12), name
+    assert np.array_equal(known.samples.targets, alone.kept.samples.targets)
+    assert np.allclose(known.between.targets[:, inner], alone.kept.between.targets[:, rows], rtol=0.0, atol=1e-12)
