@@ -53,7 +53,19 @@ REPEATS = 4
 """Of what Blender takes."""
 Measured = Generator[float, None, float]
 HUMAN = f"human with {CLIPS} clips"
-RIGS = ("kaykit_knight", "khronos_fox", "m2m_snake", "robot_expressive", "godot_platformer_robot")
+RIGS = (
+    "gltf/kaykit_knight.glb",
+    "gltf/khronos_fox.glb",
+    "gltf/m2m_snake.glb",
+    "gltf/robot_expressive.glb",
+    "gltf/godot_platformer_robot.glb",
+    "vrm/cryptovoxels.vrm",
+    "blend/m2m_human_ymca_2025.blend",
+    "blend/rig-kaiju.blend",
+    "bvh/cmu_131_02_start_walk_stop.bvh",
+    "bvh/fair1_zombie.bvh",
+    "fbx/cmu_91_50.fbx",
+)
 
 
 @dataclass(frozen=True)
@@ -473,24 +485,42 @@ def linked_subject(hands: Hands) -> Generator[float, None, Subject]:
 
 
 def other_maker(hands: Hands, path: Path) -> Generator[float, None, Subject]:
-    """A rig from a .glb in an empty file."""
+    """A rig from a file in an empty one, or in its own."""
     with hands.override():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True, load_ui=False)
     yield 0.2
-    yield from hands.sidebar()
-    with hands.override():
-        bpy.ops.import_scene.gltf(filepath=str(path))
-    yield 0.2
     scene = hands.window.scene
     scene.frame_end = 100
-    rig = next(item for item in scene.objects if item.type == "ARMATURE")
-    return Subject(hands, rig, _ball(scene))
+    with hands.override():
+        IMPORTERS[path.suffix](filepath=str(path))
+    yield 0.2
+    yield from hands.sidebar()
+    rigs = [item for item in hands.window.scene.objects if item.type == "ARMATURE"]
+    rig = max(rigs, key=lambda item: len(item.pose.bones))
+    return Subject(hands, rig, _ball(hands.window.scene))
+
+
+def _append(filepath: str) -> None:
+    """All objects of a .blend file."""
+    with bpy.data.libraries.load(filepath) as (here, into):
+        into.objects = here.objects
+    for item in filter(None, into.objects):
+        bpy.context.scene.collection.objects.link(item)
+
+
+IMPORTERS: dict[str, Callable[..., object]] = {
+    ".glb": bpy.ops.import_scene.gltf,
+    ".vrm": bpy.ops.import_scene.gltf,
+    ".fbx": bpy.ops.wm.fbx_import,
+    ".bvh": partial(bpy.ops.import_anim.bvh, update_scene_fps=True, update_scene_duration=True),
+    ".blend": _append,
+}
 
 
 def rigs_of_other_makers() -> Iterator[Path]:
     """Those of `RIGS` that are here."""
     folder = os.environ.get("LOOKAT_PD_RIGS")
-    return (Path(folder) / f"gltf/{name}.glb" for name in RIGS) if folder else iter(())
+    return (Path(folder) / name for name in RIGS) if folder else iter(())
 
 
 @script(needs=LIVE)
