@@ -9,7 +9,7 @@ cheapest path is found by E. W. Dijkstra, "A note on two problems in connexion w
 import heapq
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,10 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import checks
 from ..errors import InvalidArgument
-from ..progress import drained
+from ..progress import drained, in_thread
 from ..rotation import Array
 from . import best_cut
 from .best_cut import CutSearch, Weights
+
+_Stacked = tuple[NDArray[np.complex64], NDArray[np.float32], NDArray[np.float32]]
 
 
 class ClipCut(NamedTuple):
@@ -148,20 +150,13 @@ def comparing(
     lengths = [len(clip) for clip in points]
     ends = np.concatenate(([0], np.cumsum(lengths)))
     checks.check_memory(24.0 * max(lengths) * int(ends[-1]))
-    level, high, squares = _stacked(points)
+    stacked = _stacked(points)
     touching = None if contacts is None else _touching(contacts, lengths)
     candidates: list[ClipCut] = []
     for source, first in enumerate(ends[:-1]):
         rows = slice(int(first), int(ends[source + 1]))
-        across = level[rows].conj() @ level.T
-        cost = np.abs(across)
-        cost += high[rows] @ high.T
-        cost *= -2.0
-        cost += squares[rows, None]
-        cost += squares
-        np.maximum(cost, 0.0, out=cost)
-        if touching is not None:
-            cost += np.float32(weights.contact) * _differing(touching[rows], touching)
+        work = partial(_costs, rows, stacked, touching, weights.contact)
+        across, cost = yield from in_thread(work, source / len(lengths))
         for destination in range(len(lengths)):
             columns = slice(int(ends[destination]), int(ends[destination + 1]))
             here = cost[:, columns]
@@ -193,7 +188,24 @@ InvalidArgument.
 """
 
 
-def _stacked(points: Sequence[Array]) -> tuple[NDArray[np.complex64], NDArray[np.float32], NDArray[np.float32]]:
+def _costs(
+    rows: slice, stacked: _Stacked, touching: NDArray[np.float32] | None, contact: float
+) -> tuple[NDArray[np.complex64], NDArray[np.float32]]:
+    """How frames of one clip, these rows, correlate with all frames horizontally, and the costs of cuts to them."""
+    level, high, squares = stacked
+    across = level[rows].conj() @ level.T
+    cost = np.abs(across)
+    cost += high[rows] @ high.T
+    cost *= -2.0
+    cost += squares[rows, None]
+    cost += squares
+    np.maximum(cost, 0.0, out=cost)
+    if touching is not None:
+        cost += np.float32(contact) * _differing(touching[rows], touching)
+    return across, cost
+
+
+def _stacked(points: Sequence[Array]) -> _Stacked:
     """Of all frames of all clips: horizontal positions as complex numbers, heights, and sums of squares."""
     every = np.concatenate(points)
     squares = np.sum(every * every, axis=(1, 2)).astype(np.float32)
