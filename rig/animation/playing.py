@@ -18,6 +18,14 @@ def animated_paths(armature: bpy.types.Object) -> set[str]:
     return paths | {curve.data_path for curve in actions.curves(data.action, data.action_slot) if actions.plays(curve)}
 
 
+def play(item: bpy.types.Object, action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None) -> None:
+    """Assign an action to an armature, or to a copy of one; None for none, so that only its NLA plays."""
+    data = item.animation_data or item.animation_data_create()
+    data.action = action
+    if action is not None:
+        data.action_slot = slot
+
+
 @contextmanager
 def playing(
     armature: bpy.types.Object, action: bpy.types.Action | None, slot: bpy.types.ActionSlot | None
@@ -30,14 +38,10 @@ def playing(
         if item is not None:
             faked[item] = item.use_fake_user
     try:
-        data.action = action
-        if action is not None:
-            data.action_slot = slot
+        play(armature, action, slot)
         yield
     finally:
-        data.action = was
-        if was is not None:
-            data.action_slot = was_slot
+        play(armature, was, was_slot)
         for item, fake in faked.items():
             item.use_fake_user = fake
         if not had_data:

@@ -100,6 +100,8 @@ class Layer:
     }
     """In the space of the pose no bone is taken out of it and back, so that an identity leaves it as it is to the last
     bit. An unevenly scaled bone would be sheared there: it is turned in its own space."""
+    is_large: ClassVar[bool] = False
+    """Whether it has so many rows that it is shown in steps, each a part of a turn of the window's loop."""
     tolerance: ClassVar[float] = 0.0
     """Difference from what is keyed up to which it is not keyed again."""
 
@@ -244,13 +246,14 @@ class Layer:
     ) -> bpy.types.Constraint:
         """A constraint that reads the clock, at its place in a stack. What is the active one stays so.
 
-        model: one of this name, on something else.
+        name: "" for any. model: one of this name, on something else.
         """
         stack = item.constraints
         active = stack.active
         if model is None:
             constraint = stack.new("ACTION")
-            constraint.name = name
+            if name:
+                constraint.name = name
         else:
             constraint = stack.copy(model)
         constraint.show_expanded, constraint.target = False, time
@@ -307,16 +310,21 @@ class Layer:
         for row, constraint in self._with_constraints(rows):
             item = self._item(row.bone)
             if row.is_rest:
-                wrote = _set_influence(item, constraint, 0.0, is_seen=is_seen) or wrote
+                wrote = set_influence(item, constraint, 0.0, is_seen=is_seen) or wrote
                 continue
             action = action or self._own_action()
             # To make curves has the window draw again: those of a stand-in serve whatever it shows.
             keys = keys_of(item, first, row if is_seen else replace(row, is_full=True))
             wrote = self._write(action, constraint, keys) or wrote
             wrote = set_mixing(constraint, row.mixing or self.ways[row.what][0]) or wrote
-            wrote = _set_influence(item, constraint, 1.0, is_seen=is_seen) or wrote
+            wrote = set_influence(item, constraint, 1.0, is_seen=is_seen) or wrote
         if wrote:
             self.evaluate()
+
+    def showing(self, first: int, rows: Sequence[Row]) -> Iterator[float]:
+        """The same; yields the completed fraction where it is large."""
+        self.show(first, rows)
+        yield 1.0
 
     def _with_constraints(self, rows: Sequence[Row]) -> Iterator[tuple[Row, bpy.types.Constraint]]:
         """The rows that have a constraint, with it."""
@@ -328,7 +336,7 @@ class Layer:
     def hide(self) -> None:
         """Let its constraints add nothing, exactly."""
         is_seen, own = self._is_seen, list(self.constraints())
-        changed = [_set_influence(item, constraint, 0.0, is_seen=is_seen) for item, constraint in own]
+        changed = [set_influence(item, constraint, 0.0, is_seen=is_seen) for item, constraint in own]
         if any(changed) and not is_seen:
             self.evaluate()
 
@@ -607,7 +615,7 @@ def _set(constraint: bpy.types.Constraint, setting: str, value: object) -> bool:
     return True
 
 
-def _set_influence(item: Item, constraint: bpy.types.Constraint, influence: float, *, is_seen: bool) -> bool:
+def set_influence(item: Item, constraint: bpy.types.Constraint, influence: float, *, is_seen: bool) -> bool:
     """Set the influence of a constraint of an item, if it is another one; whether it was. What is not seen is set
     without a sign to the window, which would draw all it shows again; `evaluate` is to follow."""
     if is_seen:

@@ -3,10 +3,9 @@
 What is kept may be thrown away at any time. Ghosts are kept by armature, as long as *Compare* is on.
 """
 
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection, Generator, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import partial
 
 import bpy
 import numpy as np
@@ -18,6 +17,7 @@ from ...lookat_pd.rotation import Array
 from ..animation import actions
 from ..animation.bake_transaction import is_layer, source_of
 from ..animation.channels import TRANSFORM_SIZES
+from ..animation.playing import play
 from ..sampling import fingerprint, sampler, scene_time, suspend
 from . import resolve
 
@@ -120,30 +120,51 @@ def _sampler(
     scene: bpy.types.Scene, armature: bpy.types.Object, bones: tuple[str, ...], *, of_bake: bool
 ) -> sampler.Sampler:
     # Between two slices the animator sees what played before.
-    without = partial(_without_bakes, armature) if of_bake else None
-    return sampler.Sampler(scene, armature, bones, cut_down={}, without=without)
+    copied = sampler.whole_copy(scene, armature)
+    left_out = _bakes(armature) if of_bake else None
+    return sampler.Sampler(scene, armature, bones, cut_down=copied, left_out=left_out)
+
+
+def _bakes(armature: bpy.types.Object) -> suspend.LeftOut:
+    """What is left out where an armature is to play what was baked from: layers of bakes, and all that is live."""
+
+    @contextmanager
+    def on_rigs(spared: Collection[bpy.types.Object]) -> Iterator[bool]:
+        is_copied = armature in spared
+        with suspend.layers_disabled(spared) as changed, nullcontext() if is_copied else _without_bakes(armature):
+            yield changed or not is_copied
+
+    def on_copy(copy: bpy.types.Object, original: bpy.types.Object) -> None:
+        suspend.disable_on({original: copy})
+        if original == armature:
+            _play_source(armature, copy)
+
+    return suspend.LeftOut(on_rigs, on_copy)
+
+
+def _play_source(armature: bpy.types.Object, item: bpy.types.Object) -> None:
+    """Let an armature, or a copy of it, play what was baked from, and no layers of bakes."""
+    source = _source(armature)
+    for track in _layers(item):
+        track.mute = True
+    if source is not None:
+        play(item, source, actions.find_slot(armature, source))
 
 
 @contextmanager
 def _without_bakes(armature: bpy.types.Object) -> Iterator[None]:
-    """Let the armature play what was baked from, and no layers of bakes; and nothing that is live add to any pose."""
+    """Let the armature itself do so meanwhile."""
     source, layers, data = _source(armature), _layers(armature), armature.animation_data
     pose = [(bone, name, tuple(getattr(bone, name))) for bone in armature.pose.bones for name in TRANSFORM_SIZES]
     action, slot = data.action, data.action_slot
     try:
-        for track in layers:
-            track.mute = True
-        if source is not None:
-            data.action = source
-            data.action_slot = actions.find_slot(armature, source)
-        with suspend.layers_disabled():
-            yield
+        _play_source(armature, armature)
+        yield
     finally:
         for track in layers:
             track.mute = False
         if source is not None:
-            data.action = action
-            data.action_slot = slot
+            play(armature, action, slot)
         # Another action evaluates the pose anew; what is not keyed stays as the animator has it.
         for layer in (layer for scene in armature.users_scene for layer in scene.view_layers):
             layer.update()

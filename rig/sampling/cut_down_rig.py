@@ -7,7 +7,7 @@ stepped.
 
 import ast
 import math
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Set
 from typing import Any, TypeVar
 
 import bpy
@@ -56,23 +56,26 @@ def needed_bones(armature: bpy.types.Object, bones: Iterable[str]) -> set[str]:
     return needed
 
 
-def build(scene: bpy.types.Scene, armature: bpy.types.Object, keep: Collection[str]) -> bpy.types.Object:
+def all_bones(scene: bpy.types.Scene, armature: bpy.types.Object) -> set[str]:
+    """All bones of an armature, of which `build` makes a copy that can stand in for it. Raises CannotCutDown where the
+    copy might be posed otherwise."""
+    _check_data(armature.data)
+    _driven(armature)
+    read = fingerprint.dependencies(scene, [armature]).values()
+    check_alone(scene, [item for item in read if item not in (armature, armature.data)], [armature])
+    return set(armature.data.bones.keys())
+
+
+def build(scene: bpy.types.Scene, armature: bpy.types.Object, keep: Set[str]) -> bpy.types.Object:
     """A copy of an armature with the bones `keep` alone, linked to a temporary scene. `remove` takes it away.
 
     Whatever of the copy reads the armature reads the copy itself. Raises CannotCutDown, and leaves nothing then.
     """
-    animation = armature.data.animation_data
-    if animation is not None and len(animation.nla_tracks):
-        raise CannotCutDown(
-            Message(
-                "The armature data '{data}' has NLA tracks, which a copy of the rig would not play; bake them into an "
-                "action to solve faster.",
-                data=armature.data.name,
-            )
-        )
+    _check_data(armature.data)
     data = _ordinary_copy(armature.data)
     try:
-        _keep_bones(data, keep)
+        if not keep >= set(data.bones.keys()):
+            _keep_bones(data, keep)
         copy = _ordinary_copy(armature)
     except RuntimeError as error:
         bpy.data.armatures.remove(data)
@@ -92,6 +95,18 @@ def build(scene: bpy.types.Scene, armature: bpy.types.Object, keep: Collection[s
         for constraint in bone.constraints:
             _redirect(constraint, armature, copy)
     return copy
+
+
+def _check_data(data: bpy.types.Armature) -> None:
+    """Raise CannotCutDown where a copy of an armature's data would not be animated as that is."""
+    if data.animation_data is not None and len(data.animation_data.nla_tracks):
+        raise CannotCutDown(
+            Message(
+                "The armature data '{data}' has NLA tracks, which a copy of the rig would not play; bake them into an "
+                "action to solve faster.",
+                data=data.name,
+            )
+        )
 
 
 def _ordinary_copy(item: _Copied) -> _Copied:
@@ -119,7 +134,8 @@ def remove(copy: bpy.types.Object) -> None:
     actions = {getattr(constraint, "action", None) for stack in stacks for constraint in stack}
     bpy.data.objects.remove(copy)
     for action in actions:
-        if action is not None and action.users == 0:
+        # What is tried on it is kept for the next copy.
+        if action is not None and action.users == 0 and TEMPORARY not in action:
             bpy.data.actions.remove(action)
     if data.users == 0:
         bpy.data.armatures.remove(data)

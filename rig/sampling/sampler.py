@@ -8,7 +8,7 @@ armature that has only the bones that those asked for depend on.
 
 import math
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
@@ -125,7 +125,6 @@ class Sampler:
         *,
         located: bool = False,
         cut_down: CutDown | None = None,
-        without: Callable[[], AbstractContextManager[object]] | None = None,
         left_out: suspend.LeftOut | None = None,
     ) -> None:
         """aim: axis (3,) in the first bone's frame whose direction counts where uneven scale makes a bone askew.
@@ -133,13 +132,14 @@ class Sampler:
         located: sample the channels of the bones' locations too. cut_down: what another sampler of the same bones and
         targets has found out, empty for whole rigs; None to find out when many frames are sampled. `whole_because` says
         afterwards why a rig that is worth it could not be cut down. left_out: what is left out, by default all layers.
-        without: a context in which that adds nothing, where it is something else.
         """
         self._original, self._armature = scene, armature
         self.bones, self.targets = tuple(bones), tuple(targets)
         self.cut_down = cut_down
         self.whole_because: Message | None = None
         self._copies: dict[bpy.types.Object, bpy.types.Object] = {}
+        self._played: dict[bpy.types.Object, tuple[bpy.types.Action | None, int]] = {}
+        """What armatures played when their copies were given that."""
         self._modes = tuple(armature.pose.bones[name].rotation_mode for name in self.bones)
         self._empties: list[bpy.types.Object | None] = []
         self._helpers: list[bpy.types.Object] = []
@@ -148,7 +148,6 @@ class Sampler:
         self._blind: list[Message] = []
         self._placed_with: Callable[[], None] | None = None
         self._aim, self._located = aim, located
-        self._without = without
         self._left_out = None if left_out is None else (left_out,)
         self._open = ExitStack()
         self._is_new = False
@@ -187,16 +186,13 @@ class Sampler:
             # A rig that is not evaluated stays as it is: else each slice has Blender evaluate it where it is seen. What
             # others look at may hang on the rig of a guest.
             spared = () if any(played) or self._guests else copied
-            changed = self._open.enter_context(
-                suspend.layers_disabled(spared, self._left_out) if self._without is None else self._without()
-            )
-            self._can_rest = _in_window and not (changed or self._without)
+            changed = self._open.enter_context(suspend.layers_disabled(spared, self._left_out))
+            self._can_rest = _in_window and not changed
             self.scene = bpy.data.scenes.new("Look-at PD")
             self._open.callback(bpy.data.scenes.remove, self.scene)
             self._open.callback(self._empty_out)
             self._fill(self.scene, copied)
-            if self._without is None:
-                suspend.disable_on(self._copies, self._left_out)
+            suspend.disable_on(self._copies, self._left_out)
         except BaseException:
             self.park()
             raise
@@ -252,6 +248,7 @@ class Sampler:
         scene.render.frame_map_old = scene.render.frame_map_new = 100
         for armature, bones in copied.items():
             self._copies[armature] = cut_down_rig.build(scene, armature, bones)
+            self._played[armature] = _played(armature)
         for sampler in (self, *self._guests):
             sampler._enter(scene)
         self._can_rest = self._can_rest and self._armature not in scene.collection.objects.values()
@@ -326,7 +323,10 @@ class Sampler:
         drain(self.prepare(frames))
         self.open()
         for armature, copy in self._copies.items():
-            cut_down_rig.share_action(armature, copy)
+            # A copy may play something else because of what is left out.
+            if self._played[armature] != _played(armature):
+                cut_down_rig.share_action(armature, copy)
+                self._played[armature] = _played(armature)
         if before is not None:
             before()
         self._see_scene(frames, before)
@@ -344,12 +344,12 @@ class Sampler:
         """Raises CannotCutDown where copies are not the same as the whole rigs at a few frames."""
         whole = []
         if self not in _open or self._is_new:
-            _note_begin()
+            note_begin()
             yield
         for frame in frames:
             whole.append(self._poses(plan, frame))
             if len(whole) == len(frames):
-                _note_begin()
+                note_begin()
             yield
         self.park()
         self.cut_down = plan
@@ -620,6 +620,21 @@ class _Reading:
             sampler._finish(samples, record, self._worlds, block)
 
 
+def whole_copy(scene: bpy.types.Scene, armature: bpy.types.Object) -> CutDown:
+    """As `cut_down` of a sampler: a copy with all bones stands in for an armature; none where that might be posed
+    otherwise."""
+    try:
+        return {armature: cut_down_rig.all_bones(scene, armature)}
+    except cut_down_rig.CannotCutDown:
+        return {}
+
+
+def _played(armature: bpy.types.Object) -> tuple[bpy.types.Action | None, int]:
+    """The action that an armature plays, and the handle of its slot."""
+    data = armature.animation_data
+    return (None, 0) if data is None else (data.action, data.action_slot_handle)
+
+
 def _is_worth(armature: bpy.types.Object, bones: Collection[str], frames: int) -> bool:
     """Whether making a copy with some of the bones costs less than it spares; with constraints or drivers, of which
     nobody knows what they cost, it always does."""
@@ -693,7 +708,8 @@ def can_rest() -> bool:
     return all(sampler._can_rest for sampler in _open)
 
 
-def _note_begin() -> None:
+def note_begin() -> None:
+    """The next step makes a temporary scene, see `is_to_begin`."""
     global _is_to_begin
     _is_to_begin = True
 

@@ -8,10 +8,9 @@ place; it lands when it can have come there without pulling at the body. After t
 the destination.
 """
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import bpy
@@ -26,14 +25,14 @@ from ...lookat_pd.errors import RigError
 from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..animation.bake_options import BakeOptions
-from ..animation.playing import playing
+from ..animation.playing import play, playing
 from ..feet import foot_bones, foot_locking
 from ..feet.contact_report import ContactReport
 from ..feet.foot_bones import Foot, Footing
 from ..feet.foot_locking import FootPlan
 from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
-from ..sampling.suspend import layers_disabled, suspend_live
+from ..sampling.suspend import LeftOut, suspend_live
 
 WHERE_POSSIBLE = None
 """The default of `lock_feet` in panel, operators, command line and Python: feet are locked if the rig has legs and they
@@ -139,18 +138,19 @@ class FootHold:
         scene: bpy.types.Scene,
         armature: bpy.types.Object,
         clips: Sequence[PlayedClip],
-        around: Callable[[], AbstractContextManager[object]] | None = None,
+        left_out: LeftOut | None = None,
     ) -> Generator[float, None, "FootHold | None"]:
         """None if nothing is planted at a transition; yields the completed fraction. Raises RigError if the rig has no
         legs.
 
-        around: a context in which each clip is sampled. Neither it nor a clip lasts from one step to the next then.
+        left_out: where the rig shows what it showed before between two steps, beside which nothing is solved live; None
+        where it plays one clip after the other.
         """
         footing, dt = foot_bones.find(armature, hands=True), seconds_per_frame(scene)
         yield 0.0
         known = []
         for n, clip in enumerate(clips):
-            steps = sample(scene, armature, footing, clip, around)
+            steps = sample(scene, armature, footing, clip, left_out)
             known.append((yield from subrange(steps, n / len(clips), (n + 1) / len(clips))))
         planted = [_planted(known, n, dt) for n in range(len(footing.feet))]
         if not any(planted):
@@ -219,29 +219,39 @@ def sample(
     armature: bpy.types.Object,
     footing: Footing,
     clip: PlayedClip,
-    around: Callable[[], AbstractContextManager[object]] | None = None,
+    left_out: LeftOut | None = None,
 ) -> Generator[float, None, SampledClip]:
-    """A clip as it is played alone; yields the completed fraction. around: as for `FootHold.of`."""
+    """A clip as it is played alone; yields the completed fraction. left_out: as for `FootHold.of`."""
     frames = np.arange(clip.begin, clip.end + 1) - clip.at + clip.frame
     with ExitStack() as stack:
-        if around is None:
+        if left_out is None:
             stack.enter_context(suspend_live())
             stack.enter_context(clip.playing(armature))
-        without = None if around is None else partial(_alone, armature, clip, around)
-        sampler = stack.enter_context(Sampler(scene, armature, footing.sampled, without=without))
+        else:
+            left_out = _alone(armature, clip, left_out)
+        sampler = stack.enter_context(Sampler(scene, armature, footing.sampled, left_out=left_out))
         samples = yield from sample_frames(sampler, frames)
     contacts = footing.contacts(samples, seconds_per_frame(scene), Detection())
     shifted = [[[(clip.begin + a, clip.begin + b) for a, b in point] for point in foot] for foot in contacts]
     return SampledClip(clip, [foot.touch(samples) for foot in footing.feet], shifted)
 
 
-@contextmanager
-def _alone(
-    armature: bpy.types.Object, clip: PlayedClip, around: Callable[[], AbstractContextManager[object]]
-) -> Iterator[None]:
-    """The armature plays a clip alone meanwhile."""
-    with suspend_live(), layers_disabled(), around(), clip.playing(armature):
-        yield
+def _alone(armature: bpy.types.Object, clip: PlayedClip, others: LeftOut) -> LeftOut:
+    """What is left out, and all that an armature plays but a clip."""
+
+    @contextmanager
+    def on_rigs(spared: Collection[bpy.types.Object]) -> Iterator[bool]:
+        is_copied = armature in spared
+        plays = nullcontext() if is_copied else clip.playing(armature)
+        with others.disabled(spared) as changed, plays:
+            yield changed or not is_copied
+
+    def on_copy(copy: bpy.types.Object, original: bpy.types.Object) -> None:
+        others.disable_on(copy, original)
+        if original == armature and clip.action is not None:
+            play(copy, clip.action, clip.slot)
+
+    return LeftOut(on_rigs, on_copy)
 
 
 def _planted(known: Sequence[SampledClip], foot: int, dt: float) -> list[FootStance]:

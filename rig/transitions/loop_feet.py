@@ -6,7 +6,6 @@ one is taken, so that the result is as cyclic as the loop was.
 """
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 
 import bpy
@@ -24,7 +23,7 @@ from ..feet.foot_bones import Footing
 from ..feet.foot_locking import FootPlan, Plan
 from ..sampling.own_data import TEMPORARY
 from ..sampling.sampler import Samples
-from ..sampling.suspend import suspend_live
+from ..sampling.suspend import LeftOut, suspend_live
 from . import clips, join, lock_feet
 from .clips import Clip
 from .lock_feet import PlayedClip
@@ -91,14 +90,14 @@ class LoopFeet:
         clip: PlayedClip,
         dt: float,
         ends: str,
-        around: Callable[[], AbstractContextManager[object]] | None = None,
+        left_out: LeftOut | None = None,
     ) -> "Generator[float, None, LoopFeet]":
-        """clip: what is looped, with the length of its blend. around: as for `lock_feet.FootHold.of`. Yields the
+        """clip: what is looped, with the length of its blend. left_out: as for `lock_feet.FootHold.of`. Yields the
         completed fraction. Raises RigError if the rig has no legs."""
         yield 0.0
         footing = foot_bones.find(armature, hands=True)
         yield 0.0
-        known = yield from lock_feet.sample(scene, armature, footing, clip, around)
+        known = yield from lock_feet.sample(scene, armature, footing, clip, left_out)
         gap = max(int(lock_feet.INTERRUPTED / dt), 1)
         touching = [
             _cyclic(

@@ -1,7 +1,7 @@
 """The visual pose: where the bones that deform are, whatever keys, constraints, drivers or strips put them there."""
 
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Collection, Generator, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import bpy
@@ -14,7 +14,7 @@ from ....lookat_pd.transitions.pose_tree import Anchors, RelativePoses
 from ...animation.channels import LOCATION, family
 from ...sampling import suspend
 from ...sampling.records import PoseRecord
-from ...sampling.sampler import Sampler, Samples, sample_frames
+from ...sampling.sampler import Sampler, Samples, sample_frames, whole_copy
 
 OBJECT = ""
 """Stands for the armature object among the bones."""
@@ -100,40 +100,41 @@ def _is_below(row: int, other: int, anchors: Anchors) -> bool:
 
 
 class PoseReader:
-    """Reads visual poses in a temporary scene, as a context manager. What look-ats add is left out.
+    """Reads visual poses in a temporary scene, as a context manager, once it is known of which bones.
 
-    bones: without `OBJECT`; those that have no size at the frame at which it is opened are left out. without: a context
-    in which what is left out adds nothing.
+    left_out: what is left out, of a copy of the armature where one can stand in for it; by default what look-ats add,
+    of the armature itself, which may be changed meanwhile.
     """
 
     def __init__(
-        self,
-        scene: bpy.types.Scene,
-        armature: bpy.types.Object,
-        bones: Collection[str],
-        frame: int,
-        without: Callable[[], AbstractContextManager[object]] = suspend.layers_disabled,
+        self, scene: bpy.types.Scene, armature: bpy.types.Object, left_out: suspend.LeftOut | None = None
     ) -> None:
-        self._scene, self.armature, self._frame, self._without = scene, armature, frame, without
-        self._wanted = list(bones)
+        self._scene, self.armature, self._left_out = scene, armature, left_out
         self._open = ExitStack()
 
     def __enter__(self) -> "PoseReader":
-        self._sampler = Sampler(self._scene, self.armature, self._wanted, cut_down={}, without=self._without)
+        copied = {} if self._left_out is None else whole_copy(self._scene, self.armature)
+        every = self.armature.pose.bones.keys()
+        self._sampler = Sampler(self._scene, self.armature, every, cut_down=copied, left_out=self._left_out)
         self._open.enter_context(self._sampler)
-        poses = _read(self._sampler, self.armature, [OBJECT, *self._wanted], self._sampler.step(self._frame))
+        return self
+
+    def choose(self, bones: Collection[str], frame: int) -> None:
+        """Read these bones, without those that have no size at a frame. bones: without `OBJECT`."""
+        wanted = list(bones)
+        poses = _read(self._sampler, self.armature, [OBJECT, *wanted], self._sampler.step(frame))
         sizes = np.linalg.norm(poses[:, :3, :3], axis=-2).min(axis=-1)
         good = np.isfinite(poses).all(axis=(1, 2)) & (sizes > _SMALLEST_AXIS)
-        self.bones = (OBJECT, *(name for name, has in zip(self._wanted, good[1:], strict=True) if has))
+        self.bones = (OBJECT, *(name for name, has in zip(wanted, good[1:], strict=True) if has))
         self.anchors = anchors_of(self.armature, self.bones)
-        return self
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
     def step(self, frame: float) -> bpy.types.Object:
         """The evaluated armature at a frame."""
-        return self.armature.evaluated_get(self._sampler.step(frame))
+        depsgraph = self._sampler.step(frame)
+        return self._sampler.stand_in(self.armature).evaluated_get(depsgraph)
 
     def read(self, frames: Sequence[float]) -> EvaluatedPoses:
         """Poses at a few frames, of the whole rig."""
@@ -172,7 +173,7 @@ class PoseReader:
         """Poses at many frames, of a cut-down rig where there can be one; yields the completed fraction."""
         self._open.close()
         poses = np.empty((len(frames), len(self.bones), 4, 4))
-        with Sampler(self._scene, self.armature, self.bones[1:], without=self._without) as sampler:
+        with Sampler(self._scene, self.armature, self.bones[1:], left_out=self._left_out) as sampler:
 
             def take(k: int, depsgraph: bpy.types.Depsgraph) -> None:
                 poses[k] = _read(sampler, self.armature, self.bones, depsgraph)

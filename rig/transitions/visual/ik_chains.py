@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
 from ...sampling import posed_bones
-from ...sampling.sampler import Sampler
 from .evaluated_pose import EvaluatedPoses, PoseReader, deforming
 
 _ON = 0.5
@@ -55,14 +54,13 @@ def _chains(armature: bpy.types.Object, seen: set[str]) -> Iterator[PosedChain]:
                 yield PosedChain(bone.name, constraint.name, tuple(posed), handle)
 
 
-def handles(scene: bpy.types.Scene, armature: bpy.types.Object, frame: int) -> list[str]:
+def handles(reader: PoseReader, frame: int) -> list[str]:
     """The bones that must be seen as well, because they move what IK poses at this frame."""
-    chains = [chain for chain in find(armature) if chain.handle in armature.pose.bones]
+    chains = [chain for chain in find(reader.armature) if chain.handle in reader.armature.pose.bones]
     if not chains:
         return []
-    with Sampler(scene, armature, [chain.handle for chain in chains], cut_down={}) as sampler:
-        evaluated = armature.evaluated_get(sampler.step(frame))
-        return [chain.handle for chain in chains if chain.is_on(evaluated)]
+    evaluated = reader.step(frame)
+    return [chain.handle for chain in chains if chain.is_on(evaluated)]
 
 
 class IKPosed:

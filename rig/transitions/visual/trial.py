@@ -1,13 +1,13 @@
 """A transition while it is solved: its offsets are on the rig only while that is sampled.
 
 Between two slices of the work the rig shows what it showed before, and the transitions that come after this one are
-left out of what is sampled. What is tried is keyed once, in steps, and only in slices constraints add that: for a new
-transition in its own action; for one that shows something meanwhile in another, which nothing uses between slices, so
-that no file contains it.
+left out of what is sampled. What is tried is keyed once, in steps: for a new transition in its own action; for one that
+shows something meanwhile in another. Constraints of the copy that stands in for the rig add that or, where there can be
+none, only in slices those of the rig. Nothing else uses these actions between slices, so that no file contains them.
 """
 
 from collections.abc import Callable, Collection, Generator, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, TypeVar
 
 import bpy
@@ -16,6 +16,7 @@ from ....lookat_pd.progress import subrange
 from ...layers import live
 from ...layers.layer import Row
 from ...sampling import suspend
+from ...sampling.own_data import TEMPORARY
 from . import visual_offsets
 from .visual_offsets import Reading, VisualLayer, VisualTrack
 
@@ -42,7 +43,8 @@ class Trial:
         self._rows: list[Row] = []
         self._is_new = action is None
         self._later = set(later)
-        self._is_open = False
+        self._sampled: VisualLayer | None = None
+        """Its layer on what is sampled now, the rig or a copy."""
         self._before: dict[str, Reading] = {}
         self._other: bpy.types.Action | None = None
 
@@ -55,6 +57,7 @@ class Trial:
         """note: what the transition is made by. A new one gets its action, which no constraint reads yet."""
         if self._is_new:
             self.layer.action = visual_offsets.new(self.armature, note)
+            self.layer.action[TEMPORARY] = True
         self.note = note | {"number": visual_offsets.number_of(self.action)}
 
     def show(self, track: VisualTrack) -> None:
@@ -67,16 +70,15 @@ class Trial:
             return
         assert self.track is not None, "something is tried"
         self._written, track = None, self.track
-        if self._is_open:
+        if self._sampled is self.layer:
             self._take_off()
-        self._rows, count = [], len(track.offsets.bones)
-        for n in range(count):
-            self._rows.append(track.row(n))
-            self.layer.write(self._tried(), self.layer.keys(track.first, self._rows[-1]))
-            yield (n + 1) / count
+        self._rows = track.rows()
+        for n, row in enumerate(self._rows):
+            self.layer.write(self._tried(), self.layer.keys(track.first, row))
+            yield (n + 1) / len(self._rows)
         self._written = track
-        if self._is_open:
-            self._put_on()
+        if self._sampled is not None:
+            self._put_on(self._sampled)
             yield 1.0
 
     def _tried(self) -> bpy.types.Action:
@@ -87,9 +89,9 @@ class Trial:
             self._other = visual_offsets.for_a_trial()
         return self._other
 
-    def _put_on(self) -> None:
+    def _put_on(self, layer: VisualLayer) -> None:
         assert self._written is not None
-        self.layer.put_on(self._tried(), self._written.first, self._rows)
+        layer.put_on(self._tried(), self._written.first, self._rows)
 
     def _take_off(self) -> None:
         if self._is_new:
@@ -105,26 +107,51 @@ class Trial:
                 bpy.data.actions.remove(self._other)
             self._other = None
 
+    @property
+    def left_out(self) -> suspend.LeftOut:
+        """Of what is sampled, which has what is tried: what comes later, and look-ats."""
+        others = visual_offsets.without(self.armature, {self.action, *self._later})
+
+        @contextmanager
+        def on_rigs(spared: Collection[bpy.types.Object]) -> Iterator[bool]:
+            is_copied = self.armature in spared
+            with others.disabled(spared) as changed, nullcontext() if is_copied else self._on_rig():
+                try:
+                    yield changed or not is_copied
+                finally:
+                    self._sampled = None
+
+        def on_copy(copy: bpy.types.Object, original: bpy.types.Object) -> None:
+            others.disable_on(copy, original)
+            if original == self.armature:
+                self._begin_on(self.layer.instead(self._tried(), copy))
+
+        return suspend.LeftOut(on_rigs, on_copy)
+
+    def _begin_on(self, layer: VisualLayer) -> None:
+        """Show what is tried from now on."""
+        self._sampled = layer
+        if self._written is not None:
+            self._put_on(layer)
+
     @contextmanager
-    def sampled(self) -> Iterator[None]:
-        """A context in which the rig has what is tried, but neither what comes later nor look-ats."""
-        with suspend.layers_disabled(), visual_offsets.muted(self.armature, {self.action, *self._later}):
-            self._before, self._is_open = self.layer.readings(), True
-            try:
-                if self._written is not None:
-                    self._put_on()
-                yield
-            finally:
-                self._is_open = False
-                self._take_off()
+    def _on_rig(self) -> Iterator[None]:
+        self._before = self.layer.readings()
+        try:
+            self._begin_on(self.layer)
+            yield
+        finally:
+            self._take_off()
 
     def keeping(self) -> Generator[float, None, None]:
         """Let a new transition add what was tried last; yields the completed fraction."""
         yield from subrange(self.writing(), 0.0, 0.8)
         yield 0.8
-        yield from subrange(self.layer.keeping_only(self._rows), 0.8, 1.0)
+        yield from subrange(self.layer.keeping_only(self._rows), 0.8, 0.9)
+        yield from subrange(self.layer.making(self._rows), 0.9, 1.0)
         yield 1.0
-        self._put_on()
+        self._put_on(self.layer)
+        del self.action[TEMPORARY]
         visual_offsets.write_note(self.action, self.note)
 
 

@@ -6,7 +6,6 @@ seen, so it does not matter whether the rig bends them with IK or FK; controls a
 
 from collections.abc import Generator, Sequence
 from dataclasses import asdict, replace
-from functools import partial
 from typing import Any
 
 import bpy
@@ -21,7 +20,7 @@ from ...feet.contact_report import ContactReport
 from ...feet.foot_bones import Foot, Footing
 from ...feet.foot_locking import LegGoal
 from ...sampling import scene_time
-from ...sampling.sampler import Samples
+from ...sampling.sampler import Samples, note_begin
 from ..lock_feet import FootHold, PlayedClip, divided
 from . import evaluated_pose, ik_chains, offset_fit, visual_offsets, visual_transition
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader
@@ -49,15 +48,17 @@ def solve(
 ) -> Generator[float, None, ContactReport | None]:
     """The same for a new transition, or for one that is made again."""
     armature, dt = trial.armature, scene_time.seconds_per_frame(scene)
-    plain = partial(visual_offsets.muted, armature)
+    plain = visual_offsets.without(armature)
     yield 0.0
     hold = yield from progress.subrange(FootHold.of(scene, armature, clips, plain), 0.0, 0.2)
     if hold is None:
         return None
     trial.begin({"frame": hold.begin, "clips": [_noted(clip) for clip in clips]})
-    seen = evaluated_pose.deforming(armature, ik_chains.handles(scene, armature, hold.begin))
+    note_begin()
     yield 0.2
-    with PoseReader(scene, armature, seen, hold.begin - 1, trial.sampled) as reader:
+    with PoseReader(scene, armature, trial.left_out) as reader:
+        seen = evaluated_pose.deforming(armature, ik_chains.handles(reader, hold.begin))
+        reader.choose(seen, hold.begin - 1)
         footing = seen_footing(armature, hold.footing, reader.bones, reader.anchors)
         poses = yield from progress.subrange(reader.reading(range(hold.first, hold.last + 1)), 0.2, 0.4)
         samples = samples_of(poses, poses.matrices)

@@ -116,7 +116,8 @@ def _write(
     frames = np.arange(min(note["frame"] for note in noted), max(note["last"] for note in noted) + 2)
     moved = sorted({name for name, item in visual_offsets.on(armature) if item.action in group})
     seen = evaluated_pose.deforming(armature, moved)
-    with PoseReader(scene, armature, seen, int(frames[0]) - 1) as reader:
+    with PoseReader(scene, armature) as reader:
+        reader.choose(seen, int(frames[0]) - 1)
         wanted = reader.read(frames.tolist())
         yield 0.05
         muted.enter_context(visual_offsets.muted(armature, group))

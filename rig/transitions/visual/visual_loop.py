@@ -19,6 +19,7 @@ from ...feet import foot_locking
 from ...feet.foot_bones import Footing
 from ...feet.foot_locking import LegGoal, Plan
 from ...sampling import scene_time
+from ...sampling.sampler import note_begin
 from .. import loop, pops, root_motion, splice
 from ..clips import Clip
 from ..lock_feet import WHERE_POSSIBLE, PlayedClip, locking
@@ -87,10 +88,12 @@ def solve(
     trial.begin({**visual_transition.blend_note(blend), "frame": first, "last": last, "loop": how})
     played, feet = PlayedClip(None, None, first, last, float(first), first, 0.0), None
     if lock_feet:
-        contacts = LoopFeet.of(scene, armature, played, dt, ends, trial.sampled)
+        contacts = LoopFeet.of(scene, armature, played, dt, ends, trial.left_out)
         feet = yield from progress.subrange(contacts, 0.0, 0.1)
-    seen = evaluated_pose.deforming(armature, ik_chains.handles(scene, armature, first))
-    with PoseReader(scene, armature, seen, first, trial.sampled) as reader:
+    note_begin()
+    yield 0.1
+    with PoseReader(scene, armature, trial.left_out) as reader:
+        reader.choose(evaluated_pose.deforming(armature, ik_chains.handles(reader, first)), first)
         poses = yield from progress.subrange(reader.reading(range(first, last + 1)), 0.1, 0.3)
         clip, travel = pose_clip.of(poses), _Travel.of(poses)
         yield 0.3

@@ -6,7 +6,7 @@ action, with a slot for each bone.
 
 import json
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +14,13 @@ import bpy
 import numpy as np
 
 from ....lookat_pd import rotation
+from ....lookat_pd.progress import drain
 from ....lookat_pd.rotation import Array
 from ....lookat_pd.transitions import pose_tree
-from ...layers import clock, layer_action, live
-from ...layers.layer import TRANSFORM, Item, Layer, Row, disabled, keys_of, read_transform, set_mixing
+from ...layers import clock, kinds, layer_action, live
+from ...layers.layer import TRANSFORM, Item, Layer, Row, disabled, keys_of, read_transform, set_influence, set_mixing
 from ...layers.layer_action import PlaceKeys
+from ...sampling import suspend
 from ...sampling.own_data import TEMPORARY
 from .evaluated_pose import OBJECT
 
@@ -107,16 +109,13 @@ class VisualTrack:
         return cls(frame - 1, VisualOffsets((), np.zeros((1, 0, 3)), np.zeros((1, 0, 4)), np.ones((1, 0, 3)), ()))
 
     def rows(self) -> list[Row]:
-        return [self.row(n) for n in range(len(self.offsets.bones))]
-
-    def row(self, n: int) -> Row:
-        """What is added to one of the bones."""
-        added, bone = self.offsets, self.offsets.bones[n]
-        turns = np.concatenate((rotation.identity(1), added.turns[:, n], rotation.identity(1)))
-        moves = np.pad(added.moves[:, n], ((1, 1), (0, 0)))
-        sizes = np.pad(added.sizes[:, n], ((1, 1), (0, 0)), constant_values=1.0)
-        mixing = "POSE" if bone else "WORLD", added.mixing[n]
-        return Row(bone, TRANSFORM, np.concatenate((moves, turns, sizes), axis=1), mixing, self.is_step)
+        added, rest = self.offsets, np.concatenate((np.zeros(3), rotation.IDENTITY, np.ones(3)))
+        ends = np.broadcast_to(rest, (1, len(added.bones), len(rest)))
+        values = np.concatenate((ends, np.concatenate((added.moves, added.turns, added.sizes), axis=2), ends))
+        return [
+            Row(bone, TRANSFORM, values[:, n], ("POSE" if bone else "WORLD", added.mixing[n]), self.is_step)
+            for n, bone in enumerate(added.bones)
+        ]
 
     def same_as(self, other: "VisualTrack") -> bool:
         one, same = self.offsets, other.offsets
@@ -144,7 +143,7 @@ class VisualTrack:
 class VisualLayer(Layer):
     """What a transition adds to the bones that need it, after their own constraints."""
 
-    order, mark = -2, _MARK
+    order, mark, is_large = -2, _MARK, True
     tolerance = 1e-6
     """Offsets that were read from the file differ by rounding."""
 
@@ -185,9 +184,10 @@ class VisualLayer(Layer):
 
     def _with_constraints(self, rows: Sequence[Row]) -> Iterator[tuple[Row, bpy.types.Constraint]]:
         held = {_name_of(item): constraint for item, constraint in self.constraints()}
-        name = self._own_action().name
+        # Nobody looks for the names of those of a stand-in.
+        name = self._own_action().name if self._is_seen else ""
         # A copy has its name from the start: to name one Blender looks for the name in all F-curves of the file.
-        model = next((constraint for constraint in held.values() if constraint.name == name), None)
+        model = next((constraint for constraint in held.values() if name in ("", constraint.name)), None)
         for row in rows:
             constraint = held.get(row.bone)
             if constraint is None:
@@ -196,27 +196,60 @@ class VisualLayer(Layer):
                 model = model or constraint
             yield row, constraint
         for bone in held.keys() - {row.bone for row in rows}:
-            held[bone].influence = 0.0
+            set_influence(self._item(bone), held[bone], 0.0, is_seen=self._is_seen)
 
     def contents(self) -> list[bytes]:
         return layer_action.numbers(self.action) if self.action is not None else []
+
+    def show(self, first: int, rows: Sequence[Row]) -> None:
+        drain(self.showing(first, rows))
+
+    def showing(self, first: int, rows: Sequence[Row]) -> Generator[float, None, None]:
+        # Blender evaluates what is keyed once all is.
+        rows, action, changed = [row for row in rows if not row.is_rest], self._own_action(), False
+        for n, row in enumerate(rows):
+            keys, slot = self.keys(first, row), layer_action.slot_of(action, row.bone or _SLOT)
+            if slot is None or not self._is_keyed(action, slot, keys):
+                self.write(action, keys)
+                changed = True
+            yield n / len(rows)
+        if self._let_add(action, first, rows) or changed:
+            self.evaluate()
 
     def keys(self, first: int, row: Row) -> list[PlaceKeys]:
         """What is keyed for a row from frame `first` on."""
         return keys_of(self._item(row.bone), first, row)
 
+    def instead(self, action: bpy.types.Action, copy: bpy.types.Object) -> "VisualLayer":
+        """The layer of this transition on a copy of the object, whose constraints read another action from now on."""
+        for _, constraint in VisualLayer(copy, self.action).constraints():
+            constraint.action = action
+        return VisualLayer(copy, action)
+
+    def making(self, rows: Sequence[Row]) -> Generator[float, None, None]:
+        """Make the constraints of rows, none of which adds anything yet, one after the other; yields the completed
+        fraction."""
+        for n, (_, constraint) in enumerate(self._with_constraints(rows)):
+            constraint.influence = 0.0
+            yield (n + 1) / len(rows)
+
     def put_on(self, action: bpy.types.Action, first: int, rows: Sequence[Row]) -> None:
         """Let constraints add these rows as they are keyed in an action, its own or another, by `write`."""
-        slots = {slot.name_display: slot for slot in action.slots}
-        for row, constraint in self._with_constraints(rows):
-            if constraint.action != action:
-                constraint.action = action
-            self._let_read(constraint, slots[row.bone or _SLOT], first, len(row.values))
-            assert row.mixing is not None, "those of a track have one"
-            set_mixing(constraint, row.mixing)
-            constraint.influence = 1.0
+        self._let_add(action, first, rows)
         action.update_tag()
         self.evaluate()
+
+    def _let_add(self, action: bpy.types.Action, first: int, rows: Sequence[Row]) -> bool:
+        """Let constraints read these rows; whether any did not yet."""
+        slots, is_seen, changed = {slot.name_display: slot for slot in action.slots}, self._is_seen, False
+        for row, constraint in self._with_constraints(rows):
+            if constraint.action != action:
+                constraint.action, changed = action, True
+            changed = self._let_read(constraint, slots[row.bone or _SLOT], first, len(row.values)) or changed
+            assert row.mixing is not None, "those of a track have one"
+            changed = set_mixing(constraint, row.mixing) or changed
+            changed = set_influence(self._item(row.bone), constraint, 1.0, is_seen=is_seen) or changed
+        return changed
 
     @staticmethod
     def write(action: bpy.types.Action, keys: Sequence[PlaceKeys]) -> None:
@@ -360,6 +393,28 @@ def write_note(action: bpy.types.Action, note: dict[str, Any]) -> None:
     text = json.dumps(note)
     if action.get(_MARK) != text:
         action[_MARK] = text
+
+
+def without(armature: bpy.types.Object, only: Collection[bpy.types.Action] | None = None) -> suspend.LeftOut:
+    """What is left out where the pose of an armature is read without look-ats and without the transitions that it has
+    now, or some of them."""
+    chosen, layers = set(of(armature)) if only is None else set(only), kinds.left_out(0)
+
+    @contextmanager
+    def on_rigs(spared: Collection[bpy.types.Object]) -> Iterator[bool]:
+        with ExitStack() as stack:
+            changed = stack.enter_context(layers.disabled(spared))
+            if armature not in spared:
+                changed = stack.enter_context(muted(armature, chosen)) or changed
+            yield changed
+
+    def on_copy(copy: bpy.types.Object, original: bpy.types.Object) -> None:
+        layers.disable_on(copy, original)
+        for _, constraint in VisualLayer.on(copy) if original == armature else ():
+            if constraint.action in chosen:
+                constraint.influence = 0.0
+
+    return suspend.LeftOut(on_rigs, on_copy)
 
 
 def muted(armature: bpy.types.Object, only: Collection[bpy.types.Action] | None = None) -> AbstractContextManager[bool]:

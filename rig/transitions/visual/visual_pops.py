@@ -40,7 +40,8 @@ def find(
 ) -> Generator[float, None, list[VisualPop]]:
     """The pops of the visual pose from frame first to last, in order of time. Raises LookAtError."""
     check_frames(first, last)
-    with PoseReader(scene, armature, deforming(armature), first) as reader:
+    with PoseReader(scene, armature) as reader:
+        reader.choose(deforming(armature), first)
         poses = yield from progress.subrange(reader.read_many(range(first, last + 1)), 0.0, _SAMPLED)
         yield _SAMPLED
         found = yield from progress.subrange(pops.detecting(pose_clip.of(poses)), _SAMPLED, _COMPARED)

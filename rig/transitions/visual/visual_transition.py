@@ -22,6 +22,7 @@ from ....lookat_pd.transitions import cut, inertialization, pose_tree
 from ....lookat_pd.transitions.methods import TransitionMethod
 from ...animation import editable
 from ...sampling import scene_time
+from ...sampling.sampler import note_begin
 from .. import pops, splice
 from ..blend_profiles import BlendProfile
 from ..loop_feet import LoopLockResult
@@ -146,9 +147,12 @@ def solve(
     dt = scene_time.seconds_per_frame(scene)
     chosen_by = {"chosen": None if bones is None else sorted(bones), "is_cut": is_cut}
     trial.begin({**blend_note(blend), "frame": frame, **chosen_by})
-    seen = evaluated_pose.deforming(armature, {*(bones or ()), *ik_chains.handles(scene, armature, frame)})
+    note_begin()
     yield 0.0
-    with PoseReader(scene, armature, seen, frame - 1, trial.sampled) as reader:
+    with PoseReader(scene, armature, trial.left_out) as reader:
+        seen = {*(bones or ()), *ik_chains.handles(reader, frame)}
+        reader.choose(evaluated_pose.deforming(armature, seen), frame - 1)
+        yield 0.0
         poses = yield from progress.subrange(reader.reading(_frames(frame, blend, dt)), 0.0, 0.3)
         chosen = _named(poses, bones) if is_cut else _chosen(poses, frame, bones)
         cut_at = int(np.searchsorted(poses.frames, frame))

@@ -84,9 +84,11 @@ def test_of_a_bake_it_is_what_was_baked_from(plain, into) -> None:
     scenes.run_bake(hero.armature, into=into)
     bpy.context.scene.frame_set(30)
     before = scenes.snapshot()
-    # Between two slices the animator sees the bake.
-    work, k = compare.plain(bpy.context.scene, hero.armature), 0
+    # The animator sees the bake, also while a copy plays what it was baked from.
+    work, k, data = compare.plain(bpy.context.scene, hero.armature), 0, hero.armature.animation_data
+    plays = data.action, [track.mute for track in data.nla_tracks]
     while (ghost := next_of(work)) is None:
+        assert (data.action, [track.mute for track in data.nla_tracks]) == plays
         sampler.park_all()
         k += 1
         assert k % 20 or scenes.differences(before, scenes.snapshot()) == []

@@ -19,6 +19,10 @@ visual_offsets = load("rig.transitions.visual.visual_offsets")
 splice = load("rig.transitions.splice")
 contacts = load("lookat_pd.body.contacts")
 errors = load("lookat_pd.errors")
+foot_bones = load("rig.feet.foot_bones")
+lock_feet = load("rig.transitions.lock_feet")
+sampler = load("rig.sampling.sampler")
+suspend = load("rig.sampling.suspend")
 CUT = 31
 
 
@@ -57,6 +61,33 @@ def cases():
 
 
 @pytest.mark.every_blender
+def test_a_clip_that_is_seen_elsewhere_is_sampled_while_the_rig_plays_on(monkeypatch) -> None:
+    """Its scene rests between slices, in which live updates go on."""
+    armature = walking.person()
+    slow, fast = (walking.walk(armature, name, speed=speed) for name, speed in (("Slow", 0.6), ("Fast", 0.8)))
+    scene, footing = bpy.context.scene, foot_bones.find(armature, hands=True)
+    clip = lock_feet.PlayedClip(fast, fast.slots[0], 1, 40, 1.0, 1, 0.0)
+    at_once = drain(lock_feet.sample(scene, armature, footing, clip))
+    use(armature, slow)
+    for name, value in (("_in_window", True), ("_MOST", 1.0), ("_LEAST", 0)):
+        monkeypatch.setattr(sampler, name, value)
+    work = lock_feet.sample(scene, armature, footing, clip, visual_offsets.without(armature))
+    found, rested = None, 0
+    while found is None:
+        try:
+            next(work)
+        except StopIteration as end:
+            found = end.value
+        sampler.rest_all()
+        rested += sampler.is_resting()
+        assert not sampler.is_resting() or not suspend.is_live_suspended()
+        assert not sampler.is_resting() or armature.animation_data.action == slow
+        sampler.go_on()
+    assert rested > 30 and found.contacts == at_once.contacts
+    for one, other in zip(found.places, at_once.places, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("how", ["keys", "seen"])
 @pytest.mark.parametrize("name", ["good", "bad"])
 def test_planted_feet_stay(cases, name, how) -> None:

@@ -25,6 +25,9 @@ visual_kind = load("rig.transitions.visual.visual_kind")
 clock = load("rig.layers.clock")
 layer_action = load("rig.layers.layer_action")
 live = load("rig.layers.live")
+live_scene = load("rig.layers.live_scene")
+kinds = load("rig.layers.kinds")
+offset_fit = load("rig.transitions.visual.offset_fit")
 drain = load("lookat_pd.progress").drain
 rotation = load("lookat_pd.rotation")
 own_data = load("rig.sampling.own_data")
@@ -338,6 +341,70 @@ def test_between_two_slices_the_rig_shows_what_it_showed_before() -> None:
     state.show()
     assert "thigh.L" in {name for name, _ in visual_offsets.on(armature)}
     assert not status(armature).notes and not tried()
+
+
+def readings(armature: bpy.types.Object) -> list[tuple]:
+    """What the rig plays, and what constraints of transitions add to it."""
+    found = ((bone, c.name, c.influence, c.action, c.action_slot_handle) for bone, c in visual_offsets.on(armature))
+    return [armature.animation_data.action, *found]
+
+
+def test_a_copy_that_rests_between_two_slices_stands_in_for_the_rig(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The rig is left alone until there is a solution, which is the one that is found at once, to the bit."""
+    armature, state = edited()
+    while not live._advance(state, 0.0):
+        pass
+    at_once = {key: solve.track for key, solve in state.solves.items()}
+    offset_fit._fitted.clear()
+    monkeypatch.setattr(sampler, "_in_window", True)
+    for solve in state.solves.values():
+        solve.stale, solve.track = kinds.BODY, None
+    state.begin()
+    before, rested, slices = readings(armature), 0, 0
+    while not live._advance(state, 0.0, rests=True):
+        slices += 1
+        if sampler.is_resting():
+            rested += 1
+            assert readings(armature) == before and not suspend.is_live_suspended()
+    assert rested > 0.8 * slices > 10 and not sampler.is_resting() and not tried()
+    assert all(solve.track.same_as(at_once[key]) for key, solve in state.solves.items())
+
+
+def test_a_rig_that_its_own_target_hangs_on_is_sampled_itself() -> None:
+    """A copy would not move what the rig depends on."""
+    armature = held()
+    assert sampler.whole_copy(bpy.context.scene, armature)
+    prop = bpy.data.objects["Prop"]
+    prop.parent, prop.parent_type, prop.parent_bone = armature, "BONE", "hips"
+    assert not sampler.whole_copy(bpy.context.scene, armature)
+    before = shown(armature)
+    made = smooth(armature)
+    outside = [k for k, at in enumerate(FRAMES) if at < POP or at > made.last]
+    np.testing.assert_allclose(shown(armature)[outside], before[outside], atol=1e-5)
+    assert velocity_jumps(shown(armature)).max() < 0.3 * velocity_jumps(before).max()
+
+
+def test_in_a_window_a_solution_is_shown_in_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever Blender evaluates meanwhile."""
+    armature, state = edited()
+    state.is_gradual = True
+    monkeypatch.setattr(live_scene, "_BESIDE", 0.0)
+    while not all(solve.stale == kinds.FRESH for solve in state.solves.values()):
+        assert not live._advance(state, 1e6)
+    unshown = [key for key, solve in state.solves.items() if state.tracks.get(key) is not solve.track]
+    assert unshown
+    state.show()
+    assert all(state.tracks.get(key) is not state.solves[key].track for key in unshown)
+    steps = 0
+    while not live._advance(state, 1e6):
+        steps += 1
+    assert steps >= len(state.solves[unshown[0]].track.rows())
+    state.show()
+    assert all(state.tracks[key] is solve.track for key, solve in state.solves.items())
+    assert "thigh.L" in {name for name, _ in visual_offsets.on(armature)}
+    after = shown(armature, (POP,))
+    make_visual_again(armature)
+    np.testing.assert_allclose(shown(armature, (POP,)), after, atol=1e-6)
 
 
 def test_what_took_long_to_solve_is_shown_in_a_turn_of_its_own() -> None:
