@@ -1,7 +1,7 @@
 """The live layers of one scene: what is out of date, solving it, and showing the solutions on the rigs."""
 
 import time
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import bpy
@@ -9,6 +9,7 @@ import numpy as np
 
 from ...lookat_pd.errors import LookAtError
 from ...lookat_pd.message import Message
+from ...lookat_pd.progress import drain
 from ..guards import faults
 from ..sampling import fingerprint, sampler, scene_time, transforming
 from ..sampling.kept_digests import KeptDigests
@@ -524,6 +525,14 @@ class LiveScene:
         """The work: layer after layer, each after those on which it depends; then it is shown."""
         yield from self._rounds(scene)
         yield from self._apart(1.0)
+        yield from self._showing_large(list(self.kinds.values()), 1.0)
+
+    def _showing_large(self, of: Sequence[Kind], fraction: float) -> Iterator[float]:
+        """Show what is solved of large layers, in turns of the window's loop that have little else."""
+        self.is_apart = self.is_gradual
+        for _ in self._showing([kind for kind in of if kind.layer.is_large and self.is_gradual]):
+            yield fraction
+        self.is_apart = False
 
     def _apart(self, fraction: float) -> Iterator[float]:
         """Where solving takes long much is shown: that begins, and what comes after it, in another turn of the window's
@@ -549,7 +558,8 @@ class LiveScene:
                     fraction = (turn + done / len(self.solves)) / (turn + 1)
                     yield fraction
                     yield from self._apart(fraction)
-                    self._show_tracks(kind)
+                    yield from self._showing_large([kind], fraction)
+                    self._show_tracks([kind])
                     yield from self._apart(fraction)
             if len(groups) < 2:
                 return
@@ -725,22 +735,33 @@ class LiveScene:
 
     # Showing
 
-    def _show_tracks(self, only: Kind | None = None) -> bool:
-        """Let the rigs show what is solved; whether anything was written."""
+    def _show_tracks(self, of: Sequence[Kind]) -> bool:
+        """Let the rigs show what is solved, but large layers where the work will; whether anything was written."""
+        gradual = self.job is not None and self.is_gradual
+        return drain(self._showing([kind for kind in of if not (kind.layer.is_large and gradual)]))
+
+    def _showing(self, of: Sequence[Kind]) -> Generator[float, None, bool]:
+        """Let the rigs show what is solved of these kinds; whether anything was written. Yields between what takes
+        long."""
         shown = False
-        for key, solve in self.solves.items():
+        for key, solve in list(self.solves.items()):
             kind = self.kind_of(solve)
-            if solve.owner.mode == "EDIT" or only not in (None, kind) or not solve.instance.is_installed:
+            if solve.owner.mode == "EDIT" or kind not in of or not solve.instance.is_installed:
                 continue
             track = kind.shown(solve)
             if track is not None:
                 if self.tracks.get(key) is not track:
-                    layer = kind.installed(solve.instance)
-                    layer.show(track.first, track.rows())
-                    self.tracks[key] = track
+                    # Until all of it is there, it is no solution, nor are changes somebody else's.
+                    self.tracks.pop(key, None)
+                    self.layers.pop(key, None)
+                    layer, shown = kind.installed(solve.instance), True
+                    self.wrote = self.has_shown = True
+                    self.noted = False
+                    yield from layer.showing(track.first, track.rows())
+                    yield 1.0
                     # What is there of its constraints and keys is from here.
                     self.layers[key] = layer.fixed(), layer.contents()
-                    shown = True
+                    self.tracks[key] = track
             elif self.prints and (solve.stale == FRESH or solve.samples is None):
                 # Until then what the file shows may be its solution.
                 kind.layer_of(solve.instance).hide()
@@ -750,8 +771,7 @@ class LiveScene:
 
     def show(self) -> None:
         """Let the rigs show what is solved, and what no constraint shows, at the current frame."""
-        shown = self._show_tracks()
-        self.wrote, self.has_shown = self.wrote or shown, self.has_shown or shown
+        shown = self._show_tracks(list(self.kinds.values()))
         known = self.job is None and not self.errors and bool(self.prints) and not self.is_previewing
         solved = known and all(solve.stale == FRESH and not solve.rough for solve in self.solves.values())
         # The last of a solution may have been shown before all of it was known to be right.
