@@ -37,7 +37,7 @@ def sampled(settings, bone: str, properties: Mapping[str, Array]) -> Array | Non
 def is_keyed(armature: bpy.types.Object, bone: str) -> bool:
     """Whether any weight changes with the frame."""
     settings = armature.pose.bones[bone].lookat_pd
-    return any(fingerprint.animates(armature, path) for path in paths(settings, bone))
+    return not fingerprint.animated_paths(armature).isdisjoint(paths(settings, bone))
 
 
 def check(armature: bpy.types.Object, bone: str) -> None:

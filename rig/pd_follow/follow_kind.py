@@ -98,7 +98,8 @@ class FollowKind(Kind):
 
     def keyed(self, instance: Instance) -> frozenset[str]:
         path = Owner(instance.owner, instance.bone).settings_path
-        return frozenset(name for name in settings.KEYABLE if fingerprint.animates(instance.owner, path + name))
+        moving = fingerprint.animated_paths(instance.owner)
+        return frozenset(name for name in settings.KEYABLE if path + name in moving)
 
     def settings(self, instance: Instance, keyed: frozenset[str]) -> tuple:
         owner = Owner(instance.owner, instance.bone)

@@ -166,7 +166,8 @@ def sample(
     result = [
         _empty(owner, frames, worlds[:, n], worlds[:, to[n]] if n in to else None) for n, owner in enumerate(group)
     ]
-    keyed = any(fingerprint.animates(rig, owner.settings_path + name) for owner in group for name in KEYABLE)
+    moving = fingerprint.animated_paths(rig)
+    keyed = any(owner.settings_path + name in moving for owner in group for name in KEYABLE)
     whole = None if group[0].bone else {}
     with Sampler(scene, rig, (), watched, cut_down=whole, left_out=_left_out(group)) as sampler:
         for _ in sampler.prepare(frames.tolist()):

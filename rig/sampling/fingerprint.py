@@ -5,7 +5,7 @@ which; fingerprints find that. They leave out animated channels, which change fr
 add.
 """
 
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Collection, Generator, Iterable, Iterator, KeysView, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from hashlib import blake2b
 from itertools import chain, islice
@@ -217,7 +217,7 @@ def keyed_paths(item: bpy.types.ID) -> Collection[str]:
     return _keyed(item).keys()
 
 
-def animated_paths(armature: bpy.types.Object) -> Collection[str]:
+def animated_paths(armature: bpy.types.Object) -> KeysView[str]:
     """Data paths of the properties of an armature that keys, in the current action or the NLA, or drivers move."""
     return _animated(armature).keys()
 
@@ -237,11 +237,7 @@ def _uses(item: bpy.types.ID, scene: bpy.types.Scene) -> Iterator[bpy.types.ID |
     if data is not None:
         yield data.action
         yield from (strip.action for strip in _playing_strips(data))
-        for variable in (variable for driver in data.drivers for variable in driver.driver.variables):
-            for target in variable.targets:
-                yield from (target.id, _owner_of(target))
-            if variable.type == "CONTEXT_PROP":
-                yield scene
+        yield from dict.fromkeys(_read_by_drivers(data, scene))
     if not isinstance(item, bpy.types.Object):
         yield None if isinstance(item, bpy.types.Armature) else getattr(item, "shape_keys", None)
         if isinstance(item, bpy.types.NodeTree):
@@ -255,6 +251,14 @@ def _uses(item: bpy.types.ID, scene: bpy.types.Scene) -> Iterator[bpy.types.ID |
     yield from physics.uses(item, scene)
     # A control rig has thousands of constraints and drivers that read a few things.
     yield from dict.fromkeys(_read_by_constraints(item))
+
+
+def _read_by_drivers(data: bpy.types.AnimData, scene: bpy.types.Scene) -> Iterator[bpy.types.ID | None]:
+    for variable in (variable for driver in data.drivers for variable in driver.driver.variables):
+        for target in variable.targets:
+            yield from (target.id, _owner_of(target))
+        if variable.type == "CONTEXT_PROP":
+            yield scene
 
 
 def _read_by_constraints(item: bpy.types.Object) -> Iterator[bpy.types.ID | shapes.Shape | None]:

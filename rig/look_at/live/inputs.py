@@ -24,7 +24,8 @@ def clip(armature: bpy.types.Object) -> tuple[int, int]:
 
 def keyed(armature: bpy.types.Object, bone: str) -> frozenset[str]:
     """Those of the settings that may be keyed that change with the frame."""
-    names = {name for name in KEYABLE if fingerprint.animates(armature, setting_path(bone, name))}
+    moving = fingerprint.animated_paths(armature)
+    names = {name for name in KEYABLE if setting_path(bone, name) in moving}
     return frozenset(names | {mixing.KEYED} if mixing.is_keyed(armature, bone) else names)
 
 
