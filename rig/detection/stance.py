@@ -6,7 +6,7 @@ what the orientations of the bones are on average, seen from that, is a stance. 
 with the animation.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import permutations, product
 
@@ -176,7 +176,7 @@ def _with_steps(
         if last - first <= 1.0:
             continue
         times = np.linspace(first, last - 1.0, 2 * _FRAMES)
-        before, after = (_clip(armature, plain, *clip, times + later) for later in (0.0, 1.0))
+        before, after = (_clip(armature, plain, *clip, times + later, bones) for later in (0.0, 1.0))
         if before is not None and after is not None:
             way = walking_direction.of_steps(plain, trunk, feet, found.up, before, after)
             ahead = ahead if way is None else ahead + way
@@ -243,8 +243,10 @@ def _clip(
     action: bpy.types.Action,
     slot: bpy.types.ActionSlot | None,
     frames: Array,
+    asked: Collection[str] | None = None,
 ) -> tuple[Array, Array] | None:
-    """Orientations (F, n, 4) and positions (F, n, 3) of all bones, as the keys of the action alone have them."""
+    """Orientations (F, n, 4) and positions (F, n, 3) of all bones, as the keys of the action alone have them, None
+    where these turn none. asked: names of bones, with all above them; others are left at rest."""
     curves = {(curve.data_path, curve.array_index): curve for curve in actions.curves(action, slot)}
     basis = np.tile(rotation.IDENTITY, (len(frames), len(skeleton), 1))
     moved = np.zeros((len(frames), len(skeleton), 3))
@@ -256,12 +258,15 @@ def _clip(
             own = [curves.get((path, index)) for index in range(size)]
             if not any(own):
                 continue
+            keyed = keyed or kind == mode
+            if asked is not None and name not in asked:
+                continue
             rows = [nothing if curve is None else [*map(curve.evaluate, times)] for curve in own]
             values = np.ascontiguousarray(np.transpose(rows))
             if kind == channels.LOCATION:
                 moved[:, n] = values
             else:
-                basis[:, n], keyed = channels.to_quaternion(values, mode), True
+                basis[:, n] = channels.to_quaternion(values, mode)
     return skeleton.forward(basis, moved) if keyed else None
 
 
