@@ -28,8 +28,8 @@ class _Inputs:
 
     targets: Array
     """(n, 3) targets in the world."""
-    pose: Array
-    """Pose of the bones that matter, as the animator has set it."""
+    pose: Mapping[str, Array]
+    """(k,) channels of each bone that matters, as far as these are known, as the animator has set them."""
     world: Array
     """(4, 4) world matrix of the armature."""
 
@@ -39,9 +39,10 @@ class _Inputs:
         )
 
     def same_pose(self, other: "_Inputs") -> bool:
-        if self.pose.shape != other.pose.shape:
-            return False
-        return max(np.abs(self.pose - other.pose).max(initial=0), np.abs(self.world - other.world).max()) <= _MOVED
+        # More bones matter once copies of the rig are known, fewer once it may be another one: none moves by that.
+        both = self.pose.keys() & other.pose.keys()
+        moved = [np.abs(self.pose[bone] - other.pose[bone]).max() for bone in both]
+        return max([*moved, np.abs(self.world - other.world).max()]) <= _MOVED
 
     def same(self, other: "_Inputs") -> bool:
         return self.same_targets(other) and self.same_pose(other)
@@ -221,13 +222,13 @@ def _bones_that_matter(solve: LookAtSolve) -> set[str]:
     return {*bones, *(parent.name for bone in bones.values() for parent in bone.parent_recursive)}
 
 
-def _pose(look_at: LookAt, names: set[str]) -> Array:
-    """The channels of bones in one row, in the order of the armature's bones."""
+def _pose(look_at: LookAt, names: set[str]) -> dict[str, Array]:
+    """The channels of bones."""
     pose = look_at.armature.pose.bones
-    chosen = [n for n, bone in enumerate(pose.keys()) if bone in names]
+    chosen = {bone: n for n, bone in enumerate(pose.keys()) if bone in names}
     rows = []
     for name, size in TRANSFORM_SIZES.items():
         everything = np.empty(len(pose) * size, dtype=np.float32)
         pose.foreach_get(name, everything)
-        rows.append(everything.reshape(-1, size)[chosen].ravel())
-    return np.concatenate(rows)
+        rows.append(everything.reshape(-1, size)[list(chosen.values())])
+    return dict(zip(chosen, np.concatenate(rows, axis=1), strict=True))
