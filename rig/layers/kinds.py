@@ -111,8 +111,15 @@ class LayerSolve:
         if self.track is None or not added.same_as(self.track):
             self.track = added
 
-    def restructured(self) -> None:
-        """Bones, constraints or drivers may be others, or data is replaced: hold nothing that depends on them."""
+    def succeed(self, before: "LayerSolve") -> None:
+        """Take over what is known of the owner, whatever of it is solved: this one takes the place of another, as on
+        other bones or with another target."""
+
+    def restructured(self, *, moves_owner: bool = True) -> None:
+        """Bones, constraints or drivers may be others, or data is replaced: hold nothing that depends on them.
+
+        moves_owner: whether they may be those of what moves the owner, and not only of what it aims at or follows.
+        """
 
 
 @dataclass(frozen=True)

@@ -343,6 +343,8 @@ class LiveScene:
                 solve = keep.get(key)
                 if solve is None or self.places[key] != place:
                     old, solve = before.get(key), kind.make(instance)
+                    if old is not None:
+                        solve.succeed(old)
                     if old is not None and kind.places(old.instance) == kind.places(instance):
                         # What was shown is shown until there is something new.
                         solve.track = old.track
@@ -449,10 +451,11 @@ class LiveScene:
         """Note what is out of date where some data is different; whether anything is. reached: on what else layers
         depended before."""
         changed = False
+        built = {identity for identity in different if identity[0] != "ACTION"}
         for key, solve in self.solves.items():
             body, targets = self.dependence.touched(key, reached)
-            if any(kind != "ACTION" for kind, _ in (body | targets) & different):
-                solve.restructured()
+            if built & (body | targets):
+                solve.restructured(moves_owner=not built.isdisjoint(body))
             if body & different:
                 solve.stale, changed = BODY, True
             elif targets & different:

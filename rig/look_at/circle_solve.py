@@ -18,7 +18,7 @@ from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..controls.realize import Correction, Realization, Tolerance, realize
 from ..layers.kinds import BODY, FRESH, ROUNDS, TARGETS
-from ..sampling.sampler import CutDown, Sampler, Samples
+from ..sampling.sampler import CutDown, Samples
 from . import look_at_layer as offsets
 from .body.body_solve import BodySolve
 from .evaluations import Evaluations
@@ -99,9 +99,6 @@ class _Member:
         assert self.solve.kept.samples is not None
         return self.solve.kept.samples
 
-    def sampler(self, cut_down: CutDown | None) -> Sampler:
-        return self.context.sampler(self.look_at, self.look_at.chain.forward[0], cut_down=cut_down)
-
     def sample(self) -> Generator[float, None, None]:
         """Bring the samples up to date: of the rig as animated, and of targets that nobody of the circle has moved."""
         solve, kept = self.solve, self.solve.kept
@@ -115,7 +112,7 @@ class _Member:
             kept.evaluations = None
         # Before the rig is copied, so that the copy has them.
         self.context.install(self.look_at, solve.number)
-        with closing(self.sampler(kept.cut_down)) as sampler:
+        with closing(solve.sampler(self.context)) as sampler:
             self.sampling = yield from solve.sample(self.context, sampler, 1.0)
         solve.kept.alone = self.samples.targets, solve.kept.between
 
@@ -156,7 +153,7 @@ class _Member:
         """Find out which targets are hidden, where these are."""
         if self.look_at.occluders:
             self.solve.kept.samples = replace(self.samples, targets=seen[0])
-            with closing(self.sampler(self.solve.kept.cut_down)) as sampler:
+            with closing(self.solve.sampler(self.context)) as sampler:
                 sampling = SolveSampling(self.look_at, self.context, sampler, self.solve.kept)
                 yield from sampling.sample_sight(done, 0.0)
 
@@ -205,7 +202,7 @@ class _Together(Realization[tuple[Turned, ...], list[Samples]]):
 
     def verified(self) -> Generator[float, None, None]:
         """Evaluate and correct until all aim as solved, and let the bodies respond."""
-        host, *guests = [member.sampler(_cut_down(self._members)) for member in self._members]
+        host, *guests = [member.solve.sampler(member.context, _cut_down(self._members)) for member in self._members]
         with closing(host):
             self._host, self._guests = host, guests
             first = tuple(Turned(one.offsets, one.displacement) for one in self._all)

@@ -15,7 +15,7 @@ from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..layers.kinds import BODY, FRESH, TARGETS, Instance, LayerSolve
 from ..layers.track import Track
-from ..sampling.sampler import CutDown, Sampler, Samples
+from ..sampling.sampler import Alike, CutDown, Sampler, Samples
 from .aim_errors import AimErrors
 from .body import response
 from .body.body_solve import BodySolve
@@ -42,12 +42,13 @@ class LookAtSolve(LayerSolve):
     there is none; `measured` on the evaluated rig, else predicted. aim: errors over all frames that look, of the eyes
     where there are some; None where it never looks. behind: whether it lets go of its target at all frames. below:
     tracks of the look-ats it depends on. circle:
-    those that it depends on in a circle.
+    those that it depends on in a circle. alike: as `Sampler` has it.
     """
 
     def __init__(self, look_at: LookAt, number: int) -> None:
         super().__init__(Instance(look_at.armature, look_at.bone, number, look_at))
         self.kept = KeptSamples()
+        self.alike: Alike = set()
         self.solution: gaze.Solution | None = None
         self.response: response.BodyResponse | None = None
         self.track: Track | None = None
@@ -150,9 +151,19 @@ class LookAtSolve(LayerSolve):
             )
         ]
 
-    def restructured(self) -> None:
+    def restructured(self, *, moves_owner: bool = True) -> None:
         """Bones, constraints or drivers may be others: find out anew which bones matter."""
         self.kept.cut_down = self.kept.whole_because = None
+        self.alike = set() if moves_owner else self._alike_of_owner
+
+    def succeed(self, before: LayerSolve) -> None:
+        assert isinstance(before, LookAtSolve)
+        # What other rigs do is no longer looked at where these are no targets any more.
+        self.alike = before._alike_of_owner
+
+    @property
+    def _alike_of_owner(self) -> Alike:
+        return {(armature, bones) for armature, bones in self.alike if armature == self.owner}
 
     def steps(self, context: SolveContext, *, rough: bool = False) -> Iterator[float]:
         """Bring the solution up to date; `rough`: but do not verify it yet. Raises LookAtError."""
@@ -162,8 +173,7 @@ class LookAtSolve(LayerSolve):
         if not predicted:
             # Before the rig is copied, so that the copy has them.
             context.install(self.look_at, self.number)
-        aim, known = self.look_at.chain.forward[0], self.kept.cut_down
-        with closing(context.sampler(self.look_at, aim, cut_down=known)) as sampler:
+        with closing(self.sampler(context)) as sampler:
             sampling = yield from self.sample(context, sampler, share)
             look_at, kept, body = self.look_at, self.kept, None
             assert kept.samples is not None
@@ -199,6 +209,11 @@ class LookAtSolve(LayerSolve):
                     self.aim = verification.aim
                     self.finish(solver, body, verification.offsets, verification.displacement, seen)
         self.stale = FRESH
+
+    def sampler(self, context: SolveContext, cut_down: CutDown | None = None) -> Sampler:
+        """A sampler of its rig and targets. cut_down: by default what it has found out itself."""
+        aim, known = self.look_at.chain.forward[0], self.kept.cut_down if cut_down is None else cut_down
+        return context.sampler(self.look_at, aim, cut_down=known, alike=self.alike)
 
     def begin(self, solver: GazeSolver, solution: gaze.Solution) -> None:
         """Take a solution that nothing is known of yet but what the samples say."""

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from ...lookat_pd.rotation import Array
 from ..layers.track import Track
-from ..sampling.sampler import CutDown, Sampler
+from ..sampling.sampler import Alike, CutDown, Sampler
 from . import look_at_layer as offsets
 from .resolve import LookAt
 
@@ -32,6 +32,8 @@ class SolveContext:
     """The look-ats on which the one being solved depends."""
     cycle: tuple[int, int] | None = None
     """First and last frame of a cycle: frames before and after it are sampled in it. None where nothing repeats."""
+    in_all: int = 0
+    """As `Sampler` has it."""
 
     @property
     def begin(self) -> float:
@@ -52,16 +54,18 @@ class SolveContext:
         aim: Array | None,
         bones: Sequence[str] | None = None,
         cut_down: CutDown | None = None,
+        alike: Alike | None = None,
     ) -> Sampler:
         """A sampler of a look-at's chain and body, or of `bones`, and of its targets.
 
-        aim, cut_down: as for `Sampler`.
+        aim, cut_down, alike: as for `Sampler`.
         """
         if bones is None:
             beyond = look_at.body.sampled if look_at.body is not None else ()
             bones = tuple(dict.fromkeys((*look_at.bones, *beyond)))
         located = bool(bones) and bool(look_at.moved)
-        return Sampler(self.scene, look_at.armature, bones, look_at.watched, aim, located=located, cut_down=cut_down)
+        known = {"cut_down": cut_down, "alike": alike, "in_all": self.in_all}
+        return Sampler(self.scene, look_at.armature, bones, look_at.watched, aim, located=located, **known)
 
     def play(self, sampler: Sampler) -> None:
         """Let the look-ats `playing` move their rigs while these are sampled."""

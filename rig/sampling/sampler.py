@@ -49,6 +49,9 @@ _SIMPLIFY = ("use_simplify", "simplify_subdivision", "simplify_child_particles")
 """Settings of a scene that change the shapes of meshes in the viewport."""
 CutDown = dict[bpy.types.Object, set[str]]
 """Armatures that are stepped as cut-down copies, and the bones that these keep."""
+Alike = set[tuple[bpy.types.Object, frozenset[str]]]
+"""Armatures, each with bones of which a copy was seen to have the same poses: for as long as what moves them within
+the rig stays as it is, whatever plays."""
 
 
 def complaint(template: str, name: str, frame: int) -> RigError:
@@ -125,17 +128,22 @@ class Sampler:
         *,
         located: bool = False,
         cut_down: CutDown | None = None,
+        alike: Alike | None = None,
+        in_all: int = 0,
         left_out: suspend.LeftOut | None = None,
     ) -> None:
         """aim: axis (3,) in the first bone's frame whose direction counts where uneven scale makes a bone askew.
 
         located: sample the channels of the bones' locations too. cut_down: what another sampler of the same bones and
         targets has found out, empty for whole rigs; None to find out when many frames are sampled. `whole_because` says
-        afterwards why a rig that is worth it could not be cut down. left_out: what is left out, by default all layers.
+        afterwards why a rig that is worth it could not be cut down. alike: copies that need not be compared any more,
+        to which those are added that are. in_all: how many frames are sampled, where other samplers go on with what
+        this one finds out. left_out: what is left out, by default all layers.
         """
         self._original, self._armature = scene, armature
         self.bones, self.targets = tuple(bones), tuple(targets)
         self.cut_down = cut_down
+        self._alike, self._in_all = set() if alike is None else alike, in_all
         self.whole_because: Message | None = None
         self._copies: dict[bpy.types.Object, bpy.types.Object] = {}
         self._played: dict[bpy.types.Object, tuple[bpy.types.Action | None, int]] = {}
@@ -306,11 +314,12 @@ class Sampler:
     def prepare(self, frames: Sequence[float]) -> Generator[None, None, None]:
         """Before many frames are sampled: see whether cut-down copies can be stepped instead of whole rigs. Yields
         where that may go on later; `sample` does it in one go where it was not done."""
-        if self.cut_down is not None or len(frames) < _MANY or transforming.is_under_way():
+        count = max(len(frames), self._in_all)
+        if self.cut_down is not None or count < _MANY or transforming.is_under_way():
             return
         try:
             plan = self._plan()
-            worth = {a: bones for a, bones in plan.items() if _is_worth(a, bones, len(frames))}
+            worth = {a: bones for a, bones in plan.items() if _is_worth(a, bones, count)}
             if worth:
                 yield from self._try(worth, [frames[0], frames[len(frames) // 2], frames[-1]])
             elif not plan:
@@ -341,14 +350,15 @@ class Sampler:
         return {a: bones for a, bones in plan.items() if len(bones) <= _MOST * len(a.pose.bones)}
 
     def _try(self, plan: CutDown, frames: Sequence[float]) -> Iterator[None]:
-        """Raises CannotCutDown where copies are not the same as the whole rigs at a few frames."""
-        whole = []
-        if self not in _open or self._is_new:
+        """Step copies. Raises CannotCutDown where they are not the same as the whole rigs at a few frames."""
+        unknown = {a: bones for a, bones in plan.items() if (a, frozenset(bones)) not in self._alike}
+        whole, compared = [], frames if unknown else ()
+        if not unknown or self not in _open or self._is_new:
             note_begin()
             yield
-        for frame in frames:
-            whole.append(self._poses(plan, frame))
-            if len(whole) == len(frames):
+        for frame in compared:
+            whole.append(self._poses(unknown, frame))
+            if len(whole) == len(compared):
                 note_begin()
             yield
         self.park()
@@ -358,8 +368,8 @@ class Sampler:
         self.open()
         targets = [self.stand_in(target.object) for target in self.targets if target.object is not None]
         cut_down_rig.check_alone(self.scene, [*self._copies.values(), *targets], plan.keys())
-        for frame, before in zip(frames, whole, strict=True):
-            for (armature, names), one, other in zip(plan.items(), before, self._poses(plan, frame), strict=True):
+        for frame, before in zip(compared, whole, strict=True):
+            for (armature, names), one, other in zip(unknown.items(), before, self._poses(unknown, frame), strict=True):
                 same = np.isclose(one, other, rtol=_ALIKE, atol=_ALIKE, equal_nan=True).all(axis=(1, 2))
                 if not same.all():
                     raise cut_down_rig.CannotCutDown(
@@ -370,6 +380,7 @@ class Sampler:
                             armature=armature.name,
                         )
                     )
+        self._alike.update((armature, frozenset(bones)) for armature, bones in unknown.items())
 
     def _poses(self, plan: CutDown, frame: float) -> list[Array]:
         """Matrices (b, 4, 4) of the bones of each armature of a plan at a frame, in the order of their names."""

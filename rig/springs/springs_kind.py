@@ -132,7 +132,7 @@ class SpringSolve(LayerSolve):
             notes.append(Message(_BEYOND, name=far.bone, angle=np.degrees(far.angle), frame=far.frame))
         return (*notes, *self.fields)
 
-    def restructured(self) -> None:
+    def restructured(self, *, moves_owner: bool = True) -> None:
         self.rig = self.cut_down = None
 
     @property

@@ -179,7 +179,7 @@ class LookAtKind(Kind):
         self.scene_solve = None
         for solve in self._solves:
             # It names armatures, which an undo replaces.
-            solve.kept.cut_down = None
+            solve.restructured()
         self.previews.end()
         self.previews.of((), None)
         self.previews.first = SeenFirst()

@@ -9,6 +9,7 @@ does not depend on where the playhead was.
 
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from time import perf_counter
 
 import numpy as np
@@ -50,6 +51,8 @@ class PlayheadSolve:
         places = _places(frames, whole.scene.frame_current_final, apart)
         self._parts = {solve: _part(solve, whole.context, frames, places) for solve in whole.solves}
         self._scene_solve = SceneSolve(whole.scene, *frames, list(self._parts.values()), install=whole.install)
+        # The copies of rigs that are found here are those of all frames.
+        self._scene_solve.context = replace(self._scene_solve.context, in_all=len(whole.context.frames))
         self._scene_solve.trust()
 
     @property
@@ -186,6 +189,7 @@ def _part(solve: LookAtSolve, context: SolveContext, around: tuple[int, int], pl
     part, known, frames = _Part(solve.look_at, solve.number), solve.kept, context.frames
     part.places, part.shown = places, solve.track
     part.kept.cut_down, part.kept.whole_because = known.cut_down, known.whole_because
+    part.alike = solve.alike
     there = slice(around[0] - int(frames[0]), around[1] + 1 - int(frames[0]))
     if solve.stale == FRESH:
         part.stale, part.track = FRESH, solve.track

@@ -313,6 +313,47 @@ def test_few_frames_and_small_rigs_are_not_copied() -> None:
     assert not kept and sampler.whole_because is None
 
 
+def test_a_copy_that_was_compared_is_not_compared_again(monkeypatch) -> None:
+    """With what is known of copies the same is sampled, without a step of the whole rig; other bones are compared."""
+    rig, alike = control_rig(1), set()
+    whole, step = [], sample.Sampler._step
+
+    def noting(sampler, frame, before):
+        depsgraph = step(sampler, frame, before)
+        whole.extend(() if sampler._copies else (frame,))
+        return depsgraph
+
+    monkeypatch.setattr(sample.Sampler, "_step", noting)
+    bones, other = ("bone 12", "bone 5"), ("bone 30",)
+    seen = []
+    for asked, stepped in ((bones, 3), (bones, 0), (other, 3), (bones, 0), (other, 0)):
+        whole.clear()
+        with sample.Sampler(bpy.context.scene, rig, asked, alike=alike) as sampler:
+            seen.append(sample.run(sampler.sample(FRAMES)))
+        assert len(whole) == stepped and set(sampler.cut_down) == {rig}
+    for again in (seen[1], seen[3]):
+        np.testing.assert_array_equal(again.rotations, seen[0].rotations)
+
+
+def test_a_target_that_follows_the_rig_needs_the_whole_rig_though_its_copy_is_known() -> None:
+    rig, alike = control_rig(4), set()
+    prop = scenes.child(scenes.ball(), rig, "bone 3")
+    for looked_at, copied in (((), {rig}), ([targets.Target(prop)], set())):
+        with sample.Sampler(bpy.context.scene, rig, ("bone 9",), looked_at, alike=alike) as sampler:
+            sample.run(sampler.sample(FRAMES))
+        assert set(sampler.cut_down) == copied and bool(sampler.whole_because) != bool(copied)
+
+
+def test_few_frames_of_many_are_sampled_on_a_copy() -> None:
+    """So that those who sample the others know it."""
+    rig = control_rig(9)
+    whole, _, _ = sampled(rig, ("bone 3",), cut_down={})
+    with sample.Sampler(bpy.context.scene, rig, ("bone 3",), in_all=len(FRAMES)) as sampler:
+        few = sample.run(sampler.sample(FRAMES[:2]))
+        assert set(sampler.cut_down) == {rig}
+    np.testing.assert_allclose(few.rotations, whole.rotations[:2], atol=1e-6)
+
+
 @pytest.mark.parametrize("kind", linked.KINDS)
 def test_an_overridden_rig_is_cut_down_like_any_other(tmp_path, kind) -> None:
     """Whatever of it is an override: none of that can enter edit mode."""
