@@ -204,6 +204,11 @@ class LiveWork(Protocol):
 
     def fail(self, solve: LayerSolve, error: LookAtError) -> None: ...
 
+    def apart(self, fraction: float) -> Iterator[float]:
+        """Where solving takes long much is shown: that begins, and what comes after it, in another turn of the window's
+        loop than what was done before, unless that is the turn of the edit."""
+        ...
+
     def complete(self, solve: LayerSolve) -> None:
         """The last constraints of a layer were made, which is no change to be looked into."""
         ...

@@ -30,11 +30,14 @@ _TURN_ON = 0.06
 """The same of a turn after which Blender has little to relate, since temporary scenes rest."""
 _LONGEST_TURN, _SHARE = 0.25, 0.3
 """The same where Blender takes long after each turn, to relate and to draw what there is, and which part of that."""
-_AT_ONCE, _GIVEN_UP = 0.1, 0.125
+_AT_ONCE, _GIVEN_UP = 0.05, 0.0625
 """The same of an edit of which the work until it is seen right should fit into its own turn, which is drawn anyway; and
 when that is given up, since it does not."""
 _LEAST = 0.02
 """Seconds of work in a turn: where less is left of it, once it was seen what has changed, work waits for the next."""
+_LEFT = 0.9
+"""Part of a turn that must be left for a slice, or it waits for the next, once: what takes long to look at has Blender
+evaluate and draw something as well, as a rule, and a slice begins with what cannot be divided."""
 _LOOKING, _LOOKING_ON = 8e-3, 25e-3
 """Seconds for which a turn of the window's loop may read data to see whether it has changed, and what may have changed
 beside keys whose solution is under way."""
@@ -455,8 +458,10 @@ def _take_turns() -> bool:
             # To stand by has Blender evaluate what is tagged, which is looked at and may be solved.
             rests = not state.has_had_turn and _stands_by()
             # What was done before Blender drew counts for this turn, too.
-            rest = 0.0 if state.has_had_turn else _rest(begin, _turn(state, rests))
-            state.has_had_turn = False
+            seconds = _turn(state, rests)
+            least = _LEAST if state.has_waited else _LEFT * seconds
+            rest = 0.0 if state.has_had_turn else _rest(begin, seconds, least)
+            state.has_waited, state.has_had_turn = not (rest or state.has_had_turn), False
             if rest and (_advance(state, rest, rests=rests) or state.news or state.found):
                 state.show()
             _redraw(window, state)
@@ -476,11 +481,11 @@ def _turn(state: LiveScene, rests: bool) -> float:
     return min(max(_SHARE * (time.perf_counter() - state.worked), least), _LONGEST_TURN)
 
 
-def _rest(begin: float, seconds: float = _TURN) -> float:
+def _rest(begin: float, seconds: float = _TURN, least: float = _LEAST) -> float:
     """What is left for work [s] of a turn that began at that time of the thread and may take so long, 0 where that is
-    too little."""
+    less than `least`."""
     left = begin + seconds - time.thread_time()
-    return left if left > _LEAST else 0.0
+    return left if left > least else 0.0
 
 
 def _wake() -> None:

@@ -130,6 +130,8 @@ class LiveScene:
     """Whether the work goes on in turns of the window's loop."""
     has_had_turn: bool = False
     """Whether it has been worked on since the last of these turns began."""
+    has_waited: bool = False
+    """Whether the last of these turns had too little left for it."""
     news: bool = False
     """Whether what is seen first has just been found."""
     found: bool = False
@@ -527,7 +529,7 @@ class LiveScene:
     def _steps(self, scene: bpy.types.Scene) -> Iterator[float]:
         """The work: layer after layer, each after those on which it depends; then it is shown."""
         yield from self._rounds(scene)
-        yield from self._apart(1.0)
+        yield from self.apart(1.0)
         yield from self._showing_large(list(self.kinds.values()), 1.0)
 
     def _showing_large(self, of: Sequence[Kind], fraction: float) -> Iterator[float]:
@@ -537,7 +539,7 @@ class LiveScene:
             yield fraction
         self.is_apart = False
 
-    def _apart(self, fraction: float) -> Iterator[float]:
+    def apart(self, fraction: float) -> Iterator[float]:
         """Where solving takes long much is shown: that begins, and what comes after it, in another turn of the window's
         loop than what was done before."""
         self.is_apart = self.is_slow
@@ -560,10 +562,10 @@ class LiveScene:
                     # Those that come after are solved with it.
                     fraction = (turn + done / len(self.solves)) / (turn + 1)
                     yield fraction
-                    yield from self._apart(fraction)
+                    yield from self.apart(fraction)
                     yield from self._showing_large([kind], fraction)
                     self._show_tracks([kind])
-                    yield from self._apart(fraction)
+                    yield from self.apart(fraction)
             if len(groups) < 2:
                 return
             changed = [self._see_below(scene, kind, solve) for kind, solve in self._each()]
@@ -635,7 +637,8 @@ class LiveScene:
             if not self.seen and any(solve.rough for solve in self.solves.values()):
                 self.seen, self.found = True, not self.waited_for
             if seconds is not None:
-                late = late or (self.is_apart and spent > _BESIDE) or (begins and working * spent > _BEGUN)
+                late = late or (begins and working * spent > _BEGUN)
+                late = late or (self.is_apart and not whole and spent > _BESIDE)
             if late or (to_see and self.seen) or self.news or self.found:
                 done = False
                 break

@@ -25,7 +25,7 @@ from .previews import LookAtPreviews
 NAME = looking.KIND
 _BLINKS = "lookat_pd_blinks"
 """What shape keys have that are changed by look-ats."""
-_INSTALLING = 0.02
+_INSTALLING = 0.01
 """Seconds for which a turn of the window's loop may be held up by making constraints."""
 _KEYED = ("ACTION", "ARMATURE")
 """Kinds of data that are changed where keys of the shot are."""
@@ -167,6 +167,7 @@ class LookAtKind(Kind):
                         # There was no time to correct it in the turn of the edit: what is seen next is verified.
                         break
             if not self.live.was_seen:
+                yield from self.live.apart(share)
                 self.previews.see_first(first.tracks)
                 self.live.seen = self.live.news = True
                 yield share
