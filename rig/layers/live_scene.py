@@ -29,7 +29,7 @@ _WORKING, _WORKING_ON = 0.04, 0.05
 for them, it lasts longer. And one whose temporary scene rests, after which Blender has little to do."""
 _BESIDE = 0.02
 """Seconds of work that may be in the same turn as what is shown of a long one."""
-_BEGUN = 0.01
+_BEGUN = 0.004
 """Seconds of the processor after which a slice makes no temporary scene and no copy of a rig, but ends."""
 _BUSIER = 1.25
 """By how much more a work may be taken to last than before: a machine that is busy beside it says little of it."""
