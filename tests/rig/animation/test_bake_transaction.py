@@ -30,6 +30,22 @@ def curves_of(action: bpy.types.Action) -> dict[tuple[str, int], tuple[str, list
     }
 
 
+@pytest.mark.parametrize("keyed", [(), (0,), (0, 1, 2, 3)])
+def test_a_bake_that_is_given_up_leaves_channels_without_keys_as_they_stood(keyed: tuple[int, ...]) -> None:
+    armature = scenes.figure()
+    bone = armature.pose.bones["chest"]
+    bone.rotation_quaternion = 0.9, 0.1, 0.2, 0.0
+    for index in keyed:
+        bone.keyframe_insert("rotation_quaternion", index=index, frame=1)
+    before, frames = scenes.poses(armature, [4]), np.arange(1.0, 9.0)
+    with bake_transaction.BakeTransaction(armature) as work:
+        base, turned = np.tile(bone.rotation_quaternion, (8, 1)), np.tile([0.5, 0.5, 0.5, 0.5], (8, 1))
+        work.write("chest", "QUATERNION", frames, turned, base)
+        scenes.goto(5)
+        work.rollback()
+    np.testing.assert_array_equal(scenes.poses(armature, [4]), before)
+
+
 @pytest.mark.parametrize("undone", [False, True])
 def test_curves_that_a_bake_adds_keep_their_group_and_can_be_removed(undone: bool) -> None:
     armature = scenes.figure()
