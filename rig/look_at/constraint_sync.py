@@ -44,7 +44,7 @@ def sync(armature: bpy.types.Object, seconds: float = np.inf) -> list[Instance]:
     Names of bones that were renamed are mended in the settings. Not for a rig in edit mode. seconds: for which
     constraints may be made; then the rest of them is left to `complete`.
     """
-    _follow_renames(armature)
+    follow_renames(armature)
     mend_keys(armature)
     found, used, until = [], set(), perf_counter() + seconds
     for bone in live_bones(armature):
@@ -94,14 +94,15 @@ def complete(armature: bpy.types.Object, look_ats: Sequence[Instance]) -> Iterat
     offsets.arrange(armature, [item.number for item in look_ats])
 
 
-def _follow_renames(armature: bpy.types.Object) -> None:
-    """Blender does not know that settings name bones: where one is renamed, its new name is written into them."""
+def follow_renames(armature: bpy.types.Object) -> None:
+    """Blender does not know that settings name bones: where one is renamed, its new name is written into them, also of
+    a look-at that is muted."""
     places, names = offsets.places(armature), armature.data.bones.keys()
     renamed = _seen.have_changed(armature)
     if renamed:
         # Blender renames bones in the keys too, and 4.5 goes on with the names that it had.
         offsets.LookAtLayer(armature).evaluate()
-    for bone in live_bones(armature):
+    for bone in look_at.bones_with_look_at(armature):
         settings = armature.pose.bones[bone].lookat_pd
         held = places.get(settings.number, {})
         for place, item in enumerate(look_at.named_links(settings)):
@@ -112,6 +113,10 @@ def _follow_renames(armature: bpy.types.Object) -> None:
                     if remembered.bone == item.bone:
                         remembered.bone = owners[0]
                 item.bone = owners[0]
+        if not held:
+            for item in (*look_at.named_links(settings), *settings.unkeyed):
+                if now := _seen.new_name(armature, item.bone):
+                    item.bone = now
         if settings.chain and settings.chain[0].bone not in names:
             settings.chain[0].bone = bone
         # To write what is there already would have Blender evaluate the rig, without end.
@@ -127,7 +132,7 @@ def _follow_renames(armature: bpy.types.Object) -> None:
 
 
 def _looked_at(armature: bpy.types.Object) -> Iterator[bpy.types.Object | None]:
-    for bone in live_bones(armature):
+    for bone in look_at.bones_with_look_at(armature):
         settings = armature.pose.bones[bone].lookat_pd
         yield settings.target
         yield from (item.object for item in settings.targets)

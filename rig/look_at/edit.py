@@ -53,6 +53,7 @@ def remove(armature: bpy.types.Object, bone: str) -> None:
     """Take a look-at away with its settings and their keys, as if it had never been there, and the target that was made
     with it, if nobody has changed or used that."""
     target = armature.pose.bones[bone].lookat_pd.target
+    constraint_sync.follow_renames(armature)
     unkeyed_pose.bring_back(armature, bone)
     actions.remove_curves(armature, f"{settings_path(bone)}.")
     unset(armature.pose.bones[bone].lookat_pd)

@@ -12,6 +12,7 @@ import bpy
 from ...lookat_pd.errors import RigError
 from ..animation import actions, editable, unkeyed_pose
 from ..animation.bake_transaction import SOURCE, source_of
+from . import constraint_sync
 from .body import blink_bake
 from .resolve import exists_on
 
@@ -94,6 +95,7 @@ def edit_live(armature: bpy.types.Object, bone: str) -> Sequence[str]:
     The baked action is kept. Raises RigError, and then changes nothing.
     """
     found = check(armature, bone)
+    constraint_sync.follow_renames(armature)
     if found.track is not None:
         shapes = [strip.action for strip in found.track.strips if strip.action is not None]
         bones = [name for action in shapes for name in dict(action.get(_BAKED, {}))]

@@ -1,6 +1,7 @@
 """A look-at that was muted, by the eye or by a bake, and is live again: nobody has changed its keys."""
 
 import bpy
+import numpy as np
 import pytest
 
 from extension import load
@@ -39,6 +40,33 @@ def test_nothing_is_said_to_be_restored(way, others) -> None:
             scenes.goto(3)
             edit_live.edit_live(armature, "head")
         assert notes(armature) == before
+
+
+@pytest.mark.every_blender
+@pytest.mark.parametrize("way", ["eye", "bake"])
+def test_bones_may_be_renamed_meanwhile(way) -> None:
+    """Of those with keys Blender renames the curves in what plays only."""
+    armature = scenes.figure()
+    scenes.animate(armature, bones=("chest",))
+    settings = scenes.aim(armature, scenes.ball())
+    frames = (1, 20, scenes.LAST)
+    still, seen = scenes.animated(armature, frames), scenes.poses(armature, frames)
+    if way == "eye":
+        settings.mute = True
+    else:
+        scenes.run_bake(armature)
+    scenes.goto(3)
+    for bone in armature.data.bones:
+        if bone.name not in ("head", "chest"):
+            bone.name = f"new {bone.name}"
+    scenes.goto(20)
+    if way == "eye":
+        settings.mute = False
+    else:
+        edit_live.edit_live(armature, "head")
+    np.testing.assert_allclose(scenes.poses(armature, frames), seen, atol=1e-6)
+    load("rig.look_at.edit").remove(armature, "head")
+    np.testing.assert_allclose(scenes.poses(armature, frames), still, atol=1e-6)
 
 
 def test_keys_that_were_changed_are_still_said_to_be_restored() -> None:
