@@ -115,7 +115,7 @@ def follow_renames(armature: bpy.types.Object) -> None:
                 item.bone = owners[0]
         if not held:
             for item in (*look_at.named_links(settings), *settings.unkeyed):
-                if now := _seen.new_name(armature, item.bone):
+                if item.bone not in names and (now := _seen.new_name(armature, item.bone)):
                     item.bone = now
         if settings.chain and settings.chain[0].bone not in names:
             settings.chain[0].bone = bone
