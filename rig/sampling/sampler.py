@@ -479,9 +479,8 @@ class Sampler:
                 before()
         whole, begin = math.floor(frame), perf_counter()
         if self._can_rest and not self._is_new and whole >= 0:
-            # The same without a sign to the window, which would draw all it shows again. No property is set to a
-            # frame below 0, unless the preferences allow that.
-            self.scene.frame_current, self.scene.frame_subframe = whole, frame - whole
+            # The same without a sign to the window, which would draw all it shows again.
+            _go_quietly(self.scene, whole, frame - whole)
             self.scene.view_layers[0].depsgraph.update()
         else:
             self.scene.frame_set(whole, subframe=frame - whole)
@@ -675,6 +674,22 @@ def _follower(scene: bpy.types.Scene, item: bpy.types.Object, bone: str, *, turn
     constraint = empty.constraints.new("COPY_TRANSFORMS" if turns else "COPY_LOCATION")
     constraint.target, constraint.subtarget = item, bone
     return empty
+
+
+def _go_quietly(scene: bpy.types.Scene, whole: int, part: float) -> None:
+    """Go to a frame of a scene; to set that of one scene alone has each window draw its status bar."""
+    scenes = list(bpy.data.scenes)
+    frames = np.empty(len(scenes), dtype=np.int32)
+    bpy.data.scenes.foreach_get("frame_current", frames)
+    if scene.frame_current == whole or frames.min() < 0:
+        # At the same frame nothing else has Blender evaluate what is put on the rig meanwhile. And no property is set
+        # to a frame below 0, unless the preferences allow that.
+        scene.frame_current = whole
+    else:
+        frames[scenes.index(scene)] = whole
+        bpy.data.scenes.foreach_set("frame_current", frames)
+    if scene.frame_subframe or part:
+        scene.frame_subframe = part
 
 
 _open: list[Sampler] = []

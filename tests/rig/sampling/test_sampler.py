@@ -200,7 +200,9 @@ def test_steps_without_a_sign_to_the_window_sample_the_same_to_the_bit(monkeypat
     scene.armature.pose.bones["hips"].location.y = 0.375
     bpy.context.view_layer.update()
     frames = [float(frame) for frame in range(-5, 48)] + [7.25, 8.5, 46.75]
-    frames_shown, shown = [], sample.Sampler._step
+    frames_shown, shown, heard = [], sample.Sampler._step, []
+    elsewhere = bpy.data.scenes.new("Other Scene")
+    elsewhere.frame_set(33, subframe=0.5)
 
     def sampled(*, can_rest: bool):
         def step(self, frame, before):
@@ -215,7 +217,15 @@ def test_steps_without_a_sign_to_the_window_sample_the_same_to_the_bit(monkeypat
         ) as sampler:
             return sample.run(sampler.sample(frames))
 
-    here, one, other = bpy.context.scene.frame_current, sampled(can_rest=False), sampled(can_rest=True)
+    def hear(evaluated, *_) -> None:
+        heard.extend([evaluated.frame_current] * (own_data.TEMPORARY in evaluated))
+
+    here, one = bpy.context.scene.frame_current, sampled(can_rest=False)
+    bpy.app.handlers.depsgraph_update_pre.append(hear)
+    other = sampled(can_rest=True)
+    bpy.app.handlers.depsgraph_update_pre.remove(hear)
+    assert len(heard) < 15, heard
+    assert elsewhere.frame_current_final == 33.5
     for name in ("rotations", "positions", "sizes", "targets", "worlds"):
         assert np.array_equal(getattr(one, name), getattr(other, name)), name
     assert all(np.array_equal(one.raw[name], other.raw[name]) for name in one.raw)
