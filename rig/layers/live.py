@@ -169,7 +169,7 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
             _advance(state, _rest(begin, _GIVEN_UP if state.seen_within else _AT_ONCE), to_see=True, whole=True)
     if state.job is not None or state.check_at < np.inf or state.is_unsure or state.as_built != _structure:
         _wake()
-    if _may_show(scene, state, playing):
+    if _may_show(scene, state, playing) and not (state.is_ending and state.job is not None):
         state.show()
     _know_objects()
 

@@ -58,6 +58,9 @@ class LiveScene:
     as_built: int = -1
     is_apart: bool = False
     """Whether what comes next begins a turn of its own."""
+    is_ending: bool = False
+    """Whether the work goes on by removing a temporary scene, after which all that the window shows is drawn: what was
+    solved is shown with that."""
     is_just_built: bool = False
     """Whether the layers were found since what has changed was last asked for."""
     unresolved: bool = False
@@ -512,7 +515,7 @@ class LiveScene:
             return
         self.fraction, self.started = 0.0, time.perf_counter()
         self.seen = self.is_expected = False
-        self.is_settled = self.is_apart = False
+        self.is_settled = self.is_apart = self.is_ending = False
         stale = max((solve.stale for solve in self.solves.values()), default=FRESH)
         frame = self.scene.frame_current_final
         work = stale, *(kind.begin(self._of(kind), frame) for kind in self.kinds.values())
@@ -627,7 +630,7 @@ class LiveScene:
             # The next step takes as long as the last one, as a rule.
             lasting = 2.0 * spent - opening - before
             working = (time.thread_time() - worked) / max(spent, 1e-9)
-            begins = sampler.is_to_begin()
+            begins, self.is_ending = sampler.is_to_begin(), sampler.is_to_end()
             late = seconds is not None and (
                 working * spent > seconds
                 if whole
@@ -638,7 +641,7 @@ class LiveScene:
                 self.seen, self.found = True, not self.waited_for
             if seconds is not None:
                 late = late or (begins and working * spent > _BEGUN)
-                late = late or (self.is_apart and not whole and spent > _BESIDE)
+                late = late or ((self.is_apart or self.is_ending) and not whole and spent > _BESIDE)
             if late or (to_see and self.seen) or self.news or self.found:
                 done = False
                 break

@@ -15,7 +15,7 @@ from ...lookat_pd.progress import subrange
 from ...lookat_pd.rotation import Array
 from ..layers.kinds import BODY, FRESH, TARGETS, Instance, LayerSolve
 from ..layers.track import Track
-from ..sampling.sampler import Alike, CutDown, Sampler, Samples
+from ..sampling.sampler import Alike, CutDown, Sampler, Samples, note_end
 from .aim_errors import AimErrors
 from .body import response
 from .body.body_solve import BodySolve
@@ -208,6 +208,8 @@ class LookAtSolve(LayerSolve):
                     self.solution, self.measured, self.error = verification.solution, True, verification.error
                     self.aim = verification.aim
                     self.finish(solver, body, verification.offsets, verification.displacement, seen)
+            note_end()
+            yield 0.999
         self.stale = FRESH
 
     def sampler(self, context: SolveContext, cut_down: CutDown | None = None) -> Sampler:

@@ -694,7 +694,7 @@ def _go_quietly(scene: bpy.types.Scene, whole: int, part: float) -> None:
 
 _open: list[Sampler] = []
 _in_window = not bpy.app.background
-_is_resting = _is_to_begin = False
+_is_resting = _is_to_begin = _is_to_end = False
 _seconds_opening = 0.0
 
 
@@ -745,6 +745,20 @@ def is_to_begin() -> bool:
     for each time."""
     global _is_to_begin
     found, _is_to_begin = _is_to_begin, False
+    return found
+
+
+def note_end() -> None:
+    """The next step leaves nothing of a sampling in the file."""
+    global _is_to_end
+    _is_to_end = True
+
+
+def is_to_end() -> bool:
+    """Whether the next step removes a temporary scene, after which Blender relates and draws all that the window shows;
+    once for each time."""
+    global _is_to_end
+    found, _is_to_end = _is_to_end and bool(_open), False
     return found
 
 

@@ -19,6 +19,7 @@ gaze = load("lookat_pd.gaze")
 gaze_solving = load("rig.look_at.gaze_solving")
 layers = load("rig.look_at.body.layers")
 live = load("rig.layers.live")
+live_scene = load("rig.layers.live_scene")
 playhead = load("rig.look_at.live.playhead")
 rotation = load("lookat_pd.rotation")
 sampler = load("rig.sampling.sampler")
@@ -112,6 +113,24 @@ def test_after_an_edit_the_playhead_is_seen_before_anything_is_verified(scene, m
         state().show()
         assert frames < 1.2 * (end - begin + 1)
         assert 0.0 < np.degrees(rotation.angle_between(first, facing(scene))) < CORRECT
+
+
+def test_a_scene_goes_in_the_turn_that_shows_what_was_solved_with_it(scene, monkeypatch) -> None:
+    """To remove it has the window draw all it shows, and what is shown next has it do so again."""
+    monkeypatch.setattr(sampler, "_in_window", True)
+    monkeypatch.setattr(sampler, "_MOST", 1.0)
+    monkeypatch.setattr(live_scene, "_BESIDE", 0.0)
+    poses(scene.armature, (AT,))
+    out_of_date()
+    with suspend.suspend_live():
+        while not state().is_ending:
+            assert not state().advance(1.0, rests=True)
+            state().show()
+        assert sampler.is_resting()
+        monkeypatch.setattr(live_scene, "_BESIDE", 1.0)
+        assert state().advance(1.0, rests=True)
+        state().show()
+        assert not sampler.is_resting()
 
 
 @pytest.mark.thorough
