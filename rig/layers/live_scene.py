@@ -208,6 +208,17 @@ class LiveScene:
             self.stop()
             self.begin()
             self.is_known = edited and not now
+        elif self.job is None and self.check_at == np.inf and self._has_more_to_show():
+            self.begin()
+
+    def _has_more_to_show(self) -> bool:
+        """Whether large layers do not show what is known of them, which the work does in steps."""
+        for key, solve in self.solves.items() if self.is_gradual else ():
+            kind = self.kind_of(solve)
+            track = kind.shown(solve) if kind.layer.is_large else None
+            if track is not None and track is not self.tracks.get(key):
+                return True
+        return False
 
     def _look(self, scene: bpy.types.Scene, touched: set[str] | None, within: float, *, now: bool) -> bool:
         """Look at what may have changed, as `refresh` is told; whether something is out of date by that."""
@@ -746,8 +757,8 @@ class LiveScene:
 
     def _show_tracks(self, of: Sequence[Kind]) -> bool:
         """Let the rigs show what is solved, but large layers where the work will; whether anything was written."""
-        gradual = self.job is not None and self.is_gradual
-        return drain(self._showing([kind for kind in of if not (kind.layer.is_large and gradual)]))
+        later = self.is_gradual and (self.job is not None or self.check_at < np.inf)
+        return drain(self._showing([kind for kind in of if not (kind.layer.is_large and later)]))
 
     def _showing(self, of: Sequence[Kind]) -> Generator[float, None, bool]:
         """Let the rigs show what is solved of these kinds; whether anything was written. Yields between what takes
@@ -771,6 +782,10 @@ class LiveScene:
                     # What is there of its constraints and keys is from here.
                     self.layers[key] = layer.fixed(), layer.contents()
                     self.tracks[key] = track
+                    if kind.layer.is_large and self.prints:
+                        # Constraints that it has now are no change to be looked into.
+                        yield 1.0
+                        self.prints[_CONSTRAINTS, solve.owner.name_full] = self._constraints(solve.owner)
             elif self.prints and (solve.stale == FRESH or solve.samples is None):
                 # Until then what the file shows may be its solution.
                 kind.layer_of(solve.instance).hide()
