@@ -23,10 +23,10 @@ from . import clock, kinds
 from .kinds import FRESH, Kind, LayerSolve
 from .live_scene import RESTING, LiveScene
 
-_TURN = 0.05
+_TURN = 0.045
 """Seconds for which a turn of the window's loop may be held up, to see what has changed and to solve; with what is
 shown at its end, and what Blender evaluates for that, a tenth of a second. What takes longer goes on in the next."""
-_TURN_ON = 0.06
+_TURN_ON = 0.05
 """The same of a turn after which Blender has little to relate, since temporary scenes rest."""
 _LONGEST_TURN, _SHARE = 0.25, 0.3
 """The same where Blender takes long after each turn, to relate and to draw what there is, and which part of that."""
