@@ -15,7 +15,7 @@ ON_THE_WAY = {
     "join": "rig/transitions/join.py",
     "dynamics": "rig/animation/bake_transaction.py",
 }
-BELOW = ("animation", "sampling", "detection", "controls", "layers")
+BELOW = ("guards", "animation", "sampling", "detection", "controls", "layers")
 """Packages of the bridge that are no features."""
 USED = {
     # Whether feet have to be planted is asked of a body by default.
