@@ -44,8 +44,6 @@ class Row:
     faster: bool = False
     also: str = ""
     """Further figures."""
-    in_proportion: bool = False
-    """Whether the time is already that of the machine for which goals are set."""
 
     @property
     def title(self) -> str:
@@ -82,9 +80,7 @@ class Row:
 
     def at_pace(self, pace: float) -> "Row":
         """The row with the time of the machine for which goals are set, where this one takes `pace` times as long."""
-        if self.seconds is None or self.in_proportion:
-            return self
-        return replace(self, seconds=self.seconds / pace, in_proportion=True)
+        return self if self.seconds is None else replace(self, seconds=self.seconds / pace)
 
     @property
     def is_met(self) -> bool:

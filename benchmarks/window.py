@@ -74,31 +74,21 @@ def _printed(result: blender.Result) -> list[dict[str, Any]]:
 
 def turns(edits: Sequence[dict[str, Any]]) -> list[Row]:
     """A row for each rig: how long the edit that does so longest holds a turn of the window's loop up, beyond what
-    Blender needs for it, on a machine as fast as the one for which goals are set; and one of what shows progress.
+    Blender needs for it; and one of what shows progress.
 
-    edits: "edit", the name of the rig and of the edit; "added" [s]; "most" [s], which it may add; "pace", how many
-    times as long this machine takes.
+    edits: "edit", the name of the rig and of the edit; "added" [s]; "most" [s], which it may add.
     """
     by_kind: dict[tuple[str, float], list[dict[str, Any]]] = {}
     for edit in edits:
         by_kind.setdefault((edit["edit"].split(", ")[0], edit["most"]), []).append(edit)
     made = []
     for (rig, most), some in by_kind.items():
-        longest = max(some, key=lambda edit: edit["added"] / edit["pace"])
+        longest = max(some, key=lambda edit: edit["added"])
         kind = "of edits" if most == min(edit["most"] for edit in edits) else "of bakes and joins"
         name = longest["edit"].removeprefix(f"{rig}, ")
         key = f"window.turns.{rig.replace(' ', '_')}.{kind.split()[-1]}"
-        made.append(
-            Row(
-                key,
-                f"{rig}: added to a turn, the longest {kind}",
-                longest["added"] / longest["pace"],
-                goal=Goal(most, SECONDS),
-                group="Turns of the window",
-                also=f"{name}, of {len(some)}",
-                in_proportion=True,
-            )
-        )
+        what, also = f"{rig}: added to a turn, the longest {kind}", f"{name}, of {len(some)}"
+        made.append(Row(key, what, longest["added"], goal=Goal(most, SECONDS), group="Turns of the window", also=also))
     return made
 
 

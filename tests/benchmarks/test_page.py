@@ -39,11 +39,7 @@ def test_goals_say_whether_they_are_met() -> None:
 def test_goals_in_seconds_are_in_proportion_to_the_plain_loop(loop: float, in_proportion: str, met: str) -> None:
     goal = Goal(0.002, "seconds")
     rows = (Row("solver.loop", "loop", loop), Row("a", "a", 0.003, goal=goal))
-    there = Row("b", "b", 0.003, goal=goal, in_proportion=True)
-    assert page.goals({"one": rows, "two": (there,)}).splitlines()[2:] == [
-        f"| a | below 2 ms | 3.0 ms | {in_proportion} | {met} |",
-        "| b | below 2 ms | 3.0 ms | 3.0 ms | **no** |",
-    ]
+    assert page.goals({"one": rows}).endswith(f"| a | below 2 ms | 3.0 ms | {in_proportion} | {met} |")
 
 
 def test_a_machine_that_is_faster_is_given_as_much() -> None:

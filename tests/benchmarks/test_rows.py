@@ -57,15 +57,15 @@ def test_a_group_is_named_once() -> None:
 
 
 def test_a_row_survives_being_written_down() -> None:
-    full = Row("a", "b", 0.1, 0.2, "c", Goal(3, SPEEDUP), "d", "a frame", True, "more", True)
+    full = Row("a", "b", 0.1, 0.2, "c", Goal(3, SPEEDUP), "d", "a frame", True, "more")
     for row in (full, Row("a", "b"), Row("a", "b", 0.0, 0.0), Row("a", "b", also="only this")):
         assert Row.from_data(row.as_data()) == row
 
 
 def test_the_edit_that_holds_a_rig_up_longest_is_its_row() -> None:
     made = (("knight, Add", 0.02, 0.1), ("knight, key", 0.09, 0.1), ("knight, bake", 0.2, 0.15), ("fox, Add", 0.0, 0.1))
-    edits = [{"edit": name, "added": added, "most": most, "pace": 2.0} for name, added, most in made]
+    edits = [{"edit": name, "added": added, "most": most} for name, added, most in made]
     rows = {row.key: row for row in window.turns(edits)}
     assert list(rows) == ["window.turns.knight.edits", "window.turns.knight.joins", "window.turns.fox.edits"]
     longest = rows["window.turns.knight.edits"]
-    assert longest.seconds == 0.045 and longest.also == "key, of 2" and longest.is_met
+    assert longest.seconds == 0.09 and longest.also == "key, of 2" and longest.is_met

@@ -39,8 +39,8 @@ LIVE = ("rig.layers.live",)
 MARK = "@figures "
 """Before what an edit has added to a turn, for the benchmark."""
 MOST, LOOP = 0.1, 0.05
-"""Seconds of the thread that may be added to a turn, on a machine on which a plain loop takes so long: the one for
-which the benchmarks set their goals. One that is faster is given as much."""
+"""Seconds of the thread that may be added to a turn where two plain loops take so long. Where they take longer, as on a
+busy machine, it may be as much more."""
 BAKING = 0.15
 """The same for a bake or join, which shows progress and can be stopped: with a step of it that cannot be divided."""
 BESIDE = 1.5
@@ -140,7 +140,7 @@ class Turns:
 
 
 def pace() -> float:
-    """How many times as long this machine takes for a plain loop of 10 bones, as busy as it is, 1 at least."""
+    """How many times as long this machine takes for two plain loops, as busy as it is, 1 at least."""
     times = []
     for _ in range(3):
         begin = time.process_time()
@@ -190,7 +190,7 @@ def short(edit: Edit, rested: Callable[[], bool], hands: Hands) -> Generator[flo
         print(f"@ {edit.name}: {told}")
         if added < limit:
             break
-    print(MARK + json.dumps({"edit": edit.name, "added": max(least, 0.0), "most": edit.most, "pace": pace()}))
+    print(MARK + json.dumps({"edit": edit.name, "added": max(least, 0.0), "most": edit.most}))
     return "" if least < limit else f"{edit.name}, also in the last of {TRIES} tries: {told}"
 
 
