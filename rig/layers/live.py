@@ -23,19 +23,19 @@ from . import clock, kinds
 from .kinds import FRESH, Kind, LayerSolve
 from .live_scene import RESTING, LiveScene
 
-_TURN = 0.045
+_TURN = 0.05
 """Seconds for which a turn of the window's loop may be held up, to see what has changed and to solve; with what is
 shown at its end, and what Blender evaluates for that, a tenth of a second. What takes longer goes on in the next."""
-_TURN_ON = 0.05
+_TURN_ON = 0.06
 """The same of a turn after which Blender has little to relate, since temporary scenes rest."""
 _LONGEST_TURN, _SHARE = 0.25, 0.3
 """The same where Blender takes long after each turn, to relate and to draw what there is, and which part of that."""
-_AT_ONCE, _GIVEN_UP = 0.05, 0.0625
+_AT_ONCE, _GIVEN_UP = 0.1, 0.125
 """The same of an edit of which the work until it is seen right should fit into its own turn, which is drawn anyway; and
 when that is given up, since it does not."""
 _LEAST = 0.02
 """Seconds of work in a turn: where less is left of it, once it was seen what has changed, work waits for the next."""
-_LEFT = 0.9
+_LEFT = 0.5
 """Part of a turn that must be left for a slice, or it waits for the next, once: what takes long to look at has Blender
 evaluate and draw something as well, as a rule, and a slice begins with what cannot be divided."""
 _LOOKING, _LOOKING_ON = 8e-3, 25e-3

@@ -24,7 +24,7 @@ _CHECK_LATER, _CHECK_AT_WORK = 0.3, 1.0
 and how often it is looked at while slices of work make changes themselves."""
 RESTING = 3
 """Turns of the window's loop without a change, after which a hand rests, also where a turn takes long."""
-_WORKING, _WORKING_ON = 0.035, 0.04
+_WORKING, _WORKING_ON = 0.04, 0.05
 """Seconds of the processor for which a slice may work, however long it may last: while others work, or the slice waits
 for them, it lasts longer. And one whose temporary scene rests, after which Blender has little to do."""
 _BESIDE = 0.02
