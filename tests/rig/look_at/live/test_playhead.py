@@ -250,7 +250,8 @@ def test_a_setting_of_many_frames_is_seen_at_the_playhead_first(long, monkeypatc
     with suspend.suspend_live():
         settings.settle_time = 0.7
         state().refresh(bpy.context.scene, live._structure, now=True)
-        assert not state().advance(10.0, to_see=True) and state().seen
+        while not state().seen:
+            assert not state().advance(0.05, to_see=True)
         first = look_ats().previews.first.track(only_solve())
         assert only_solve().track is before and np.array_equal(first.offsets_at(1), before.offsets_at(1))
         while not state().advance(0.05):
