@@ -3,9 +3,10 @@
 What is kept may be thrown away at any time. Ghosts are kept by armature, as long as *Compare* is on.
 """
 
-from collections.abc import Collection, Generator, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 import bpy
 import numpy as np
@@ -127,19 +128,7 @@ def _sampler(
 
 def _bakes(armature: bpy.types.Object) -> suspend.LeftOut:
     """What is left out where an armature is to play what was baked from: layers of bakes, and all that is live."""
-
-    @contextmanager
-    def on_rigs(spared: Collection[bpy.types.Object]) -> Iterator[bool]:
-        is_copied = armature in spared
-        with suspend.layers_disabled(spared) as changed, nullcontext() if is_copied else _without_bakes(armature):
-            yield changed or not is_copied
-
-    def on_copy(copy: bpy.types.Object, original: bpy.types.Object) -> None:
-        suspend.disable_on({original: copy})
-        if original == armature:
-            _play_source(armature, copy)
-
-    return suspend.LeftOut(on_rigs, on_copy)
+    return suspend.EVERYTHING.changing(armature, partial(_without_bakes, armature), partial(_play_source, armature))
 
 
 def _play_source(armature: bpy.types.Object, item: bpy.types.Object) -> None:

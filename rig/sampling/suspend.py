@@ -22,6 +22,30 @@ class LeftOut:
     disable_on: Callable[[bpy.types.Object, bpy.types.Object], None]
     """Lets its data on a copy of a rig, which comes first, add nothing."""
 
+    def changing(
+        self,
+        rig: bpy.types.Object,
+        itself: Callable[[], AbstractContextManager[object]],
+        on_copy: Callable[[bpy.types.Object], None],
+    ) -> "LeftOut":
+        """The same, and a rig is changed beside it: a copy that stands in for it, or it itself in a context, which says
+        by False that nothing had to be changed."""
+
+        @contextmanager
+        def disabled(spared: Collection[bpy.types.Object]) -> Iterator[bool]:
+            with ExitStack() as stack:
+                changed = stack.enter_context(self.disabled(spared))
+                if rig not in spared:
+                    changed = stack.enter_context(itself()) is not False or changed
+                yield changed
+
+        def disable_on(copy: bpy.types.Object, original: bpy.types.Object) -> None:
+            self.disable_on(copy, original)
+            if original == rig:
+                on_copy(copy)
+
+        return LeftOut(disabled, disable_on)
+
 
 LAYERS: list[LeftOut] = []
 
@@ -63,6 +87,10 @@ def disable_on(copies: Mapping[bpy.types.Object, bpy.types.Object], layers: Sequ
     for original, copy in copies.items():
         for layer in LAYERS if layers is None else layers:
             layer.disable_on(copy, original)
+
+
+EVERYTHING = LeftOut(layers_disabled, lambda copy, original: disable_on({original: copy}))
+"""All layers together."""
 
 
 def is_watched(item: bpy.types.Object) -> bool:

@@ -8,9 +8,10 @@ place; it lands when it can have come there without pulling at the body. After t
 the destination.
 """
 
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import bpy
@@ -239,19 +240,11 @@ def sample(
 def _alone(armature: bpy.types.Object, clip: PlayedClip, others: LeftOut) -> LeftOut:
     """What is left out, and all that an armature plays but a clip."""
 
-    @contextmanager
-    def on_rigs(spared: Collection[bpy.types.Object]) -> Iterator[bool]:
-        is_copied = armature in spared
-        plays = nullcontext() if is_copied else clip.playing(armature)
-        with others.disabled(spared) as changed, plays:
-            yield changed or not is_copied
-
-    def on_copy(copy: bpy.types.Object, original: bpy.types.Object) -> None:
-        others.disable_on(copy, original)
-        if original == armature and clip.action is not None:
+    def on_copy(copy: bpy.types.Object) -> None:
+        if clip.action is not None:
             play(copy, clip.action, clip.slot)
 
-    return LeftOut(on_rigs, on_copy)
+    return others.changing(armature, partial(clip.playing, armature), on_copy)
 
 
 def _planted(known: Sequence[SampledClip], foot: int, dt: float) -> list[FootStance]:

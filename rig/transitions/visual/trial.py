@@ -7,7 +7,8 @@ none, only in slices those of the rig. Nothing else uses these actions between s
 """
 
 from collections.abc import Callable, Collection, Generator, Iterator
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import bpy
@@ -112,21 +113,20 @@ class Trial:
         """Of what is sampled, which has what is tried: what comes later, and look-ats."""
         others = visual_offsets.without(self.armature, {self.action, *self._later})
 
+        def on_copy(copy: bpy.types.Object) -> None:
+            self._begin_on(self.layer.instead(self._tried(), copy))
+
+        both = others.changing(self.armature, self._on_rig, on_copy)
+
         @contextmanager
-        def on_rigs(spared: Collection[bpy.types.Object]) -> Iterator[bool]:
-            is_copied = self.armature in spared
-            with others.disabled(spared) as changed, nullcontext() if is_copied else self._on_rig():
+        def disabled(spared: Collection[bpy.types.Object]) -> Iterator[bool]:
+            with both.disabled(spared) as changed:
                 try:
-                    yield changed or not is_copied
+                    yield changed
                 finally:
                     self._sampled = None
 
-        def on_copy(copy: bpy.types.Object, original: bpy.types.Object) -> None:
-            others.disable_on(copy, original)
-            if original == self.armature:
-                self._begin_on(self.layer.instead(self._tried(), copy))
-
-        return suspend.LeftOut(on_rigs, on_copy)
+        return replace(both, disabled=disabled)
 
     def _begin_on(self, layer: VisualLayer) -> None:
         """Show what is tried from now on."""

@@ -6,8 +6,9 @@ action, with a slot for each bone.
 
 import json
 from collections.abc import Callable, Collection, Generator, Hashable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import bpy
@@ -400,21 +401,12 @@ def without(armature: bpy.types.Object, only: Collection[bpy.types.Action] | Non
     now, or some of them."""
     chosen, layers = set(of(armature)) if only is None else set(only), kinds.left_out(0)
 
-    @contextmanager
-    def on_rigs(spared: Collection[bpy.types.Object]) -> Iterator[bool]:
-        with ExitStack() as stack:
-            changed = stack.enter_context(layers.disabled(spared))
-            if armature not in spared:
-                changed = stack.enter_context(muted(armature, chosen)) or changed
-            yield changed
-
-    def on_copy(copy: bpy.types.Object, original: bpy.types.Object) -> None:
-        layers.disable_on(copy, original)
-        for _, constraint in VisualLayer.on(copy) if original == armature else ():
+    def on_copy(copy: bpy.types.Object) -> None:
+        for _, constraint in VisualLayer.on(copy):
             if constraint.action in chosen:
                 constraint.influence = 0.0
 
-    return suspend.LeftOut(on_rigs, on_copy)
+    return layers.changing(armature, partial(muted, armature, chosen), on_copy)
 
 
 def muted(armature: bpy.types.Object, only: Collection[bpy.types.Action] | None = None) -> AbstractContextManager[bool]:
