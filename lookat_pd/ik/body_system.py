@@ -65,8 +65,7 @@ class Relaxation:
         change = back - self.back
         along = -np.einsum("md,md->m", self.back, change)[:, None]
         square = np.einsum("md,md->m", change, change)[:, None]
-        best = self.gain * along / np.maximum(square, 1e-300)
-        best = np.minimum(np.maximum(best, _LEAST_GAIN), _MOST_GAIN)
+        best = np.clip(self.gain * along / np.maximum(square, 1e-300), _LEAST_GAIN, _MOST_GAIN)
         known = self.back.any(axis=1, keepdims=True)
         same = (held == self.held).all(axis=1, keepdims=True)
         gain = np.where(error < _NEAR, np.where(same, best, np.minimum(self.gain, _GAIN)), _GAIN)

@@ -59,8 +59,8 @@ def family(mode: str) -> str:
 def to_quaternion(raw: Array, mode: str) -> Array:
     """Channel values (F, 3 or 4) of a bone in this rotation mode to unit quaternions (F, 4)."""
     if mode == "QUATERNION":
-        length = rotation.length(raw)[:, None]
-        return np.where(length > 0.0, raw / np.where(length > 0.0, length, 1.0), rotation.IDENTITY)
+        length = np.linalg.norm(raw, axis=-1, keepdims=True)
+        return np.where(length > 0.0, rotation.normalize(raw), rotation.IDENTITY)
     if mode == "AXIS_ANGLE":
         return rotation.from_axis_angle(raw[:, 1:], raw[:, 0])
     return rotation.from_euler(raw, mode)
