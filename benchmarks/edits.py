@@ -31,7 +31,7 @@ CHAIN = 12
 TURN, LATER = 80, (84, 88, 92, 96)
 SLICE = 0.06
 _GOALS = {"talk": (0.3, 2.0), "chest": (0.15, 0.5), "target": (0.15, 0.5)}
-"""Seconds there until an edit is seen, and until it is verified."""
+"""Seconds until an edit is seen, and until it is verified, on the machine for which goals are set."""
 _WHAT = {"talk": "a turn moved", "chest": "a key of the chest edited", "target": "a key of the target moved"}
 
 
