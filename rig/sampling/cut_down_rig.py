@@ -288,15 +288,19 @@ def _keep_bones(data: bpy.types.Armature, keep: Collection[str]) -> None:
     """Remove all other bones, in an edit mode that the window never sees.
 
     Blender takes the scene of an edit mode for the one that is shown, and writes what it evaluates there back to the
-    data: so that scene has nothing but the bones, without animation, and is another one than that of the sampling.
+    data: so that scene has nothing but the bones, without animation, and is another one than that of the sampling. They
+    are in a collection that viewports leave out: nothing is evaluated of all these bones.
     """
     if data.animation_data is not None:
         data.animation_data_clear()
     scene = bpy.data.scenes.new("Look-at PD Bones")
+    hidden = bpy.data.collections.new("Look-at PD Bones")
     item = bpy.data.objects.new("Look-at PD Bones", data)
     try:
         scene[TEMPORARY] = True
-        scene.collection.objects.link(item)
+        hidden.hide_viewport = True
+        scene.collection.children.link(hidden)
+        hidden.objects.link(item)
         layer = scene.view_layers[0]
         layer.objects.active = item
         with bpy.context.temp_override(scene=scene, view_layer=layer, active_object=item, object=item):
@@ -305,5 +309,4 @@ def _keep_bones(data: bpy.types.Armature, keep: Collection[str]) -> None:
                 data.edit_bones.remove(bone)
             bpy.ops.object.mode_set(mode="OBJECT")
     finally:
-        bpy.data.objects.remove(item)
-        bpy.data.scenes.remove(scene)
+        bpy.data.batch_remove((item, hidden, scene))
