@@ -43,7 +43,7 @@ class Evaluations:
 
         evaluate: samples of each at some of the frames, with these tracks.
         """
-        form, numbers = _numbers(shown)
+        form, numbers = _numbers(shown, frames)
         unknown, seen = np.ones(len(frames), dtype=bool), None
         for known in self._passes:
             if known.form == form:
@@ -64,8 +64,8 @@ class Evaluations:
         return seen
 
 
-def _numbers(shown: Shown) -> tuple[_Form, Array]:
-    """In which form Blender gets tracks, and the numbers (F, n)."""
+def _numbers(shown: Shown, frames: Array) -> tuple[_Form, Array]:
+    """In which form Blender gets tracks, which may have more frames than these (F,), and the numbers (F, n)."""
     form: list[tuple[object, ...]] = []
     columns = []
     for armature, track in shown:
@@ -77,9 +77,8 @@ def _numbers(shown: Shown) -> tuple[_Form, Array]:
             for shown_as in (row, replace(row, is_full=True)):
                 for keys in layer.keys_of(armature.pose.bones[row.bone], track.first, shown_as):
                     form.append((keys.channel, keys.index, keys.first))
-                    columns.append(keys.values)
-    frames = len(shown[0][1].offsets)
-    return tuple(form), np.concatenate(columns, axis=1) if columns else np.zeros((frames, 0), dtype=np.float32)
+                    columns.append(keys.values[frames - keys.first])
+    return tuple(form), np.concatenate(columns, axis=1) if columns else np.zeros((len(frames), 0), dtype=np.float32)
 
 
 def _put(seen: Sequence[Samples], there: Array, others: Sequence[Samples]) -> None:

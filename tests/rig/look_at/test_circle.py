@@ -163,6 +163,20 @@ def test_frames_that_an_edit_does_not_reach_are_not_evaluated_again(talk, steps)
 
 
 @pytest.mark.thorough
+def test_an_edited_body_is_seen_first_around_the_playhead(talk, monkeypatch) -> None:
+    """The few frames there are evaluated with a track over all frames, as often as it is corrected."""
+    monkeypatch.setattr(circle_solve, "GOOD", 0.0)
+    talk[1].pose.bones["CTL_Spine"].rotation_euler.x = 0.5
+    talk[1].pose.bones["CTL_Spine"].keyframe_insert("rotation_euler", frame=5)
+    state = live._scenes[bpy.context.scene.session_uid]
+    state.refresh(bpy.context.scene, live._structure, now=True)
+    while not state.advance(-1.0):
+        pass
+    assert state.seen and not state.errors
+    assert same(tracks(), anew())
+
+
+@pytest.mark.thorough
 @pytest.mark.parametrize("which", [0, 1])
 def test_an_error_is_of_the_one_who_has_it(talk, which) -> None:
     wrong = talk[which]
