@@ -186,12 +186,7 @@ def _joints(
     if len(joints) < 2:
         control = limb_controls.control_of(armature, effector)
         if control not in ("", effector):
-            raise RigError(
-                "Bone '{effector}' moves its limb and turns no other bone; choose '{control}', which turns the same "
-                "limb, or add the bone to the effectors.",
-                effector=effector,
-                control=control,
-            )
+            raise _moves_limb(armature, effector, control)
     if not joints:
         raise RigError(
             "Bone '{effector}' has no parent that can rotate; choose a bone further down the chain.", effector=effector
@@ -204,6 +199,24 @@ def _joints(
             bone=joints[0],
         )
     return joints[::-1]
+
+
+def _moves_limb(armature: bpy.types.Object, effector: str, control: str) -> RigError:
+    """The error about an effector whose limb another control turns, in FK."""
+    seen = armature.evaluated_get(bpy.context.view_layer.depsgraph)
+    if any(control in limb.turned and limb.is_in_ik(seen) for limb in limb_controls.find(armature)):
+        return RigError(
+            "Bone '{effector}' moves its limb in IK and turns no other bone; switch the limb to FK and choose "
+            "'{control}', or add the bone to the effectors.",
+            effector=effector,
+            control=control,
+        )
+    return RigError(
+        "Bone '{effector}' moves its limb and turns no other bone; choose '{control}', which turns the same "
+        "limb, or add the bone to the effectors.",
+        effector=effector,
+        control=control,
+    )
 
 
 def is_mechanism(bone: bpy.types.PoseBone) -> bool:

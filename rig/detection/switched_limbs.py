@@ -16,6 +16,8 @@ from ..animation.outside_controls import OutsideControl
 from ..sampling.posed_bones import posed_bones
 
 _TURNING = ("COPY_TRANSFORMS", "COPY_ROTATION")
+_SWITCHED = 0.5
+"""Influence of IK from which on the IK control moves a limb."""
 _PARTS = 3
 """Bones of a limb that switch: two and the hand or foot."""
 
@@ -62,6 +64,10 @@ class LimbControls:
         constraint = rig.pose.bones[self.switch[0]].constraints[self.switch[1]]
         value = 0.0 if constraint.mute else constraint.influence
         return float(1.0 - value if self.inverted else value)
+
+    def is_in_ik(self, rig: bpy.types.Object) -> bool:
+        """Whether the IK control moves it on an evaluated rig."""
+        return self.influence(rig) >= _SWITCHED
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from .grip import Grip
 
 _CORRECTIONS = 2
 _SWITCHED = 0.5
-"""Influence of IK from which on a limb is dragged by its IK control."""
+"""Influence of inverse kinematics from which on its target is dragged."""
 _GOOD_ENOUGH = 1e-5
 """Largest error of a control, as a fraction of the length of its limb."""
 _BEYOND, _LONGER = 1.2, 1.1
@@ -69,7 +69,7 @@ def offered_state(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, b
 
 def _is_in_ik(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, limb: LimbControls) -> bool:
     """Whether the IK control of a limb moves it now."""
-    return limb.influence(armature.evaluated_get(view_layer.depsgraph)) >= _SWITCHED
+    return limb.is_in_ik(armature.evaluated_get(view_layer.depsgraph))
 
 
 def _check_moves(view_layer: bpy.types.ViewLayer, armature: bpy.types.Object, bone: str) -> None:

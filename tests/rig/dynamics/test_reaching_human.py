@@ -12,8 +12,10 @@ from extension import load
 
 from .. import scenes
 
+errors = load("lookat_pd.errors")
 hitting = load("rig.dynamics.hitting")
 interpolation = load("rig.dynamics.interpolation")
+reach_hands = load("rig.dynamics.reach_hands")
 reach_request = load("rig.dynamics.reach_request")
 AFTER = [item[0] for item in load("rig.dynamics.settings").AFTER_ITEMS]
 reaching = load("rig.dynamics.reaching")
@@ -53,6 +55,16 @@ def places(rig: bpy.types.Object, frames: Any) -> Any:
         seen = rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
         found[k] = [seen.matrix_world @ seen.pose.bones[name].head for name in HANDS]
     return found
+
+
+def test_the_target_of_a_limb_says_at_once_all_that_is_to_be_done(human) -> None:
+    """In IK its FK control would only say then that the limb has to be switched."""
+    human.pose.bones["upper_arm_parent.L"]["IK_FK"] = 0.0
+    for name, both in (("hand_ik.L", True), ("hand_ik.R", False)):
+        scenes.goto(FIRST)
+        with pytest.raises(errors.RigError, match=rf"choose 'hand_fk.{name[-1]}'") as refused:
+            reach_hands.chain(human, name, length=2, at_tip=False, turn_effector=False)
+        assert ("switch the limb to FK" in str(refused.value)) == both
 
 
 def reach(rig: bpy.types.Object, **changes: Any) -> Any:
