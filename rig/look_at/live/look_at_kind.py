@@ -49,6 +49,11 @@ class LookAtKind(Kind):
     def is_used(cls) -> bool:
         armatures = [item for item in bpy.data.objects if item.type == "ARMATURE" and item.library is None]
         moved = any(constraint_sync.live_bones(item) or any(cls.layer.on(item)) for item in armatures if item.pose)
+        if not moved:
+            # Nobody else reads the names of bones, which may be others when a look-at is live again.
+            for item in armatures:
+                if item.pose and constraint_sync.may_be_live(item):
+                    constraint_sync.follow_renames(item)
         return moved or (bool(stored_settings.in_file((_BLINKS,))) and blink.is_shown())
 
     def find(self, scene: bpy.types.Scene) -> Iterable[Instance]:

@@ -69,6 +69,32 @@ def test_bones_may_be_renamed_meanwhile(way) -> None:
     np.testing.assert_allclose(scenes.poses(armature, frames), still, atol=1e-6)
 
 
+@pytest.mark.parametrize("way", ["eye", "bake"])
+def test_bones_may_be_renamed_in_a_file_that_was_opened_with_all_muted(way, tmp_path) -> None:
+    armature = scenes.figure()
+    scenes.animate(armature, bones=("chest",))
+    settings = scenes.aim(armature, scenes.ball())
+    frames = (1, 20, scenes.LAST)
+    seen = scenes.poses(armature, frames)
+    if way == "eye":
+        settings.mute = True
+    else:
+        scenes.run_bake(armature)
+    scenes.goto(3)
+    path, name = str(tmp_path / "muted.blend"), armature.name
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    bpy.ops.wm.open_mainfile(filepath=path)
+    armature = bpy.data.objects[name]
+    scenes.goto(4)
+    armature.data.bones["neck"].name = "throat"
+    scenes.goto(20)
+    if way == "eye":
+        armature.pose.bones["head"].lookat_pd.mute = False
+    else:
+        edit_live.edit_live(armature, "head")
+    np.testing.assert_allclose(scenes.poses(armature, frames), seen, atol=1e-6)
+
+
 def test_keys_that_were_changed_are_still_said_to_be_restored() -> None:
     armature = scenes.figure()
     scenes.animate(armature)
