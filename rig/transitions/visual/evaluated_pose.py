@@ -14,7 +14,7 @@ from ....lookat_pd.transitions.pose_tree import Anchors, RelativePoses
 from ...animation.channels import LOCATION, family
 from ...sampling import suspend
 from ...sampling.records import PoseRecord
-from ...sampling.sampler import Sampler, Samples, sample_frames, whole_copy
+from ...sampling.sampler import Sampler, Samples, whole_copy
 
 OBJECT = ""
 """Stands for the armature object among the bones."""
@@ -168,19 +168,6 @@ class PoseReader:
             worlds=np.empty((len(frames), 4, 4)),
             raw={mode: values.astype(float) for mode, values in record.channels.items()},
         )
-
-    def read_many(self, frames: Sequence[int]) -> Generator[float, None, EvaluatedPoses]:
-        """Poses at many frames, of a cut-down rig where there can be one; yields the completed fraction."""
-        self._open.close()
-        poses = np.empty((len(frames), len(self.bones), 4, 4))
-        with Sampler(self._scene, self.armature, self.bones[1:], left_out=self._left_out) as sampler:
-
-            def take(k: int, depsgraph: bpy.types.Depsgraph) -> None:
-                poses[k] = _read(sampler, self.armature, self.bones, depsgraph)
-
-            yield from sample_frames(sampler, frames, take=take)
-        self._open.enter_context(self._sampler)
-        return EvaluatedPoses(self.armature, np.asarray(frames, dtype=float), self.bones, poses, self.anchors)
 
 
 def _read(sampler: Sampler, armature: bpy.types.Object, bones: Sequence[str], depsgraph: bpy.types.Depsgraph) -> Array:

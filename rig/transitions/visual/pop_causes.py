@@ -66,7 +66,7 @@ def _state(item: bpy.types.Object, needed: set[str]) -> _State:
                 if hasattr(target, "weight"):
                     state.values[name, constraint.name, target.subtarget or f"{n}"] = target.weight
             for target in _followed(constraint):
-                if target != item.original:
+                if target.original != item.original:
                     state.objects[target.name] = np.array(target.matrix_world)
         for key, value in owner.items():
             if isinstance(value, int | float):

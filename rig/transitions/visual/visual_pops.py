@@ -10,6 +10,7 @@ from ....lookat_pd import progress, rotation
 from ....lookat_pd.message import Message
 from ....lookat_pd.rotation import Array
 from ...animation.bake_options import check_frames
+from ...sampling import suspend
 from .. import pops
 from . import pop_causes, pose_clip
 from .evaluated_pose import OBJECT, EvaluatedPoses, PoseReader, deforming
@@ -40,9 +41,9 @@ def find(
 ) -> Generator[float, None, list[VisualPop]]:
     """The pops of the visual pose from frame first to last, in order of time. Raises LookAtError."""
     check_frames(first, last)
-    with PoseReader(scene, armature) as reader:
+    with PoseReader(scene, armature, suspend.EVERYTHING) as reader:
         reader.choose(deforming(armature), first)
-        poses = yield from progress.subrange(reader.read_many(range(first, last + 1)), 0.0, _SAMPLED)
+        poses = yield from progress.subrange(reader.reading(range(first, last + 1)), 0.0, _SAMPLED)
         yield _SAMPLED
         found = yield from progress.subrange(pops.detecting(pose_clip.of(poses)), _SAMPLED, _COMPARED)
         by_frame = pops.by_frame(found)

@@ -9,7 +9,7 @@ import pytest
 import standalone
 
 RIG = Path(standalone.__file__).parent / "rig"
-EVALUATES = {"sample", "sample_frames", "sample_turned", "step", "frame_set", "read_many"}
+EVALUATES = {"sample", "sample_frames", "sample_turned", "step", "frame_set"}
 WRITES = {"write", "show", "put"}
 OTHERWISE = {
     "dynamics/hit_controls.py HitControls.follow": "goals of limbs, each once, one on the other",

@@ -196,6 +196,22 @@ def test_pops_are_found_with_their_cause(name: str) -> None:
     assert not drain(visual_pops.find(bpy.context.scene, armature, 1, 41))
 
 
+def test_the_rig_is_left_alone_while_pops_are_searched() -> None:
+    """A copy without its look-at stands in for it, one with a constraint on a bone of its own too."""
+    armature = held()
+    follows = armature.pose.bones["upper_arm.R"].constraints.new("COPY_ROTATION")
+    follows.target, follows.subtarget = armature, "upper_arm.L"
+    scenes.aim(armature, scenes.ball())
+    scenes.goto(1)
+    owners = [c for bone in armature.pose.bones for c in bone.constraints]
+    before, slices = [c.influence for c in owners], 0
+    search = visual_pops.find(bpy.context.scene, armature, 1, 41)
+    for _ in search:
+        slices += 1
+        assert [c.influence for c in owners] == before
+    assert slices > 40 and len(owners) > 3
+
+
 def test_a_property_that_switches_a_constraint_is_the_cause() -> None:
     armature = hero()
     constraint = child_of(armature, "head")
