@@ -75,6 +75,9 @@ def _smooth_all(
 ) -> Generator[float, None, SmoothedAction]:
     data = armature.animation_data
     original, slot = data.action, data.action_slot
+    if into == "CURRENT":
+        # The copy of what is linked would not be.
+        pops.check_editable(original)
     copy = original.copy()
     own = copy.slots[slot.identifier]
     with actions.removed_if_failed(copy):

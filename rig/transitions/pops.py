@@ -185,12 +185,18 @@ def smooth(
     return blend
 
 
-def _check(action: bpy.types.Action, slot: bpy.types.ActionSlot, frame: int, called: str) -> int:
-    """The last frame of the action. Raises RigError if it cannot be smoothed at `frame`."""
+def check_editable(action: bpy.types.Action, called: str = "") -> None:
+    """Raise RigError if the keys of an action cannot be changed. called: its name in messages, if it is a copy."""
     if action.library is not None or not action.is_editable:
         raise RigError(
-            "Action '{action}' is linked from a library; make a copy of it and smooth the copy.", action=called
+            "Action '{action}' is linked from a library; make a copy of it and smooth the copy.",
+            action=called or action.name,
         )
+
+
+def _check(action: bpy.types.Action, slot: bpy.types.ActionSlot, frame: int, called: str) -> int:
+    """The last frame of the action. Raises RigError if it cannot be smoothed at `frame`."""
+    check_editable(action, called)
     first, last = sequence.key_range(action, slot)
     if not first < frame <= last:
         raise RigError(

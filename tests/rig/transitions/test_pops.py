@@ -144,3 +144,20 @@ def test_messages_of_the_operator_name_the_users_action() -> None:
     for options in ({"frame": 50}, {"frame": 40, "use_auto_blend": False, "blend": 1.0}):
         with pytest.raises(RuntimeError, match=f"'{action.name}'"):
             bpy.ops.lookat_pd.smooth_pop(where="FRAME", **options)
+
+
+def test_the_keys_of_a_linked_action_stay_and_a_copy_is_smoothed(tmp_path) -> None:
+    """What is written into linked data is gone when the file is opened again."""
+    armature, action = popping()
+    path, name = str(tmp_path / "clip.blend"), action.name
+    bpy.data.libraries.write(path, {action})
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.actions = [name]
+    use(armature, into.actions[0])
+    bpy.context.view_layer.objects.active = armature
+    before = scenes.poses(armature, range(1, 41))
+    with pytest.raises(RuntimeError, match="linked from a library"):
+        bpy.ops.lookat_pd.smooth_pop(where="FRAME", frame=POP, into="CURRENT")
+    np.testing.assert_array_equal(scenes.poses(armature, range(1, 41)), before)
+    assert bpy.ops.lookat_pd.smooth_pop(where="FRAME", frame=POP, into="NEW") == {"FINISHED"}
+    assert armature.animation_data.action.library is None
