@@ -17,6 +17,8 @@ NEAR = 10.0
 """Largest distance [pixels] of the mouse from what is drawn."""
 _ON = 0.6
 """Distance [pixels] from the middle of a line up to which it is drawn; of several what is in front is taken."""
+_SAME = 3e-3
+"""Difference of depths, in parts of the size of the rig, up to which bones meet."""
 _THICK = {"OCTAHEDRAL": 0.05, "BBONE": 0.05, "ENVELOPE": 0.1}
 """Distance from its line, in lengths of a bone, up to which a bone without shape is drawn."""
 
@@ -33,11 +35,15 @@ class View:
     """(3,), the point of the world under the mouse that hides all bones behind it; None if bones are in front."""
 
     def seen(self, points: Array) -> tuple[Array, Array]:
-        """Positions [pixels] (n, 2) of points (n, 3), and their depth (n,): -1 in front, 1 far away, inf behind."""
+        """Positions [pixels] (n, 2) of points (n, 3), and their depth (n,) along the view in units of the world, inf
+        behind the eye."""
         clip = points @ self.matrix[:, :3].T + self.matrix[:, 3]
         ahead = clip[:, 3] > 1e-6
-        shares = clip[:, :3] / np.where(ahead, clip[:, 3], 1.0)[:, None]
-        return (0.5 * shares[:, :2] + 0.5) * np.array(self.size), np.where(ahead, shares[:, 2], np.inf)
+        shares = clip[:, :2] / np.where(ahead, clip[:, 3], 1.0)[:, None]
+        # In clip space the depth of what is far away in a perspective is nearly the same everywhere.
+        row = 3 if np.any(self.matrix[3, :3]) else 2
+        depth = clip[:, row] / np.linalg.norm(self.matrix[row, :3])
+        return (0.5 * shares + 0.5) * np.array(self.size), np.where(ahead, depth, np.inf)
 
 
 class DrawnBones:
@@ -86,13 +92,15 @@ class DrawnBones:
         depth = np.where(shown, first + part * (np.where(shown, last, 0.0) - np.where(shown, first, 0.0)), np.inf)
         away = np.maximum(away - self._thick * self._pixels(view, part), 0.0)
         good = shown & (away <= near)
+        same = _SAME * float(np.ptp(self._lines, axis=(0, 1)).max())
         if view.wall is not None:
-            good &= depth <= view.seen(view.wall[None])[1][0] + 1e-6
+            good &= depth <= view.seen(view.wall[None])[1][0] + 0.1 * same
         if not good.any():
             return ""
         rows = np.flatnonzero(good & (away <= max(away[good].min(), _ON)))
-        # In front; of bones that meet, the child, whose joint it is.
-        order = np.lexsort((away[rows], -self._levels[self._owners[rows]], np.round(depth[rows], 5)))
+        rows = rows[depth[rows] <= depth[rows].min() + same]
+        # Of bones that meet, the child, whose joint it is.
+        order = np.lexsort((away[rows], -self._levels[self._owners[rows]]))
         return self.names[int(self._owners[rows[order[0]]])]
 
     def _pixels(self, view: View, part: Array) -> Array:

@@ -88,3 +88,21 @@ def test_what_is_hidden_or_behind_a_wall_is_not_taken() -> None:
     owner.hide = True
     assert found(armature).under(seen_from, at) != "forearm.L"
     assert not len(found(armature).lines_of("forearm.L"))
+
+
+def test_what_is_in_front_is_taken_whatever_the_scale_of_the_rig() -> None:
+    """In perspective, with the clip planes of Blender's viewport."""
+    near, far, aspect, taken = 0.01, 1000.0, SIZE[0] / SIZE[1], []
+    deep = (far + near) / (far - near), -2.0 * far * near / (far - near)
+    project = np.array([[3.0 / aspect, 0, 0, 0], [0, 3.0, 0, 0], [0, 0, *deep], [0, 0, 1.0, 0]])
+    armature = hero()
+    for scale in (1.0, 100.0, 0.01):
+        armature.matrix_world = Matrix.Scale(scale, 4)
+        scenes.goto(5)
+        turn = Matrix.Rotation(1.3, 4, "Z") @ Matrix.Translation((0.0, 0.0, -1.2 * scale))
+        axes = np.array([[1.0, 0, 0, 0], [0, 0, 1.0, 0], [0, 1.0, 0, 5.0 * scale], [0, 0, 0, 1.0]]) @ np.array(turn)
+        seen_from, drawn = drawn_bones.View(project @ axes, SIZE), found(armature)
+        places = [(x, y) for x in range(250, 550, 10) for y in range(50, 600, 5)]
+        taken.append([drawn.under(seen_from, place) for place in places])
+    assert len(set(taken[0])) > 10
+    assert taken[1:] == taken[:1] * 2
