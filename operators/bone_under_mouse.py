@@ -8,6 +8,7 @@ from bpy_extras import view3d_utils
 
 from ..lookat_pd.rotation import Array
 from ..rig.ik.drawn_bones import NEAR, DrawnBones, View
+from ..rig.sampling import shown_surface
 
 
 class BoneUnderMouse:
@@ -34,7 +35,7 @@ class BoneUnderMouse:
             shown = View(
                 np.array(view.perspective_matrix),
                 (region.width, region.height),
-                None if _sees_through(self._armature, space.shading) else _wall(context, place, at),
+                None if _sees_through(context, self._armature, space) else _wall(context, place, at, space),
             )
             # The middle of the pixel.
             middle = at[0] + 0.5, at[1] + 0.5
@@ -43,16 +44,19 @@ class BoneUnderMouse:
         return self.name
 
 
-def _sees_through(armature: bpy.types.Object, shading: Any) -> bool:
+def _sees_through(context: bpy.types.Context, armature: bpy.types.Object, space: Any) -> bool:
     """Whether bones are drawn in front of everything."""
+    shading = space.shading
+    if armature.show_in_front or (space.overlay.show_xray_bone and context.mode == "POSE"):
+        return True
     if shading.type == "WIREFRAME":
-        return shading.show_xray_wireframe or armature.show_in_front
-    return armature.show_in_front or (shading.type == "SOLID" and shading.show_xray)
+        return shading.show_xray_wireframe
+    return shading.type == "SOLID" and shading.show_xray
 
 
-def _wall(context: bpy.types.Context, place: Any, at: tuple[float, float]) -> Array | None:
+def _wall(context: bpy.types.Context, place: Any, at: tuple[float, float], space: Any) -> Array | None:
     """The point of a surface under the mouse; None where there is none."""
     origin = view3d_utils.region_2d_to_origin_3d(*place, at)
     direction = view3d_utils.region_2d_to_vector_3d(*place, at)
-    hit, point, *_ = context.scene.ray_cast(context.view_layer.depsgraph, origin, direction)
-    return np.array(point) if hit else None
+    found = shown_surface.hit(context.scene, context.view_layer.depsgraph, space, origin, direction)
+    return None if found is None else np.array(found.point)

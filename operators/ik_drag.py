@@ -175,8 +175,8 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         direction = view3d_utils.region_2d_to_vector_3d(*place, at)
         context.view_layer.objects.active = self._armature
         selection.select_bones(self._armature, self._selected)
-        depsgraph = context.view_layer.depsgraph
-        name = clicked.bone_of_skin(context.scene, depsgraph, self._armature, origin, direction)
+        depsgraph, space = context.view_layer.depsgraph, viewports.area_of(self._window, place[0]).spaces.active
+        name = clicked.bone_of_skin(context.scene, depsgraph, self._armature, space, origin, direction)
         return self._armature.pose.bones[name] if name else None
 
     def _take(self, context: bpy.types.Context, bone: bpy.types.PoseBone, event: bpy.types.Event, place) -> None:

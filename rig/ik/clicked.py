@@ -2,24 +2,27 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import bpy
 
-from ..sampling import shown_bones
+from ..sampling import shown_bones, shown_surface
 
 
 def bone_of_skin(
     scene: bpy.types.Scene,
     depsgraph: bpy.types.Depsgraph,
     armature: bpy.types.Object,
+    space: Any,
     origin: Sequence[float],
     direction: Sequence[float],
 ) -> str:
-    """The bone with the largest weight where a ray of the world first hits something; "" if that is no mesh that the
-    armature deforms."""
-    hit, _, _, face, item, _ = scene.ray_cast(depsgraph, origin, direction)
-    if not hit or item.type != "MESH":
+    """The bone with the largest weight where a ray of the world first hits something that the viewport `space` draws;
+    "" if that is no mesh that the armature deforms."""
+    found = shown_surface.hit(scene, depsgraph, space, origin, direction)
+    if found is None or found.item.type != "MESH":
         return ""
+    item, face = found.item, found.face
     if not any(modifier.type == "ARMATURE" and modifier.object == armature for modifier in item.modifiers):
         return ""
     mesh = item.evaluated_get(depsgraph).data

@@ -8,7 +8,7 @@ import numpy as np
 from bpy_extras import view3d_utils
 
 from ...lookat_pd.rotation import Array
-from ..sampling import shown_bones
+from ..sampling import shown_bones, shown_surface
 from ..sampling.targets import Target
 from . import resolve
 
@@ -27,7 +27,7 @@ def under(
     they are drawn over what has faces.
     """
     scale = context.preferences.system.ui_scale
-    space = next(space for area in context.screen.areas if region in list(area.regions) for space in area.spaces)
+    space = next(area.spaces.active for area in context.screen.areas if region in list(area.regions))
     seen = [item for item in context.view_layer.objects if item.visible_get(viewport=space)]
     middles = [(_off(region, view, at, [item.matrix_world.translation]), item) for item in seen if _is_point(item)]
     near = min(middles, key=lambda one: one[0], default=(np.inf, None))
@@ -37,7 +37,7 @@ def under(
     within = bone[1] if bone[0] <= _BONE_REACH * scale else None
     if within is not None and (within.object.mode == "POSE" or within.object.show_in_front):
         return within
-    return _hit(context, region, view, at, armature) or within
+    return _hit(context, region, view, space, at, armature) or within
 
 
 def _is_point(item: bpy.types.Object) -> bool:
@@ -57,14 +57,19 @@ def _bones(
 
 
 def _hit(
-    context: bpy.types.Context, region: bpy.types.Region, view: Any, at: Sequence[float], armature: bpy.types.Object
+    context: bpy.types.Context,
+    region: bpy.types.Region,
+    view: Any,
+    space: Any,
+    at: Sequence[float],
+    armature: bpy.types.Object,
 ) -> Target | None:
     origin = view3d_utils.region_2d_to_origin_3d(region, view, at)
     direction = view3d_utils.region_2d_to_vector_3d(region, view, at)
-    hit, _, _, _, item, _ = context.scene.ray_cast(context.view_layer.depsgraph, origin, direction)
-    if not hit:
+    found = shown_surface.hit(context.scene, context.view_layer.depsgraph, space, origin, direction)
+    if found is None:
         return None
-    item = item.original
+    item = found.item.original
     other = item.find_armature() or (item.parent if item.parent and item.parent.type == "ARMATURE" else None)
     if other is None:
         return Target(item)

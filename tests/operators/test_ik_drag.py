@@ -13,10 +13,12 @@ from mathutils import Matrix
 from extension import load
 
 from ..rig import scenes
+from ..rig.sampling.test_shown_surface import viewport
 from .test_ik_bake import hero  # noqa: F401 - a fixture
 
 ik_drag, selection = load("operators.ik_drag"), load("operators.selection")
 bone_under_mouse = load("operators.bone_under_mouse")
+viewports = load("operators.viewports")
 drag = load("rig.ik.drag")
 handle = load("rig.ik.handle")
 settings = load("rig.ik.settings")
@@ -258,9 +260,11 @@ class Picking:
             view_perspective="ORTHO",
         )
         self.region = SimpleNamespace(x=100, y=50, width=800, height=600)
-        shading = SimpleNamespace(type="SOLID", show_xray=False, show_xray_wireframe=False)
-        overlay = SimpleNamespace(show_overlays=True, show_bones=True)
-        area = SimpleNamespace(spaces=SimpleNamespace(active=SimpleNamespace(shading=shading, overlay=overlay)))
+        self.space = viewport()
+        self.space.overlay.show_overlays = self.space.overlay.show_bones = True
+        self.space.shading.type, self.space.shading.show_xray = "SOLID", False
+        self.space.overlay.show_xray_bone = False
+        area = SimpleNamespace(spaces=SimpleNamespace(active=self.space))
         self.place = self.region, view
         self.over: object = self.place
         monkeypatch.setattr(ik_drag.viewports, "view_under", lambda *_: self.over)
@@ -300,11 +304,29 @@ def test_what_is_under_the_mouse_is_highlighted_and_taken(hero, active: str, mon
 def test_a_bone_behind_the_skin_is_not_taken(hero, monkeypatch) -> None:  # noqa: F811
     bpy.ops.object.mode_set(mode="OBJECT")
     bpy.ops.mesh.primitive_plane_add(size=4.0, location=(0.0, -1.0, 1.2), rotation=(np.pi / 2.0, 0.0, 0.0))
+    wall = bpy.context.object
     bpy.context.view_layer.objects.active = hero
     bpy.ops.object.mode_set(mode="POSE")
     operator = Picking(hero, monkeypatch)
     operator._pick(bpy.context, operator.event("MOUSEMOVE", "hand"))
     assert not operator._hovered.name
-    hero.show_in_front = True
+    for owner, name in ((hero, "show_in_front"), (operator.space.overlay, "show_xray_bone")):
+        setattr(owner, name, True)
+        operator._pick(bpy.context, operator.event("MOUSEMOVE", "hand"))
+        assert operator._hovered.name == "hand"
+        setattr(owner, name, False)
+    wall.display_type = "WIRE"
     operator._pick(bpy.context, operator.event("MOUSEMOVE", "hand"))
     assert operator._hovered.name == "hand"
+
+
+def test_without_a_view_under_the_mouse_the_last_quarter_is_taken_with_its_own_view() -> None:
+    """Blender lists quarters from the top left one on; the last one is what the viewport was."""
+    regions = [SimpleNamespace(type=kind) for kind in ("HEADER", "WINDOW", "WINDOW", "WINDOW", "WINDOW")]
+    quarters = [object() for _ in range(4)]
+    for views, taken in ((quarters, quarters[3]), ([], "the only one")):
+        space = SimpleNamespace(region_quadviews=views, region_3d=taken)
+        shown = regions if views else regions[:2]
+        area = SimpleNamespace(type="VIEW_3D", regions=shown, spaces=SimpleNamespace(active=space))
+        window = SimpleNamespace(screen=SimpleNamespace(areas=[area]))
+        assert viewports.any_view(window) == (shown[-1], taken)

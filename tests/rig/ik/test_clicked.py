@@ -8,6 +8,7 @@ import kept
 from extension import load
 
 from .. import scenes
+from ..sampling.test_shown_surface import viewport
 
 clicked = load("rig.ik.clicked")
 limb_controls = load("rig.detection.limb_controls")
@@ -25,7 +26,7 @@ def under(armature: bpy.types.Object, bone: str, part: float = 0.5, way=(0.0, 1.
     seen = armature.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones[bone]
     point = np.array(armature.matrix_world @ (seen.head + part * (seen.tail - seen.head)))
     depsgraph = bpy.context.evaluated_depsgraph_get()
-    return clicked.bone_of_skin(bpy.context.scene, depsgraph, armature, point - 3.0 * np.array(way), way)
+    return clicked.bone_of_skin(bpy.context.scene, depsgraph, armature, viewport(), point - 3.0 * np.array(way), way)
 
 
 def test_the_skin_leads_to_the_control(human) -> None:
@@ -38,8 +39,10 @@ def test_what_is_no_skin_of_the_rig_is_nothing(human) -> None:
     bpy.ops.mesh.primitive_cube_add(size=2.0, location=(0.0, -1.5, 1.0))
     bpy.context.view_layer.update()
     assert under(human, "DEF-hand.L") == ""
-    depsgraph = bpy.context.evaluated_depsgraph_get()
-    assert clicked.bone_of_skin(bpy.context.scene, depsgraph, human, (0.0, 0.0, 9.0), (0.0, 0.0, 1.0)) == ""
+    bpy.context.object.display_type = "WIRE"
+    assert limb_controls.control_of(human, under(human, "DEF-hand.L")) == "hand_fk.L"
+    depsgraph, up = bpy.context.evaluated_depsgraph_get(), (0.0, 0.0, 1.0)
+    assert clicked.bone_of_skin(bpy.context.scene, depsgraph, human, viewport(), (0.0, 0.0, 9.0), up) == ""
 
 
 @pytest.mark.every_blender
