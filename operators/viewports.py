@@ -44,7 +44,8 @@ def area_of(window: bpy.types.Window, region: bpy.types.Region) -> bpy.types.Are
 def any_view(window: bpy.types.Window) -> tuple[bpy.types.Region, bpy.types.RegionView3D]:
     """Any viewport of the window. Raises RigError if there is none."""
     for area in views(window):
-        region = next(item for item in area.regions if item.type == "WINDOW")
+        # Of four views the last one is what the space itself has.
+        region = [item for item in area.regions if item.type == "WINDOW"][-1]
         return region, area.spaces.active.region_3d
     raise RigError("The IK drag needs a 3D viewport; open one.")
 
