@@ -12,7 +12,7 @@ _PAST = 1e-5
 """How far behind such a surface the ray goes on, as a fraction of its distance."""
 
 
-class Surface(NamedTuple):
+class DrawnSurface(NamedTuple):
     """A face that is drawn."""
 
     item: bpy.types.Object
@@ -29,7 +29,7 @@ def hit(
     space: Any,
     origin: Sequence[float],
     direction: Sequence[float],
-) -> Surface | None:
+) -> DrawnSurface | None:
     """The first surface on a ray of the world that the viewport `space` draws; None for nothing."""
     start, way = Vector(origin), Vector(direction)
     begin = start
@@ -38,7 +38,7 @@ def hit(
         if not found:
             return None
         if _is_drawn(item.original, depsgraph.view_layer, space):
-            return Surface(item, face, point)
+            return DrawnSurface(item, face, point)
         begin = point + way * max(_PAST * (point - start).length, 1e-7)
     return None
 
