@@ -40,6 +40,7 @@ from . import (
     pd_follow,
     pd_follow_bake,
     pick_target,
+    polling,
     preferences,
     preset,
     reach,
@@ -103,7 +104,7 @@ SPRINGS = (springs, springs_curve, springs_colliders, springs_vrm, springs_bake)
 IK = (ik_drag, ik_bake, ik_body, contacts, ik_pin, ik_switch)
 DYNAMICS = (measure_masses, interpolate_keys, reach, hit, hit_aim, clear_plots)
 HELP = (open_example, select_armature, report_problem, manual)
-MODULES = (preferences, *LOOK_AT, *PD_FOLLOW, *SPRINGS, *TRANSITIONS, *IK, *DYNAMICS, scene_preset, *HELP)
+MODULES = (polling, preferences, *LOOK_AT, *PD_FOLLOW, *SPRINGS, *TRANSITIONS, *IK, *DYNAMICS, scene_preset, *HELP)
 
 
 def register() -> None:

@@ -27,7 +27,7 @@ def why_not(context: bpy.types.Context) -> str | None:
     bones = _bones(context)
     if not bones:
         return "Select a control of the arm or leg"
-    return polling.refusal(limb_switch.limbs_of, selection.armature(context), bones)
+    return polling.refusal_of_bones(limb_switch.limbs_of, selection.armature(context), bones)
 
 
 def arguments(context: bpy.types.Context, armature: bpy.types.Object, bone: str, state: str) -> dict[str, Any]:

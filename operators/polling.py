@@ -1,14 +1,19 @@
 """Whether an operator can run, and the reason why it cannot, as a sentence that its tooltip shows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import bpy
 
 from ..lookat_pd.errors import LookAtError
 from ..rig.animation import editable
+from ..rig.guards import callbacks
+from ..rig.sampling.own_data import TEMPORARY
 from ..translations import messages
 from . import selection
+
+_known: dict[tuple[object, ...], str | None] = {}
+"""What checks of rigs have said since anything has changed: by their names, rig, bones and language."""
 
 
 def why_no_armature(context: bpy.types.Context) -> str | None:
@@ -28,6 +33,43 @@ def refusal(check: Callable[..., object], *arguments: object) -> str | None:
     except LookAtError as error:
         return messages.translate(str(error))
     return None
+
+
+def refusal_of_bones(
+    check: Callable[[bpy.types.Object, Sequence[str]], object], armature: bpy.types.Object, bones: Sequence[str]
+) -> str | None:
+    """The same for a check that reads a whole rig: each redraw asks several times, so that it is called again only
+    once something has changed."""
+    key = check.__qualname__, armature.session_uid, tuple(bones), bpy.app.translations.locale
+    if key not in _known:
+        _known[key] = refusal(check, armature, bones)
+    return _known[key]
+
+
+@callbacks.handler
+def _forget(*_: object) -> None:
+    _known.clear()
+
+
+@callbacks.handler
+def _changed(scene: bpy.types.Scene, _: object) -> None:
+    if _known and TEMPORARY not in scene:
+        _known.clear()
+
+
+_HANDLERS = (
+    ("depsgraph_update_post", _changed),
+    *((name, _forget) for name in ("undo_post", "redo_post", "load_pre", "load_post")),
+)
+
+
+def register() -> None:
+    callbacks.add_handlers(_HANDLERS)
+
+
+def unregister() -> None:
+    callbacks.remove_handlers(_HANDLERS)
+    _forget()
 
 
 def why_no_action(armature: bpy.types.Object, *, or_strips: bool = False) -> str | None:

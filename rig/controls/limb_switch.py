@@ -53,16 +53,17 @@ def belonging(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbCont
     return [limb for limb in limb_controls.find(armature) if belongs(limb)]
 
 
+@unchanged()
 def limbs_of(armature: bpy.types.Object, bones: Sequence[str]) -> list[LimbControls]:
     """The limbs that these bones belong to. Raises RigError."""
     limbs = belonging(armature, bones)
-    other = None if limbs else other_ik.of(armature, bones)
+    if limbs:
+        return limbs
+    other = other_ik.of(armature, bones)
     if other is not None and other.is_limb(armature):
         raise other_ik.refusal(armature, other, bones[0])
     check_switches(armature)
-    if not limbs:
-        raise RigError("No arm or leg that switches between IK and FK is selected; select one of its controls.")
-    return limbs
+    raise RigError("No arm or leg that switches between IK and FK is selected; select one of its controls.")
 
 
 def switch(

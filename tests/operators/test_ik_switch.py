@@ -10,6 +10,7 @@ from ..rig import scenes
 
 errors = load("lookat_pd.errors")
 ik_switch = load("operators.ik_switch")
+limb_switch = load("rig.controls.limb_switch")
 
 
 @pytest.fixture
@@ -50,6 +51,21 @@ def test_it_is_grey_without_a_limb(human) -> None:
     scenes.select(human)
     human.data.bones.active = None
     assert ik_switch.why_not(bpy.context) == "Select a control of the arm or leg"
+
+
+def test_a_rig_is_read_again_once_it_has_changed(human, monkeypatch) -> None:
+    """Each redraw asks for each button."""
+    read, find = [], limb_switch.limbs_of
+    monkeypatch.setattr(limb_switch, "limbs_of", lambda *given: read.append(given) or find(*given))
+    scenes.select(human, "hand_ik.L")
+    bpy.context.view_layer.update()
+    assert [ik_switch.why_not(bpy.context) for _ in range(3)] == [None] * 3 and len(read) == 1
+    human.data.bones["hand_ik.L"].name = "hand"
+    bpy.context.view_layer.update()
+    assert "No arm or leg" in ik_switch.why_not(bpy.context)
+    human.data.bones["hand"].name = "hand_ik.L"
+    bpy.context.view_layer.update()
+    assert ik_switch.why_not(bpy.context) is None
 
 
 def test_what_cannot_be_switched_is_known_before(human) -> None:
