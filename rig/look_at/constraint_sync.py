@@ -29,12 +29,12 @@ def is_live(bone: bpy.types.PoseBone) -> bool:
 
 def live_bones(armature: bpy.types.Object) -> list[str]:
     """Names of the bones with a live look-at, in the order in which they play."""
-    return [bone.name for bone in armature.pose.bones if is_live(bone)]
+    return [name for name in look_at.bones_with_look_at(armature) if is_live(armature.pose.bones[name])]
 
 
 def numbers(armature: bpy.types.Object) -> set[int]:
     """Numbers that look-ats of this rig have, live or not, and those in names of an animator's own constraints."""
-    held = {bone.lookat_pd.number for bone in armature.pose.bones if look_at.exists_on(bone)} - {0}
+    held = {armature.pose.bones[name].lookat_pd.number for name in look_at.bones_with_look_at(armature)} - {0}
     return held | offsets.taken(armature)
 
 

@@ -108,7 +108,8 @@ def exists_on(bone: bpy.types.PoseBone) -> bool:
 
 def bones_with_look_at(armature: bpy.types.Object) -> list[str]:
     """Names of an armature's bones that have a look-at."""
-    return [bone.name for bone in armature.pose.bones if exists_on(bone)]
+    # Most of hundreds of bones have no settings at all.
+    return [bone.name for bone in armature.pose.bones if bone.is_property_set("lookat_pd") and exists_on(bone)]
 
 
 def find_head(armature: bpy.types.Object) -> str:
