@@ -41,11 +41,36 @@ def in_thread(work: Callable[[], Returned], done: float) -> Generator[float, Non
 
     done: the fraction that is yielded meanwhile.
     """
+
+    def steps() -> Generator[float, None, Returned]:
+        yield done
+        return work()
+
+    return (yield from steps_in_thread(steps()))
+
+
+def steps_in_thread(steps: Generator[float, None, Returned]) -> Generator[float, None, Returned]:
+    """The same for work in steps, which ends after the step that it is at where this is closed."""
+    done, is_wanted = 0.0, True
+
+    def work() -> Returned:
+        nonlocal done
+        while True:
+            try:
+                done = next(steps)
+            except StopIteration as end:
+                return end.value
+            if not is_wanted:
+                steps.close()
+
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(work)
-        # Polling without a wait holds the interpreter lock, which the work needs.
-        while not wait((future,), _NAP).done:
-            yield done
+        try:
+            # Polling without a wait holds the interpreter lock, which the work needs.
+            while not wait((future,), _NAP).done:
+                yield done
+        finally:
+            is_wanted = False
         return future.result()
 
 

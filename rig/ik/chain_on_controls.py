@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...lookat_pd import rotation
+from ...lookat_pd.progress import steps_in_thread
 from ...lookat_pd.rotation import Array
 from ..controls.changes import Changes
 from ..controls.realize import Correction, Realization, Tolerance
@@ -16,6 +17,8 @@ from .pose import Seen
 
 _GOOD_ENOUGH = 10.0
 """Largest error of an evaluated result, as a factor of the tolerance of the solver."""
+_MANY = 20
+"""Frames from which on a solve takes longer than a slice of the work may."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,13 @@ class ChainOnControls(Realization[Changes, ShownChain]):
 def solving_chosen(
     chain: JointChain, shown: ShownChain, tuning: IKTuning, *, dt: float = 0.0
 ) -> Generator[float, None, Turns]:
-    """Solve the chosen frames; the others do not change. Yields the completed fraction."""
+    """Solve the chosen frames; the others do not change. Yields the completed fraction. Where there are many frames it
+    works in a thread: it is numpy only, and one iteration of all of them cannot be divided."""
+    steps = _solving_chosen(chain, shown, tuning, dt)
+    return (yield from steps if len(shown.chosen) < _MANY else steps_in_thread(steps))
+
+
+def _solving_chosen(chain: JointChain, shown: ShownChain, tuning: IKTuning, dt: float) -> Generator[float, None, Turns]:
     seen, objectives, chosen = shown.seen, shown.objectives, shown.chosen
     if chosen.all():
         return (yield from chain_solve.solving(chain, seen, objectives, tuning, dt=dt))
