@@ -4,7 +4,7 @@ A baked action says which look-ats its keys contain, so the answer holds for ren
 with the action that plays.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import bpy
@@ -18,6 +18,8 @@ from .resolve import exists_on
 
 _BAKED = "lookat_pd_baked"
 """Custom property of a baked action: for each bone whose look-at its keys contain, the destination of the bake."""
+_LEFT = "lookat_pd_left"
+"""Custom property of an action in a layer: there was a way back from it, by which its track was muted."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,21 @@ def _playing(armature: bpy.types.Object) -> Iterator[tuple[bpy.types.Action, bpy
                 yield strip.action, track
 
 
+def replace_left(armature: bpy.types.Object, bones: Collection[str]) -> None:
+    """Take away the muted tracks of earlier bakes of these look-ats from which there was a way back: a new bake into a
+    layer is there. Their actions stay in the file."""
+    for track in list(armature.animation_data.nla_tracks):
+        found = [strip.action for strip in track.strips]
+        if track.mute and found and all(_is_left(action, bones) for action in found):
+            armature.animation_data.nla_tracks.remove(track)
+            for action in found:
+                actions.keep(action)
+
+
+def _is_left(action: bpy.types.Action | None, bones: Collection[str]) -> bool:
+    return action is not None and _LEFT in action and set(dict(action.get(_BAKED, {}))) <= set(bones)
+
+
 def check(armature: bpy.types.Object, bone: str) -> Baked:
     """What the look-at on a bone is baked into. Raises RigError where there is no way back."""
     editable.check_armature(armature)
@@ -100,6 +117,8 @@ def edit_live(armature: bpy.types.Object, bone: str) -> Sequence[str]:
         shapes = [strip.action for strip in found.track.strips if strip.action is not None]
         bones = [name for action in shapes for name in dict(action.get(_BAKED, {}))]
         found.track.mute = True
+        for action in shapes:
+            action[_LEFT] = True
     else:
         bones = [name for name, into in dict(found.action[_BAKED]).items() if into == "NEW"]
         shapes = [found.action]

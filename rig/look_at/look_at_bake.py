@@ -132,7 +132,10 @@ def _bake(
     for blinking in blinks.values():
         blinking.finish()
     for armature, action in kept.items():
-        edit_live.mark(action, (item.bone for item in look_ats if item.armature == armature), options.into)
+        bones = [item.bone for item in look_ats if item.armature == armature]
+        edit_live.mark(action, bones, options.into)
+        if options.into == "LAYER":
+            edit_live.replace_left(armature, bones)
     _mute(look_ats)
     return [_result(solve, context, kept[solve.look_at.armature]) for solve in wanted]
 

@@ -90,6 +90,29 @@ def test_channels_without_keys_stand_as_before(into, subtests) -> None:
             np.testing.assert_allclose(scenes.poses(armature, FRAMES), still, atol=1e-6)
 
 
+def test_a_layer_takes_the_place_of_the_one_from_which_there_was_a_way_back() -> None:
+    """Its action stays; tracks that the animator has muted, or with another look-at, stay too."""
+    armature = character()
+    data = armature.animation_data
+    scenes.run_bake(armature, into="LAYER")
+    own, played = data.nla_tracks.new(), scenes.poses(armature, FRAMES)
+    own.name, own.mute = "Own", True
+    own.strips.new("Own", 1, bpy.data.actions.new("Own"))
+    tracks = len(data.nla_tracks)
+    for _ in range(2):
+        layer = edit_live.baked(armature, "head").action
+        edit_live.edit_live(armature, "head")
+        scenes.run_bake(armature, into="LAYER")
+        assert len(data.nla_tracks) == tracks and "Own" in data.nla_tracks
+        assert layer.use_fake_user and edit_live.baked(armature, "head").action != layer
+    np.testing.assert_allclose(scenes.poses(armature, FRAMES), played, atol=1e-6)
+    edit_live.edit_live(armature, "head")
+    scenes.aim(armature, scenes.ball((-1.0, -2.0, 1.0), "Other"), "hand.L")
+    armature.pose.bones["head"].lookat_pd.mute = True
+    scenes.run_bake(armature, into="LAYER")
+    assert len(data.nla_tracks) == tracks + 1
+
+
 def test_several_look_ats_of_one_bake_come_back_together() -> None:
     armature = character()
     scenes.aim(armature, scenes.ball((-1.0, -2.0, 1.0), "Other"), "hand.L")
