@@ -23,6 +23,8 @@ from .blending import Blended, FootLocking, draw_method
 from .job import ModalJob
 from .key_choice import KeyChoice
 
+_WIDTH = 360
+"""Least width of the dialog [pixels at a scale of 1]."""
 _NO_POP = "No pop was found in the frame range of the scene; go to the frame of the pop and smooth that frame."
 
 
@@ -107,7 +109,8 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, KeptKeys, Blended, FootLocking, KeyCho
             "There is no pop at frame {here}; the nearest one is at frame {nearest}.", here=here, nearest=self.frame
         )
         self.asked = messages.translate(question)
-        return context.window_manager.invoke_props_dialog(self, width=360, confirm_text=iface_("Smooth"))
+        width = drawing.dialog_width(context, self.asked, _WIDTH)
+        return context.window_manager.invoke_props_dialog(self, width=width, confirm_text=iface_("Smooth"))
 
     def _nearest(self, context: bpy.types.Context, here: int) -> float:
         """The frame of the pop that is nearest to a frame; that frame where none is known, as for it to be smoothed."""

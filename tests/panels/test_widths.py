@@ -16,7 +16,8 @@ from .drawn import Context, Drawn, panels
 from .layouts import Item, Layout, Valued
 from .states import STATES
 
-TABLE = json.loads((Path(__file__).resolve().parents[2] / "translations/ja.json").read_text("utf-8"))["interface"]
+_TEXTS = json.loads((Path(__file__).resolve().parents[2] / "translations/ja.json").read_text("utf-8"))
+TABLE, MESSAGES = _TEXTS["interface"], _TEXTS["messages"]
 
 
 def english(text: str, context: str) -> str:
@@ -110,6 +111,15 @@ def test_the_preset_is_called_as_in_its_menu() -> None:
     Drawn(load("panels.dynamics").LOOKAT_PD_PT_dynamics, layout).draw(Context())
     shown = [item.text for item, _ in layout.seen() if isinstance(item, Item)]
     assert japanese("Natural", "*") in shown and "Natural" not in shown
+
+
+def test_a_dialog_is_as_wide_as_its_question() -> None:
+    """At any frame."""
+    text = "There is no pop at frame {here}; the nearest one is at frame {nearest}."
+    for sentence in (text, MESSAGES[text]):
+        asked = sentence.format(here=104857, nearest=-104858)
+        room = load("operators.drawing").dialog_width(bpy.context, asked, 360) - 2 * layouts.PAD
+        assert not [*Item(asked, layouts.ICON).cut(room)]
 
 
 def test_japanese_lines_begin_and_end_as_they_should() -> None:
