@@ -7,7 +7,7 @@ import bpy
 
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
-from ..rig.look_at import edit_live, look_at_bake
+from ..rig.look_at import edit_live, look_at_bake, looking
 from ..rig.look_at import resolve as look_at
 from ..rig.sampling import targets
 from ..rig.settings import choice, integer, text
@@ -146,10 +146,7 @@ def _characters(context: bpy.types.Context) -> list[bpy.types.Object]:
 def _awake(armatures: Sequence[bpy.types.Object]) -> list[tuple[bpy.types.Object, str]]:
     """The look-ats that are not muted."""
     return [
-        (armature, name)
-        for armature in armatures
-        for name in look_at.bones_with_look_at(armature)
-        if not armature.pose.bones[name].lookat_pd.mute
+        (armature, bone.name) for armature in armatures for bone in looking.bones(armature) if not bone.lookat_pd.mute
     ]
 
 

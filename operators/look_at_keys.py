@@ -7,8 +7,7 @@ import bpy
 from ..lookat_pd.errors import RigError
 from ..lookat_pd.message import Message
 from ..rig.look_at import edit as look_at_edit
-from ..rig.look_at import mixing
-from ..rig.look_at import resolve as look_at
+from ..rig.look_at import looking, mixing
 from ..rig.look_at.directing import shot_keys
 from ..rig.look_at.setting_paths import KEYABLE
 from ..rig.settings import text
@@ -47,7 +46,7 @@ def _look_ats(context: bpy.types.Context) -> list[tuple[bpy.types.Object, str]]:
     armatures = [selection.look_at_armature(context)]
     if context.mode == "OBJECT":
         armatures += selection.selected_armatures(context)
-    return [(armature, bone) for armature in dict.fromkeys(armatures) for bone in look_at.bones_with_look_at(armature)]
+    return [(armature, bone.name) for armature in dict.fromkeys(armatures) for bone in looking.bones(armature)]
 
 
 def why_no_keys(context: bpy.types.Context) -> str | None:

@@ -20,7 +20,7 @@ from ..animation.bake_transaction import is_layer, source_of
 from ..animation.channels import TRANSFORM_SIZES
 from ..animation.playing import play
 from ..sampling import fingerprint, sampler, scene_time, suspend
-from . import resolve
+from . import looking
 
 _WAIST, _THICK = 0.12, 0.08
 """Where an octahedron is widest, and half its width there, as fractions of the bone's length."""
@@ -96,7 +96,7 @@ def out_of_date() -> list[bpy.types.Object]:
 
 def is_comparable(armature: bpy.types.Object) -> bool:
     """Whether there is a live look-at, or a bake whose source is known."""
-    live = any(not armature.pose.bones[name].lookat_pd.mute for name in resolve.bones_with_look_at(armature))
+    live = any(not bone.lookat_pd.mute for bone in looking.bones(armature))
     return live or _is_baked(armature)
 
 
