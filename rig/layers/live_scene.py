@@ -422,8 +422,9 @@ class LiveScene:
         sees_all = bool(prints)
         prints |= found
         prints.update({(_CONSTRAINTS, owner.name_full): self._constraints(owner) for owner in owners})
+        sees_keys = touched is None or "ACTION" in touched
         for key, solve in self.solves.items():
-            if self._was_meddled_with(key, solve, keys=touched is None or "ACTION" in touched):
+            if self._was_meddled_with(key, solve, keys=sees_keys):
                 self.tracks.clear()
                 self.restored.add(solve.owner.name_full)
         parts = [part for item in everything.values() for part in fingerprint.whole(item)]
@@ -437,7 +438,9 @@ class LiveScene:
         # What is new was come to by what was found before, which is known by now.
         known = {identity for identity in different if identity in prints and identity in before}
         if not self.is_just_built and any(kind in _DATA or kind.startswith(kinds.OWN) for kind, _ in known):
-            # Bones or constraints may be others.
+            # Bones or constraints may be others. What shows the solutions was just looked at.
+            if sees_keys:
+                self.layers.clear()
             self._rebuild(scene, self.span)
         changed = self._mark(different, reached)
         for kind in self.kinds.values():
