@@ -185,11 +185,18 @@ def _joints(
             break
     if len(joints) < 2:
         control = limb_controls.control_of(armature, effector)
-        if control not in ("", effector):
+        if control not in ("", effector) and longest(armature, control, at_tip) > 1:
             raise _moves_limb(armature, effector, control)
     if not joints:
         raise RigError(
             "Bone '{effector}' has no parent that can rotate; choose a bone further down the chain.", effector=effector
+        )
+    if len(joints) == 1 and length != 1:
+        raise RigError(
+            "The chain of '{effector}' has only one bone, '{bone}', because nothing above it can rotate; choose a bone "
+            "further down.",
+            effector=effector,
+            bone=joints[0],
         )
     if len(joints) == 1:
         raise RigError(

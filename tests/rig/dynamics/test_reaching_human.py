@@ -1,6 +1,7 @@
 """Reaches, hits and in-betweens on a generated Rigify human whose FK arms and chest are keyed: hands arrive, and
 nothing jumps where a baked range begins, where a hand arrives and where the range ends."""
 
+import re
 from typing import Any
 
 import bpy
@@ -15,10 +16,12 @@ from .. import scenes
 errors = load("lookat_pd.errors")
 hitting = load("rig.dynamics.hitting")
 interpolation = load("rig.dynamics.interpolation")
+joint_chain = load("rig.detection.joint_chain")
 reach_hands = load("rig.dynamics.reach_hands")
 reach_request = load("rig.dynamics.reach_request")
 AFTER = [item[0] for item in load("rig.dynamics.settings").AFTER_ITEMS]
 reaching = load("rig.dynamics.reaching")
+shown_bones = load("rig.sampling.shown_bones")
 targets = load("rig.sampling.targets")
 HANDS = ("hand_fk.L", "hand_fk.R")
 FIRST, LAST = 15, 70
@@ -65,6 +68,20 @@ def test_the_target_of_a_limb_says_at_once_all_that_is_to_be_done(human) -> None
         with pytest.raises(errors.RigError, match=rf"choose 'hand_fk.{name[-1]}'") as refused:
             reach_hands.chain(human, name, length=2, at_tip=False, turn_effector=False)
         assert ("switch the limb to FK" in str(refused.value)) == both
+
+
+def test_what_a_refusal_names_is_not_refused_itself(human) -> None:
+    """Nor is a longer chain advised where there is nothing above."""
+    named = 0
+    for bone in filter(shown_bones.is_shown, human.pose.bones):
+        try:
+            joint_chain.resolve(human, bone.name, length=2, at_tip=False)
+        except errors.RigError as refused:
+            assert "increase the chain length" not in str(refused)
+            for control in re.findall(r"choose '([^']+)'", str(refused)):
+                named += 1
+                joint_chain.resolve(human, control, length=2, at_tip=False)
+    assert named > 2
 
 
 def reach(rig: bpy.types.Object, **changes: Any) -> Any:
