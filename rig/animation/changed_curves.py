@@ -25,6 +25,17 @@ def thin(item: bpy.types.ID, bag: Any, source: Any, writer: KeyWriter) -> None:
         _thin(item, path, sorted(curves, key=lambda curve: curve.array_index), source, writer)
 
 
+def bones(bag: Any, source: Any) -> set[str]:
+    """Names of the bones of which F-curves in `bag` differ from those in the channelbag `source`, None for none; "" for
+    other F-curves."""
+    found = set()
+    for curve in bag.fcurves if bag is not None else ():
+        was = None if source is None else source.fcurves.find(curve.data_path, index=curve.array_index)
+        if Keys.read(was).attributes.tobytes() != Keys.read(curve).attributes.tobytes():
+            found.add(data_paths.split_bone(curve.data_path)[0])
+    return found
+
+
 def _thin(item: bpy.types.ID, path: str, curves: list[Any], source: Any, writer: KeyWriter) -> None:
     mode = mode_of(item, path)
     # Numbers that are no rotation have no keys in common.

@@ -8,7 +8,7 @@ place; it lands when it can have come there without pulling at the body. After t
 the destination.
 """
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,6 +31,7 @@ from ..feet import foot_bones, foot_locking
 from ..feet.contact_report import ContactReport
 from ..feet.foot_bones import Foot, Footing
 from ..feet.foot_locking import FootPlan
+from ..sampling import cut_down_rig
 from ..sampling.sampler import Sampler, Samples, sample_frames
 from ..sampling.scene_time import seconds_per_frame
 from ..sampling.suspend import LeftOut, suspend_live
@@ -140,11 +141,13 @@ class FootHold:
         armature: bpy.types.Object,
         clips: Sequence[PlayedClip],
         left_out: LeftOut | None = None,
+        changed: Collection[str] | None = None,
     ) -> Generator[float, None, "FootHold | None"]:
         """None if nothing is planted at a transition; yields the completed fraction. Raises RigError if the rig has no
         legs.
 
-        left_out: where the rig shows what it showed before between two steps, beside which nothing is solved live; None
+        changed: the bones that the transitions move, "" for the object, None for any: a foot that none of them moves
+        is left alone. left_out: where the rig shows what it showed before between two steps, beside which nothing is solved live; None
         where it plays one clip after the other.
         """
         footing, dt = foot_bones.find(armature, hands=True), seconds_per_frame(scene)
@@ -153,7 +156,9 @@ class FootHold:
         for n, clip in enumerate(clips):
             steps = sample(scene, armature, footing, clip, left_out)
             known.append((yield from subrange(steps, n / len(clips), (n + 1) / len(clips))))
-        planted = [_planted(known, n, dt) for n in range(len(footing.feet))]
+        planted = [
+            _planted(known, n, dt) if _may_move(armature, foot, changed) else [] for n, foot in enumerate(footing.feet)
+        ]
         if not any(planted):
             return None
         rows = [n for n, foot in enumerate(footing.feet) if planted[n] or not foot.hand]
@@ -203,12 +208,13 @@ def lock_feet(
     action: bpy.types.Action,
     slot: bpy.types.ActionSlot,
     clips: Sequence[PlayedClip],
+    changed: Collection[str] | None = None,
 ) -> Generator[float, None, ContactReport | None]:
     """Keep the feet of an action of these clips on their places through its transitions; None if nothing is planted.
 
-    Yields the completed fraction. Raises RigError.
+    Yields the completed fraction. changed: as for `FootHold.of`. Raises RigError.
     """
-    hold = yield from subrange(FootHold.of(scene, armature, clips), 0.0, 0.2)
+    hold = yield from subrange(FootHold.of(scene, armature, clips, changed=changed), 0.0, 0.2)
     if hold is None:
         return None
     with suspend_live(), playing(armature, action, slot):
@@ -245,6 +251,16 @@ def _alone(armature: bpy.types.Object, clip: PlayedClip, others: LeftOut) -> Lef
             play(copy, clip.action, clip.slot)
 
     return others.changing(armature, partial(clip.playing, armature), on_copy)
+
+
+def _may_move(armature: bpy.types.Object, foot: Foot, changed: Collection[str] | None) -> bool:
+    """Whether a foot moves with the bones that have changed, "" for the object, None for any."""
+    if changed is None or "" in changed:
+        return True
+    try:
+        return not cut_down_rig.needed_bones(armature, foot.bones).isdisjoint(changed)
+    except cut_down_rig.CannotCutDown:
+        return True
 
 
 def _planted(known: Sequence[SampledClip], foot: int, dt: float) -> list[FootStance]:

@@ -90,7 +90,8 @@ def _smooth_all(
         if lock_feet and made:
             durations = [(frame, used.profile.duration(used.seconds or 0.0)) for frame, used in made.items()]
             clips = feet.divided(original, slot, *sequence.key_range(original, slot), durations)
-            locked = yield from subrange(feet.lock_feet(scene, armature, copy, own, clips), 0.1, 1.0)
+            changed = changed_curves.bones(actions.channelbag(copy, own), actions.channelbag(original, slot))
+            locked = yield from subrange(feet.lock_feet(scene, armature, copy, own, clips, changed), 0.1, 1.0)
         if writer is not None:
             bag = actions.channelbag(original, slot)
             changed_curves.thin(armature, actions.channelbag(copy, own), bag, writer)

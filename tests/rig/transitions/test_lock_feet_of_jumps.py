@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from extension import load
+from lookat_pd import rotation
 
 from .. import scenes
 from ..feet import walking
@@ -95,6 +96,21 @@ def test_feet_stay_where_a_pop_is_smoothed(walker, where, into) -> None:
     hips = calm.bones.index("hips")
     push = [np.linalg.norm(np.diff(s.positions[:, hips], 2, axis=0), axis=-1).max() for s in (calm, now)]
     assert push[1] < 1.2 * push[0]
+
+
+def test_legs_get_no_keys_for_a_pop_that_does_not_move_them(walker) -> None:
+    """Though they slide, as the hips sway."""
+    action = walker.animation_data.action
+    leaps, sways = ((1, 0.0), (19, 0.05), (20, 0.8), (60, 0.85)), [(at, 0.05 * np.sin(at / 3.0)) for at in range(1, 61)]
+    for name, keys in (("chest", leaps), ("hips", sways)):
+        bone = walker.pose.bones[name]
+        for frame, angle in keys:
+            bone.rotation_quaternion = rotation.exp((angle, 0.0, 0.0))
+            bone.keyframe_insert("rotation_quaternion", frame=frame)
+    before = scenes.curves(action)
+    bpy.ops.lookat_pd.smooth_pop(frame=20, use_auto_blend=False, blend=0.3, lock_feet=True)
+    changed = scenes.differences(before, scenes.curves(action))
+    assert changed and all("chest" in str(what) for what in changed), changed
 
 
 @pytest.mark.thorough
