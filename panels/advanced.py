@@ -9,8 +9,9 @@ def is_on(context: bpy.types.Context) -> bool:
 
 
 def draw_switch(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
-    """The switch, an icon in a header."""
-    layout.prop(context.window_manager, "lookat_pd_use_advanced", text="", icon="OPTIONS", emboss=False)
+    """The switch, an icon in a header; drawn as pressed while it is on, which closed sub-panels would not tell."""
+    manager = context.window_manager
+    layout.prop(manager, "lookat_pd_use_advanced", text="", icon="OPTIONS", emboss=is_on(context))
 
 
 class AdvancedPanel:

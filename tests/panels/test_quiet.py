@@ -1,5 +1,7 @@
 """How much somebody sees after *Add*, with Blender's settings as it is installed."""
 
+from types import SimpleNamespace
+
 import bpy
 import pytest
 
@@ -10,6 +12,7 @@ from ..rig import scenes
 from .drawn import Context, Drawn, panels
 from .layouts import Layout, Valued
 
+advanced = load("panels.advanced")
 live = load("rig.layers.live")
 status = load("panels.status")
 suspend = load("rig.sampling.suspend")
@@ -34,6 +37,15 @@ def test_after_add_there_is_little() -> None:
     Drawn(bpy.types.LOOKAT_PD_PT_sidebar, layout).draw(context)
     controls = [item for item, _ in layout.seen() if isinstance(item, Valued) or (item.icon is None and item.text)]
     assert len(controls) <= 14, controls
+
+
+def test_whether_advanced_is_on_is_seen_in_the_switch() -> None:
+    """Blender draws the icon alike otherwise."""
+    manager, drawn = bpy.context.window_manager, []
+    layout = SimpleNamespace(prop=lambda *_, emboss=True, **__: drawn.append(emboss))
+    for manager.lookat_pd_use_advanced in (True, False):
+        advanced.draw_switch(layout, bpy.context)
+    assert drawn == [True, False]
 
 
 def test_what_was_found_stays_while_a_slider_is_dragged(empty_file) -> None:
