@@ -147,8 +147,8 @@ class FootHold:
         legs.
 
         changed: the bones that the transitions move, "" for the object, None for any: a foot that none of them moves
-        is left alone. left_out: where the rig shows what it showed before between two steps, beside which nothing is solved live; None
-        where it plays one clip after the other.
+        is left alone. left_out: where the rig shows what it showed before between two steps, beside which nothing is
+        solved live; None where it plays one clip after the other.
         """
         footing, dt = foot_bones.find(armature, hands=True), seconds_per_frame(scene)
         yield 0.0
