@@ -3,6 +3,7 @@
 from collections.abc import Collection, Generator, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 
 import bpy
 import numpy as np
@@ -59,13 +60,19 @@ def anchors_of(armature: bpy.types.Object, bones: Sequence[str]) -> Anchors:
     heads = np.array([data[name].head_local if name else (np.nan,) * 3 for name in bones])
     ways = np.array([_direction(data[name]) if name else (np.nan,) * 3 for name in bones])
     anchors = np.full(len(bones), -1)
+
+    @cache
+    def resting_at(parent: str) -> Array:
+        bone = data[parent]
+        near = np.linalg.norm(heads - np.array(bone.head_local), axis=-1) < _SAME_PLACE * bone.length
+        return np.flatnonzero(near & (ways @ _direction(bone) > _SAME_DIRECTION))
+
     for row, name in enumerate(bones):
         for parent in data[name].parent_recursive if name else ():
             if parent.name in rows:
                 anchors[row] = rows[parent.name]
                 break
-            near = np.linalg.norm(heads - np.array(parent.head_local), axis=-1) < _SAME_PLACE * parent.length
-            alike = np.flatnonzero(near & (ways @ _direction(parent) > _SAME_DIRECTION))
+            alike = resting_at(parent.name)
             if len(alike) and row not in alike and not _is_below(int(alike[0]), row, anchors):
                 anchors[row] = alike[0]
                 break

@@ -57,8 +57,11 @@ def solve(
     note_begin()
     yield 0.2
     with PoseReader(scene, armature, trial.left_out) as reader:
+        yield 0.2
         seen = evaluated_pose.deforming(armature, ik_chains.handles(reader, hold.begin))
+        yield 0.2
         reader.choose(seen, hold.begin - 1)
+        yield 0.2
         footing = seen_footing(armature, hold.footing, reader.bones, reader.anchors)
         poses = yield from progress.subrange(reader.reading(range(hold.first, hold.last + 1)), 0.2, 0.4)
         samples = samples_of(poses, poses.matrices)

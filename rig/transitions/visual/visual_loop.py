@@ -93,7 +93,11 @@ def solve(
     note_begin()
     yield 0.1
     with PoseReader(scene, armature, trial.left_out) as reader:
-        reader.choose(evaluated_pose.deforming(armature, ik_chains.handles(reader, first)), first)
+        yield 0.1
+        seen = evaluated_pose.deforming(armature, ik_chains.handles(reader, first))
+        yield 0.1
+        reader.choose(seen, first)
+        yield 0.1
         poses = yield from progress.subrange(reader.reading(range(first, last + 1)), 0.1, 0.3)
         clip, travel = pose_clip.of(poses), _Travel.of(poses)
         yield 0.3

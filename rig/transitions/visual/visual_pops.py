@@ -42,7 +42,9 @@ def find(
     """The pops of the visual pose from frame first to last, in order of time. Raises LookAtError."""
     check_frames(first, last)
     with PoseReader(scene, armature, suspend.EVERYTHING) as reader:
+        yield 0.0
         reader.choose(deforming(armature), first)
+        yield 0.0
         poses = yield from progress.subrange(reader.reading(range(first, last + 1)), 0.0, _SAMPLED)
         yield _SAMPLED
         found = yield from progress.subrange(pops.detecting(pose_clip.of(poses)), _SAMPLED, _COMPARED)

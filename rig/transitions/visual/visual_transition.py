@@ -150,7 +150,9 @@ def solve(
     note_begin()
     yield 0.0
     with PoseReader(scene, armature, trial.left_out) as reader:
+        yield 0.0
         seen = {*(bones or ()), *ik_chains.handles(reader, frame)}
+        yield 0.0
         reader.choose(evaluated_pose.deforming(armature, seen), frame - 1)
         yield 0.0
         poses = yield from progress.subrange(reader.reading(_frames(frame, blend, dt)), 0.0, 0.3)
