@@ -439,6 +439,8 @@ def _take_turns() -> bool:
             state = _scenes.get(scene.session_uid)
         if state is None:
             continue
+        # What was solved in the turn before this one has been drawn.
+        state.time_left.seen(time.perf_counter())
         if state.is_previewing and state.job is None:
             with suspend.suspend_live():
                 state.aim_previews(window.view_layer)
@@ -466,6 +468,7 @@ def _take_turns() -> bool:
                 state.show()
             _redraw(window, state)
         due = due or state.job is not None or state.check_at < np.inf or (state.is_unsure and not _is_playing())
+        due = due or state.time_left.is_ending
     return due
 
 

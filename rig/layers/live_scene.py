@@ -674,6 +674,9 @@ class LiveScene:
             self.job = None
             if self.outdated:
                 self.time_left.finish(self.worked)
+                if self.waited_for or not self.is_in_slices:
+                    # No turn comes that would tell when it was drawn.
+                    self.time_left.seen(self.worked)
                 self.seconds = self.worked - self.started
         return done
 

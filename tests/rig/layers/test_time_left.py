@@ -136,6 +136,41 @@ def test_steps_of_which_some_take_longer() -> None:
         assert off(found, end=0.95) < WITHIN and len(told(found)) > 60
 
 
+@pytest.mark.parametrize("pace", [0.7, 1.0, 2.0])
+def test_what_is_solved_is_seen_after_a_turn_of_the_window(pace) -> None:
+    """That turn belongs to the time left. Turns are drawn after every fifth step, and twice as long after one of them,
+    at the same fraction in each work."""
+    numbers, left = np.random.default_rng(5), TimeLeft()
+    for now in (1.0, 1.0, pace):
+        begin, found = 10.0, []
+        left.begin(1)
+        left.note(0.0, begin)
+        for n, (fraction, _) in enumerate(even(60, 1.0)):
+            begin += now * numbers.uniform(0.04, 0.06)
+            left.note(fraction, begin)
+            if n % 5 == 4 and n < 59:
+                begin += now * (1.6 if n == 24 else 0.2)
+                found.append((begin, left.remaining(begin)))
+        left.finish(begin)
+        begin += now
+        left.seen(begin)
+    ratios = [seconds / (begin - at) for at, seconds in found if np.isfinite(seconds)]
+    assert len(ratios) > 2 and max(max(ratios), 1.0 / min(ratios)) < WITHIN
+
+
+def test_a_machine_whose_pace_wanders_says_little_of_what_comes() -> None:
+    """Of random works beside others that come and go: what is told is right within 1.3 times, as a rule."""
+    numbers, found = np.random.default_rng(6), []
+    for _ in range(30):
+        left = TimeLeft()
+        for n in range(3):
+            pace = np.exp(np.cumsum(numbers.normal(0.0, 0.02, 100)) + numbers.normal(0.0, 0.3))
+            seen = worked(left, [(0.01 * (k + 1), 0.1 * now) for k, now in enumerate(pace)])
+            found += told(seen, end=0.9) if n else []
+    wrong = np.mean([not 1.0 / WITHIN < ratio < WITHIN for ratio in found])
+    assert len(found) > 500 and wrong < 0.08
+
+
 def test_work_of_another_kind_goes_its_own_way() -> None:
     left = TimeLeft()
     worked(left, even(30, 0.5, 0.0, 0.1) + even(30, 0.01, 0.1, 1.0), kind=2)
