@@ -108,6 +108,8 @@ class Layer:
     def __init__(self, owner: bpy.types.Object, number: int = 1) -> None:
         """number: unique among the layers of this kind on the object."""
         self.owner, self.number = owner, number
+        self._reads_once = False
+        self._found: list[tuple[Item, bpy.types.Constraint]] | None = None
 
     @property
     def key(self) -> Hashable:
@@ -135,9 +137,27 @@ class Layer:
                 if cls.owns(constraint):
                     yield item, constraint
 
+    @contextmanager
+    def read_once(self) -> Iterator[None]:
+        """The constraints of its kind on its object are looked for once, since all bones are asked; none may come or go
+        meanwhile."""
+        before, self._reads_once = self._reads_once, True
+        try:
+            yield
+        finally:
+            self._reads_once = before
+            self._found = self._found if before else None
+
+    def _of_its_kind(self) -> Iterable[tuple[Item, bpy.types.Constraint]]:
+        if not self._reads_once:
+            return self.on(self.owner)
+        if self._found is None:
+            self._found = list(self.on(self.owner))
+        return self._found
+
     def constraints(self) -> Iterator[tuple[Item, bpy.types.Constraint]]:
         """Its constraints, with what they are on."""
-        for item, constraint in self.on(self.owner):
+        for item, constraint in self._of_its_kind():
             if number_of(constraint) == self.number:
                 yield item, constraint
 
@@ -149,9 +169,9 @@ class Layer:
         found = (getattr(constraint, "action", None) for _, constraint in self._sharing())
         return next((action for action in found if layer_action.is_layer(action)), None)
 
-    def _sharing(self) -> Iterator[tuple[Item, bpy.types.Constraint]]:
+    def _sharing(self) -> Iterable[tuple[Item, bpy.types.Constraint]]:
         """The constraints that share its action."""
-        return self.on(self.owner)
+        return self._of_its_kind()
 
     # Made and removed
 
@@ -303,6 +323,10 @@ class Layer:
 
     def show(self, first: int, rows: Sequence[Row]) -> None:
         """Let its constraints add rows from frame `first` on. What they add already is not written again."""
+        with self.read_once():
+            self._show(first, rows)
+
+    def _show(self, first: int, rows: Sequence[Row]) -> None:
         for owners, held in _disabled:
             if self.order >= 0 and self.owner in owners and self.key not in held:
                 held[self.key] = self, self.written()

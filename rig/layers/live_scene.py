@@ -519,7 +519,8 @@ class LiveScene:
         except ReferenceError:
             return False
         fixed, contents = known
-        return fixed != layer.fixed() or (keys and contents != layer.contents())
+        with layer.read_once():
+            return fixed != layer.fixed() or (keys and contents != layer.contents())
 
     # Solving
 
@@ -786,7 +787,8 @@ class LiveScene:
                     yield from layer.showing(track.first, track.rows())
                     yield 1.0
                     # What is there of its constraints and keys is from here.
-                    self.layers[key] = layer.fixed(), layer.contents()
+                    with layer.read_once():
+                        self.layers[key] = layer.fixed(), layer.contents()
                     self.tracks[key] = track
                     if kind.layer.is_large and self.prints:
                         # Constraints that it has now are no change to be looked into.
