@@ -1,5 +1,6 @@
 """The bone under the mouse while one is to be clicked: what is highlighted is what a click takes."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
@@ -12,36 +13,55 @@ from ..rig.sampling import shown_surface
 
 
 class BoneUnderMouse:
-    """The bone of an armature that is drawn under the mouse. name: "" for none. lines: (s, 2, 3) in the world."""
+    """The bone that is drawn under the mouse, of some armatures.
 
-    def __init__(self, armature: bpy.types.Object) -> None:
-        self._armature = armature
-        self._drawn: DrawnBones | None = None
+    armature: whose it is, the first one where there is none. name: "" for none. lines: (s, 2, 3) in the world.
+    """
+
+    def __init__(self, armatures: Sequence[bpy.types.Object]) -> None:
+        self._armatures = armatures
+        self._drawn: list[DrawnBones] = []
         self._frame: float | None = None
         self.forget()
 
     def forget(self) -> None:
         """There is no bone under the mouse."""
-        self.name, self.lines = "", np.zeros((0, 2, 3))
+        self.armature, self.name, self.lines = self._armatures[0], "", np.zeros((0, 2, 3))
 
     def look(self, context: bpy.types.Context, place: Any, at: tuple[float, float], space: Any) -> str:
         """What is at a position [pixels] of a region, which with its view is the place; space: its editor."""
         self.forget()
-        if space.overlay.show_overlays and space.overlay.show_bones:
-            region, view = place
-            frame = context.scene.frame_current_final
-            if self._drawn is None or self._frame != frame:
-                self._drawn, self._frame = DrawnBones(self._armature, context.view_layer.depsgraph), frame
-            shown = View(
-                np.array(view.perspective_matrix),
-                (region.width, region.height),
-                None if _sees_through(context, self._armature, space) else _wall(context, place, at, space),
-            )
-            # The middle of the pixel.
-            middle = at[0] + 0.5, at[1] + 0.5
-            self.name = self._drawn.under(shown, middle, NEAR * context.preferences.system.ui_scale)
-            self.lines = self._drawn.lines_of(self.name)
+        if not (space.overlay.show_overlays and space.overlay.show_bones):
+            return ""
+        frame = context.scene.frame_current_final
+        if not self._drawn or self._frame != frame:
+            depsgraph = context.view_layer.depsgraph
+            self._drawn, self._frame = [DrawnBones(item, depsgraph) for item in self._armatures], frame
+        best = np.inf, np.inf
+        for item, drawn in zip(self._armatures, self._drawn, strict=True):
+            name, rank = self._nearest(context, place, at, space, item, drawn)
+            if name and rank < best:
+                best, self.armature, self.name, self.lines = rank, item, name, drawn.lines_of(name)
         return self.name
+
+    @staticmethod
+    def _nearest(
+        context: bpy.types.Context,
+        place: Any,
+        at: tuple[float, float],
+        space: Any,
+        armature: bpy.types.Object,
+        drawn: DrawnBones,
+    ) -> tuple[str, tuple[float, float]]:
+        region, view = place
+        sees_through = _sees_through(context, armature, space)
+        shown = View(
+            np.array(view.perspective_matrix),
+            (region.width, region.height),
+            None if sees_through else _wall(context, place, at, space),
+        )
+        # The middle of the pixel.
+        return drawn.nearest(shown, (at[0] + 0.5, at[1] + 0.5), NEAR * context.preferences.system.ui_scale)
 
 
 def _sees_through(context: bpy.types.Context, armature: bpy.types.Object, space: Any) -> bool:

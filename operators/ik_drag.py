@@ -1,6 +1,6 @@
 """Drag a bone in the viewport, and the chain above it follows by inverse kinematics."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -15,6 +15,7 @@ from ..lookat_pd.errors import LookAtError
 from ..lookat_pd.ik import methods
 from ..lookat_pd.message import Message
 from ..lookat_pd.rotation import Array
+from ..rig.animation import editable
 from ..rig.guards import callbacks
 from ..rig.ik import body_settings, clicked, control_drag
 from ..rig.ik import handle as ik_handle
@@ -66,8 +67,8 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         self._window, self._workspace = context.window, context.workspace
         self._session: DragSession | None = None
         self._handle: ik_handle.Handle | None = None
-        self._selected = selection.bones_selected(selection.armature(context))
-        self._armature = selection.armature(context)
+        self._layer, self._armature = context.view_layer, selection.armature(context)
+        self._before = {item: selection.bones_selected(item) for item in _in_pose_mode(context, self._armature)}
         self._settings = context.scene.lookat_pd_ik
         self._compare, self._holds = self._settings.compare, self._settings.hold_effectors
         self._pressed: tuple[int, int] | None = None
@@ -75,7 +76,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         self._offer = "", ""
         self._switching: dict[str, Any] = {}
         self._shown: list[Callable[[], None]] = []
-        self._hovered = BoneUnderMouse(self._armature)
+        self._hovered = BoneUnderMouse([*self._before])
         place = viewports.view_under(context.window, event.mouse_x, event.mouse_y)
         if self.use_active:
             self._take(context, selection.bone(context), event, place)
@@ -105,8 +106,10 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
             self._end(context)
             return {"CANCELLED"}
         if request == "SWITCH":
+            armature = self._armature
             self._restore()
             self._end(context)
+            self._armature = self._layer.objects.active = armature
             return self._switch()
         self._show()
         return {"PASS_THROUGH"} if request == "PASS" else {"RUNNING_MODAL"}
@@ -132,22 +135,24 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
             return "PASS" if place is None or event.type.startswith((*_OF_THE_VIEW, "WHEEL", "NUMPAD")) else ""
         area, region = viewports.area_of(self._window, place[0]), place[0]
         at = event.mouse_x - region.x, event.mouse_y - region.y
-        name = self._look(context, event, place)
+        name, armature = self._look(context, event, place), self._hovered.armature
         self._hovered.forget()
         if name:
-            bone = self._armature.pose.bones[name]
-            selection.select_bones(self._armature, ({other: other == name for other in self._selected[0]}, name))
+            self._armature = self._layer.objects.active = armature
+            bone = armature.pose.bones[name]
+            for item, (bones, active) in self._before.items():
+                chosen = {other: item == armature and other == name for other in bones}
+                selection.select_bones(item, (chosen, name if item == armature else active))
         else:
             with context.temp_override(window=self._window, area=area, region=region):
                 bpy.ops.view3d.select(location=at, deselect_all=False)
-            bone = selection.under_click(self._armature, self._selected)
+            bone = selection.under_click(self._armature, self._before[self._armature])
         if bone is None:
             bone = self._under_skin(context, at, place)
         if bone is None:
             self._complaint = iface_("There is no bone here")
             # The click may have selected something else.
-            context.view_layer.objects.active = self._armature
-            selection.select_bones(self._armature, self._selected)
+            self._select_again()
             return ""
         self._complaint, name = "", bone.name
         try:
@@ -155,7 +160,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         except LookAtError as error:
             self._complaint = messages.translate(str(error))
             self._offer = name, control_drag.offered_state(context.view_layer, self._armature, name)
-            selection.select_bones(self._armature, self._selected)
+            self._select_again()
             return ""
         self._pressed = event.mouse_x, event.mouse_y
         self._window.cursor_modal_set("SCROLL_XY")
@@ -173,8 +178,7 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         """The bone that moves the skin at a place of the region."""
         origin = view3d_utils.region_2d_to_origin_3d(*place, at)
         direction = view3d_utils.region_2d_to_vector_3d(*place, at)
-        context.view_layer.objects.active = self._armature
-        selection.select_bones(self._armature, self._selected)
+        self._select_again()
         depsgraph, space = context.view_layer.depsgraph, viewports.area_of(self._window, place[0]).spaces.active
         name = clicked.bone_of_skin(context.scene, depsgraph, self._armature, space, origin, direction)
         return self._armature.pose.bones[name] if name else None
@@ -298,7 +302,8 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
         try:
             keyed = session.keep()
         except LookAtError:
-            selection.select_bones(self._armature, self._selected)
+            self._armature = next(iter(self._before))
+            self._select_again()
             self._end(context)
             raise
         # The next drag and the bake use what was chosen during this one.
@@ -339,7 +344,15 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
             self._shown.pop()()
         if self._session is not None:
             self._session.restore()
-        selection.select_bones(self._armature, self._selected)
+        self._armature = next(iter(self._before))
+        self._select_again()
+
+    def _select_again(self) -> None:
+        """Give the bones their selection back."""
+        with suppress(ReferenceError):
+            self._layer.objects.active = self._armature
+        for item, before in self._before.items():
+            selection.select_bones(item, before)
 
     def _end(self, context: bpy.types.Context) -> None:
         if self in _running:
@@ -441,6 +454,15 @@ class LOOKAT_PD_OT_ik_drag(polling.Explained, bpy.types.Operator):
             (("MOUSE_LMB", "EVENT_RETURN"), iface_("Keep Pose")),
             (("MOUSE_RMB", "EVENT_ESC"), iface_("Restore")),
         ]
+
+
+def _in_pose_mode(context: bpy.types.Context, armature: bpy.types.Object) -> Iterator[bpy.types.Object]:
+    """An armature, and the others that are in pose mode with it and may be posed."""
+    yield armature
+    for item in context.view_layer.objects:
+        posed = item != armature and item.type == "ARMATURE" and item.mode == "POSE" and item.visible_get()
+        if posed and polling.refusal(editable.check_armature, item) is None:
+            yield item
 
 
 def _switch_limb(window: bpy.types.Window, armature: str, bone: str, settings: dict[str, Any]) -> None:

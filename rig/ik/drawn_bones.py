@@ -17,7 +17,8 @@ NEAR = 10.0
 """Largest distance [pixels] of the mouse from what is drawn."""
 _ON = 0.6
 """Distance [pixels] from the middle of a line up to which it is drawn; of several what is in front is taken."""
-_SAME = 3e-3
+_NONE = "", (np.inf, np.inf)
+_SAME = 1e-3
 """Difference of depths, in parts of the size of the rig, up to which bones meet."""
 _THICK = {"OCTAHEDRAL": 0.05, "BBONE": 0.05, "ENVELOPE": 0.1}
 """Distance from its line, in lengths of a bone, up to which a bone without shape is drawn."""
@@ -81,8 +82,12 @@ class DrawnBones:
 
     def under(self, view: View, at: tuple[float, float], near: float = NEAR) -> str:
         """The bone that is drawn at a position of the region, or the nearest one [pixels]; "" for none."""
+        return self.nearest(view, at, near)[0]
+
+    def nearest(self, view: View, at: tuple[float, float], near: float = NEAR) -> tuple[str, tuple[float, float]]:
+        """The same, and how far it is from there [pixels] and from the eye, by which bones of several rigs compare."""
         if not len(self._lines):
-            return ""
+            return _NONE
         (begin, first), (end, last) = (view.seen(self._lines[:, k]) for k in (0, 1))
         along = end - begin
         length = np.maximum(np.sum(along * along, axis=-1), 1e-12)
@@ -96,12 +101,13 @@ class DrawnBones:
         if view.wall is not None:
             good &= depth <= view.seen(view.wall[None])[1][0] + 0.1 * same
         if not good.any():
-            return ""
+            return _NONE
         rows = np.flatnonzero(good & (away <= max(away[good].min(), _ON)))
         rows = rows[depth[rows] <= depth[rows].min() + same]
         # Of bones that meet, the child, whose joint it is.
         order = np.lexsort((away[rows], -self._levels[self._owners[rows]]))
-        return self.names[int(self._owners[rows[order[0]]])]
+        row = int(rows[order[0]])
+        return self.names[int(self._owners[row])], (max(float(away[row]), _ON), float(depth[row]))
 
     def _pixels(self, view: View, part: Array) -> Array:
         """How many pixels a unit of length is at parts (s,) of the lines."""

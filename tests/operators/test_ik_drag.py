@@ -244,11 +244,13 @@ class Picking:
 
     def __init__(self, armature: bpy.types.Object, monkeypatch: pytest.MonkeyPatch) -> None:
         operator = ik_drag.LOOKAT_PD_OT_ik_drag
-        for name in ("_pick", "_look", "_take", "_begun", "_lead"):
+        for name in ("_pick", "_look", "_take", "_begun", "_lead", "_select_again", "_restore"):
             setattr(self, name, getattr(operator, name).__get__(self))
         self._window, self._armature, self._session, self._complaint = bpy.context.window, armature, None, ""
-        self._offer, self._selected = ("", ""), selection.bones_selected(armature)
-        self._hovered = bone_under_mouse.BoneUnderMouse(armature)
+        self._offer, self._layer, self._shown = ("", ""), bpy.context.view_layer, []
+        self._settings, self._compare, self._holds = bpy.context.scene.lookat_pd_ik, False, False
+        self._before = {item: selection.bones_selected(item) for item in ik_drag._in_pose_mode(bpy.context, armature)}
+        self._hovered = bone_under_mouse.BoneUnderMouse([*self._before])
         look = Matrix(((1, 0, 0, 0), (0, 0, 1, -1.2), (0, -1, 0, -5.0), (0, 0, 0, 1)))
         project = Matrix(((0.6, 0, 0, 0), (0, 0.8, 0, 0), (0, 0, -0.02, -0.2), (0, 0, 0, 1)))
         view = SimpleNamespace(
@@ -272,10 +274,11 @@ class Picking:
         # There is no cursor without a window.
         self._window = SimpleNamespace(cursor_modal_set=lambda _: None)
 
-    def event(self, kind: str, bone: str) -> SimpleNamespace:
+    def event(self, kind: str, bone: str, armature: bpy.types.Object | None = None) -> SimpleNamespace:
         """An event of the mouse over the middle of a bone."""
-        item = self._armature.pose.bones[bone]
-        clip = self.place[1].perspective_matrix @ (0.5 * (item.head + item.tail)).to_4d()
+        rig = armature or self._armature
+        item = rig.pose.bones[bone]
+        clip = self.place[1].perspective_matrix @ (rig.matrix_world @ (0.5 * (item.head + item.tail))).to_4d()
         at = (0.5 * clip.x + 0.5) * self.region.width, (0.5 * clip.y + 0.5) * self.region.height
         x, y = round(self.region.x + at[0]), round(self.region.y + at[1])
         return SimpleNamespace(type=kind, value="PRESS", mouse_x=x, mouse_y=y, shift=False, ctrl=False)
@@ -299,6 +302,29 @@ def test_what_is_under_the_mouse_is_highlighted_and_taken(hero, active: str, mon
     assert not operator._complaint and not len(ik_drag.hovered())
     assert selection.bones_selected(hero) == ({bone.name: bone.name == "hand" for bone in hero.pose.bones}, "hand")
     operator._session.restore()
+
+
+def test_a_bone_of_another_character_in_pose_mode_is_taken_and_esc_gives_all_back(hero, monkeypatch) -> None:  # noqa: F811
+    bpy.ops.object.mode_set(mode="OBJECT")
+    other = hero.copy()
+    other.data = hero.data.copy()
+    other.location.x = 0.4
+    bpy.context.scene.collection.objects.link(other)
+    other.select_set(True)
+    bpy.ops.object.mode_set(mode="POSE")
+    scenes.select(hero, "arm")
+    hero.data.bones.active = hero.data.bones["arm"]
+    before = [selection.bones_selected(item) for item in (hero, other)]
+    operator = Picking(hero, monkeypatch)
+    monkeypatch.setattr(ik_drag, "_running", [operator])
+    operator._pick(bpy.context, operator.event("MOUSEMOVE", "hand", other))
+    assert operator._hovered.name == "hand" and operator._hovered.armature == other
+    operator._pick(bpy.context, operator.event("LEFTMOUSE", "hand", other))
+    assert operator._session.armature == other and bpy.context.view_layer.objects.active == other
+    assert not any(selection.bones_selected(hero)[0].values())
+    operator._restore()
+    assert [selection.bones_selected(item) for item in (hero, other)] == before
+    assert bpy.context.view_layer.objects.active == hero
 
 
 def test_a_bone_behind_the_skin_is_not_taken(hero, monkeypatch) -> None:  # noqa: F811
