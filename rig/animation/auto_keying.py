@@ -19,22 +19,21 @@ def linked_action(scene: bpy.types.Scene, armature: bpy.types.Object) -> bpy.typ
     return action if is_on(scene) and action is not None and not action.is_editable else None
 
 
-def key(scene: bpy.types.Scene, item: bpy.types.Object, bones: Iterable[str], moved: Iterable[str] = ()) -> None:
+def key(scene: bpy.types.Scene, item: bpy.types.Object, bones: Iterable[str], moved: Iterable[str] = ()) -> set[str]:
     """Key the rotation of bones of an object, and the location of those `moved`, at the current frame, with the options
-    of the animator, if auto keying is enabled. "" is the object itself."""
+    of the animator, if auto keying is enabled. "" is the object itself. Returns those that got keys: by *Only Insert
+    Available* what has none gets none."""
     if not is_on(scene):
-        return
+        return set()
     options, frame = _options(scene), scene.frame_current_final
 
-    def insert(name: str, path: str) -> None:
+    def insert(name: str, path: str) -> bool:
         owner, group = (item.pose.bones[name], name) if name else (item, OBJECT_GROUP)
-        owner.keyframe_insert(path, frame=frame, group=group, options=options)
+        return owner.keyframe_insert(path, frame=frame, group=group, options=options)
 
-    for name in bones:
-        mode = (item.pose.bones[name] if name else item).rotation_mode
-        insert(name, channel(mode)[0])
-    for name in moved:
-        insert(name, "location")
+    modes = {name: (item.pose.bones[name] if name else item).rotation_mode for name in bones}
+    wanted = [*((name, channel(mode)[0]) for name, mode in modes.items()), *((name, "location") for name in moved)]
+    return {name for name, path in wanted if insert(name, path)}
 
 
 def key_shapes(scene: bpy.types.Scene, blocks: Iterable[bpy.types.ShapeKey]) -> None:

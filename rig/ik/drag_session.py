@@ -129,7 +129,6 @@ class DragSession(ABC):
                     "Action '{action}' is linked from a library; make a copy of it before keying the pose.",
                     action=linked.name,
                 )
-        for item, turned, moved in keyed:
-            auto_keying.key(self.scene, item, turned, moved)
+        got = [auto_keying.key(self.scene, item, turned, moved) for item, turned, moved in keyed]
         self.release()
-        return auto_keying.is_on(self.scene)
+        return any(got)

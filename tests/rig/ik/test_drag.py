@@ -173,6 +173,17 @@ def test_keeping_keys_only_where_auto_keying_is_on(auto) -> None:
         assert np.linalg.norm(place(armature) - (0.5, -0.2, 1.5)) < 1e-3
 
 
+def test_no_keys_are_told_where_blender_inserts_only_into_what_has_some(monkeypatch) -> None:
+    monkeypatch.setattr(bpy.context.preferences.edit, "use_keyframe_insert_available", True)
+    armature = hero()
+    armature.animation_data_clear()
+    bpy.context.scene.tool_settings.use_keyframe_insert_auto = True
+    drag = session(armature)
+    drag.move((0.5, -0.2, 1.5))
+    assert not drag.keep()
+    assert armature.animation_data is None or armature.animation_data.action is None
+
+
 @pytest.mark.thorough
 def test_rotation_modes_come_back_exactly() -> None:
     for mode in scenes.MODES:
