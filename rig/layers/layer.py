@@ -728,14 +728,15 @@ def all_disabled(spared: Collection[bpy.types.Object], find: Find = own_on) -> A
     return disabled((item for item in bpy.data.objects if item.type == "ARMATURE" and item not in spared), find)
 
 
-def _disable_on(copy: bpy.types.Object, _: bpy.types.Object) -> None:
+def _disable_on(copy: bpy.types.Object, original: bpy.types.Object) -> None:
     """And let them read actions and curves of their own, as `show` needs them, from the start: to make these later
     would have the window draw again."""
     made: dict[bpy.types.Action, bpy.types.Action] = {}
-    for _, constraint in own_on(copy):
-        _set(constraint, "influence", 0.0)
+    read = {getattr(constraint, "action", None) for _, constraint in own_on(original)}
+    for item, constraint in own_on(copy):
+        set_influence(item, constraint, 0.0, is_seen=False)
         action = getattr(constraint, "action", None)
-        if action is None or not layer_action.is_layer(action):
+        if action not in read or action is None or not layer_action.is_layer(action):
             continue
         handle = constraint.action_slot_handle
         if action not in made:
@@ -744,6 +745,7 @@ def _disable_on(copy: bpy.types.Object, _: bpy.types.Object) -> None:
         constraint.action, constraint.action_slot = made[action], slot
         if slot is not None:
             layer_action.key_all(made[action], slot)
+    copy.update_tag()
 
 
 _LEFT_OUT = suspend.LeftOut(all_disabled, _disable_on)

@@ -162,8 +162,12 @@ class Sampler:
         """Whether the temporary scene was not evaluated yet."""
         self._can_rest = False
         """Whether the temporary scene can stay in the file between two slices: nothing that is seen was changed."""
+        self._is_spare = False
+        """Whether it has come to its end and its temporary scene is left to the next sampler of the same."""
         self._host: Sampler | None = None
         self._guests: list[Sampler] = []
+        self._copied: CutDown = {}
+        """What the copies that are there keep."""
 
     def __enter__(self) -> "Sampler":
         self.open()
@@ -174,7 +178,9 @@ class Sampler:
 
     def close(self) -> None:
         """The end, where it was not entered: sampling opens it when it begins."""
-        self.park()
+        self._is_spare = _keeps and self in _open and self._can_rest and not self._guests
+        if not self._is_spare:
+            self.park()
 
     def open(self) -> None:
         """Make the temporary scene, if it is not there."""
@@ -185,12 +191,14 @@ class Sampler:
         if _is_resting:
             # Somebody else samples.
             park_all()
+        # Copies need another mode for a moment, which Blender refuses then; whole rigs are the same, only slower.
+        copied = {} if transforming.is_under_way() else self.cut_down or {}
+        played = [sampler._find_in_scene() for sampler in (self, *self._guests)]
+        if not (any(played) or self._guests) and self._take_over(copied):
+            return
         _open.append(self)
         begin = perf_counter()
         try:
-            # Copies need another mode for a moment, which Blender refuses then; whole rigs are the same, only slower.
-            copied = {} if transforming.is_under_way() else self.cut_down or {}
-            played = [sampler._find_in_scene() for sampler in (self, *self._guests)]
             # A rig that is not evaluated stays as it is: else each slice has Blender evaluate it where it is seen. What
             # others look at may hang on the rig of a guest.
             spared = () if any(played) or self._guests else copied
@@ -199,6 +207,7 @@ class Sampler:
             self.scene = bpy.data.scenes.new("Look-at PD")
             self._open.callback(bpy.data.scenes.remove, self.scene)
             self._open.callback(self._empty_out)
+            self._copied = copied
             self._fill(self.scene, copied)
             suspend.disable_on(self._copies, self._left_out)
         except BaseException:
@@ -207,8 +216,34 @@ class Sampler:
         self._is_new = True
         _note_opening(perf_counter() - begin)
 
+    def _take_over(self, copied: CutDown) -> bool:
+        """Go on with the temporary scene of a sampler that has come to its end, if that sampled the same; whether there
+        is one. The copies in it add nothing again."""
+        spare = next((other for other in _open if other._is_spare and other._has(self, copied)), None)
+        if spare is None:
+            return False
+        _open[_open.index(spare)] = self
+        for name in ("scene", "_open", "_copies", "_played", "_empties", "_helpers", "_is_new", "_can_rest"):
+            setattr(self, name, getattr(spare, name))
+        spare._open = ExitStack()
+        self._find_rows()
+        suspend.disable_on(self._copies, self._left_out)
+        return True
+
+    def _has(self, other: "Sampler", copied: CutDown) -> bool:
+        """Whether the temporary scene is what another sampler would make, with these copies."""
+        same = (self._original, self._armature, self.bones, self.targets, self._left_out) == (
+            other._original,
+            other._armature,
+            other.bones,
+            other.targets,
+            other._left_out,
+        )
+        return same and self._copied == copied
+
     def park(self) -> None:
         """Leave nothing in the file, between two slices of the work and at its end; sampling makes it anew."""
+        self._is_spare = False
         if self in _open:
             _open.remove(self)
         self._open.close()
@@ -263,18 +298,23 @@ class Sampler:
 
     def _enter(self, scene: bpy.types.Scene) -> None:
         """Put what is sampled into a temporary scene, its own or that of its host."""
-        self.scene, self._world_rows = scene, None
+        self.scene = scene
         rig = self.stand_in(self._armature)
         if self.bones and rig is self._armature and rig not in scene.collection.objects.values():
             scene.collection.objects.link(rig)
-        names = rig.pose.bones.keys() if self.bones else []
-        index = {name: n for n, name in enumerate(names)}
-        self._rows, self._count = np.array([index[name] for name in self.bones], dtype=int), len(names)
+        self._find_rows()
         if self.bones and rig.hide_viewport:
             # Something that depends on it, so that it is evaluated all the same.
             self._helpers.append(_follower(scene, rig, self.bones[0]))
         for n, target in enumerate(self.targets):
             self._empties.append(None if n in (self._in_scene or ()) else self._empty(scene, target))
+
+    def _find_rows(self) -> None:
+        """Where what is sampled stands among what is evaluated."""
+        self._world_rows = None
+        names = self.stand_in(self._armature).pose.bones.keys() if self.bones else []
+        index = {name: n for n, name in enumerate(names)}
+        self._rows, self._count = np.array([index[name] for name in self.bones], dtype=int), len(names)
 
     def _find_in_scene(self) -> bool:
         """Find out, once, what has to be seen in the animator's scene; whether there is anything."""
@@ -688,13 +728,16 @@ def _go_quietly(scene: bpy.types.Scene, whole: int, part: float) -> None:
     else:
         frames[scenes.index(scene)] = whole
         bpy.data.scenes.foreach_set("frame_current", frames)
-    if scene.frame_subframe or part:
-        scene.frame_subframe = part
+    if scene.frame_subframe != part:
+        parts = np.empty(len(scenes), dtype=np.float32)
+        bpy.data.scenes.foreach_get("frame_subframe", parts)
+        parts[scenes.index(scene)] = part
+        bpy.data.scenes.foreach_set("frame_subframe", parts)
 
 
 _open: list[Sampler] = []
 _in_window = not bpy.app.background
-_is_resting = _is_to_begin = _is_to_end = False
+_is_resting = _is_to_begin = _is_to_end = _keeps = False
 _seconds_opening = 0.0
 
 
@@ -710,8 +753,8 @@ def seconds_opening() -> float:
 
 def park_all() -> None:
     """Leave nothing of any sampling in the file, for now: it goes on as if nothing had been."""
-    global _is_resting
-    _is_resting = False
+    global _is_resting, _keeps
+    _is_resting = _keeps = False
     for sampler in list(_open):
         sampler.park()
 
@@ -722,11 +765,11 @@ def rest_all() -> None:
     To make and to remove one has Blender relate and draw all that the window shows again, which takes longer than a
     slice. Whoever calls this sees to it that `park_all` is called before anything else looks at the file.
     """
-    global _is_resting
+    global _is_resting, _keeps
     for sampler in list(_open):
         if not sampler._can_rest:
             sampler.park()
-    _is_resting = bool(_open)
+    _is_resting, _keeps = bool(_open), False
 
 
 def can_rest() -> bool:
@@ -763,9 +806,10 @@ def is_to_end() -> bool:
 
 
 def go_on() -> None:
-    """What rests is sampled with again."""
-    global _is_resting
-    _is_resting = False
+    """What rests is sampled with again. Until `rest_all` or `park_all` a temporary scene that has served is left to the
+    next sampler of the same."""
+    global _is_resting, _keeps
+    _is_resting, _keeps = False, True
 
 
 def is_resting() -> bool:

@@ -25,6 +25,9 @@ errors = load("lookat_pd.errors")
 bake_options = load("rig.animation.bake_options")
 own_data = load("rig.sampling.own_data")
 scene_time = load("rig.sampling.scene_time")
+live = load("rig.layers.live")
+offsets = load("rig.look_at.look_at_layer")
+suspend = load("rig.sampling.suspend")
 targets = load("rig.sampling.targets")
 
 into_any = pytest.mark.parametrize("into", ["NEW", "CURRENT", "LAYER"])
@@ -232,6 +235,56 @@ def test_steps_without_a_sign_to_the_window_sample_the_same_to_the_bit(monkeypat
     assert np.ptp(one.rotations, axis=0).max() > 0.01 and np.ptp(one.targets, axis=1).max() > 0.1
     assert [shown for shown, _ in frames_shown][-len(frames) :] == frames and {at for _, at in frames_shown} == {here}
     assert scene.armature.pose.bones["hips"].location.y == 0.375 and bpy.context.scene.frame_current == here
+
+
+def _known(samples) -> dict[str, np.ndarray]:
+    return {name: getattr(samples, name) for name in ("rotations", "positions", "sizes", "targets", "worlds")}
+
+
+@pytest.mark.every_blender
+def test_a_sampler_goes_on_with_the_scene_of_one_of_the_same_that_has_come_to_its_end(monkeypatch) -> None:
+    """Until the file is to hold nothing of it. What that has put on a copy of the rig adds nothing any more; one of
+    other bones makes a scene of its own."""
+    monkeypatch.setattr(sample, "_in_window", True)
+    monkeypatch.setattr(sample, "_MOST", 1.0)
+    scene = swaying()
+    bpy.context.scene.frame_end = 30
+    live.finish(bpy.context.scene)
+    frames, objects = [float(frame) for frame in range(1, 31)], len(bpy.data.objects)
+    shown = next(iter(live._scenes[bpy.context.scene.session_uid].solves.values())).track
+    copied = {scene.armature: set(CHAIN)}
+
+    def sampler(bones=CHAIN):
+        return sample.Sampler(
+            bpy.context.scene, scene.armature, bones, [targets.Target(scene.target)], cut_down=dict(copied)
+        )
+
+    def sampled(one, before=None) -> dict[str, np.ndarray]:
+        return _known(sample.run(one.sample(frames, before=before)))
+
+    with suspend.suspend_live():
+        alone = sampler()
+        expected = sampled(alone)
+        alone.close()
+        assert len(bpy.data.objects) == objects, "without slices nothing is left"
+        sample.go_on()
+        first, second, other = sampler(), sampler(), sampler(CHAIN[:-1])
+        added = sampled(first, lambda: offsets.show(first.stand_in(scene.armature), shown))
+        assert not np.array_equal(added["rotations"], expected["rotations"]), "it adds something"
+        there, actions_there = first.scene, len(bpy.data.actions)
+        first.close()
+        found = sampled(second)
+        assert second.scene == there and len(bpy.data.actions) == actions_there
+        sampled(other)
+        assert other.scene != there
+        second.close()
+        other.close()
+        sample.rest_all()
+        assert sample.is_resting()
+        sample.park_all()
+    assert len(bpy.data.objects) == objects
+    for name, values in expected.items():
+        assert np.array_equal(found[name], values), name
 
 
 @pytest.mark.parametrize("base", [1.0, 1.001])
