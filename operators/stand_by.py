@@ -2,8 +2,9 @@
 
 An operator that waits in a window gets each event before anything that the event may start: a click, a key, an undo, a
 menu, a script. It removes the scene, hands the event on and is gone; it is started anew, before all that waits by then,
-for the next slice of the work. What comes without an event has handlers of its own in `rig/layers/live`: undo, save,
-load and render.
+for the next slice of the work. To move the mouse and to let a key go start nothing: the scene stays, or each slice
+would be drawn while somebody points at something. What comes without an event has handlers of its own in
+`rig/layers/live`: undo, save, load and render.
 """
 
 from contextlib import suppress
@@ -15,6 +16,10 @@ from ..rig.sampling import sampler
 
 _INTERVAL = 0.02
 """Seconds between two looks whether it is still needed."""
+_NEUTRAL = ("TIMER", "MOUSEMOVE", "INBETWEEN_MOUSEMOVE", "NONE")
+"""Kinds of events that start nothing by themselves; the last are of Blender itself."""
+_POINTING = ("MOUSE", "PEN", "ERASER")
+"""How the names of buttons end with which something is pointed at: much is done when they are let go."""
 _standing: dict[int, "LOOKAT_PD_OT_stand_by"] = {}
 """Those that wait, by the pointers of their windows."""
 
@@ -34,7 +39,7 @@ class LOOKAT_PD_OT_stand_by(bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
-        if _is_of_nobody(event) and sampler.is_resting() and is_alone(context.window):
+        if sampler.is_resting() and is_alone(context.window) and _starts_nothing(context, event):
             return {"PASS_THROUGH"}
         sampler.park_all()
         self._end(context)
@@ -51,10 +56,15 @@ class LOOKAT_PD_OT_stand_by(bpy.types.Operator):
             context.window_manager.event_timer_remove(self._timer)
 
 
-def _is_of_nobody(event: bpy.types.Event) -> bool:
-    """Whether no hand has made an event: the own timer, or the mouse where it was, as after something was drawn."""
-    is_still = (event.mouse_x, event.mouse_y) == (event.mouse_prev_x, event.mouse_prev_y)
-    return event.type == "TIMER" or (event.type == "MOUSEMOVE" and is_still)
+def _starts_nothing(context: bpy.types.Context, event: bpy.types.Event) -> bool:
+    """Whether nothing answers to an event: the own timer, the mouse that moves, or a key that is let go, unless a
+    keymap has something for that."""
+    is_pointed = event.type.endswith(_POINTING) or event.type.startswith("NDOF")
+    is_let_go = event.value in ("RELEASE", "CLICK") and not is_pointed
+    if event.type not in _NEUTRAL and not is_let_go:
+        return False
+    keymaps = (keymap for keymap in context.window_manager.keyconfigs.user.keymaps if not keymap.is_modal)
+    return event.type == "TIMER" or not any(keymap.keymap_items.match_event(event) for keymap in keymaps)
 
 
 def is_alone(window: bpy.types.Window) -> bool:

@@ -100,6 +100,38 @@ def _by_search(hands: Hands) -> Waiting:
     yield from hands.search(NAME)
 
 
+def _when_let_go(hands: Hands) -> Waiting:
+    """To press a key that is bound to when it is let go starts something then, not before."""
+    at = {"x": hands.window.width // 2, "y": hands.window.height // 2}
+    yield from _resting(hands)
+    hands.window.event_simulate("F8", "PRESS", **at)
+    yield 0.0
+    yield from _rests(hands)
+    hands.window.event_simulate("F8", "RELEASE", **at)
+    yield 0.1
+    assert _noted() == (), "a key that is let go"
+
+
+def _disturbs_nothing(hands: Hands) -> Waiting:
+    """The mouse that moves, and a key to which nothing is bound when it is let go."""
+    at, met = hands.inside(VIEWPORT, 0.3, 0.3), set()
+
+    def meet() -> None:
+        met.update(item.session_uid for item in bpy.data.scenes if item.name.startswith("Look-at PD"))
+
+    yield from _resting(hands)
+    hands.window.event_simulate("F9", "PRESS", x=at[0], y=at[1])
+    yield 0.0
+    yield from _rests(hands)
+    hands.window.event_simulate("F9", "RELEASE", x=at[0], y=at[1])
+    for step in range(3):
+        meet()
+        yield from hands.move((at[0] + 7 * step, at[1]))
+    meet()
+    assert len(met) == 1, f"{len(met)} scenes"
+    yield from hands.move(at)
+
+
 def _events(hands: Hands) -> Iterator[tuple[str, Callable[[Hands], Waiting]]]:
     yield "a key", _by_key
     yield "a search", _by_search
@@ -111,6 +143,7 @@ def no_event_meets_it(hands: Hands) -> Waiting:
     bpy.utils.register_class(LOOKAT_TEST_OT_scenes)
     keys = bpy.context.window_manager.keyconfigs.addon.keymaps.new("Window")
     item = keys.keymap_items.new("lookat_test.scenes", "F7", "PRESS")
+    let_go = keys.keymap_items.new("lookat_test.scenes", "F8", "RELEASE")
     try:
         yield from _human(hands)
         for name, event in _events(hands):
@@ -128,9 +161,12 @@ def no_event_meets_it(hands: Hands) -> Waiting:
         yield from _solved(hands)
         live.STAND_BY.append(stand_by)
         assert np.array_equal(_track(), found), "what is solved where nothing rests is something else"
+        yield from _when_let_go(hands)
+        yield from _disturbs_nothing(hands)
         yield from _two_windows(hands)
     finally:
         keys.keymap_items.remove(item)
+        keys.keymap_items.remove(let_go)
         bpy.utils.unregister_class(LOOKAT_TEST_OT_scenes)
 
 
