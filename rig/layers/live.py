@@ -92,6 +92,7 @@ _lock = threading.RLock()
 """A render calls handlers from a thread of its own."""
 _owners: dict[int, int] = {}
 """Which scene an armature, shown in several, was last played in."""
+_is_before_drawing = False
 _last = 0
 """The scene that was updated last, by its session identifier."""
 
@@ -164,14 +165,26 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
         if alone or not state.must_sample:
             _advance(state, None if alone else _rest(begin), to_see=not alone)
             state.has_had_turn = not alone
-        elif state.seen_within < _rest(begin, _AT_ONCE):
-            # Blender draws the edit anyway: what becomes of it is seen with it.
-            _advance(state, _rest(begin, _GIVEN_UP if state.seen_within else _AT_ONCE), to_see=True, whole=True)
+        elif seconds := _at_once(state, begin):
+            _advance(state, seconds, to_see=True, whole=True, rests=_is_before_drawing)
+            state.has_had_turn = _is_before_drawing
     if state.job is not None or state.check_at < np.inf or state.is_unsure or state.as_built != _structure:
         _wake()
     if _may_show(scene, state, playing) and not (state.is_ending and state.job is not None):
         state.show()
     _know_objects()
+
+
+def _at_once(state: LiveScene, begin: float) -> float:
+    """Seconds for which the turn of an edit goes on with a work that takes long: Blender draws the edit anyway, and
+    what becomes of it is seen with it. 0 where that waits for the next turn.
+
+    begin: as for `_rest`.
+    """
+    left = _rest(begin, _AT_ONCE)
+    if state.seen_within < left:
+        return _rest(begin, _GIVEN_UP) if state.seen_within else left
+    return _rest(begin, _TURN_ON) if _is_before_drawing and state.seen_within < np.inf else 0.0
 
 
 def _stays(scene: bpy.types.Scene, state: LiveScene | None) -> bool:
@@ -428,6 +441,27 @@ def _tick() -> float | None:
         _lock.release()
 
 
+def _before_drawing() -> float:
+    """After each event, before Blender draws what it has changed: evaluate that, and solve what becomes of it.
+
+    Blender would do so only once it has seen to what windows have to draw. What makes and removes data then has them
+    draw once more, in the next turn.
+    """
+    global _is_before_drawing
+    manager = bpy.context.window_manager
+    if not _used or suspend.is_live_suspended() or is_rendering() or manager.is_interface_locked:
+        return 0.0
+    _is_before_drawing = True
+    try:
+        for window in manager.windows:
+            window.view_layer.update()
+    finally:
+        _is_before_drawing = False
+    if sampler.is_resting() and not _stands_by():
+        sampler.park_all()
+    return 0.0
+
+
 def _take_turns() -> bool:
     """A slice for each window's scene; whether there is more to do."""
     due, begin = False, time.thread_time()
@@ -439,6 +473,10 @@ def _take_turns() -> bool:
             state = _scenes.get(scene.session_uid)
         if state is None:
             continue
+        if state.has_had_turn:
+            # What was done before Blender drew counts for this turn, too.
+            state.has_had_turn, due = False, True
+            continue
         # What was solved in the turn before this one has been drawn.
         state.time_left.seen(time.perf_counter())
         if state.is_previewing and state.job is None:
@@ -448,7 +486,7 @@ def _take_turns() -> bool:
             # What is held is seen as a preview; it is solved when it is let go, also after a long rest.
             due, state.resting = due or state.job is not None or state.check_at < np.inf, 0
             continue
-        if time.perf_counter() > state.check_at:
+        if time.perf_counter() > state.check_at and not state.is_to_be_seen:
             state.resting += 1
             if state.resting >= RESTING or state.job is not None:
                 state.refresh(scene, _structure, now=True, within=_LOOKING_ON if state.is_by_keys else _LOOKING)
@@ -458,12 +496,10 @@ def _take_turns() -> bool:
         if state.job is not None:
             state.is_in_slices = True
             # To stand by has Blender evaluate what is tagged, which is looked at and may be solved.
-            rests = not state.has_had_turn and _stands_by()
-            # What was done before Blender drew counts for this turn, too.
+            rests = _stands_by()
             seconds = _turn(state, rests)
-            least = _LEAST if state.has_waited else _LEFT * seconds
-            rest = 0.0 if state.has_had_turn else _rest(begin, seconds, least)
-            state.has_waited, state.has_had_turn = not (rest or state.has_had_turn), False
+            rest = _rest(begin, seconds, _LEAST if state.has_waited else _LEFT * seconds)
+            state.has_waited = not rest
             if rest and (_advance(state, rest, rests=rests) or state.news or state.found):
                 state.show()
             _redraw(window, state)
@@ -499,7 +535,8 @@ def _wake() -> None:
 def _redraw(window: bpy.types.Window, state: LiveScene) -> None:
     """Panels that show how far solving is, now and then, and viewports at its end: they are slow to draw."""
     new = state.job is None or state.news or state.found
-    if not new and time.perf_counter() < max(state.drawn, state.started) + _REDRAW:
+    soon = time.perf_counter() < max(state.drawn, state.started) + _REDRAW or state.remaining < _REDRAW
+    if soon and not new:
         return
     state.drawn = time.perf_counter()
     viewport = ("UI", "WINDOW") if new else ("UI",)
@@ -615,6 +652,8 @@ _HANDLERS = (
 
 def register() -> None:
     callbacks.add_handlers(_HANDLERS)
+    if not bpy.app.background:
+        callbacks.start_timer(_before_drawing, 0.0, persistent=True)
     kinds.listeners.append(touch)
     touch()
 
@@ -624,3 +663,4 @@ def unregister() -> None:
     callbacks.remove_handlers(_HANDLERS)
     _forget()
     callbacks.stop_timer(_tick)
+    callbacks.stop_timer(_before_drawing)

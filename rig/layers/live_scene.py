@@ -31,6 +31,8 @@ _BESIDE = 0.02
 """Seconds of work that may be in the same turn as what is shown of a long one."""
 _BEGUN = 0.004
 """Seconds of the processor after which a slice makes no temporary scene and no copy of a rig, but ends."""
+_EDITED = 0.03
+"""Seconds for which edited keys may be read in the turn of the edit, to see at once whether they are others."""
 _BUSIER = 1.25
 """By how much more a work may be taken to last than before: a machine that is busy beside it says little of it."""
 _OWN = {"OBJECT", "ACTION"}
@@ -264,6 +266,11 @@ class LiveScene:
         return self.to_see.get(self.work, 0.0 if self.is_by_keys else np.inf)
 
     @property
+    def is_to_be_seen(self) -> bool:
+        """Whether what becomes of edited keys comes first, and all else that may have changed with them after it."""
+        return self.is_by_keys and self.job is not None and not self.seen and self.seen_within < np.inf
+
+    @property
     def is_at_work(self) -> bool:
         """Whether it is being solved, or found out whether the file has the solution."""
         return self.job is not None or (not self.prints and self.check_at < np.inf)
@@ -404,11 +411,12 @@ class LiveScene:
         """Compare fingerprints of all that the motions depend on; None if they are not known within so many seconds."""
         everything: dict[tuple[str, str], bpy.types.ID] = {}
         reach = {}
-        for key, solve in self.solves.items():
-            items = [fingerprint.dependencies(scene, items) for items in self.kind_of(solve).inputs(solve.instance)]
-            for used in items:
-                everything.update(used)
-            reach[key] = set(items[0]), set(items[1])
+        with fingerprint.reading_once(self.digests.read):
+            for key, solve in self.solves.items():
+                items = [fingerprint.dependencies(scene, items) for items in self.kind_of(solve).inputs(solve.instance)]
+                for used in items:
+                    everything.update(used)
+                reach[key] = set(items[0]), set(items[1])
         owners = dict.fromkeys(instance.owner for instance in self.instances.values())
         for owner in owners:
             items = (owner, owner.data) if owner.type == "ARMATURE" else (owner,)
@@ -416,6 +424,7 @@ class LiveScene:
         found = self._fingerprints(everything, touched, within)
         if found is None:
             return None
+        self.digests.read = {}
         prints: dict[tuple[str, str], bytes] = {}
         for kind in self.kinds.values():
             prints.update(kind.look(scene, touched))
@@ -448,12 +457,12 @@ class LiveScene:
         return changed
 
     def _keys_changed(self, scene: bpy.types.Scene, within: float) -> bool:
-        """Whether keys are others than they were known to be, as far as Blender reports edited actions and so many
-        seconds are enough: what depends on them is out of date then."""
+        """Whether keys are others than they were known to be, as far as Blender reports edited actions and these are
+        read in time: what depends on them is out of date then."""
         reported = {fingerprint.tag(item) for item in fingerprint.reported(scene) if item.id_type == "ACTION"}
         if not self.prints or within == np.inf or reported.isdisjoint(self.watched):
             return False
-        prints, until = {}, time.perf_counter() + within
+        prints, until = {}, time.perf_counter() + _EDITED
         for action in (action for action in bpy.data.actions if fingerprint.tag(action) in reported):
             identity = fingerprint.identity(action)
             if identity in self.prints:
@@ -660,10 +669,9 @@ class LiveScene:
             if late or (to_see and self.seen) or self.news or self.found:
                 done = False
                 break
-        if rests and not (done or self.news or self.found):
+        if rests and not done:
             sampler.rest_all()
         else:
-            # What is found is shown, and seen by whoever waits for that.
             sampler.park_all()
         self.worked = time.perf_counter()
         self.spent += time.thread_time() - worked

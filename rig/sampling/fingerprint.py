@@ -60,8 +60,9 @@ _SETTINGS = "lookat_pd_shot["
 _READ_BY_CONSTRAINTS = ("pole_target", "action", "cache_file", "clip", "camera", "depth_object", "space_object")
 _leading: dict[type, tuple[bool, list[str]]] = {}
 _names: dict[str, list[tuple[str, str]]] = {}
-_read: dict[tuple[str, int, int], Sequence[bpy.types.ID | shapes.Shape | None]] | None = None
-"""What was found meanwhile that data uses, by its kind, its session identifier and that of the scene."""
+Read = dict[tuple[str, int, int], Sequence[bpy.types.ID | shapes.Shape | None]]
+"""What data was found to use, by its kind, its session identifier and that of the scene."""
+_read: Read | None = None
 
 
 def changed_kinds(scene: bpy.types.Scene, kinds: Iterable[str]) -> set[str]:
@@ -108,11 +109,15 @@ def dependencies(scene: bpy.types.Scene, items: Iterable[bpy.types.ID | None]) -
 
 
 @contextmanager
-def reading_once() -> Iterator[None]:
+def reading_once(known: Read | None = None) -> Iterator[None]:
     """Read only once what data uses, as long as nobody else changes the file: control rigs have thousands of
-    constraints."""
+    constraints. known: what was read before, to which what is read now is added."""
     global _read
-    before, _read = _read, {} if _read is None else _read
+    before = _read
+    if known is not None:
+        _read = known
+    elif _read is None:
+        _read = {}
     try:
         yield
     finally:

@@ -27,9 +27,12 @@ class KeptDigests:
         self._left: list[int] = []
         """Those that are still to be looked at again."""
         self._again = GradualFingerprint()
+        self.read: fingerprint.Read = {}
+        """What data was found to use, while that is looked at in several turns and nothing is reported."""
 
     def forget(self) -> None:
         """Anything may have changed."""
+        self.read = {}
         self._known.clear()
         self._begun.clear()
         self._left.clear()
@@ -37,6 +40,8 @@ class KeptDigests:
     def note(self, scene: bpy.types.Scene) -> None:
         """Take note of what Blender reports to be changed since the scene was last evaluated."""
         changed = {fingerprint.tag(item) for item in fingerprint.reported(scene)}
+        if changed:
+            self.read = {}
         for uid in [uid for uid, parts in self._parts.items() if not changed.isdisjoint(parts)]:
             self._known.pop(uid, None)
             self._begun.pop(uid, None)

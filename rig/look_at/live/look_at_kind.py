@@ -168,14 +168,9 @@ class LookAtKind(Kind):
                         self.previews.see_first(first.tracks)
                         self.live.is_expected = True
                     yield share * fraction
-                    if self.live.was_seen:
-                        # There was no time to correct it in the turn of the edit: what is seen next is verified.
-                        break
-            if not self.live.was_seen:
-                yield from self.live.apart(share)
-                self.previews.see_first(first.tracks)
-                self.live.seen = self.live.news = True
-                yield share
+            self.previews.see_first(first.tracks)
+            self.live.seen = self.live.news = True
+            yield share
         for fraction in self.scene_solve.steps(solves, self.live.fail):
             yield share + (1.0 - share) * fraction
         self.previews.first = SeenFirst()

@@ -123,6 +123,28 @@ def test_an_edit_of_an_action_reads_its_own_curves(scene, state, read) -> None:
     assert sorted(read) == ["location"] * 3
 
 
+def test_what_data_uses_is_read_once_over_all_turns_of_a_look_but_anew_after_a_change(
+    scene, state, monkeypatch
+) -> None:
+    settled(state)
+    uses, read = fingerprint._uses, []
+    monkeypatch.setattr(fingerprint, "_uses", lambda item, of: read.append(item) or uses(item, of))
+    edit_key(scene.armature, 0.2)
+    reported(state)
+    turns = 1
+    while not look(state, 0.0):
+        turns += 1
+    assert turns > 3 and read.count(scene.armature) == 1
+    edit_key(scene.armature, 0.3)
+    reported(state)
+    assert not look(state, 0.0)
+    scene.armature.constraints.new("COPY_LOCATION").target = bpy.data.objects["Other"]
+    reported(state)
+    while not look(state, 0.0):
+        pass
+    assert ("OBJECT", "Other") in state.prints
+
+
 @pytest.mark.thorough
 def test_ten_thousand_idle_curves_are_read_when_their_action_is_edited_and_then_in_turns(scene, state, read) -> None:
     idle_curves(scene.armature, IDLE)

@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 
 import bpy
 import numpy as np
 from rigify_human import build_scene, facing, human, scene, state, turned
+from windowed.clicking import click, clicking
 from windowed.hands import Hands, Waiting
 from windowed.scripts import script
 
@@ -16,6 +18,8 @@ AT = 60
 FRAMES, BONES = 250, 5
 RIGHT = 1.0
 """Degrees within which a pose is that which is verified, to the eye."""
+SEEN_OFF = 0.05
+"""Degrees that it may be off when it is seen."""
 SEEN, VERIFIED = 20.0, 50.0
 """Most time from an edit, in units of `unit`: on a quiet machine it is about 3 and 10 loops, and what is drawn."""
 
@@ -102,3 +106,52 @@ def keys_are_seen_soon(hands: Hands) -> Waiting:
         assert verified < VERIFIED * took, (
             f"a key of the {name} is verified after {verified / took:.1f} times {took:.2f} s"
         )
+
+
+@contextmanager
+def _in_no_hurry() -> Iterator[None]:
+    """However busy the machine is, what should be done in the turn of an edit is, and no progress is drawn. A viewport
+    is drawn once for what is new in it."""
+    live, system = load("rig.layers.live"), bpy.context.preferences.system
+    smoothed, system.viewport_aa = system.viewport_aa, "OFF"
+    names = "_AT_ONCE", "_GIVEN_UP", "_REDRAW"
+    before = [getattr(live, name) for name in names]
+    for name in names:
+        setattr(live, name, 1e3)
+    try:
+        yield
+    finally:
+        system.viewport_aa = smoothed
+        for name, value in zip(names, before, strict=True):
+            setattr(live, name, value)
+
+
+@script(needs=LIVE)
+def viewports_are_drawn_with_the_key_and_once_it_is_verified(hands: Hands) -> Waiting:
+    """Not in between: drawing takes longer than the work. What becomes of a key is seen with it."""
+    demo = build_scene()
+    hands.window.scene = demo.scene
+    load("rig.look_at.edit").add(scene(), human(), "head", demo.ball)
+    drawn: list[np.ndarray] = []
+
+    def is_drawn() -> bool:
+        return state() == "SOLVED" and len(drawn) > 1
+
+    handle = bpy.types.SpaceView3D.draw_handler_add(lambda: drawn.append(facing()), (), "WINDOW", "PRE_VIEW")
+    try:
+        with clicking(), _in_no_hurry():
+            for turn, (name, edit) in enumerate(_edits()):
+                scene().frame_set(AT)
+                yield 0.6
+                assert (yield from hands.until(lambda: state() == "SOLVED", 60.0)), state()
+                yield 0.5
+                drawn.clear()
+                yield from click(hands, edit, name)
+                assert (yield from hands.until(is_drawn, 60.0)), (state(), len(drawn))
+                if turn % 2:
+                    # What the rig adds was learned from the one before.
+                    off = turned(drawn[0], drawn[-1])
+                    assert len(drawn) == 2, f"key of the {name}: drawn {len(drawn)} times"
+                    assert off < SEEN_OFF, f"key of the {name}: at first {off:.3f} degrees off"
+    finally:
+        bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")

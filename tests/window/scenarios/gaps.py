@@ -17,11 +17,9 @@ import json
 import os
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import ClassVar
 
 import bpy
 import numpy as np
@@ -30,6 +28,7 @@ from edited_keys import plain_loop
 from many_clips import CLIPS, add_clips
 from rigify_human import build_scene
 from rigify_human import human as _human
+from windowed.clicking import click, clicking
 from windowed.hands import Hands, Waiting
 from windowed.scripts import script
 
@@ -85,35 +84,6 @@ class Edit:
     """What is done before the first try, and not measured."""
 
 
-class _Click(bpy.types.Operator):
-    """Make the edit that was asked for, as a click on a button does: where the window handles events"""
-
-    bl_idname = "gaps.click"
-    bl_label = "Click"
-    asked: ClassVar[list[Callable[[], object]]] = []
-    faults: ClassVar[list[Exception]] = []
-
-    def execute(self, context: bpy.types.Context) -> set[str]:
-        try:
-            self.asked.pop()()
-        except Exception as fault:
-            self.faults.append(fault)
-        return {"FINISHED"}
-
-
-@contextmanager
-def clicking() -> Iterator[None]:
-    """A key of the window makes what is asked for."""
-    bpy.utils.register_class(_Click)
-    keys = bpy.context.window_manager.keyconfigs.addon.keymaps.new(name="Window", space_type="EMPTY")
-    item = keys.keymap_items.new(_Click.bl_idname, "F20", "PRESS")
-    try:
-        yield
-    finally:
-        keys.keymap_items.remove(item)
-        bpy.utils.unregister_class(_Click)
-
-
 class Turns:
     """The turns of the window's loop while something is measured. Of all timers that of a script comes first, so that
     a turn has slices of the work, what is done by hand, and what is drawn of both."""
@@ -155,13 +125,9 @@ def edited(name: str, edit: Callable[[], object], done: Callable[[], bool], hand
     with clicking():
         yield 0.05
         turns, begin = Turns(), time.perf_counter()
-        _Click.asked.append(edit)
-        for seconds in hands.key("F20"):
+        for seconds in click(hands, edit, name):
             yield seconds
             turns.end()
-        assert not _Click.asked, f"{name}: no event has come"
-        if _Click.faults:
-            raise _Click.faults.pop()
         yield from turns.until(lambda: False, 0.1)
         assert (yield from turns.until(done, WHILE)), name
         solved = time.perf_counter() - begin
