@@ -11,6 +11,7 @@ from pathlib import Path
 
 import bpy
 import numpy as np
+from windowed.clicking import click, clicking
 from windowed.hands import Hands, Waiting
 from windowed.scripts import script
 
@@ -110,17 +111,37 @@ class _Drawing:
         return self.seconds
 
 
-def _answered(change: Callable[[], None]) -> Generator[float, None, _Answer]:
-    """Change something and wait until it is solved. Poses are compared at each turn of the window's loop."""
+def _answered(hands: Hands, change: Callable[[], None]) -> Generator[float, None, _Answer]:
+    """Change something, as an event does, and wait until it is solved."""
+    began: list[float] = []
+
+    def do() -> None:
+        change()
+        began.append(time.perf_counter())
+
+    with clicking():
+        yield 0.05
+        drawing, edit, before = _Drawing(), click(hands, do), _status().seconds
+        yield next(edit)
+        assert began, "no event has come"
+        poses, off = yield from _watched(began[0], before, drawing)
+        drawn = drawing.end()
+        yield from edit
+    verified, last = poses[-1]
+    wrong = [seconds for seconds, pose in poses if _away(pose, last) > _CORRECT]
+    seen = next(seconds for seconds, _ in poses if not wrong or seconds > wrong[-1])
+    return _Answer(seen, verified, drawn, off)
+
+
+def _watched(
+    begin: float, before: float, drawing: _Drawing
+) -> Generator[float, None, tuple[list[tuple[float, np.ndarray]], float]]:
+    """The poses at each turn of the window's loop until it is solved, and the largest factor by which a time left was
+    wrong. before: what the last solve took."""
     poses: list[tuple[float, np.ndarray]] = []
     estimates: list[tuple[float, float]] = []
-    before, drawing = _status().seconds, _Drawing()
-    change()
-    begin = time.perf_counter()
-    worked = False
+    state, worked = "", False
     while time.perf_counter() - begin < _LIMIT:
-        yield 0.0
-        drawing.turned()
         now = _status()
         poses.append((time.perf_counter() - begin, _facing()))
         if np.isfinite(now.remaining) and now.state == "SOLVING":
@@ -131,15 +152,13 @@ def _answered(change: Callable[[], None]) -> Generator[float, None, _Answer]:
         # What needs no solve never leaves that state.
         if state == "SOLVED" and (worked or time.perf_counter() - begin > 2.0):
             break
-    drawn = drawing.end()
-    assert _state() == "SOLVED" and worked, _state()
-    verified, last = poses[-1]
+        yield 0.0
+        drawing.turned()
+    assert state == "SOLVED" and worked, state
+    verified = poses[-1][0]
     ratios = [(seconds, left / (verified - seconds)) for seconds, left in estimates if left > _SHOWN]
     print("time left, as a multiple of what it took:", [(round(at, 2), round(ratio, 2)) for at, ratio in ratios])
-    off = max((max(ratio, 1.0 / ratio) for _, ratio in ratios), default=np.nan)
-    wrong = [seconds for seconds, pose in poses if _away(pose, last) > _CORRECT]
-    seen = next(seconds for seconds, _ in poses if not wrong or seconds > wrong[-1])
-    return _Answer(seen, verified, drawn, off)
+    return poses, max((max(ratio, 1.0 / ratio) for _, ratio in ratios), default=np.nan)
 
 
 @script(needs=LIVE)
@@ -184,7 +203,7 @@ def keys_edited(hands: Hands) -> Waiting:
         ball.location.x += 0.3
         ball.keyframe_insert("location", frame=_AT)
 
-    target = yield from _answered(key_ball)
+    target = yield from _answered(hands, key_ball)
     _tell(target_seen=target.seen, target=target.verified, target_worked=target.worked)
     yield 0.5
     chest = _human().pose.bones["chest"]
@@ -197,7 +216,7 @@ def keys_edited(hands: Hands) -> Waiting:
     key_chest()
     yield from _solved(hands)
     chest.rotation_quaternion = (0.99, -0.1, 0.02, 0.0)
-    found = yield from _answered(lambda: chest.keyframe_insert("rotation_quaternion", frame=_AT))
+    found = yield from _answered(hands, lambda: chest.keyframe_insert("rotation_quaternion", frame=_AT))
     _tell(chest_seen=found.seen, chest=found.verified, chest_worked=found.worked)
 
 
@@ -212,18 +231,18 @@ def whole_body_of_many_frames(hands: Hands) -> Waiting:
     scene.frame_end = MANY
     yield from _solved(hands)
     settings, layers = human.pose.bones["head"].lookat_pd, load("rig.look_at.body.layers")
-    first = yield from _answered(lambda: layers.switch_on(settings, tuple(layers.LAYERS)))
+    first = yield from _answered(hands, lambda: layers.switch_on(settings, tuple(layers.LAYERS)))
     _tell(long_first_seen=first.seen, long_first=first.verified)
     yield 0.5
 
     def slide(settle_time: float) -> None:
         settings.settle_time = settle_time
 
-    second = yield from _answered(lambda: slide(0.8))
+    second = yield from _answered(hands, lambda: slide(0.8))
     _tell(long_seen=second.seen, long=second.verified)
     yield 0.5
     # Of the same kind as the one before, so that its time left is known.
-    third = yield from _answered(lambda: slide(0.7))
+    third = yield from _answered(hands, lambda: slide(0.7))
     shown = [answer.off for answer in (first, second, third) if np.isfinite(answer.off)]
     if shown:
         _tell(time_left=max(shown))
