@@ -170,11 +170,12 @@ def select_bones(armature: bpy.types.Object, before: SelectedBones) -> None:
     """Restore the selection of bones and the active one, as `bones_selected` has them."""
     with suppress(ReferenceError):
         bones, active = before
+        # Before the selection: Blender 4.5 selects what becomes active.
+        armature.data.bones.active = armature.data.bones.get(active)
         for name, chosen in bones.items():
             bone = armature.pose.bones[name]
             if is_selected(bone) != chosen:
                 select(bone, chosen=chosen)
-        armature.data.bones.active = armature.data.bones.get(active)
 
 
 def under_click(armature: bpy.types.Object, before: SelectedBones) -> bpy.types.PoseBone | None:
