@@ -1,8 +1,10 @@
 """Smooth a pop of the animation."""
 
 from collections.abc import Generator, Sequence
+from math import ceil
 from typing import NamedTuple
 
+import blf
 import bpy
 from bpy.app.translations import pgettext_iface as iface_
 
@@ -23,9 +25,15 @@ from .blending import Blended, FootLocking, draw_method
 from .job import ModalJob
 from .key_choice import KeyChoice
 
-_WIDTH = 360
-"""Least width of the dialog [pixels at a scale of 1]."""
+_WIDTH, _EDGES = 360, 64
+"""Least width of the dialog, and what is beside a line with an icon in it [pixels at a scale of 1]."""
 _NO_POP = "No pop was found in the frame range of the scene; go to the frame of the pop and smooth that frame."
+
+
+def dialog_width(context: bpy.types.Context, line: str) -> int:
+    """Width of the dialog [pixels at a scale of 1] in which a line with an icon is not cut."""
+    blf.size(0, context.preferences.ui_styles[0].widget.points)
+    return max(_WIDTH, ceil(blf.dimensions(0, line)[0]) + _EDGES)
 
 
 def why_no_keys(armature: bpy.types.Object) -> str | None:
@@ -109,7 +117,7 @@ class LOOKAT_PD_OT_smooth_pop(PoseSource, KeptKeys, Blended, FootLocking, KeyCho
             "There is no pop at frame {here}; the nearest one is at frame {nearest}.", here=here, nearest=self.frame
         )
         self.asked = messages.translate(question)
-        width = drawing.dialog_width(context, self.asked, _WIDTH)
+        width = dialog_width(context, self.asked)
         return context.window_manager.invoke_props_dialog(self, width=width, confirm_text=iface_("Smooth"))
 
     def _nearest(self, context: bpy.types.Context, here: int) -> float:

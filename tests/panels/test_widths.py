@@ -118,7 +118,7 @@ def test_a_dialog_is_as_wide_as_its_question() -> None:
     text = "There is no pop at frame {here}; the nearest one is at frame {nearest}."
     for sentence in (text, MESSAGES[text]):
         asked = sentence.format(here=104857, nearest=-104858)
-        room = load("operators.drawing").dialog_width(bpy.context, asked, 360) - 2 * layouts.PAD
+        room = load("operators.smooth_pop").dialog_width(bpy.context, asked) - 2 * layouts.PAD
         assert not [*Item(asked, layouts.ICON).cut(room)]
 
 
