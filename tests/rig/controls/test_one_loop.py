@@ -35,8 +35,8 @@ def names(node: ast.AST, functions: dict[str, list[ast.FunctionDef]], within: fr
             continue
         called = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
         on = ast.unparse(call.func)
-        if called == "setattr" and "render" in ast.unparse(call.args[0]):
-            # A setting of the scene moves no bone.
+        if called == "setattr" and ("render" in ast.unparse(call.args[0]) or ast.unparse(call.args[0]) == "self"):
+            # A setting of the scene moves no bone, nor does what an object keeps for itself.
             continue
         if called == "setattr" or (called == "update" and "view_layer" in on) or (called == "read" and "reader" in on):
             found.add("write" if called == "setattr" else "step")
