@@ -44,6 +44,7 @@ beside keys whose solution is under way."""
 _PAUSE = 0.005
 _CHECK_LATER = 0.3
 _REDRAW = 0.5
+"""Seconds between two drawings of how far a work has come; one that lasts twice as long shows nothing of it."""
 _RESTORED = Message("The keys or constraints that show the result were changed; they are restored.")
 _OF_ANOTHER_SCENE = Message(
     "The offsets are those of scene '{scene}', which another window shows; close that window to see those of this one."
@@ -181,10 +182,11 @@ def _at_once(state: LiveScene, begin: float) -> float:
 
     begin: as for `_rest`.
     """
-    left = _rest(begin, _AT_ONCE)
-    if state.seen_within < left:
-        return _rest(begin, _GIVEN_UP) if state.seen_within else left
-    return _rest(begin, _TURN_ON) if _is_before_drawing and state.seen_within < np.inf else 0.0
+    left, known = _rest(begin, _AT_ONCE), state.seen_within
+    if 0.0 < known < left:
+        return _rest(begin, _GIVEN_UP)
+    # What is begun before Blender draws goes on after that without having to begin again.
+    return left if known < (np.inf if _is_before_drawing else left) else 0.0
 
 
 def _stays(scene: bpy.types.Scene, state: LiveScene | None) -> bool:
@@ -494,7 +496,7 @@ def _take_turns() -> bool:
             with suspend.suspend_live():
                 state.look_again(_LOOKING)
         if state.job is not None:
-            state.is_in_slices = True
+            state.is_in_slices, state.news, state.found = True, False, False
             # To stand by has Blender evaluate what is tagged, which is looked at and may be solved.
             rests = _stands_by()
             seconds = _turn(state, rests)
@@ -535,7 +537,7 @@ def _wake() -> None:
 def _redraw(window: bpy.types.Window, state: LiveScene) -> None:
     """Panels that show how far solving is, now and then, and viewports at its end: they are slow to draw."""
     new = state.job is None or state.news or state.found
-    soon = time.perf_counter() < max(state.drawn, state.started) + _REDRAW or state.remaining < _REDRAW
+    soon = time.perf_counter() < max(state.drawn, state.started + _REDRAW) + _REDRAW or state.remaining < _REDRAW
     if soon and not new:
         return
     state.drawn = time.perf_counter()

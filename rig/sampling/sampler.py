@@ -721,17 +721,19 @@ def _go_quietly(scene: bpy.types.Scene, whole: int, part: float) -> None:
     scenes = list(bpy.data.scenes)
     frames = np.empty(len(scenes), dtype=np.int32)
     bpy.data.scenes.foreach_get("frame_current", frames)
-    if scene.frame_current == whole or frames.min() < 0:
+    place, part = scenes.index(scene), float(np.float32(part))
+    is_there = scene.frame_current == whole and scene.frame_subframe == part
+    if is_there or frames.min() < 0:
         # At the same frame nothing else has Blender evaluate what is put on the rig meanwhile. And no property is set
         # to a frame below 0, unless the preferences allow that.
         scene.frame_current = whole
     else:
-        frames[scenes.index(scene)] = whole
+        frames[place] = whole
         bpy.data.scenes.foreach_set("frame_current", frames)
     if scene.frame_subframe != part:
         parts = np.empty(len(scenes), dtype=np.float32)
         bpy.data.scenes.foreach_get("frame_subframe", parts)
-        parts[scenes.index(scene)] = part
+        parts[place] = part
         bpy.data.scenes.foreach_set("frame_subframe", parts)
 
 
