@@ -30,7 +30,7 @@ _TURN_ON = 0.06
 """The same of a turn after which Blender has little to relate, since temporary scenes rest."""
 _LONGEST_TURN, _SHARE = 0.25, 0.3
 """The same where Blender takes long after each turn, to relate and to draw what there is, and which part of that."""
-_AT_ONCE, _GIVEN_UP = 0.1, 0.125
+_AT_ONCE, _GIVEN_UP = 0.085, 0.11
 """The same of an edit of which the work until it is seen right should fit into its own turn, which is drawn anyway; and
 when that is given up, since it does not."""
 _LEAST = 0.02
@@ -94,6 +94,8 @@ _lock = threading.RLock()
 _owners: dict[int, int] = {}
 """Which scene an armature, shown in several, was last played in."""
 _is_before_drawing = False
+_done_before = 0.0
+"""Seconds of the processor for which this turn of the window's loop was held up before the slices of work."""
 _last = 0
 """The scene that was updated last, by its session identifier."""
 
@@ -146,7 +148,7 @@ def update(scene: bpy.types.Scene, *, playing: bool = False) -> None:
 
 
 def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
-    global _last
+    global _last, _done_before
     begin, state, _last = time.thread_time(), _scene(scene), scene.session_uid
     alone = bpy.app.background or is_rendering()
     within = np.inf if alone else _LOOKING
@@ -174,6 +176,8 @@ def _update(scene: bpy.types.Scene, *, playing: bool) -> None:
     if _may_show(scene, state, playing) and not (state.is_ending and state.job is not None):
         state.show()
     _know_objects()
+    if _is_before_drawing:
+        _done_before += time.thread_time() - begin
 
 
 def _at_once(state: LiveScene, begin: float) -> float:
@@ -449,8 +453,8 @@ def _before_drawing() -> float:
     Blender would do so only once it has seen to what windows have to draw. What makes and removes data then has them
     draw once more, in the next turn.
     """
-    global _is_before_drawing
-    manager = bpy.context.window_manager
+    global _is_before_drawing, _done_before
+    manager, _done_before = bpy.context.window_manager, 0.0
     if not _used or suspend.is_live_suspended() or is_rendering() or manager.is_interface_locked:
         return 0.0
     _is_before_drawing = True
@@ -466,7 +470,7 @@ def _before_drawing() -> float:
 
 def _take_turns() -> bool:
     """A slice for each window's scene; whether there is more to do."""
-    due, begin = False, time.thread_time()
+    due, begin = False, time.thread_time() - _done_before
     for window in (window for manager in bpy.data.window_managers for window in manager.windows):
         scene = window.scene
         state = _scenes.get(scene.session_uid)
@@ -488,7 +492,7 @@ def _take_turns() -> bool:
             # What is held is seen as a preview; it is solved when it is let go, also after a long rest.
             due, state.resting = due or state.job is not None or state.check_at < np.inf, 0
             continue
-        if time.perf_counter() > state.check_at and not state.is_to_be_seen:
+        if time.perf_counter() > state.check_at and not state.is_to_be_seen and _done_before < _LEAST:
             state.resting += 1
             if state.resting >= RESTING or state.job is not None:
                 state.refresh(scene, _structure, now=True, within=_LOOKING_ON if state.is_by_keys else _LOOKING)

@@ -155,3 +155,39 @@ def viewports_are_drawn_with_the_key_and_once_it_is_verified(hands: Hands) -> Wa
                     assert off < SEEN_OFF, f"key of the {name}: at first {off:.3f} degrees off"
     finally:
         bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+
+
+@script(needs=LIVE)
+def what_an_edit_takes_before_it_is_drawn_counts_for_its_turn(hands: Hands) -> Waiting:
+    """No slice of work follows in the same turn of the window's loop."""
+    demo = build_scene()
+    hands.window.scene = demo.scene
+    load("rig.look_at.edit").add(scene(), human(), "head", demo.ball)
+    yield 0.6
+    assert (yield from hands.until(lambda: state() == "SOLVED", 60.0)), state()
+    live, kept, done = load("rig.layers.live"), load("rig.layers.live_scene").LiveScene, []
+    refresh, advance = kept.refresh, live._advance
+
+    def slow(self: object, *arguments: object, **options: object) -> None:
+        refresh(self, *arguments, **options)
+        if live._is_before_drawing and "edit" not in done:
+            until = time.thread_time() + 0.2
+            while time.thread_time() < until:
+                pass
+            done.append("edit")
+
+    def noted(*arguments: object, **options: object) -> bool:
+        done.extend(["slice"] * ("edit" in done and not live._is_before_drawing))
+        return advance(*arguments, **options)
+
+    handle = bpy.types.SpaceView3D.draw_handler_add(lambda: done.append("drawn"), (), "WINDOW", "PRE_VIEW")
+    kept.refresh, live._advance = slow, noted
+    try:
+        with clicking():
+            settings = human().pose.bones["head"].lookat_pd
+            yield from click(hands, lambda: setattr(settings.eyes, "use", not settings.eyes.use), "eyes")
+            assert (yield from hands.until(lambda: "slice" in done and state() == "SOLVED", 60.0)), (state(), done)
+    finally:
+        kept.refresh, live._advance = refresh, advance
+        bpy.types.SpaceView3D.draw_handler_remove(handle, "WINDOW")
+    assert "drawn" in done[done.index("edit") : done.index("slice")], done
